@@ -15,17 +15,6 @@ namespace trainrt::cli {
 
 namespace {
 
-/// As a shell splits them.
-std::vector<std::string> words_of(const OptionValue& program) {
-  try {
-    return boost::program_options::split_unix(program.text);
-  } catch (const std::exception& error) {
-    throw UsageError(fmt::format(
-        "{}: train.program: '{}' cannot be split into words: {} (a backslash stands before a quote or a backslash only)",
-        program.origin, program.text, error.what()));
-  }
-}
-
 std::string as_one_text(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   for (const auto& word : words) quoted.push_back(shell_quoted(word));
@@ -41,10 +30,20 @@ std::vector<std::string> command_of(const Arguments& arguments, Options& options
     return *arguments.program;
   }
   const auto* program = options.find("train.program");
-  return program == nullptr ? std::vector<std::string>() : words_of(*program);
+  return program == nullptr ? std::vector<std::string>() : program_words(*program);
 }
 
 }  // namespace
+
+std::vector<std::string> program_words(const OptionValue& program) {
+  try {
+    return boost::program_options::split_unix(program.text);
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format(
+        "{}: train.program: '{}' cannot be split into words: {} (a backslash stands before a quote or a backslash only)",
+        program.origin, program.text, error.what()));
+  }
+}
 
 void take_trust(const Arguments& arguments) {
   if (arguments.has("trust-owner")) rundir::trust_owners(arguments.options.at("trust-owner"));

@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "config/run_spec.hpp"
@@ -9,6 +10,9 @@ namespace trainrt::cli {
 
 /// Trusts the users that --trust-owner names (rundir/trust.hpp). Throws UsageError.
 void take_trust(const Arguments& arguments);
+
+/// Returns the words of train.program, split as a shell splits them. Throws UsageError if a quote is not closed.
+std::vector<std::string> program_words(const OptionValue& program);
 
 /// `[--config FILE] [--section.key=value ...] [--trust-owner=USER] [-- COMMAND ARGS]` as a RunSpec: a file or a program
 /// there must be. Throws UsageError.

@@ -29,15 +29,22 @@ std::string default_storage(const Environment& environment) {
 
 }  // namespace
 
-std::string name_of_run(const std::vector<std::string>& command, const Environment& environment) {
-  return config::made_up_name(source_of(command), command, environment);
+std::string name_of_run(const Options& options, const std::vector<std::string>& command, const Environment& environment) {
+  std::vector<std::string> words, texts;
+  for (const auto& key : options.keys()) {
+    const auto& value = *options.find(key);
+    const bool is_word =
+        value.origin == command_line && key != "run.name" && key != "run.storage_path" && key != "train.program";
+    is_word ? words.push_back(key + "=" + value.text) : texts.push_back(value.text);
+  }
+  return config::made_up_name(source_of(command), command, environment, words, texts);
 }
 
 bool add_program_defaults(Options& options, const std::vector<std::string>& command, const Environment& environment) {
   if (!options.has("run.storage_path")) options.set("run.storage_path", {default_storage(environment), "default"});
   if (options.has("run.name")) return false;
   const auto made_up = environment.text(config::made_up_name_variable);
-  options.set("run.name", {made_up ? *made_up : name_of_run(command, environment), "default"});
+  options.set("run.name", {made_up ? *made_up : name_of_run(options, command, environment), "default"});
   return true;
 }
 

@@ -12,7 +12,7 @@ namespace trainrt::cli {
 /// submitted from, or in the current one. Returns whether the name was made here.
 bool add_program_defaults(Options& options, const std::vector<std::string>& command, const Environment& environment);
 
-/// "train-12-1f2e3d4c", of this job or this moment.
-std::string name_of_run(const std::vector<std::string>& command, const Environment& environment);
+/// "train-12-1f2e3d4c", of this job or this moment. `options`: what the config file and the command line give.
+std::string name_of_run(const Options& options, const std::vector<std::string>& command, const Environment& environment);
 
 }  // namespace trainrt::cli

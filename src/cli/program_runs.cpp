@@ -21,6 +21,7 @@
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/existing_run.hpp"
+#include "trainer/finished_run.hpp"
 #include "trainer/preparation.hpp"
 #include "trainer/restarts.hpp"
 
@@ -32,13 +33,13 @@ using program::Opening;
 
 bool has_finished(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
-  return record && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
+  return record && trainer::has_finished(*record, spec);
 }
 
 /// One that the config names, and that asked for nothing.
 bool is_finished_run_of_config(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
-  return record && !record->opened_by_program && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
+  return record && !record->opened_by_program && trainer::has_finished(*record, spec);
 }
 
 void say(const std::vector<config::SettingChange>& changes) {

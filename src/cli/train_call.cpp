@@ -64,10 +64,11 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
           .progress = spec.program.progress};
 }
 
-watch::StartedProgram started_program(std::string stacks) {
+watch::StartedProgram started_program(std::string stacks, std::string last_call) {
   const auto place = program::python_place(stacks);
   const auto& collective = place.collective;
-  return {collective.empty() ? place.innermost : fmt::format("{} of torch.distributed", collective), std::move(stacks)};
+  return {collective.empty() ? place.innermost : fmt::format("{} of torch.distributed", collective), std::move(last_call),
+          std::move(stacks)};
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ Training training_of(const config::RunSpec& spec) {
            .is_observed = !spec.program.progress.empty(),
            .is_running = [host = host] { return host->is_running(); },
            .ready_s = [host = host] { return host->ready_s(); },
-           .program = [ask = std::move(stacks)] { return started_program(ask()); }},
+           .program = [ask = std::move(stacks), host = host] { return started_program(ask(), host->last_call()); }},
           std::move(host)};
 }
 

@@ -1,10 +1,13 @@
 #include "config/made_up_name.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -24,10 +27,32 @@ std::string stem_of(const std::string& source) {
   return stem.empty() ? "program" : stem;
 }
 
-std::string hash_of(const std::vector<std::string>& command) {
-  std::string words;
-  for (const auto& word : command) words += word + '\0';
-  return fmt::format("{:08x}", static_cast<std::uint32_t>(stable_hash(words)));
+/// Whether the variable may differ between the ranks or the attempts of one run.
+bool varies_within_run(std::string_view name) {
+  constexpr std::array<std::string_view, 6> beginnings{"PMI", "OMPI_", "MPI_", "CUDA_", "TRAINRT_", "SLURM_STEP"};
+  constexpr std::array<std::string_view, 9> parts{"RANK", "PROCID", "LOCALID", "NODE",  "PID",
+                                                  "HOST", "TMP",    "RESTART", "RANDOM"};
+  return std::ranges::any_of(beginnings, [&](auto beginning) { return name.starts_with(beginning); }) ||
+         std::ranges::any_of(parts, [&](auto part) { return name.find(part) != std::string_view::npos; });
+}
+
+/// The names in a text that a shell or a config would replace by values: $NAME, ${NAME}.
+void add_variables(std::set<std::string>& names, const std::string& text) {
+  const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+    auto begin = at + 1;
+    if (begin < text.size() && text[begin] == '{') ++begin;
+    auto end = begin;
+    while (end < text.size() && is_name(static_cast<unsigned char>(text[end]))) ++end;
+    if (end > begin && std::isdigit(static_cast<unsigned char>(text[begin])) == 0)
+      names.insert(text.substr(begin, end - begin));
+  }
+}
+
+std::string hash_of(const std::vector<std::string>& words) {
+  std::string joined;
+  for (const auto& word : words) joined += word + '\0';
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(stable_hash(joined)));
 }
 
 /// To the millisecond, so that runs that are started one after the other are apart.
@@ -45,11 +70,20 @@ std::string job_of(const Environment& environment) {
 
 }  // namespace
 
-std::string made_up_name(const std::string& source, const std::vector<std::string>& command,
-                         const Environment& environment) {
+std::string made_up_name(const std::string& source, const std::vector<std::string>& command, const Environment& environment,
+                         const std::vector<std::string>& words, const std::vector<std::string>& texts) {
   const auto job = job_of(environment);
   const auto stem = stem_of(source);
-  return job.empty() ? fmt::format("{}-{}", stem, date()) : fmt::format("{}-{}-{}", stem, job, hash_of(command));
+  if (job.empty()) return fmt::format("{}-{}", stem, date());
+  std::set<std::string> names;
+  for (const auto* list : {&command, &words, &texts})
+    for (const auto& text : *list) add_variables(names, text);
+  auto hashed = command;
+  hashed.insert(hashed.end(), words.begin(), words.end());
+  for (const auto& name : names)
+    if (const auto value = environment.text(name.c_str()); value && !varies_within_run(name))
+      hashed.push_back(name + "=" + *value);
+  return fmt::format("{}-{}-{}", stem, job, hash_of(hashed));
 }
 
 }  // namespace trainrt::config

@@ -58,6 +58,10 @@ std::string numbered_name(const std::string& name, int number) {
   return number < 2 ? name : fmt::format("{}-{}", name, number);
 }
 
+bool is_record_of_python(std::string_view loop_key) {
+  return loop_key.starts_with("train_loop_") || loop_key.starts_with("param_space.");
+}
+
 RunSpec asked_by_program(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                          std::vector<SettingChange>& changes) {
   auto options = base.given;

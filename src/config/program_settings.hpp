@@ -24,6 +24,10 @@ std::string in_words(const SettingChange& change);
 void set_by_program(Options& options, const std::map<std::string, std::string>& settings,
                     std::vector<SettingChange>& changes);
 
+/// Whether a key of [loop] only records what a Python Trainer or Tuner passes to its train function:
+/// "train_loop_config.lr", "train_loop_per_worker", "param_space.lr".
+bool is_record_of_python(std::string_view loop_key);
+
 /// Of the run with that number among those of a process that have no names of their own: the second is "NAME-2".
 std::string numbered_name(const std::string& name, int number);
 

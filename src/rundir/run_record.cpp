@@ -91,6 +91,7 @@ std::string to_text(const RunRecord& record) {
                      {"opened_by_program", record.opened_by_program},
                      {"loop", record.loop},
                      {"changes", changes},
+                     {"code", record.code},
                      {"config", record.spec}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -110,6 +111,7 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   record.opened_by_program = json.contains("opened_by_program") && json.at("opened_by_program").get<bool>();
   record.loop = json.at("loop").get<std::map<std::string, std::string>>();
   record.spec = json.at("config").get<std::map<std::string, std::string>>();
+  if (json.contains("code")) record.code = json.at("code").get<std::map<std::string, std::string>>();
   if (json.contains("completed_by")) record.completed_by = completion_from(json.at("completed_by"), path);
   for (const auto& change : json.at("changes"))
     record.changes.push_back(
@@ -177,21 +179,24 @@ Texts keys_of(const Texts& spec, std::string_view section) {
 
 }  // namespace
 
-std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt) {
+std::vector<RunRecord::Change> changes_of(const RunRecord& record, const ConfigTexts& config, int attempt) {
   std::vector<RunRecord::Change> changes;
-  add_changes(changes, record.loop, config.loop, "loop.", attempt);
-  for (const auto* section : {"data.", "stop."})
+  auto before = record.loop, now = config.loop;
+  before.insert(config.loop_defaults.begin(), config.loop_defaults.end());
+  now.insert(config.loop_defaults.begin(), config.loop_defaults.end());
+  add_changes(changes, before, now, "loop.", attempt);
+  for (const auto& section : config.compared)
     add_changes(changes, keys_of(record.spec, section), keys_of(config.rest, section), "", attempt);
+  return changes;
+}
+
+std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt) {
+  auto changes = changes_of(record, config, attempt);
   record.loop = config.loop;
   record.changes.insert(record.changes.end(), changes.begin(), changes.end());
   return changes;
 }
 
 std::string loop_as_json(const RunRecord& record) { return Json(record.loop).dump(2) + "\n"; }
-
-bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config) {
-  return record.state == RunState::finished && record.loop == config.loop &&
-         keys_of(record.spec, "stop.") == keys_of(config.rest, "stop.");
-}
 
 }  // namespace trainrt::rundir

@@ -32,6 +32,7 @@ struct RunRecord {
   int workers = 0;  ///< that the global batches of the last attempt were made for; 0: not known (an older record)
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;
+  std::map<std::string, std::string> code = {};  ///< files of the user's code, by path, and their digests
   std::vector<Change> changes;
   /// Only of a finished run; nothing if it took no checkpoint, or in an older record (completion_of()).
   std::optional<Completion> completed_by = {};
@@ -48,21 +49,25 @@ void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& recor
 
 /// The config that a run is started with, every value as it was given or defaulted.
 struct ConfigTexts {
-  std::map<std::string, std::string> loop;  ///< [loop], keys without the section
-  std::map<std::string, std::string> rest;  ///< all others: "checkpoint.every"
+  std::map<std::string, std::string> loop;                ///< [loop], keys without the section
+  std::map<std::string, std::string> rest;                ///< all others: "checkpoint.every"
+  std::map<std::string, std::string> loop_defaults = {};  ///< of [loop] keys that are not given
+  /// Keys of `rest`, by their beginnings, whose changes are changes of the training.
+  std::vector<std::string> compared = {};
 };
 
 /// A record for a run that starts for the first time.
 RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config);
 
-/// Takes this attempt's [loop] into the record, and returns what changed in it, in [data.NAME] and in [stop] ("loop.lr",
-/// "data.train.source"). What new values mean for a run that goes on is the train function's business.
+/// Returns what differs between the record and the config, in [loop] and in `config.compared`: "loop.lr",
+/// "data.train.source". A [loop] value that is not given counts as its default. Pure.
+std::vector<RunRecord::Change> changes_of(const RunRecord& record, const ConfigTexts& config, int attempt = 0);
+
+/// Takes this attempt's [loop] into the record, and returns what changed as changes_of() does. What new values mean for a
+/// run that goes on is the train function's business.
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt);
 
 /// [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);
-
-/// True if the record's run finished and nothing in [loop] and [stop] differs now.
-bool is_finished_as_is(const RunRecord& record, const ConfigTexts& config);
 
 }  // namespace trainrt::rundir

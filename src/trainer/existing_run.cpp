@@ -23,6 +23,7 @@
 #include "rundir/run_evidence.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/finished_run.hpp"
 #include "trainer/resize.hpp"
 
 namespace trainrt::trainer {
@@ -55,8 +56,7 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
   if (record && record->function != function)
     throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
                                  run_dir, record->function, function));
-  existing.is_finished =
-      record && !existing.accepts_missing && rundir::is_finished_as_is(*record, {spec.loop.texts(), spec.texts});
+  existing.is_finished = record && !existing.accepts_missing && has_finished(*record, spec);
   return existing;
 }
 
@@ -134,7 +134,11 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
 
 bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
   if (holds_its_end(spec.run_dir, communicator)) {
-    FirstRank(communicator.rank()).does([&] { tidy_finished(spec.run_dir); });
+    FirstRank(communicator.rank()).does([&] {
+      warn_of_changed_code(rundir::read_seen_run_record(spec.run_dir), spec,
+                           fmt::format("the run '{}' finished", spec.run.name));
+      tidy_finished(spec.run_dir);
+    });
     return true;
   }
   std::optional<rundir::RunRecord> record;  // rank 0's

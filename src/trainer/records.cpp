@@ -13,6 +13,8 @@
 #include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
 #include "trainer/advice.hpp"
+#include "trainer/code_files.hpp"
+#include "trainer/finished_run.hpp"
 #include "trainer/resize.hpp"
 
 namespace trainrt::trainer {
@@ -50,12 +52,13 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   std::optional<rundir::RunRecord> existing;
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
   const auto batch = global_batch(spec, existing, ranks);
-  const rundir::ConfigTexts texts{spec.loop.texts(), spec.texts};
+  const auto texts = compared_texts(spec);
   record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.run.name, function, texts);
   for (const auto& change : rundir::take_changes(record_, texts, attempt_.number()))
     log::info(fmt::format("{} was {}, is {} from attempt {} on", change.key, shown(change.from), shown(change.to),
                           change.attempt));
   record_.spec = spec.texts;
+  record_.code = code_files(spec);
   record_.workers = batch.now;
   record_.opened_by_program = spec.run.is_opened_by_program;
   if (spec.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch.now;

@@ -67,7 +67,8 @@ FrameworkMeeting Session::framework(Context& ctx, const std::string& name) {
 void Session::warn_of_unread_keys(std::string_view until) {
   if (std::exchange(unread_reported_, true)) return;
   for (const auto& key : spec_.loop.keys())
-    if (!read_keys_.contains(key) && spec_.loop.find(key)->origin != config::origin_of_program)
+    if (!read_keys_.contains(key) && !config::is_record_of_python(key) &&
+        spec_.loop.find(key)->origin != config::origin_of_program)
       log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
 }
 

@@ -32,9 +32,32 @@ void take_begin(int attempt, Trial& trial) {
   if (!trial.has_ended_well()) trial.state = Trial::State::running;
 }
 
+void count_failures(Trial& trial) {
+  trial.failures = static_cast<int>(
+      std::ranges::count_if(trial.failed_attempts, [&](int attempt) { return attempt > trial.retried_after; }));
+}
+
+/// It may be read before the records of the attempts that it is about.
+void take_retry(int attempt, Trial& trial) {
+  trial.retried_after = std::max(trial.retried_after, attempt);
+  count_failures(trial);
+  if (trial.generation == 1 && trial.params_attempt <= trial.retried_after) trial.params.clear();
+  if (trial.attempt <= trial.retried_after) trial.final_up_to.reset();
+}
+
+void take_params(const Json& json, Trial& trial) {
+  const int attempt = json.at("attempt");
+  if (json.at("generation") < trial.generation || attempt < trial.params_attempt || attempt <= trial.retried_after) return;
+  trial.params_attempt = attempt;
+  trial.params = json.at("params").get<Params>();
+}
+
 void take_end(const Json& json, int attempt, Trial& trial) {
   const auto state = static_cast<Trial::State>(json.at("state").get<int>());
-  if (state == Trial::State::failed) ++trial.failures;
+  if (state == Trial::State::failed) {
+    trial.failed_attempts.push_back(attempt);
+    count_failures(trial);
+  }
   if (attempt < trial.attempt || trial.has_ended_well()) return;
   trial.attempt = attempt;
   trial.state = state;
@@ -43,7 +66,7 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   trial.best = number_in(json, "best");
   trial.why = json.at("why");
   trial.final_up_to.reset();
-  if (json.contains("final_up_to")) trial.final_up_to = json.at("final_up_to").get<int>();
+  if (json.contains("final_up_to") && attempt > trial.retried_after) trial.final_up_to = json.at("final_up_to").get<int>();
 }
 
 /// What was said of an earlier generation is over.
@@ -113,6 +136,10 @@ std::string decision_record(const Decision& decision) {
   return json.dump();
 }
 
+std::string retry_record(std::uint64_t trial, int attempt) {
+  return Json{{"record", "retry"}, {"trial", trial}, {"attempt", attempt}}.dump();
+}
+
 std::string halt_record(std::uint64_t trial) { return Json{{"record", "halt"}, {"trial", trial}}.dump(); }
 
 std::string clone_record(const Clone& clone) {
@@ -151,8 +178,8 @@ void History::take(int writer, const std::string& text) try {
   }
   auto& trial = trials_[json.at("trial").get<std::uint64_t>()];
   if (kind == "begin") take_begin(json.at("attempt"), trial);
-  if (kind == "begin" && json.contains("params") && json.at("generation") >= trial.generation)
-    trial.params = json.at("params").get<Params>();
+  if (kind == "retry") take_retry(json.at("attempt"), trial);
+  if (kind == "begin" && json.contains("params")) take_params(json, trial);
   if (kind == "clone") take_clone(json, trial);
   if (kind == "halt") ++trial.halts;
   if (kind == "end") take_end(json, json.at("attempt"), trial);

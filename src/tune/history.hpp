@@ -27,13 +27,16 @@ struct Trial {
   /// In the journal: stopped means by its scheduler, for good.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
   State state = State::running;
-  int attempt = 0;   ///< the newest
-  int failures = 0;  ///< attempts that failed
+  int attempt = 0;                        ///< the newest
+  int failures = 0;                       ///< attempts that failed, after `retried_after`
+  int retried_after = 0;                  ///< failures of attempts up to this one no longer count: retry_record()
+  std::vector<int> failed_attempts = {};  ///< their numbers, all of them
   std::int64_t iterations = 0;
   std::optional<double> last, best;            ///< the metric, at the end of an attempt
   std::string why;                             ///< it failed, or was stopped
   std::map<ReportPlace, double> reports = {};  ///< scores that the scheduler wants
   Params params = {};                          ///< those that no searcher says by itself: a program's, or a clone's
+  int params_attempt = 0;                      ///< of the attempt that asked a program for them
   int generation = 1;                          ///< it has become a clone so many times, less one
   std::string clone_of = {};                   ///< where this generation began: a checkpoint in the sweep's directory
   std::optional<Decision> cloning = {};        ///< it is to become a clone before it goes on
@@ -70,6 +73,10 @@ std::string writer_record(const rundir::Owner& owner);
 std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
 std::string decision_record(const Decision& decision);
+
+/// The trial gets new attempts: its failures up to this attempt no longer count, and what a program had said for it
+/// before is asked again. Several processes may write the same.
+std::string retry_record(std::uint64_t trial, int attempt);
 
 /// The trial is paused, as a decision says.
 std::string halt_record(std::uint64_t trial);

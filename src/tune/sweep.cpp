@@ -16,12 +16,22 @@
 #include "tune/sweep_keys.hpp"
 #include "tune/sweep_mirror.hpp"
 #include "tune/sweep_record.hpp"
+#include "tune/sweep_run.hpp"
 
 namespace trainrt::tune {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 const std::string memory_name = "sweep.json";
+
+/// Whether no result of the sweep exists that another config's could be mixed with: all trials failed before a report.
+bool may_begin_anew(const Sweep& sweep) {
+  const auto history = history_of(sweep);
+  return have_all_failed(sweep, history) &&
+         std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.iterations == 0; });
+}
 
 /// Puts a value into a command where it has {lr}; false if it has none.
 bool fill_in(std::string& program, const std::string& key, const std::string& value) {
@@ -129,7 +139,6 @@ Options Sweep::common_config() const {
 }
 
 std::string Sweep::begin(const std::string& trial_file) const {
-  namespace fs = std::filesystem;
   if (fs::exists(directory_ + "/run.json"))
     throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
   const auto path = directory_ + "/" + memory_name;
@@ -165,22 +174,34 @@ void Sweep::require_own_mirror() const {
     refuse(fmt::format("and the journal of its decisions, which tune.scheduler = {} needs, is not there", scheduler_));
 }
 
+/// Another config than the sweep was begun with: its trials could not be compared with those that are there.
+void Sweep::refuse(const std::string& changed) const {
+  const auto name = fs::path(directory_).filename().string();
+  auto free = name;
+  for (int number = 2; number < 1000 && fs::exists(fs::path(directory_).parent_path() / free); ++number)
+    free = fmt::format("{}-{}", name, number);
+  throw UsageError(
+      fmt::format("the sweep in '{}' was begun with another config: {}. Its trials could not be compared with new ones. "
+                  "Choose: a new sweep: --run.name={} (RunConfig(name=...) in Python); the old values, which continue this "
+                  "sweep; or delete it and begin anew: rm -r {}",
+                  directory_, changed, shell_quoted(free), shell_quoted(directory_)));
+}
+
 /// Of a sweep that was begun; `record`: what sweep.json holds from now on. Returns what has changed.
 std::string Sweep::go_on(const std::string& record) const {
   const auto path = directory_ + "/" + memory_name;
   const auto text = io::read_file(path);
   const auto before = sweep_record_from(text);
   if (!before) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
-  if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
-    throw UsageError(
-        fmt::format("the sweep in '{}' was begun with another config: {}. Its trials would not be comparable: give "
-                    "back what it was, or begin a sweep of another run.name",
-                    directory_, changed));
-  const auto had = Sweep::opened(directory_).trials();
+  const auto as_begun = Sweep::opened(directory_);
+  const auto changed = differences(before->config, config_.texts());
+  if (!changed.empty() && !may_begin_anew(as_begun)) refuse(changed);
+  const auto had = as_begun.trials();
   if (trials_ < had)
     throw UsageError(fmt::format("the sweep in '{}' has {} trials, and tune.num_samples asks for fewer", directory_, had));
   if (before->config == config_.texts() && (before->has_code || text == record)) return {};
   io::replace_file(path, record);
+  if (!changed.empty()) return "all trials had failed before their first report; the sweep begins anew with: " + changed;
   return trials_ > had ? fmt::format("the sweep had {} trials, and has {} now", had, trials_) : "";
 }
 

@@ -31,8 +31,8 @@ class Sweep {
   static Sweep opened(const std::string& directory);
 
   /// Makes the directory, or compares with what is there: the number of trials may grow; anything else that differs is a
-  /// UsageError that says what. Returns what has changed, in words; "" if nothing has. Any
-  /// process on any node. `trial_file`: common_config() as a file's text, for config_file().
+  /// UsageError that says what, unless all trials have failed before their first report. Returns what has changed, in
+  /// words; "" if nothing has. Any process on any node. `trial_file`: common_config() as a file's text, for config_file().
   std::string begin(const std::string& trial_file) const;
 
   const std::string& directory() const { return directory_; }
@@ -74,6 +74,7 @@ class Sweep {
   bool is_condition(const std::string& key) const;
   void check_dimension(const SearchSpace::Dimension& dimension) const;
   std::string go_on(const std::string& record) const;
+  [[noreturn]] void refuse(const std::string& changed) const;
   void require_own_mirror() const;
 
   Options config_;        ///< all of it

@@ -51,6 +51,20 @@ History history_of(const Sweep& sweep) {
   return history;
 }
 
+bool have_all_failed(const Sweep& sweep, const History& history) {
+  if (history.trials().empty() || trials_over(sweep, history) < sweep.trials()) return false;
+  return std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.state == Trial::State::failed; });
+}
+
+bool retry_if_all_failed(const Sweep& sweep) {
+  const auto history = history_of(sweep);
+  if (!have_all_failed(sweep, history)) return false;
+  auto writer = JournalWriter::claimed(sweep.journal());
+  writer.append(writer_record(rundir::this_owner()));
+  for (const auto& [number, trial] : history.trials()) writer.append(retry_record(number, trial.attempt), true);
+  return true;
+}
+
 /// Whether trials have failed for good since it was made, of any process: that ends a sweep with tune.fail_fast.
 class SweepRun::FailureWatch {
  public:
@@ -167,9 +181,7 @@ ExitCode SweepRun::outcome() const {
   }
   if (failures_ && failures_->has_seen_one()) return ExitCode::failed;
   if (trials_over(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
-  const bool all_failed =
-      std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.state == Trial::State::failed; });
-  return all_failed ? ExitCode::failed : ExitCode::finished;
+  return have_all_failed(sweep_, history) ? ExitCode::failed : ExitCode::finished;
 }
 
 }  // namespace trainrt::tune

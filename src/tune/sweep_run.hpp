@@ -42,4 +42,11 @@ class SweepRun {
 /// All records of a sweep.
 History history_of(const Sweep& sweep);
 
+/// Whether every trial is over, and all have failed.
+bool have_all_failed(const Sweep& sweep, const History& history);
+
+/// If so, each gets new attempts (tune.max_failures), and true is returned. For a new start of the sweep, before any trial
+/// runs.
+bool retry_if_all_failed(const Sweep& sweep);
+
 }  // namespace trainrt::tune

@@ -91,9 +91,10 @@ class Judge {
     std::vector<std::string> parts;
     for (std::size_t rank = 0; rank < reports_.size(); ++rank)
       if (const auto& report = reports_[rank]; is_busy(rank))
-        parts.push_back(fmt::format("rank {} on {} waits for no rank, but has been busy for {:.0f} s at step {} ({}){}",
-                                    report->rank, report->host, report->quiet_s, report->step, report->phase,
-                                    report->program.empty() ? "" : ", its program in " + report->program));
+        parts.push_back(fmt::format("rank {} on {} has been in its own code for {:.0f} s at step {} ({}){}{}", report->rank,
+                                    report->host, report->quiet_s, report->step, report->phase,
+                                    report->program.empty() ? "" : ": its program is in " + report->program,
+                                    report->last_call.empty() ? "" : ", its last call was " + report->last_call));
     return joined(parts);
   }
 
@@ -127,9 +128,9 @@ class Judge {
 std::string to_text(const RankReport& report) {
   return fmt::format(
       "rank: {}\nhost: {}\npid: {}\nstep: {}\nphase: {}\nquiet_s: {:.1f}\nexcused: {}\nwaits_in: {}\nprogram: "
-      "{}\n\n",
+      "{}\nlast_call: {}\n\n",
       report.rank, report.host, report.pid, report.step, report.phase, report.quiet_s, report.excused,
-      on_one_line(report.waits_in), on_one_line(report.program));
+      on_one_line(report.waits_in), on_one_line(report.program), on_one_line(report.last_call));
 }
 
 std::optional<RankReport> parse_rank_report(const std::string& text) {
@@ -139,8 +140,16 @@ std::optional<RankReport> parse_rank_report(const std::string& text) {
   const auto step = parse_integer(fields["step"]);
   const auto quiet = parse_real(fields["quiet_s"]);
   if (!rank || !pid || !step || !quiet || !fields.contains("waits_in")) return std::nullopt;
-  return RankReport{static_cast<int>(*rank),     fields["host"],     static_cast<int>(*pid), *step, fields["phase"], *quiet,
-                    fields["excused"] == "true", fields["waits_in"], fields["program"]};
+  return RankReport{static_cast<int>(*rank),
+                    fields["host"],
+                    static_cast<int>(*pid),
+                    *step,
+                    fields["phase"],
+                    *quiet,
+                    fields["excused"] == "true",
+                    fields["waits_in"],
+                    fields["program"],
+                    fields["last_call"]};
 }
 
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts) {

@@ -8,8 +8,9 @@ namespace trainrt::watch {
 
 /// A program that the train function of a rank has started.
 struct StartedProgram {
-  std::string place;   ///< where it is: "train.py, line 7 in step"; "" if that is not known
-  std::string stacks;  ///< of all its threads
+  std::string place;      ///< where it is: "train.py, line 7 in step"; "" if that is not known
+  std::string last_call;  ///< the last collective call that it made: "report() at train.py:12"; "" if there was none
+  std::string stacks;     ///< of all its threads
 };
 
 /// What one rank says of itself when the ranks have come to a halt: logs/hang-attempt-000003/rank-00002.txt, where its
@@ -20,10 +21,11 @@ struct RankReport {
   int pid = 0;
   std::int64_t step = 0;
   std::string phase;
-  double quiet_s = 0;    ///< without a sign of progress
-  bool excused = false;  ///< what it is at may take long (StallMeter)
-  std::string waits_in;  ///< for other ranks, in which operation; "" = in none
-  std::string program;   ///< StartedProgram::place
+  double quiet_s = 0;          ///< without a sign of progress
+  bool excused = false;        ///< what it is at may take long (StallMeter)
+  std::string waits_in;        ///< for other ranks, in which operation; "" = in none
+  std::string program;         ///< StartedProgram::place
+  std::string last_call = {};  ///< StartedProgram::last_call
 };
 
 std::string to_text(const RankReport& report);

@@ -189,7 +189,8 @@ void HangWatch::write_report(const StallMeter& meter) const {
                           .quiet_s = meter.quiet(),
                           .excused = meter.is_excused(!waits_in.empty()),
                           .waits_in = waits_in,
-                          .program = program.place};
+                          .program = program.place,
+                          .last_call = program.last_call};
   const auto frames = stack_of(train_thread_, stack_limit_s);
   const auto stack =
       frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";

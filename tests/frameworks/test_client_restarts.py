@@ -138,7 +138,7 @@ def a_program_that_others_wait_for_too_long_is_named():
     job = run_program(3, config)
     check_exit(job, FAILED)
     text = error_of(config).splitlines()[0]
-    check("has come to step(), and waited 2 s (failure.collective_timeout) for that of rank 1" in text, f"error.txt: {text}", job)
+    check("has waited 2 s (failure.collective_timeout) in step() at " in text and "for rank 1 (last call: all_reduce()" in text, f"error.txt: {text}", job)
 
 
 @test

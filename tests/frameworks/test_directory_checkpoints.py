@@ -389,7 +389,7 @@ def the_tools_understand_a_checkpoint_of_directories():
     check_exit(damaged, FAILED)
     check("files/same.txt' is damaged" in damaged.out + damaged.err, "the damage is not named", damaged)
     again = giving(epochs=5, folder=config.parent)
-    job = run_program(2, again, "--loop.more=2")
+    job = run_program(2, again, "--loop.num_epochs=2")
     check_exit(job, FINISHED)
     check("begins at 2" in job.out + job.err, "the damaged one was not passed over", job)
 

@@ -235,7 +235,7 @@ ctx.report({"a": numpy.float32(0.5), "b": torch.tensor(3), "c": math.nan, "d": m
     row = reports(run_dir_of(config))[-1]
     equal({key: row[key] for key in "abcdefghi"},
           {"a": 0.5, "b": 3, "c": None, "d": "Infinity", "e": "text", "f": 1, "g": 4, "h": 1, "i": 1}, "metrics")
-    check_exit(run_program(2, config, "--loop.again=true"), FINISHED)
+    check_exit(run_program(2, config, "--loop.num_epochs=2"), FINISHED)
     equal(len(attempts(run_dir_of(config))), 2, "attempts")
 
 
@@ -244,7 +244,7 @@ def a_state_of_empty_tensors_and_one_of_nothing_are_states_too():
     for text in ("state.tensor('e', numpy.zeros((3, 0)))", "state['v'] = 1", "# nothing"):
         config = program_config(python(f"state = trainrt.State()\n{text}\nprint('restored', ctx.restore(state))\nctx.step()\nctx.report({{}})\nctx.save()"))
         for number, restored in enumerate((False, True)):
-            job = run_program(1, config, f"--loop.number={number}")
+            job = run_program(1, config, f"--loop.num_epochs={number}")
             check_exit(job, FINISHED)
             check(f"restored {restored}" in job.out, f"with {text!r}: not restored {restored}", job)
 
@@ -432,8 +432,8 @@ ctx.step()
 ctx.save()
 """
     config = program_config(python(text), scaling={"min_workers": 1})
-    for ranks, seen, loss in ((3, 0, 0), (2, 6, 1.5), (1, 9, 2.5), (3, 10, 3)):
-        job = run_program(ranks, config, f"--loop.ranks={ranks}", "--run.output=all")
+    for epochs, (ranks, seen, loss) in enumerate(((3, 0, 0), (2, 6, 1.5), (1, 9, 2.5), (3, 10, 3))):
+        job = run_program(ranks, config, f"--loop.num_epochs={epochs}", "--run.output=all")
         check_exit(job, FINISHED)
         check(job.out.count(f"total {seen:.1f} {loss:.1f} int") == ranks, f"not {seen} and {loss}", job)
 
@@ -613,8 +613,8 @@ else:
     ctx.report({})
 """
     config = program_config(python(text))
-    for number in range(2):  # another value in [loop] continues a run that has finished
-        check_exit(run_program(2, config, f"--loop.number={number}"), FINISHED)
+    for number in range(2):  # more epochs continue a run that has finished
+        check_exit(run_program(2, config, f"--loop.num_epochs={number}"), FINISHED)
     equal(len(attempts(run_dir_of(config))), 2, "attempts")
 
 

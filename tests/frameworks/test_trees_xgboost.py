@@ -351,6 +351,7 @@ def refuses_more_or_less(key, field):
         line = re.compile(rf"^{key} *= *{field}\n", re.M)
         config.write_text(re.sub(r"^(label *=.*\n)", rf"\1{key} = {field}\n" if is_named else r"\1", line.sub("", config.read_text()), flags=re.M))
         equal(bool(line.search(config.read_text())), is_named, f"whether the config names a {key} now")
+        config.write_text(config.read_text().replace("num_boost_round = 3", "num_boost_round = 5"))
         job = run([TRAINRT, "--config", config])
         check_exit(job, USAGE)
         word = f"{key} is '{field}', and was ''" if is_named else f"{key} is '', and was '{field}'"

@@ -382,6 +382,64 @@ REFUSED = [
 ]
 
 
+CHANGING = """
+def other(config):
+    descend(config)
+
+def with_data(config, data):
+    descend(config)
+
+OPTIMIZERS = [{"name": "sgd", "betas": (0.9, 0.99)}, {"name": "adam", "betas": None}]
+GIVEN = {"function": descend, "space": {"lr": tune.grid_search([0.1, 0.2]), "scale": 1, "steps": 1, "model": {"depth": 2}, "optimizer": tune.choice(OPTIMIZERS)}}
+CHANGES = {
+    "nothing": {},
+    "scale": {"space": {**GIVEN["space"], "scale": 100}},
+    "depth": {"space": {**GIVEN["space"], "model": {"depth": 3}}},
+    "choice": {"space": {**GIVEN["space"], "optimizer": tune.choice([OPTIMIZERS[0], {"name": "adam", "betas": (0.8, 0.9)}])}},
+    "function": {"function": other},
+    "metric": {"metric": "other"},
+}
+"""
+
+
+@test
+def fixed_values_choices_and_objectives_that_changed_are_refused_with_the_differences():
+    made = Tuning("""
+values = {**GIVEN, **CHANGES[sys.argv[1]]}
+say(tuner(**values, num_samples=1).fit())
+""", CHANGING)
+    job = made.run("nothing", timeout=120)
+    check_exit(job, 0)
+    configs = [each["config"] for each in result_of(job)[0]]
+    equal([(config["scale"], config["model"], config["optimizer"]["name"] in ("sgd", "adam")) for config in configs], [(1, {"depth": 2}, True)] * 2, "configs", job)
+    loop = json.loads((made.runs / "sweep/trial_00000/run.json").read_text())["loop"]
+    equal((loop["param_space.scale"], loop["param_space.model.depth"], "adam" in loop["param_space.optimizer"]), ("1", "2", True), "the trial's recorded config", job)
+    check_exit(made.run("nothing", timeout=120), 0)
+    for word, words in (("scale", "loop.param_space.scale was '1' and is '100'"), ("depth", "loop.param_space.model.depth was '2' and is '3'"),
+                        ("choice", "loop.param_space.optimizer was"), ("function", "loop.train_loop_per_worker was 'descend' and is 'other'"),
+                        ("metric", "tune.metric was 'loss' and is 'other'")):
+        job = made.run(word, timeout=120)
+        check(job.code == 1 and "ControllerError" in job.err and words in job.err and "RunConfig(name=...)" in job.err, f"{word}: {words} is not said", job)
+    equal(len(list((made.runs / "sweep").glob("trial_*[0-9]"))), 2, "trials")
+
+
+@test
+def a_restored_sweep_takes_the_same_trainable_and_param_space_only():
+    made = Tuning("""
+if sys.argv[1] == "first":
+    say(tuner(**GIVEN, num_samples=1).fit())
+else:
+    values = {**GIVEN, **CHANGES[sys.argv[1]]}
+    say(Tuner.restore(os.path.join(os.environ["RUNS"], "sweep"), values["function"], param_space=values["space"] if sys.argv[2:] else None).fit())
+""", CHANGING)
+    check_exit(made.run("first", timeout=120), 0)
+    check_exit(made.run("nothing", timeout=120), 0)
+    check_exit(made.run("nothing", "space", timeout=120), 0)
+    for word, words in (("scale", "loop.param_space.scale was 1, is 100"), ("function", "loop.train_loop_per_worker was descend, is other")):
+        job = made.run(word, "space", timeout=120)
+        check(job.code == 1 and "ValueError: Tuner.restore(" in job.err and words in job.err, f"{word}: {words} is not said", job)
+
+
 @test
 def what_makes_no_sense_is_refused_with_what_is_valid():
     names = {**vars(api), "function": function, "Machine": Machine, "DataParallelTrainer": DataParallelTrainer}

@@ -197,6 +197,45 @@ def a_trial_that_fails_is_tried_again_and_the_sweep_goes_on():
 
 
 @test
+def a_sweep_whose_trials_all_failed_is_tried_again_by_a_new_start():
+    folder = scratch()
+    program = program_file(f"import os, sys, trainrt\nfrom trainrt import train\nif not os.path.exists('{folder}/fixed'): raise SystemExit('not yet')\n"
+                           "train.report({'loss': float(sys.argv[1])})\n")
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"program": f"{sys.executable} {program} {{lr}}"},
+                                                 "tune": {"metric": "loss", "mode": "min", "max_failures": 1}, "tune.space": {"lr": "grid(0.25, 0.75)"}})
+    for attempts_so_far in (2, 4):
+        job = tune(config)
+        equal(job.code, 70, "exit", job)
+        equal([(trial["state"], trial["attempts"]) for trial in trials_of(config)], [("failed", attempts_so_far)] * 2, "trials", job)
+        check("all trials have failed" in job.err and "is complete" not in job.err, "it is said to be complete", job)
+    check("all trials of the sweep had failed: they are tried again" in job.err, "the new start is not said", job)
+    (folder / "fixed").touch()
+    check_exit(tune(config), 0)
+    equal([trial["state"] for trial in trials_of(config)], ["finished"] * 2, "states")
+
+
+@test
+def a_sweep_whose_trials_all_failed_before_a_report_takes_another_config_and_one_with_results_does_not():
+    folder = scratch()
+    program = program_file("import sys, trainrt\nfrom trainrt import train\nif sys.argv[2] != 'right': raise SystemExit('wrong word')\n"
+                           "train.report({'loss': float(sys.argv[1])})\n")
+    config = write_config(folder / "sweep.ini", {"run": {"name": "sweep", "storage_path": folder / "runs"}, "train": {"program": f"{sys.executable} {program} {{lr}} wrong"},
+                                                 "tune": {"metric": "loss", "mode": "min", "max_failures": 0}, "tune.space": {"lr": "grid(0.25, 0.75)"}})
+    equal(tune(config).code, 70, "exit")
+    right = f"--train.program={sys.executable} {program} {{lr}} right"
+    job = tune(config, right)
+    check_exit(job, 0)
+    check("all trials had failed before their first report; the sweep begins anew with: train.program was" in job.err, "the change is not said", job)
+    job = tune(config, right, "--tune.metric=accuracy")
+    equal(job.code, 64, "exit", job)
+    for words in ("tune.metric was 'loss' and is 'accuracy'", "--run.name=sweep-2", f"rm -r {folder / 'runs/sweep'}"):
+        check(words in job.err, f"not said: {words}", job)
+    job = tune(config, right + "  # other", "--loop.x=1")
+    equal(job.code, 64, "exit", job)
+    check("loop.x was '' and is '1'" in job.err, "a fixed value is taken", job)
+
+
+@test
 def a_trial_that_a_restart_does_not_help_is_not_tried_again_until_more_failures_are_allowed():
     folder = scratch()
     config = sweep_config(folder, tune={"num_samples": 2, "max_failures": 2}, loop={"epochs": 1})

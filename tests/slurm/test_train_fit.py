@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """fit() of a plain Python script in a batch job of a real Slurm: it starts its ranks by srun, on the nodes of the job, and a requeue
 continues what it had begun."""
+import hashlib
 import sys
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def batch_script(script, *words, command=None):
     return path
 
 
+def run_name(job, *words):
+    """That of a run without a name, whose script has these arguments."""
+    return f"DataParallelTrainer_train-{job.id}-{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:8]}"
+
+
 def result_in(job):
     return [json.loads(line[7:]) for line in job.text.splitlines() if line.startswith("RESULT ")][-1]
 
@@ -47,7 +53,7 @@ def a_plain_script_in_a_batch_job_starts_its_ranks_by_srun():
     script = Script(FUNCTION)
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, "3", "0"), cwd=script.folder)
     equal(job.wait_for_state("COMPLETED", "FAILED", timeout=90), "COMPLETED", "state", job)
-    equal(result_in(job), [[0, 2, "2"], 3, str(script.runs / f"DataParallelTrainer_train-{job.id}")], "result", job)
+    equal(result_in(job), [[0, 2, "2"], 3, str(script.runs / run_name(job, "3", "0"))], "result", job)
     check("2 ranks on 2 nodes" in job.text, "the ranks are not on two nodes", job)
     equal(script.left(), [], "private folders", job)
 
@@ -56,7 +62,7 @@ def a_plain_script_in_a_batch_job_starts_its_ranks_by_srun():
 def a_requeued_job_continues_its_run_by_its_number():
     script = Script(FUNCTION)
     job = CLUSTER.sbatch(["-N2", "-n2", "-c1"], script=batch_script(script, "40", "0.25"), cwd=script.folder)
-    run_dir = script.runs / f"DataParallelTrainer_train-{job.id}"
+    run_dir = script.runs / run_name(job, "40", "0.25")
     wait_for_reports(run_dir, 3, job, 60)
     CLUSTER.call("scontrol", "requeue", job.id)
     job.wait_for_restart(1)

@@ -64,9 +64,9 @@ class ScaleRun {
     set("run.storage_path", folder_);
     set("train.function", "scale");
     set("checkpoint.every", "1000000 reports");
-    set("checkpoint.io_threads", "1");  // the threads of all ranks are in one process
-    set("checkpoint.layout", "rank");   // the most files, and indices of one rank each
-    set("loop.attempt", attempt);       // a run that is asked for something new goes on
+    set("checkpoint.io_threads", "1");                       // the threads of all ranks are in one process
+    set("checkpoint.layout", "rank");                        // the most files, and indices of one rank each
+    set("loop.num_epochs", attempt == "first" ? "1" : "2");  // a run that is asked for more epochs goes on
     return config::make_run_spec(options);
   }
 
@@ -122,7 +122,7 @@ class ScaleRun {
 
   void train(Context& ctx) {
     note(ctx, "start");
-    ctx.config<std::string>("attempt");
+    ctx.config<int>("num_epochs");
     const auto replicated = static_cast<std::size_t>(tensors_.replicated),
                own = static_cast<std::size_t>(tensors_.of_ranks);
     std::vector<float> data(4 * (replicated + 2 * own));

@@ -27,7 +27,9 @@
 #include "core/text.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/promise.hpp"
+#include "rundir/run_record.hpp"
 #include "trainer/expanded_config.hpp"
+#include "trainer/finished_run.hpp"
 #include "tune/journal_repair.hpp"
 #include "tune/process_runner.hpp"
 #include "tune/sweep_run.hpp"
@@ -101,6 +103,9 @@ std::string in_words(ExitCode code, const tune::Sweep& sweep) {
   if (code == ExitCode::failed && sweep.fail_fast())
     return "a trial has failed, and tune.fail_fast is true: the sweep has stopped; the same command goes on with the "
            "others";
+  if (code == ExitCode::failed)
+    return fmt::format("all trials have failed: trainrt tune status {}; the same command tries them again",
+                       shell_quoted(sweep.directory()));
   return fmt::format("the sweep is complete: trainrt tune status {}", sweep.directory());
 }
 
@@ -112,6 +117,17 @@ tune::Sweep sweep_of(const Arguments& arguments) {
   return tune::Sweep(trainer::expanded_config(config, Environment::of_process()));
 }
 
+/// Trials that were run before may be of other code.
+void warn_of_changed_code(const tune::Sweep& sweep) {
+  const auto run_dir = sweep.directory() + "/" + sweep.name_of(0);
+  const auto record = io::retried([&] { return rundir::read_run_record(run_dir); });
+  if (!record) return;
+  const auto options = sweep.config_of(0, sweep.params_of(0));
+  auto spec = config::make_run_spec(options);
+  if (!spec.train.program.empty()) spec.train.command = program_words(*options.find("train.program"));
+  trainer::warn_of_changed_code(*record, spec, fmt::format("the sweep in {} was begun", sweep.directory()));
+}
+
 /// Once for all that run trials here, `groups` at once.
 void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
@@ -119,6 +135,8 @@ void begin(const tune::Sweep& sweep, int groups) {
   const auto trial_file = config_file_text(trainer::written_config(sweep.common_config()));
   if (const auto changed = sweep.begin(trial_file); !changed.empty()) log::info(changed);
   tune::repair_journal(sweep);
+  if (tune::retry_if_all_failed(sweep)) log::info("all trials of the sweep had failed: they are tried again");
+  warn_of_changed_code(sweep);
   log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
 }

@@ -10,7 +10,6 @@
 #include "core/host.hpp"
 #include "frameworks/program/fields.hpp"
 #include "frameworks/program/last_output.hpp"
-#include "frameworks/program/metrics_message.hpp"
 #include "frameworks/program/program_fell.hpp"
 
 namespace trainrt::program {
@@ -25,7 +24,10 @@ constexpr double shortest_look_s = 0.005, longest_look_s = 0.05, look_growth = 1
 
 Conversation::End Conversation::hold(Message first) {
   take(std::move(first));
-  while (!is_closed_ && come_together()) answer(*std::exchange(call_, std::nullopt));
+  while (!is_closed_ && come_together()) {
+    if (!call_->body.contains("left") && !call_->body.contains("stage")) stacks_.note_call(call_place(*call_));
+    answer(*std::exchange(call_, std::nullopt));
+  }
   return is_closed_ ? End::of_run : End::of_programs;
 }
 
@@ -53,10 +55,17 @@ Turn Conversation::next_turn(double look_s) {
       if (auto message = channel_.receive(std::max(0.0, std::min(left_s, most_s)))) take(std::move(*message));
     look_at_end();
     if (!fault_.text.empty()) return {Turn::Kind::fell, ""};
-    if (call_) return {Turn::Kind::calls, call_->op};
-    if (has_ended()) return {Turn::Kind::ended, ""};
-    if (left_s <= 0) return {};
+    if (call_) return {Turn::Kind::calls, call_->op, arrival_of_call()};
+    if (has_ended()) return {Turn::Kind::ended, "", {Arrival::Kind::left, left_, stacks_.last_call()}};
+    if (left_s <= 0) return {Turn::Kind::computes, "", {Arrival::Kind::computes, "", stacks_.last_call()}};
   }
+}
+
+/// A call of a program whose train function has returned is the package's own.
+Arrival Conversation::arrival_of_call() const {
+  const auto left = text_field(call_->body, "left", "");
+  if (!left.empty()) return {Arrival::Kind::left, left, stacks_.last_call()};
+  return {Arrival::Kind::calls, call_place(*call_), stacks_.last_call()};
 }
 
 void Conversation::take(Message message) {
@@ -66,6 +75,7 @@ void Conversation::take(Message message) {
   } else if (message.op == "done") {
     datasets_.note_taken(message);
     is_done_ = true;
+    left_ = text_field(message.body, "left", left_);
   } else if (message.op == "imported") {
     return;
   } else if (is_for_all_ranks(message.op)) {
@@ -249,50 +259,5 @@ Json Conversation::config(const Json& body) const {
 }
 
 Json Conversation::step_fields() const { return {{"step", ctx_.step_count()}, {"step_seed", ctx_.step_seed()}}; }
-
-Json Conversation::restore(const Message& message) {
-  if (state_) throw UsageError("train.program: the program sent 'restore' twice: it attaches the one State of the run");
-  const bool by_directory = flag_field(message.body, "by_directory");
-  if (!by_directory) {
-    state_.emplace(message);
-    state_->state().before_save([this] { bring_up_to_date(); });
-  }
-  Json fields{{"restored", by_directory ? ctx_.restore() : ctx_.restore(state_->state())}};
-  fields.update(step_fields());
-  fields["values"] = by_directory ? Json::object() : state_->values();
-  return fields;
-}
-
-/// The program's part in a checkpoint: it copies what it keeps elsewhere.
-void Conversation::bring_up_to_date() {
-  channel_.send({{"save", true}});
-  is_asked_for_state_ = true;
-  if (!come_together()) throw Error("train.program: the programs ended in the middle of a checkpoint");
-  is_asked_for_state_ = false;
-  const auto message = *std::exchange(call_, std::nullopt);
-  if (message.op != "state")
-    throw UsageError(fmt::format("train.program: the program was asked for its state and sent '{}'", message.op));
-  state_->take_values(field(message.body, "values", Json::value_t::object));
-}
-
-Json Conversation::report(const Message& message) {
-  auto directory = directory_from(message.body);
-  std::optional<MirroredState> of_this_report;
-  if (message.body.contains("tensors")) directory.state = &of_this_report.emplace(message, memory_of_one_).state();
-  ctx_.report(metrics_from(message.body), directory, {.of_first_rank = flag_field(message.body, "of_first_rank")});
-  return Json::object();
-}
-
-Json Conversation::load(const Message& message) {
-  MirroredState wanted(message, memory_of_one_);
-  ctx_.load(wanted.state(), text_field(message.body, "path"));
-  return {{"values", wanted.values()}};
-}
-
-Json Conversation::checkpoint() const {
-  Json newest;
-  if (const auto at = ctx_.checkpoint()) newest = {{"index", at->index}, {"path", at->path}, {"files", at->has_files}};
-  return {{"checkpoint", std::move(newest)}, {"on_its_way", ctx_.is_checkpoint_on_its_way()}};
-}
 
 }  // namespace trainrt::program

@@ -82,7 +82,11 @@ namespace trainrt::program {
 ///                                        ranks reach each other's. Returns at and bytes, its place in a file that travels
 ///                                        with the answer, and is used from then on; or nothing: there is none
 ///   failed {error, traceback}            no answer; the program ends
-///   done                                 no answer; the program ends, and well
+///   done                                 no answer; the program ends, and well. `left` says what it left: "the program"
+///
+/// A call that all ranks make together may say where the user's code makes it: `place`, "report() at train.py:12"; or, if
+/// it is not the user's, when it is made: `stage`, "the start of the train function", or after what this rank has left:
+/// `left`, "the train function".
 ///
 /// restore: a tensor is {name, dtype, shape, at, placement = replicated | sharded | slab | per_rank | sum}, sharded ones
 /// with axis, first and global_extent, slabs with offset and global_shape; `at` is its place in the memory, a memfd of
@@ -137,6 +141,7 @@ class Conversation {
   bool is_for_all_ranks(const std::string& op) const;
   bool come_together();
   Turn next_turn(double look_s);
+  Arrival arrival_of_call() const;
   void take(Message message);
   bool has_ended();
   void look_at_end();
@@ -171,6 +176,7 @@ class Conversation {
   SharedMemory memory_of_one_;  ///< of the States of single reports and loads
   pid_t sender_ = 0;            ///< who sends the messages, if it is known
   bool is_done_ = false;
+  std::string left_ = "the program";  ///< Arrival::place after its end
   bool is_closed_ = false;
   Lockstep lockstep_;
   LiveStacks& stacks_;

@@ -51,6 +51,20 @@ RankEnding ending_from(const std::string& text) {
           .age_s = json.at("age_s")};
 }
 
+/// Ranks that had left the program before another failed may be why it did.
+std::string left_before(std::span<const RankEnding> ranks, const RankEnding& fallen) {
+  std::vector<std::string> left;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].has_ended && !fell(ranks[rank]) && ranks[rank].age_s > fallen.age_s)
+      left.push_back(std::to_string(rank));
+  if (left.empty()) return {};
+  constexpr std::size_t max_named = 8;
+  const auto count = left.size();
+  left.resize(std::min(count, max_named));
+  return fmt::format("; {} {}{} had left the program with exit code 0 before", count == 1 ? "rank" : "ranks", join(left),
+                     count > max_named ? fmt::format(" and {} more", count - max_named) : "");
+}
+
 }  // namespace
 
 Fault told_by(const Message& failed) {
@@ -102,6 +116,7 @@ std::string fall_in_words(std::span<const RankEnding> ranks, int first, const La
   const auto others = std::ranges::count_if(ranks, fell) - 1;
   if (others == 1) text += "; that of 1 other rank ended after it";
   if (others > 1) text += fmt::format("; those of {} other ranks ended after it", others);
+  if (!fallen.ending.is_kill()) text += left_before(ranks, fallen);
   if (const auto end = fault.find('\n'); end != std::string::npos) text += fault.substr(end);
   return text + lines_in_words(first, output.lines);
 }

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text.hpp"
+
 namespace trainrt::program {
 
 namespace {
@@ -34,6 +36,12 @@ std::string text_field(const Json& body, const char* name) {
 
 std::string text_field(const Json& body, const char* name, std::string otherwise) {
   return body.contains(name) ? text_field(body, name) : std::move(otherwise);
+}
+
+std::string call_place(const Message& message) {
+  const auto stage = text_field(message.body, "stage", "");
+  const auto said = excerpt(join(printable_lines(text_field(message.body, "place", stage)), " "));
+  return said.empty() ? message.op + "()" : said;
 }
 
 bool flag_field(const Json& body, const char* name) {

@@ -13,7 +13,9 @@ namespace trainrt::program {
 /// Fields of a message. A missing one, or one of another type, throws UsageError that names it.
 std::string text_field(const Json& body, const char* name);
 std::string text_field(const Json& body, const char* name, std::string otherwise);  ///< if it is missing
-bool flag_field(const Json& body, const char* name);                                ///< false if it is missing
+/// The line of the program that made the call, "report() at train.py:12"; "report()" if the client does not say it.
+std::string call_place(const Message& message);
+bool flag_field(const Json& body, const char* name);  ///< false if it is missing
 std::int64_t number_field(const Json& body, const char* name, std::int64_t least = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
 /// A list of whole numbers, "shape" if it has no other name, of what messages call so.

@@ -53,6 +53,16 @@ std::string LiveStacks::ask() {
   return text;
 }
 
+void LiveStacks::note_call(const std::string& place) {
+  const std::lock_guard lock(call_mutex_);
+  last_call_ = place;
+}
+
+std::string LiveStacks::last_call() const {
+  const std::lock_guard lock(call_mutex_);
+  return last_call_;
+}
+
 std::string LiveStacks::stacks_of(pid_t process, double end_s) {
   const auto before = output_->bytes_read();
   kill(process, signal_);

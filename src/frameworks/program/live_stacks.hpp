@@ -12,7 +12,7 @@ class OutputReader;
 namespace program {
 
 /// The Python stacks of a program that goes on: its client lets faulthandler print them, of all threads, at a signal that
-/// nobody else uses. Any thread may call.
+/// nobody else uses; and the last call that it made. Any thread may call.
 class LiveStacks {
  public:
   /// `process` and those that it has started print their stacks to what `output` reads, if they catch the signal.
@@ -24,10 +24,16 @@ class LiveStacks {
   /// nobody can be asked, or none answers.
   std::string ask();
 
+  /// The program has made this collective call: "report() at train.py:12".
+  void note_call(const std::string& place);
+  std::string last_call() const;  ///< "" if there was none
+
  private:
   std::string stacks_of(pid_t process, double end_s);
 
   std::mutex mutex_;
+  mutable std::mutex call_mutex_;  ///< never held while a process is asked
+  std::string last_call_;
   pid_t process_ = 0;  ///< 0: none
   int signal_ = 0;
   std::shared_ptr<OutputReader> output_;

@@ -1,11 +1,11 @@
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include <trainrt/communicator.hpp>
 
 #include "core/wait_note.hpp"
+#include "frameworks/program/arrivals.hpp"
 
 namespace trainrt::program {
 
@@ -18,7 +18,8 @@ struct Turn {
     fell,
   };
   Kind kind = Kind::computes;
-  std::string call;
+  std::string call;      ///< the operation, which all ranks must have in common
+  Arrival arrival = {};  ///< for messages
 };
 
 /// Brings the programs of all ranks to each collective call together: no rank begins one before all have come to it. So a
@@ -32,13 +33,13 @@ class Lockstep {
   Lockstep(Communicator& communicator, double limit_s) : communicator_(communicator), limit_s_(limit_s) {}
 
   /// go: all have come to the same call, or to their end. fell: some program did; nothing of the others is under way.
-  /// Throws Error, on all ranks, if they have come to different ones; on one rank if it waits too long. `look_s`: how long
+  /// Throws Error, on all ranks, if they have come to different ones, or one has ended while another waits in a call; on
+  /// one rank if it waits too long. `look_s`: how long
   /// this look has lasted at most, the same on all ranks. Collective.
   Verdict look(const Turn& mine, std::int64_t step, double look_s);
 
  private:
   void wait(const Turn& mine, std::int64_t step, double look_s);
-  std::string missing_programs(const Turn& mine);
 
   Communicator& communicator_;
   double limit_s_;
@@ -49,8 +50,5 @@ class Lockstep {
   double waited_s_ = 0;  ///< by this rank
   Waiting note_;
 };
-
-/// `ranks`: what each rank came with, which is not the same. Throws the Error that says so.
-[[noreturn]] void refuse_difference(std::span<const std::string> ranks);
 
 }  // namespace trainrt::program

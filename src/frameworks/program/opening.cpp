@@ -11,7 +11,9 @@
 #include "core/host.hpp"
 #include "core/output_reader.hpp"
 #include "core/processes.hpp"
+#include "frameworks/program/arrivals.hpp"
 #include "frameworks/program/endings.hpp"
+#include "frameworks/program/fields.hpp"
 
 namespace trainrt::program {
 
@@ -35,7 +37,7 @@ class Wait {
       if (census[asks] == size) return asked();
       if (census[speaks] == size) return spoken();
       if (census[ended] == size) return {rules_.is_between_runs ? Opening::Kind::ended : Opening::Kind::needs, {}};
-      if (census[asks] > 0 && census[speaks] + census[ended] > 0) refuse_mixture(census);
+      if (census[asks] > 0 && census[speaks] + census[ended] > 0) refuse_mixture();
       if (census[stops] > 0 && census[uses_client] + census[asks] > 0) return {Opening::Kind::stops, {}};
       some_wait_ = census[asks] + census[speaks] > 0 || (rules_.is_between_runs && census[ended] > 0);
       if (census[late] > 0) refuse_late(is_missing());
@@ -110,11 +112,11 @@ class Wait {
                             fall_in_words(endings, first, share_output(communicator_, program_.child(), first))));
   }
 
-  [[noreturn]] static void refuse_mixture(const Census& census) {
-    throw UsageError(
-        fmt::format("train.program: the programs of {} ranks call fit(), those of {} trainrt.context(), and those of {} "
-                    "have ended: all ranks must open the run alike",
-                    census[asks], census[speaks], census[ended]));
+  /// On all ranks together.
+  [[noreturn]] void refuse_mixture() {
+    Arrival mine{.kind = is_missing() ? Arrival::Kind::computes : Arrival::Kind::left, .place = "the program"};
+    if (program_.first) mine = {Arrival::Kind::calls, call_place(*program_.first), ""};
+    throw UsageError(difference_in_words(gather_arrivals(communicator_, mine)));
   }
 
   /// Programs of other ranks have come to their next run, or to their end: this rank's has not, for too long.

@@ -66,6 +66,7 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
   known.max_restarts = options.max_restarts;
   known.own_gpus_only = options.own_gpus_only;
   progress_watch_.reset();
+  stacks_.note_call("");
   if (progress_) FirstRank(place.rank).does([&] { progress_watch_ = std::make_shared<ProgressWatch>(*progress_); });
   decltype(OutputPlan::listener) listener;
   if (progress_watch_)

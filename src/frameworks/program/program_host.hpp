@@ -46,6 +46,8 @@ class ProgramHost {
   /// Returns when the program of this rank was started, or later opened its newest run, by monotonic_seconds(); < 0: none
   /// was started. Any thread; not collective.
   double ready_s() const { return ready_s_.load(std::memory_order_relaxed); }
+  /// The last collective call of the program: "report() at train.py:12"; "" if there was none. Any thread; not collective.
+  std::string last_call() const { return stacks_.last_call(); }
 
  private:
   void start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,

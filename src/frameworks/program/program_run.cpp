@@ -11,8 +11,10 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "frameworks/program/arrivals.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "frameworks/program/endings.hpp"
+#include "frameworks/program/fields.hpp"
 #include "frameworks/program/idle_programs.hpp"
 #include "frameworks/program/program_fell.hpp"
 
@@ -71,7 +73,7 @@ class ProgramRun {
       if (census[idle] > 0 && census[idle] + census[ended] == ctx_.world_size()) fail_as_idle();
       if (census[connected] == ctx_.world_size()) return true;
       if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
-      if (census[ended] > 0 && census[connected] > 0) refuse_mixture(census);
+      if (census[ended] > 0 && census[connected] > 0) refuse_mixture();
       if (census[connected] > 0 && !first_message) first_message = Clock::now();
       if (first_message && !program_.first) require_message_since(*first_message);
       ctx_.stop_point();
@@ -144,10 +146,11 @@ class ProgramRun {
         "reports by itself. Leave program.progress out");
   }
 
-  [[noreturn]] static void refuse_mixture(const Census& census) {
-    throw Error(
-        fmt::format("train.program: the programs of {} ranks use trainrt's client, and those of {} ended without it",
-                    census[connected], census[ended]));
+  /// On all ranks together.
+  [[noreturn]] void refuse_mixture() {
+    Arrival mine{.kind = child().ending() ? Arrival::Kind::left : Arrival::Kind::computes, .place = "the program"};
+    if (program_.first) mine = {Arrival::Kind::calls, call_place(*program_.first), ""};
+    throw Error(difference_in_words(gather_arrivals(ctx_.communicator(), mine)));
   }
 
   /// A program that is connected gets a message that the run stops; another gets the signal.

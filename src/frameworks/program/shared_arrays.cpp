@@ -12,8 +12,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/shared_file.hpp"
+#include "frameworks/program/arrivals.hpp"
 #include "frameworks/program/fields.hpp"
-#include "frameworks/program/lockstep.hpp"
 
 namespace trainrt::program {
 
@@ -68,7 +68,7 @@ Buffer SharedArrays::same_on_all_ranks(const Message& message, const std::string
   const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(mine));
   std::array<std::int64_t, 2> most = {hash, ~hash};
   communicator_.all_reduce(most, Op::max, message.op);
-  if (most[0] != ~most[1]) refuse_difference(communicator_.all_gather(mine));
+  if (most[0] != ~most[1]) refuse_difference(communicator_.all_gather(mine), communicator_.all_gather(call_place(message)));
   return {data(), bytes / size_of(dtype), dtype};
 }
 

@@ -14,7 +14,7 @@ namespace {
 using Command = std::vector<std::string>;
 
 std::string name(const Command& command, const std::map<std::string, std::string>& environment = {{"SLURM_JOB_ID", "12"}}) {
-  return name_of_run(command, Environment(environment));
+  return name_of_run({}, command, Environment(environment));
 }
 
 }  // namespace
@@ -31,6 +31,38 @@ TEST_CASE("a run is named after the script, the job and all words") {
                               Command{"python3", "-u", "code/train.py", "--lr", "0.1", ""}})
     names.insert(name(command));
   CHECK(names.size() == 5);
+}
+
+TEST_CASE(
+    "runs of one job that differ in a key or a variable that they name have other names, and a requeue has the same") {
+  const Command train = {"sh", "-c", "python3 train.py --seed $SEED --fold ${FOLD}"};
+  const auto named = [&](std::map<std::string, std::string> environment,
+                         const std::map<std::string, OptionValue>& given = {}) {
+    environment["SLURM_JOB_ID"] = "12";
+    Options options;
+    for (const auto& [key, value] : given) options.set(key, value);
+    return name_of_run(options, train, Environment(environment));
+  };
+  const std::string here(command_line);
+  const auto first = named({{"SEED", "1"}, {"FOLD", "a"}});
+  CHECK(named({{"SEED", "1"}, {"FOLD", "a"}, {"OTHER", "x"}, {"SLURM_RESTART_COUNT", "1"}}) == first);
+  CHECK(named({{"SEED", "1"}, {"FOLD", "a"}}, {{"loop.epochs", {"5", "a.ini:3"}}}) == first);
+  std::set<std::string> names{first};
+  names.insert(named({{"SEED", "2"}, {"FOLD", "a"}}));
+  names.insert(named({{"SEED", "1"}, {"FOLD", "b"}}));
+  names.insert(named({{"SEED", "1"}}));
+  names.insert(named({{"SEED", "1"}, {"FOLD", "a"}}, {{"loop.lr", {"0.1", here}}}));
+  names.insert(named({{"SEED", "1"}, {"FOLD", "a"}}, {{"loop.lr", {"0.2", here}}}));
+  for (const auto* scale : {"1", "2"})
+    names.insert(named({{"SEED", "1"}, {"FOLD", "a"}, {"SCALE", scale}}, {{"loop.scale", {"${SCALE}", "a.ini:3"}}}));
+  CHECK(names.size() == 8);
+  const Command of_rank = {"sh", "-c", "train $SLURM_PROCID $RANK $HOSTNAME"};
+  const auto on_rank = [&](const std::string& rank) {
+    return name_of_run(
+        {}, of_rank,
+        Environment({{"SLURM_JOB_ID", "12"}, {"SLURM_PROCID", rank}, {"RANK", rank}, {"HOSTNAME", "n" + rank}}));
+  };
+  CHECK(on_rank("0") == on_rank("1"));
 }
 
 TEST_CASE("outside a job a run is named after the script and the moment") {

@@ -152,7 +152,7 @@ TEST_CASE("a run that saves by directories goes on from the last of them, and a 
 TEST_CASE("a function that never restores may give directories, and rank 0's metrics may count alone") {
   Scratch scratch;
   for (const auto* more : {"1", "2"})
-    CHECK(run_on(2, spec_in(scratch.path(), {{"loop.more", more}}), gives_only).code == ExitCode::finished);
+    CHECK(run_on(2, spec_in(scratch.path(), {{"loop.num_epochs", more}}), gives_only).code == ExitCode::finished);
   const auto records = metrics::read_results(scratch / "r");
   REQUIRE(records.size() == 3);
   for (const auto& record : records) CHECK(*record.find("rank") == metrics::Record::Value(std::int64_t{0}));

@@ -243,6 +243,6 @@ TEST_CASE("what a run does not take from another one's checkpoint is rank 0's on
 TEST_CASE("an optional tensor that the run's own checkpoint lacks is rank 0's on all ranks") {
   Scratch folder;
   run_on(2, spec_in(folder.path()), save_backbone);
-  run_on(2, spec_in(folder.path(), {{"loop.more", "1"}}), fine_tune);
+  run_on(2, spec_in(folder.path(), {{"loop.num_epochs", "1"}}), fine_tune);
   CHECK(ends.take() == backbone_and_rank_0s_head());
 }

@@ -83,7 +83,7 @@ TEST_CASE("a run stopped at any step by one rank ends with the same metrics as o
   }
 }
 
-TEST_CASE("a finished run does nothing when started again, and goes on when [loop] changes") {
+TEST_CASE("a finished run does nothing when started again, and goes on when [loop] asks for more") {
   Scratch folder;
   REQUIRE(run_on(2, spec_in(folder.path()), hash_samples).code == ExitCode::finished);
   const auto again = run_on(2, spec_in(folder.path()), hash_samples);
@@ -393,7 +393,7 @@ TEST_CASE("another model is refused with the names of the tensors that differ") 
     ctx.step();
     ctx.save();
   });
-  CHECK_THROWS_WITH(run_on(2, spec_in(folder.path(), {{"loop.more", "1"}}),
+  CHECK_THROWS_WITH(run_on(2, spec_in(folder.path(), {{"loop.num_epochs", "1"}}),
                            [](Context& ctx) {
                              std::vector<float> w(5), added(2);
                              State state;
@@ -465,19 +465,20 @@ TEST_CASE("a stop that nothing could save is no success: a train function withou
 TEST_CASE("changes of [loop] and of [data.NAME] between attempts are kept in run.json") {
   Scratch folder;
   run_on(1, spec_in(folder.path(), {{"loop.lr", "1"}}), hash_samples);
-  run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"data.train.noise", "0.5"}}), hash_samples);
+  run_on(1, spec_in(folder.path(), {{"loop.lr", "2"}, {"loop.num_epochs", "9"}, {"data.train.noise", "0.5"}}),
+         hash_samples);
   const auto changes = rundir::read_run_record(folder.path() + "/r")->changes;
-  REQUIRE(changes.size() == 2);
+  REQUIRE(changes.size() == 3);
   CHECK(changes[0].key == "loop.lr");
-  CHECK(changes[1].key == "data.train.noise");
-  CHECK(changes[1].to == "0.5");
+  CHECK(changes[2].key == "data.train.noise");
+  CHECK(changes[2].to == "0.5");
 }
 
 TEST_CASE("a damaged record of an earlier attempt does not keep a run from going on") {
   Scratch folder;
   run_on(1, spec_in(folder.path()), hash_samples);
   std::ofstream(folder.path() + "/r/attempts/000001.json") << "{";
-  CHECK(run_on(1, spec_in(folder.path(), {{"loop.more", "1"}}), hash_samples).code == ExitCode::finished);
+  CHECK(run_on(1, spec_in(folder.path(), {{"loop.num_epochs", "1"}}), hash_samples).code == ExitCode::finished);
 }
 
 TEST_CASE("a bad [loop] value never removes a run that has checkpoints, not even where its attempts' records are gone") {

@@ -171,3 +171,31 @@ TEST_CASE("what a decision was made of stands beside the journal, and is read fr
   CHECK(reads.find(R"("iteration":2,"from_start":true,"moved":[[1,10],[2,20]]})") != std::string::npos);
   CHECK(reads.find(R"("iteration":4,"from_start":false,"moved":[[2,5],[3,5]]})") != std::string::npos);
 }
+
+TEST_CASE("failures before a retry no longer count, in whatever order the records are read") {
+  const auto failed = [](int attempt) {
+    return end_record({.trial = 3, .attempt = attempt, .state = Trial::State::failed, .final_up_to = 2});
+  };
+  std::vector<std::string> records{begin_record(3, 1, 1, {{"loop.lr", "1"}}),
+                                   failed(1),
+                                   begin_record(3, 2, 1),
+                                   failed(2),
+                                   retry_record(3, 2),
+                                   retry_record(3, 2),
+                                   begin_record(3, 3, 1, {{"loop.lr", "2"}})};
+  std::ranges::sort(records);
+  do {
+    History history;
+    for (const auto& record : records) history.take(0, record);
+    const auto& trial = history.trial(3);
+    CHECK(trial.failures == 0);
+    CHECK(trial.attempt == 3);
+    CHECK_FALSE(trial.is_over(0));
+    CHECK(trial.params.at("loop.lr") == "2");
+  } while (std::ranges::next_permutation(records).found);
+  History history;
+  for (const auto& record : records) history.take(0, record);
+  history.take(0, failed(3));
+  CHECK(history.trial(3).failures == 1);
+  CHECK(history.trial(3).is_over(2));
+}

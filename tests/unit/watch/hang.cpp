@@ -217,7 +217,7 @@ TEST_CASE("a rank that computes while others wait, and one that waits at an earl
                                                     waiting(2, 4, "stop vote")};
   const std::vector<std::string> hosts = {"n1", "n1", "n1"};
   const auto text = judge_hang(reports, hosts).text;
-  CHECK_THAT(text, Contains("rank 1 on n1 waits for no rank, but has been busy for 20 s at step 5 (training)"));
+  CHECK_THAT(text, Contains("rank 1 on n1 has been in its own code for 20 s at step 5 (training)"));
   CHECK_THAT(text, Contains("rank 2 on n1 is only at step 4, others at 5"));
   CHECK_THAT(text, Contains("rank 0 waits in barrier") && !Contains("did not answer"));
 }

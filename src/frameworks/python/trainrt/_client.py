@@ -17,6 +17,8 @@ import threading
 import time
 import traceback
 
+from ._call_place import call_place
+
 _PROTOCOL = 1
 _STOP_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _VALUE_TYPES = (bool, int, float, str)
@@ -444,6 +446,9 @@ class _Channel:
 # ---- the context ---------------------------------------------------------------------------------------------------------
 
 _REQUIRED = object()
+# Calls that all ranks make together: the runtime learns which line of the user's code makes them.
+_COLLECTIVE = frozenset(("hello", "open_run", "close_run", "restore", "step", "report", "load", "stop_point", "save", "barrier", "all_reduce",
+                         "broadcast", "all_gather", "data_fit", "share"))
 
 
 class Context:
@@ -468,6 +473,8 @@ class Context:
         self._is_open = False    # a run, by open_run()
         self._identity = {}      # what the runtime answered to the greeting
         self._step = self._step_seed = 0
+        self._place = {}         # the user's line of the collective call under way, and what this rank has left, for messages
+        self._left = None        # "the train function", once it has returned here
 
     def _greet(self):
         self._take_identity(self._ask("hello", **_who_i_am()))
@@ -776,7 +783,7 @@ class Context:
         """The run is finished: a checkpoint on its way is committed, and what the State holds is saved. Another may be opened.
         Collective."""
         self._ask("close_run")
-        self._state = self._memory = self._exchanged = self._of_one = self._data = None
+        self._state = self._memory = self._exchanged = self._of_one = self._data = self._left = None
         self._is_open = False
 
     # ---- the talk with the runtime ----
@@ -789,7 +796,9 @@ class Context:
             raise RuntimeError(self._broken)
         if self._busy:
             raise RuntimeError(f"{op}() was called during {self._busy}(): by a function under before_save, or by another thread")
-        line = _line_of({"op": op, **fields, **self._taken()})
+        if op in _COLLECTIVE:
+            self._place = {"left": self._left} if self._left else call_place(op)
+        line = _line_of({"op": op, **fields, **(self._place if op in _COLLECTIVE else {}), **self._taken()})
         try:
             with self._talk:
                 self._busy = op
@@ -838,7 +847,7 @@ class Context:
             if self._memory:
                 self._state._write_tensors(self._memory.bytes)
             values = self._state._encoded_values()
-        self._channel.send(_line_of({"op": "state", "values": values}))
+        self._channel.send(_line_of({"op": "state", "values": values, **self._place}))
 
     def _failed(self, kind, error, trace):
         """Tells the runtime of an exception that ends the program: it prints and keeps it. False if the runtime knows that
@@ -861,7 +870,7 @@ class Context:
         if self._end is None:
             self._end = lambda: RuntimeError("the program has ended")
             try:
-                self._channel.send(_line_of({"op": "done", **self._taken()}))
+                self._channel.send(_line_of({"op": "done", **({"left": self._left} if self._left else {}), **self._taken()}))
             except OSError:
                 pass
 

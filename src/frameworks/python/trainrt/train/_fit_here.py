@@ -5,6 +5,7 @@ import runpy
 import threading
 
 from .. import _client
+from .._call_place import place_of_raise
 from . import _hooks, _notes, _record, _run_directory, _session
 from ._result import Result
 from ._runtime_session import RuntimeSession
@@ -20,6 +21,8 @@ def fit_here(trainer):
     is_running, closes = _open(trainer)
     runtime = _client.context()
     if not is_running:
+        if runtime.world_rank == 0:
+            _record.note_changed_code(runtime.run_dir, trainer)
         return Result.from_path(runtime.run_dir)
     _check_gpus(trainer.scaling_config, runtime)
     session = RuntimeSession(runtime, trainer.job())
@@ -45,9 +48,15 @@ def run_function(trainer, session):
             if session.job.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.job.validation, session.run_dir))
             returned = _hooks.run(trainer, session)
+            session.runtime._left = "the train function"
             session.wait_for_validations()
             session.remove_what_is_committed()
             return returned
+        except _client.Stop:
+            raise
+        except SystemExit as end:
+            session.runtime._left = f"the program by sys.exit() at {place_of_raise(end.__traceback__) or 'an unknown line'}"
+            raise
         except Exception as error:
             if session.runtime._end is not None:  # another rank, or the runtime, has failed, and it is known there
                 raise ControllerError(str(error)) from error
@@ -136,7 +145,9 @@ def _tell_what_does_not_apply(settings, run_dir):
                          "get_context() came before fit(): call them in the train function")
     config = {**(_run_directory.run_record(run_dir) or {}).get("config", {}), "run.storage_path": os.path.dirname(run_dir)}
     for key, text in settings.items():
-        if key not in ("run.name", "scaling.num_workers", "scaling.min_workers") and not _is_same(text, config.get(key)):
+        if key.startswith("loop.train_loop_") or key in ("run.name", "scaling.num_workers", "scaling.min_workers"):
+            continue
+        if not _is_same(text, config.get(key)):
             _notes.say(f"fit() asks for {key} = {text}, and it does not apply: the run is open already with {config.get(key, 'none')}, since "
                        f"trainrt.context(), report() or get_context() came before fit(). Call them in the train function, or start with "
                        f"--{key}='{text}'")

@@ -1,11 +1,12 @@
 """fit() in a script that trainrt did not start: it starts the ranks, each of which runs the train function only."""
 
+import hashlib
 import os
 import signal
 import sys
 
 from .. import _cluster
-from . import _allocation, _executable, _notes, _private_folder, _ranks, _returns, _run_directory, _script, _settings, _travel
+from . import _allocation, _executable, _notes, _private_folder, _ranks, _record, _returns, _run_directory, _script, _settings, _travel
 from ._result import Result
 from ._scaling_config import ScalingConfig
 from .errors import ControllerError, RunStopped, WorkerGroupError
@@ -20,6 +21,7 @@ def fit_elsewhere(trainer):
     if run.is_finished():
         _notes.say(f"the run '{run.name}' has finished already: its Result is returned, and nothing is trained. Another "
                    f"RunConfig(name=...) is a new run")
+        _record.note_changed_code(run.run_dir, trainer)
         return Result.from_path(run.run_dir)
     folder = _private_folder.make(run.storage)
     try:
@@ -47,8 +49,8 @@ class Run:
         self._processes = self._end = self._error_before = None
 
     def is_finished(self):
-        """And under these stop rules: with others it may go on, which trainrt decides."""
-        return _run_directory.is_finished(self.run_dir) and _stop_rules(self._settings) == _run_directory.stop_rules(self.run_dir)
+        """And with the same values: with others it may go on, or is refused, which trainrt decides."""
+        return _run_directory.is_finished(self.run_dir) and _run_directory.has_values(self.run_dir, self._settings)
 
     def start(self, folder, options):
         """Sends the function to the ranks, and runs them."""
@@ -96,17 +98,13 @@ class Run:
 
     def _why(self):
         if _stamp(self.run_dir) != self._error_before:
-            return _run_directory.error_text(self.run_dir)
+            return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # without the stack of the runtime
         lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
         why = "\n".join(lines)
         if why and "trainrt: " not in why:  # srun, or the shell
             why += ("\ntrainrt was not started: check that srun works here (`srun hostname`), or, outside of a job, remove its variables "
                     "(env -u SLURM_JOB_ID)")
         return why or "the lines of trainrt above say why"
-
-
-def _stop_rules(settings):
-    return {key: text for key, text in settings.items() if key.startswith("stop.")}
 
 
 def _how(code):
@@ -142,12 +140,18 @@ def job_of_slurm():
     return f"{array}_{os.environ.get('SLURM_ARRAY_TASK_ID')}" if array else os.environ.get("SLURM_JOB_ID")
 
 
+def name_in_job(name):
+    """The name, and in Slurm the job and a hash of the script's arguments, if it has some: a requeue continues the run, and another job, or
+    another start in the same job with other arguments, is another run."""
+    if not job_of_slurm():
+        return name
+    words = "\0".join(sys.argv[1:])
+    return f"{name}-{job_of_slurm()}" + (f"-{hashlib.sha256(words.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}" if words else "")
+
+
 def _default_name(trainer):
-    """Of trainer and script, and of the job in Slurm: a requeue continues it, and another job is another run. The second of a process
-    gets -2."""
-    name = trainer.default_name(_script.of_this_process()["path"])
-    if job_of_slurm():
-        name += f"-{job_of_slurm()}"
+    """Of trainer and script, and of the job in Slurm. The second of a process gets -2."""
+    name = name_in_job(trainer.default_name(_script.of_this_process()["path"]))
     _default_names[name] = _default_names.get(name, 0) + 1
     return name if _default_names[name] == 1 else f"{name}-{_default_names[name]}"
 

@@ -4,6 +4,7 @@ It carries a code that only this user's processes can make (_user_key), over all
 function from it.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -58,8 +59,29 @@ def write(run_dir, trainer):
     record = {"format": "trainrt trainer 1", "trainer": type(trainer).__name__, "function": place,
               "program": program_of(place["module"]) if place else None, **_config_fields(trainer.train_loop_config),
               "scaling_config": _json_or_none(scaling), "metadata": _json_or_none(trainer.metadata)}
+    record["program_digest"] = _digest_of(record["program"])
     text = json.dumps({**record, _CODE: _user_key.code_of(_signed(record))}, indent=2)
     _new_file.replace(run_dir, _NAME, lambda file: file.write(text.encode() + b"\n"))
+
+
+def _digest_of(path):
+    """Of the file's bytes; None if there is no file."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except (OSError, TypeError):
+        return None
+
+
+def note_changed_code(run_dir, trainer):
+    """A line, if the file with the train function has changed since the run was trained."""
+    place = _place_of(trainer.train_loop_per_worker)
+    program = program_of(place["module"]) if place else None
+    record = read(run_dir)
+    before, now = record.get("program_digest"), _digest_of(program)
+    if before and now and before != now and record.get("program") == program:
+        _notes.say(f"warning: {program} has changed since the run in {run_dir} finished, whose results are of the old code; "
+                   f"RunConfig(name=...) with another name trains with the new code")
 
 
 def _signed(record):

@@ -28,8 +28,10 @@ def restored(kind, path, function, config, arguments):
     run_config = replace(given, stop=given.stop if given.stop is not None else _stop(run_dir), name=os.path.basename(run_dir), storage_path=_paths.Written(os.path.dirname(run_dir)))
     given = {"scaling_config": _scaling(record), "metadata": record.get("metadata") or None}
     given.update((name, value) for name, value in arguments.items() if value is not None)
-    return kind(function or _recorded_function(kind, run_dir, record), run_config=run_config,
-                train_loop_config=config if config is not None else _recorded_config(kind, run_dir, record), **given)
+    trainer = kind(function or _recorded_function(kind, run_dir, record), run_config=run_config,
+                   train_loop_config=config if config is not None else _recorded_config(kind, run_dir, record), **given)
+    trainer._config_is_unknown = trainer.train_loop_config is None
+    return trainer
 
 
 def _recorded_config(kind, run_dir, record):

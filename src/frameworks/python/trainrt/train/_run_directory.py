@@ -66,6 +66,19 @@ def stop_rules(run_dir):
     return {key: text for key, text in config.items() if key.startswith("stop.")}
 
 
+def has_values(run_dir, settings):
+    """Whether the run's last start had these values of [loop], [data] and [stop], {"loop.train_loop_config.lr": "0.1"}; of a record of an
+    older version, as far as it knows them."""
+    record = run_record(run_dir) or {}
+    config = record.get("config", {})
+    loop = {f"loop.{key}": text for key, text in record.get("loop", {}).items() if key.startswith("train_loop_")}
+    given = {key: text for key, text in settings.items() if key.startswith("loop.train_loop_")}
+    if loop and given and loop != given:
+        return False
+    of = lambda texts, section: {key: text for key, text in texts.items() if key.startswith(section)}
+    return all(of(settings, section) == of(config, section) for section in ("data.", "stop."))
+
+
 def manifest_of(path):
     """Of a checkpoint of trainrt's; None for a folder with a manifest.json of somebody else."""
     manifest = _json(os.path.join(path, "manifest.json"))

@@ -11,7 +11,7 @@ from . import _notes, _plain_tree, _private_folder, _run_directory, _session, _v
 from ._checkpoint import Checkpoint
 from ._checkpoint_config import CheckpointConfig
 from ._failure_config import FailureConfig
-from ._launch import Run, default_storage, job_of_slurm
+from ._launch import Run, default_storage, job_of_slurm, name_in_job
 from ._result import Result
 from ._run_config import RunConfig
 from ._scaling_config import ScalingConfig
@@ -57,7 +57,7 @@ class Trainer:
         self._backend = _backend_of(backend)
         self._scaling = ScalingConfig(num_workers=num_workers, use_gpu=use_gpu, resources_per_worker=resources_per_worker)
         self._retries = max_retries
-        name = f"train_{job_of_slurm() or time.strftime('%Y-%m-%d_%H-%M-%S')}"
+        name = name_in_job("train") if job_of_slurm() else f"train_{time.strftime('%Y-%m-%d_%H-%M-%S')}"
         self.logdir = Path(os.path.join(default_storage(), os.path.expanduser(os.fspath(logdir or name))))
         self._runs = 0
         self._result = None

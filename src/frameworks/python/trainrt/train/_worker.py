@@ -2,7 +2,7 @@
 
 import os
 
-from .. import _client
+from .. import _call_place, _client
 from . import _fit_here, _record, _returns, _travel
 from ._runtime_session import RuntimeSession
 from .errors import WorkerGroupError
@@ -10,6 +10,7 @@ from .errors import WorkerGroupError
 
 def main():
     folder = os.environ.pop("TRAINRT_FIT")
+    _call_place.name_stage("the start of the train function")
     runtime = _client.context()  # first of all: what fails from here on is told with its rank
     _returns.clear_failures(folder, runtime.world_rank, runtime.world_size)
     try:

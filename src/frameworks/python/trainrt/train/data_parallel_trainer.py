@@ -3,7 +3,7 @@
 import inspect
 import os
 
-from . import _datasets, _fit, _restore, _settings
+from . import _datasets, _fit, _recorded_values, _restore, _settings
 from ._checkpoint import Checkpoint
 from ._data_config import DataConfig
 from ._job import Job
@@ -50,6 +50,7 @@ class DataParallelTrainer:
     elsewhere it starts them."""
 
     trust_owner = None  # users whose run fit() may continue
+    _config_is_unknown = False
 
     def __init__(self, train_loop_per_worker, *, train_loop_config=None, backend_config=None, scaling_config=None, dataset_config=None,
                  run_config=None, datasets=None, metadata=None, resume_from_checkpoint=None, validation_config=None):
@@ -96,7 +97,16 @@ class DataParallelTrainer:
         found = _settings.settings(self.scaling_config, self.run_config)
         if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
             found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
+        found.update(self._recorded_config())
         return {**found, **_datasets.settings(self.datasets, self.dataset_config, found.get("run.storage_path"))}
+
+    def _recorded_config(self):
+        """The train function's name and its config as keys of [loop], for the record that a later start is compared with. Nothing if
+        restore() found no config that JSON could hold."""
+        if self._config_is_unknown:
+            return {}
+        return {**_recorded_values.of_function(self.train_loop_per_worker, "loop.train_loop_per_worker"),
+                **_recorded_values.texts(self.train_loop_config or {}, "loop.train_loop_config")}
 
     def notes(self):
         """A line for each thing that changes nothing here."""

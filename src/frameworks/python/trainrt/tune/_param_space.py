@@ -7,11 +7,13 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from ..train._recorded_values import text_of, texts
 from ..train._value_json import decoded, encoded
 from ._nested_values import domains_in, leaves, name_of, replaced
 from ._spaces import Categorical, Domain, Function, from_json
 from ._spec import with_functions
 
+_OTHER = re.compile(r"[^\w/-]")
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/-]*")
 
 
@@ -136,6 +138,21 @@ class ParamSpace:
         """{name: text} of [tune.mutations]."""
         return {name: domain.text() for name, (_, _, domain) in self._domains.items() if domain is not None}
 
+    def recorded(self):
+        """{key: text}: what the names and texts of section() and mutations() do not tell: fixed values, values of a choice that are no plain
+        texts, the names of functions."""
+        found = {}
+        for path, value in self._fixed:
+            if path:
+                found.update(texts({str(path[-1]): value}, ".".join(["param_space", *map(_key_of, path[:-1])])))
+        for path, function in self._functions:
+            found[".".join(["param_space", *map(_key_of, path)])] = f"sample_from({text_of(function)})"
+        for path, domain, mutation in self._domains.values():
+            values = [values_of for one in (domain, mutation) for values_of in _hidden_values(one)]
+            if values:
+                found[".".join(["param_space", *map(_key_of, path)])] = text_of(values)
+        return found
+
     def config(self, texts, trial):
         """The config of a trial, by the texts of its values: {name: text}. What functions draw is the same at each start of it."""
         config, functions = {}, list(self._functions)
@@ -168,6 +185,18 @@ class _Alternative:
     tree: Any
     slots: list
     functions: list
+
+
+def _key_of(part):
+    return _OTHER.sub("_", str(part)) or "_"
+
+
+def _hidden_values(domain):
+    """The lists of values that the domain's text does not show."""
+    if isinstance(domain, _Given) and not isinstance(domain.given, (bool, int, float, str)):
+        yield domain.given
+    if isinstance(domain, Categorical) and [str(value) for value in domain.values] != domain.texts:
+        yield domain.values
 
 
 _FILE = "tuner.json"  # in the sweep's directory

@@ -9,7 +9,7 @@ from .. import _cluster
 from ..train import (RunConfig, _allocation, _executable, _fit, _notes, _paths, _private_folder, _ranks, _script, _session, _settings,
                      _travel)
 from ..train._run_config import is_store
-from ..train._launch import default_storage, job_of_slurm
+from ..train._launch import default_storage, name_in_job
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
 from ._results import ResultGrid
@@ -75,6 +75,7 @@ class Tuner:
     def _sections(self):
         scaling = self._trainable.scaling
         found = {**_settings.settings(scaling, self._run_config), **self._trainable.trainer.settings()}
+        found.update({f"loop.{key}": text for key, text in self._space.recorded().items()})
         found.update({"run.name": self._name, "run.storage_path": self._storage})
         for key in ("scaling.num_workers", "scaling.min_workers"):
             found.pop(key, None)
@@ -136,6 +137,18 @@ class Tuner:
 
     # ---- a sweep that was begun ----
 
+    def _require_same(self, path, texts, has_space):
+        """Raises ValueError if the trainable or the param_space is another than that of the sweep: its trials could not be compared."""
+        if not any(key.startswith("loop.train_loop_per_worker") for key in texts):
+            return  # begun by a version that recorded none
+        sections = ("loop.train_loop_", *(("loop.param_space.", "tune.space.", "tune.mutations.") if has_space else ()))
+        of = lambda all_texts: {key: text for key, text in all_texts.items() if key.startswith(sections)}
+        before, now = of(texts), of({f"{section}.{key}": text for section, keys in self._sections().items() for key, text in keys.items()})
+        changed = [f"{key} was {before.get(key, 'not set')}, is {now.get(key, 'not set')}" for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
+        if changed:
+            raise ValueError(f"Tuner.restore({path!r}): the sweep was begun with other values: {'; '.join(changed)}. Give the same trainable and "
+                             f"param_space; Tuner(..., run_config=RunConfig(name=...)) with another name begins a new sweep")
+
     @classmethod
     def can_restore(cls, path, storage_filesystem=None):
         """Whether `path` is the directory of a sweep."""
@@ -157,6 +170,7 @@ class Tuner:
         texts, reason = read_sweep(path)
         texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
         tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=_paths.Written(os.path.dirname(path))))
+        tuner._require_same(path, texts, param_space is not None)
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
         tuner._trust_owner = trust_owner
         tuner._metric, tuner._mode = texts.get("tune.metric"), texts.get("tune.mode")
@@ -244,9 +258,7 @@ def _check_place():
 def _default_name():
     """Stable, so that a start of the same script goes on with its sweep; a job has one of its own."""
     script = _script.of_this_process()["path"]
-    name = f"Tuner_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}"
-    if job_of_slurm():
-        name += f"-{job_of_slurm()}"
+    name = name_in_job(f"Tuner_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}")
     _default_names[name] = _default_names.get(name, 0) + 1
     return name if _default_names[name] == 1 else f"{name}-{_default_names[name]}"
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from .. import _client
+from .. import _call_place, _client
 from ..train import Checkpoint, _fit_here, _record, _run_directory, _travel
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
@@ -13,6 +13,7 @@ from ._trainable import TrialSession
 def main():
     texts = dict(word.split("=", 1) for word in sys.argv[1:])
     folder = os.environ.pop("TRAINRT_FIT")
+    _call_place.name_stage("the start of the train function")
     runtime = _client.context()  # first of all: what fails from here on is told with its rank
     try:
         _run(folder, texts, runtime)
