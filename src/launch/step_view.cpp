@@ -132,8 +132,10 @@ StepView view_of_step(const Environment& environment) {
 
 std::vector<StepGap> gaps_in(const StepView& view) {
   if (!view.has_pmix) {
-    if (view.has_step || !view.container.empty()) return {without_variables(view)};
-    return {};
+    // Docker and Podman are used without Slurm, too.
+    const bool expects_step =
+        view.has_step || view.container == "Apptainer" || view.container == "Singularity" || view.container == "Enroot";
+    return expects_step ? std::vector{without_variables(view)} : std::vector<StepGap>{};
   }
   std::vector<StepGap> gaps;
   if (!view.hears_server)

@@ -5,9 +5,15 @@ namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
+/// Ranks that met without PMIx (mpiexec, srun --mpi=pmi2), or one rank outside of a container, do not need it.
+bool needs_pmix(const World& world, const launch::StepView& view) {
+  return world.launcher == "pmix" || (world.size == 1 && !view.container.empty());
+}
+
 Finding examine_container(const Examination& examination) {
   const auto answers = examination.ask([&] {
-    const auto mine = finding_of_step(launch::view_of_step(examination.environment()));
+    const auto view = launch::view_of_step(examination.environment());
+    const auto mine = needs_pmix(examination.world(), view) ? finding_of_step(view) : ok("this launch does not use PMIx");
     return Json{
         {"grade", static_cast<int>(mine.grade)}, {"text", mine.text}, {"advice", mine.advice}, {"figures", mine.figures}};
   });

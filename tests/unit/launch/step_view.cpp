@@ -73,6 +73,8 @@ TEST_CASE("a container without the variables of a step is named, and the worst g
   StepView view;
   view.container = "Apptainer";
   CHECK_THAT(only_gap(view).problem, Contains("Apptainer"));
+  view.container = "Docker";
+  CHECK(launch::gaps_in(view).empty());
 
   view = complete();
   view.folder_problem = "is read-only here";
