@@ -144,7 +144,7 @@ rundir::ConfigTexts compared_texts(const config::RunSpec& spec) {
 }
 
 bool has_finished(const rundir::RunRecord& record, const config::RunSpec& spec) {
-  if (record.state != "finished") return false;
+  if (record.state != rundir::RunState::finished) return false;
   auto changes = rundir::changes_of(record, compared_texts(spec));
   forget_unrecorded(record, changes);
   if (std::ranges::any_of(changes, asks_for_more)) return false;
