@@ -61,7 +61,7 @@ std::string standing(const config::RunSpec& spec) {
 
 /// What the run's files will lie on, and what that means for them.
 std::string storage_of(const config::RunSpec& spec) {
-  const auto there = existing_part(spec.run.storage_path).string();
+  const auto there = existing_part(spec.run.storage_path);
   const auto system = io::file_system_of(there);
   auto text = fmt::format("{} on {}, {}", spec.run.storage_path, system.name, room_text(there));
   if (!system.durable) text += "; WARNING: it is memory of this node, and gone with it";
