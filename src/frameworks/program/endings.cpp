@@ -110,7 +110,7 @@ ProgramFell fall_of(std::span<const RankEnding> ranks, int first, const LastOutp
   const bool is_known = first >= 0 && ranks[static_cast<std::size_t>(first)].has_ended;
   const auto ending = is_known ? ranks[static_cast<std::size_t>(first)].ending : Ending{};
   const bool is_usage = ending.signal == 0 && ending.exit_code == static_cast<int>(ExitCode::usage);
-  return {fall_in_words(ranks, first, output), is_usage ? ExitCode::usage : ExitCode::failed};
+  return ProgramFell(fall_in_words(ranks, first, output), is_usage ? ExitCode::usage : ExitCode::failed);
 }
 
 }  // namespace trainrt::program
