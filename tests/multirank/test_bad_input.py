@@ -157,7 +157,7 @@ def a_bad_value_in_loop_is_refused_with_its_line():
 
 
 @test
-def check_refuses_what_a_train_function_of_a_module_cannot_use_and_does_not_load_the_module():
+def check_refuses_what_a_train_function_of_a_module_cannot_use_before_it_loads_the_module():
     if not (BUILD / "modules/torch.json").exists():
         skip("the torch module is not built (package libtorch-dev)")
     folder = scratch()
@@ -172,7 +172,7 @@ def check_refuses_what_a_train_function_of_a_module_cannot_use_and_does_not_load
                         ({**data, "loop": {"batch_size": -3}}, ("batch_size", "1 to 2147483647", "run.ini:")),
                         ({**data, "loop": {"optimizer": "adam"}}, ("optimizer", "sgd, adamw", "run.ini:"))):
         check_refused(checked(more), None, words)
-    check_exit(checked(data), FINISHED)
+    check_refused(checked(data), None, ("cannot load the library", f"{modules}/torch.so"))
     listed = run([TRAINRT, "list"], env={"TRAINRT_MODULE_PATH": modules}).out
     for word in ("loop.batch_size", "a whole number, from 1 to 2147483647", "one of: sgd, adamw", "needs [data.train], [data.test]"):
         check(word in listed, f"`trainrt list` lacks {word!r}:\n{listed}")

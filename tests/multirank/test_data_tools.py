@@ -202,7 +202,7 @@ def check_inspect_and_convert_show_the_samples_that_keys_make():
     (folder / "r.csv").write_text("station,t\n" + "".join(f"{t % 3},{t}\n" for t in range(20)))
     (folder / "s.csv").write_text("station,height\n0,1\n1,2\n2,3\n")
     config = folder / "run.ini"
-    config.write_text(f"[run]\nname = x\nstorage_path = {folder}\n[train]\nfunction = linear\n[data.train]\nsource = {folder}/r.csv\n"
+    config.write_text(f"[run]\nname = x\nstorage_path = {folder}\n[train]\nprogram = true\n[data.train]\nsource = {folder}/r.csv\n"
                       f"join = stations on station\nsequence = 3 within=station\n[data.stations]\nsource = {folder}/s.csv\n")
     made = "14 samples: station i64[], t i64[3], height i64[3]"
     check(made in run([TRAINRT, "check", "--config", config]).out, "check does not show them")

@@ -48,8 +48,8 @@ LastOutput share_output(Communicator& communicator, const Child& child, int firs
 /// and the last lines of its output. Pure.
 std::string fall_in_words(std::span<const RankEnding> ranks, int first, const LastOutput& output);
 
-/// The error with that text. Its code is usage if the program of rank `first` exited with 64, which a restart does not help,
-/// else failed. Pure.
+/// The error with that text. Its code is usage if the program of rank `first` exited with 64, which a restart does not
+/// help, else failed. Pure.
 ProgramFell fall_of(std::span<const RankEnding> ranks, int first, const LastOutput& output);
 
 }  // namespace trainrt::program
