@@ -683,7 +683,7 @@ def a_program_that_hangs_is_named_and_ended():
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
     check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
-    check("its program in program.py, line 9 in <module>" in error_of(config), f"the place is not named: {error_of(config)}", job)
+    check("its program is in program.py, line 9 in <module>" in error_of(config), f"the place is not named: {error_of(config)}", job)
     for rank, place in enumerate(("trainrt/_client.py", "program.py\", line 9 in <module>")):
         report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
         stacks = report.partition("stacks of the program\n")[2]
