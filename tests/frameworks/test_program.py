@@ -688,7 +688,7 @@ def a_program_that_hangs_is_named_and_ended():
         report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
         stacks = report.partition("stacks of the program\n")[2]
         check("most recent call first" in stacks and place in stacks, f"the stacks of the program of rank {rank}: {report[-2000:]}", job)
-    check("waits_in: step() of the program at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "what rank 0 waits in", job)
+    check("waits_in: step() at program.py:6 at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "what rank 0 waits in", job)
 
 
 @test
