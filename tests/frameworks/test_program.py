@@ -683,12 +683,12 @@ def a_program_that_hangs_is_named_and_ended():
     start = time.monotonic()
     job = fails(config, "rank 1", ranks=2)
     check(time.monotonic() - start < 30, f"it took {time.monotonic() - start:.0f} s", job)
-    check("its program in program.py, line 9 in <module>" in error_of(config), f"the place is not named: {error_of(config)}", job)
+    check("its program is in program.py, line 9 in <module>" in error_of(config), f"the place is not named: {error_of(config)}", job)
     for rank, place in enumerate(("trainrt/_client.py", "program.py\", line 9 in <module>")):
         report = (run_dir_of(config) / f"logs/hang-attempt-000001/rank-{rank:05}.txt").read_text()
         stacks = report.partition("stacks of the program\n")[2]
         check("most recent call first" in stacks and place in stacks, f"the stacks of the program of rank {rank}: {report[-2000:]}", job)
-    check("waits_in: step() of the program at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "what rank 0 waits in", job)
+    check("waits_in: step() at program.py:6 at step" in (run_dir_of(config) / "logs/hang-attempt-000001/rank-00000.txt").read_text(), "what rank 0 waits in", job)
 
 
 @test

@@ -75,7 +75,7 @@ def a_rank_that_loops_for_ever_in_its_own_code_is_named_with_its_step_and_functi
     job = run_ranks(RANKS, config, timeout=90)
     check_exit(job, FAILED)
     folder = hang_folder(config, job)
-    check_named(config, job, folder, ("rank 2 on ", "has been busy", "at step 3 (training)", "ranks 0-1 wait in "))
+    check_named(config, job, folder, ("rank 2 on ", "has been in its own code for", "at step 3 (training)", "ranks 0-1 wait in "))
     equal(len(list(folder.glob("rank-*"))), RANKS, "ranks that wrote where they are", job)
     text = (folder / "rank-00002.txt").read_text()
     for word in ("loops_for_ever", "train(trainrt::Context&)"):
