@@ -6,14 +6,18 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/environment.hpp"
 #include "core/program_input.hpp"
 #include "frameworks/program/script.hpp"
+#include "launch/launcher.hpp"
 
 namespace trainrt::cli {
 
 namespace {
 
-[[noreturn]] void refuse(const config::RunSpec& spec, const std::string& why) {
+[[noreturn]] void refuse(const config::RunSpec& spec, std::string why) {
+  if (const int rank = launch::claimed_rank(Environment::of_process()); rank > 0)
+    why += fmt::format(" on rank {} (mpiexec passes it to rank 0 alone; trainrt -n and srun pass it to all ranks)", rank);
   throw UsageError(
       fmt::format("train.program: '{0}' reads its script from standard input, {1}. Name a script (trainrt -n 2 -- python3 "
                   "train.py), or pass it (trainrt -n 2 -- {0} < train.py)",

@@ -172,13 +172,12 @@ std::size_t hold_input(double timeout_s) {
     const int found = poll(&ready, 1, static_cast<int>(timeout_s * 1000));
     if (found < 0 && errno == EINTR) continue;
     if (found == 0)
-      throw UsageError(fmt::format("standard input has not ended, and nothing came for {:g} s after its first {} bytes",
-                                   timeout_s, total));
+      throw UsageError(fmt::format("it has not ended, and nothing came for {:g} s ({} bytes before)", timeout_s, total));
     const auto count = read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) break;
     total += static_cast<std::size_t>(count);
-    if (total > max_bytes) throw UsageError("standard input has more than 64 MiB, too much for a script");
+    if (total > max_bytes) throw UsageError("it has more than 64 MiB");
     if (write(held, block.data(), static_cast<std::size_t>(count)) != count) throw_refused("holding standard input");
   }
   lseek(held, 0, SEEK_SET);

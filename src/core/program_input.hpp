@@ -45,8 +45,8 @@ class ProgramInput {
 void drop_input();
 
 /// Reads standard input to its end into memory, and makes that the standard input of this process: a file at its beginning,
-/// which each program that has it can read. Returns its size in bytes. Throws UsageError if it has more than 64 MiB, or if
-/// nothing comes for `timeout_s` seconds.
+/// which each program that has it can read. Returns its size in bytes. Throws UsageError, whose text has standard input as
+/// "it", if there are more than 64 MiB, or if nothing comes for `timeout_s` seconds.
 std::size_t hold_input(double timeout_s);
 
 }  // namespace trainrt
