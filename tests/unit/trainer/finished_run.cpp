@@ -22,7 +22,7 @@ config::RunSpec spec_of(const Texts& more) {
 
 rundir::RunRecord finished(const config::RunSpec& spec) {
   auto record = rundir::new_run_record("r", "linear", {spec.loop.texts(), spec.texts});
-  record.state = "finished";
+  record.state = rundir::RunState::finished;
   return record;
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("a finished run that is started with the same values has nothing to do
   CHECK(stays({}, {}));
   CHECK(stays({}, {{"checkpoint.num_to_keep", "7"}, {"failure.max_failures", "9"}, {"scaling.num_workers", "4"}}));
   auto record = finished(spec_of({}));
-  record.state = "stopped";
+  record.state = rundir::RunState::stopped;
   CHECK_FALSE(has_finished(record, spec_of({{"loop.lr", "0.2"}})));
 }
 
