@@ -26,7 +26,9 @@ Finding finding_of_step(const launch::StepView& view) {
     problems += (problems.empty() ? "" : "; ") + gap.problem;
     remedies += (remedies.empty() ? "" : "; ") + gap.remedy;
   }
-  return gaps.front().is_fatal ? error(problems, remedies, figures) : warning(problems, remedies, figures);
+  // Outside of a container the line of the launcher is the error.
+  const bool is_error = gaps.front().is_fatal && !view.container.empty();
+  return is_error ? error(problems, remedies, figures) : warning(problems, remedies, figures);
 }
 
 NodeMemoryProbe::NodeMemoryProbe(const Environment& environment) {

@@ -406,10 +406,10 @@ def a_run_whose_progress_cannot_be_printed_finishes_all_the_same():
 @test
 def the_command_that_a_run_prints_at_its_end_can_be_typed():
     folder = scratch() / "my runs, it's $HOME"
-    config = linear_config(folder.parent, "run", {}, storage=folder)
+    config = linear_config(folder.parent, "run", {}, storage=str(folder).replace("$", "$$"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, FINISHED)
-    command = re.search(r"\((trainrt result .*)\)$", job.err, re.M)[1]
+    command = re.search(r"Results: (trainrt result .*)$", job.err, re.M)[1]
     shown = run(["sh", "-c", command], env={"PATH": f"{BUILD}:{os.environ['PATH']}"})
     check_exit(shown, FINISHED)
     check(str(folder / "run") in shown.out, "another directory", shown)
