@@ -14,7 +14,7 @@ PRINTS = """import os, sys
 rank = os.environ["RANK"]
 for i in range(1000):
     print(f"{rank}: out {i}")
-print(f"{rank}: err", file=sys.stderr)
+sys.stderr.write(f"{rank}: err\\n")  # one write: print() makes two, between which standard output may come
 sys.stdout.buffer.write(b"\\r 50 %\\r100 %\\n\\xff\\n")
 print(f"{rank}: end", end="")
 """

@@ -433,7 +433,7 @@ def an_init_score_that_is_wrong_is_named():
 def a_run_that_goes_on_refuses_an_init_score_more():
     config = config_of("more_scores", rounds=3, threads=1)
     finish(1, config)
-    config.write_text(config.read_text().replace("[loop]\n", "[loop]\ninit_score = m\n"))
+    config.write_text(config.read_text().replace("[loop]\n", "[loop]\ninit_score = m\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)
     check("init_score is 'm', and was ''" in job.err, "it is not told", job)
