@@ -93,8 +93,9 @@ std::string bytes_of(const Listing& listing) {
   auto fields = Json::array(), entries = Json::array();
   for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
   for (const auto& [file, content] : listing.entries)
-    entries.push_back(Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
-                                   json_of(content.sources), json_of(content.checksums), content.field_order}));
+    entries.push_back(
+        Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
+                     json_of(content.sources), json_of(content.checksums), content.field_order, content.remark}));
   std::string bytes;
   Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
                              listing.files_of_sources, binary(listing.preprocessor)}),
@@ -108,8 +109,8 @@ Listing listing_of(std::string_view bytes) {
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2)) {
-    FileContent content{entry.at(1),           fields, text_of(entry.at(2)),  entry.at(4), entry.at(3),
-                        files_of(entry.at(5)), "",     ranges_of(entry.at(6))};
+    FileContent content{entry.at(1),           fields,      text_of(entry.at(2)),  entry.at(4), entry.at(3),
+                        files_of(entry.at(5)), entry.at(8), ranges_of(entry.at(6))};
     content.field_order = entry.at(7).get<std::vector<std::size_t>>();
     for (std::size_t i = 0; i < content.field_order.size(); ++i) content.fields[i] = fields.at(content.field_order[i]);
     listing.entries.push_back({file_of(entry.at(0)), std::move(content)});

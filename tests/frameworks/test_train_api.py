@@ -384,9 +384,12 @@ def checkpoints_of_a_result_are_ranked_by_the_runs_score():
 
 
 @test
-def checkpoints_without_files_are_none_of_the_train_functions():
-    result = Result.from_path(finished_run())
-    equal((result.checkpoint, result.best_checkpoints), (None, []), "checkpoints")
+def checkpoints_of_a_state_are_those_of_a_run_that_reports_no_directories():
+    run_dir = finished_run()
+    names = sorted(path.name for path in Path(run_dir).glob("checkpoint_*"))
+    result = Result.from_path(run_dir)
+    equal(Path(result.checkpoint.path).name, names[-1], "the newest")
+    equal([Path(checkpoint.path).name for checkpoint, _ in result.best_checkpoints], names, "all")
 
 
 @test

@@ -786,7 +786,7 @@ def a_run_of_another_user_is_restored_only_if_that_user_is_named():
         skip("a run is given to another user, which takes root")
     script = Script(MAIN + """    path = os.path.join(os.environ["RUNS"], "run")
     if sys.argv[1] == "first":
-        trainer(config={"reports": 2}).fit()
+        trainer(config={"reports": 2}, run={"stop": {"training_iteration": 1}}).fit()
     elif sys.argv[1] == "name":
         trainer(config={"reports": 2}, run={"stop": {"training_iteration": 4}}).fit()
     else:

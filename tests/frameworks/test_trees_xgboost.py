@@ -438,7 +438,7 @@ def a_weight_that_is_missing_infinite_or_negative_is_named_with_its_row():
 def a_run_that_goes_on_refuses_bounds_more_or_less():
     config = _runs.config("goes_on", rounds=3)
     finish(1, config)
-    config.write_text(config.read_text().replace("[loop]\n", "[loop]\nlabel_lower_bound = lo\nlabel_upper_bound = hi\n"))
+    config.write_text(config.read_text().replace("[loop]\n", "[loop]\nlabel_lower_bound = lo\nlabel_upper_bound = hi\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)
     check("label_lower_bound is 'lo', and was ''" in job.err, "it is not told", job)
