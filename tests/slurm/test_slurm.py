@@ -210,7 +210,7 @@ def doctor_without_mpi_says_how_to_start_it():
     job = run(["srun", "--mpi=none", "-N2", "-n2", TRAINRT, "doctor"], env=CLUSTER.env, timeout=40)
     check_exit(job, FAILED)
     check(re.search("error +launcher .*srun --mpi=pmix", job.out), "it does not say what to do", job)
-    equal(len(re.findall(r"^error +(?!container)", job.out, re.M)), 1, "number of findings", job)  # a container is named beside it
+    equal(len(re.findall(r"^error +(?!container|\s)", job.out, re.M)), 1, "number of findings", job)  # a container is named beside it
 
 
 # ---- signals and exit codes of a step --------------------------------------------------------------------------------------
