@@ -103,11 +103,12 @@ def _image_keys(function, size, mode, fit, layout, dtype, decode, most_pixels):
     return {"size": size, "channels": _CHANNELS[mode], "fit": fit, "layout": layout, "type": dtype, "decode": decode, "most_pixels": most_pixels}
 
 
-def read_images(paths, *, size=None, mode=None, include_paths=False, labels=None, fit=None, layout=None, dtype=None, decode=None, most_pixels=None,
-                **ray):
+def read_images(paths, *, size=None, mode=None, include_paths=False, labels=None, classes=None, fit=None, layout=None, dtype=None, decode=None,
+                most_pixels=None, **ray):
     """JPEG, PNG and WebP images, a file each, in the column `image`: u8 [height, width, channels]. size: (height, width); without it all have the
-    same. mode: "L", "RGB" (as without it) or "RGBA". In folders of their classes, or in a list of path,label, they have the column `label` too."""
-    return _of_files("read_images", paths, ray, format="images", labels=labels, paths=include_paths or None,
+    same. mode: "L", "RGB" (as without it) or "RGBA". In folders of their classes, or in a list of path,label, they have the column `label` too: the position of
+    the class in `classes`; without it in the sorted names of the folders, or of those of the dataset "train" of the same Trainer."""
+    return _of_files("read_images", paths, ray, format="images", labels=labels, classes=_names(classes), paths=include_paths or None,
                      **_image_keys("read_images", size, mode, fit, layout, dtype, decode, most_pixels))
 
 
