@@ -31,6 +31,12 @@ class JsonGuess final : public JsonVisitor {
     row_ = row;
     ++records_;
   }
+  /// The record that was begun last is skipped: the keys that it lacks are not missing.
+  void forget_record() {
+    --records_;
+    for (auto& guess : keys_)
+      if (guess.objects > 0 && guess.last_row == row_) --guess.objects;
+  }
 
   bool begin_key(std::string_view name) override {
     const auto [place, is_new] = numbers_.try_emplace(std::string(name), keys_.size());
@@ -67,9 +73,11 @@ class JsonGuess final : public JsonVisitor {
     refuse("holds an object or an array of arrays, which no field can; columns names the keys to read");
   }
 
+  /// Those of the records that were not skipped.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
-    for (const auto& guess : keys_) names.push_back(guess.key.name);
+    for (const auto& guess : keys_)
+      if (guess.objects > 0) names.push_back(guess.key.name);
     return names;
   }
 
@@ -145,6 +153,7 @@ std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& opt
       visit_record(records.path(), record, guess);
     } catch (const UsageError&) {
       if (!options.skips_errors) throw;
+      guess.forget_record();
     }
   });
   const auto names = guess.names();

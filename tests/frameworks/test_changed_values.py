@@ -169,6 +169,9 @@ def inspect_skips_what_a_run_skips():
     values, said = inspect(folder, "one.csv,bad.csv,two.csv", "--on_error=skip")
     equal(values, {"a": [1, 3], "b": [2, 4]}, "values")
     check("'bad.csv', row 2" in said, said)
+    (folder / "broken.jsonl").write_text('{"a":1}\n{"a":2,\n{"b":"x"\n{"a":9007199254740993}\n')
+    values, said = inspect(folder, "broken.jsonl", "--on_error=skip")
+    equal(values, {"a": [1, 9007199254740993]}, "a line that is skipped makes no value of the others a real one")
 
 
 def classes(folder, **sets):
