@@ -30,7 +30,7 @@ ARROWS = {
     "cli": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer", "tune",
             "view", "frameworks"},
 }
-# The same inside src/checkpoint: what the files say; what saving and loading share, which lies in the folder itself; and these two.
+# The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
     "checkpoint/format": set(),
     "checkpoint": {"checkpoint/format"},
@@ -218,17 +218,20 @@ def files_below_a_run_directory_are_reached_through_the_guarded_tree():
 
 
 @test
-def rooms_of_the_checkpoint_follow_their_arrows():
+def rooms_of_a_layer_follow_their_arrows():
     findings = []
-    for path in sources("src/checkpoint"):
-        room = str(path.parent.relative_to(SOURCE / "src"))
-        if room not in ROOMS:
-            findings.append(f"{name_of(path)}: {room} is not in the design")
-            continue
-        for line, included, quoted in includes(path):
-            target = included.rpartition("/")[0]
-            if quoted and target.split("/")[0] == "checkpoint" and target != room and target not in ROOMS[room] and name_of(path) != ABOVE_THE_ROOMS:
-                findings.append(f"{name_of(path)}:{line}: {room} must not know {target} ({included})")
+    for layer in sorted({room.split("/")[0] for room in ROOMS}):
+        for path in sources(f"src/{layer}"):
+            room = str(path.parent.relative_to(SOURCE / "src"))
+            if room in PLUGIN_FOLDERS:
+                continue
+            if room not in ROOMS:
+                findings.append(f"{name_of(path)}: {room} is not in ROOMS")
+                continue
+            for line, included, quoted in includes(path):
+                target = included.rpartition("/")[0]
+                if quoted and target.split("/")[0] == layer and target != room and target not in ROOMS[room] and name_of(path) != ABOVE_THE_ROOMS:
+                    findings.append(f"{name_of(path)}:{line}: {room} must not include {target} ({included})")
     none(findings)
 
 
