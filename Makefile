@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # a goal configures what the next one builds
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart test test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart test bench-guard test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -81,6 +81,10 @@ bench: $(BENCHES) ## all benchmarks, side by side with their peers
 bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-start, bench-report, bench-checkpoint, bench-data, bench-scale, bench-restart, bench-program, bench-api, bench-frameworks, bench-stage, bench-tune, bench-see, bench-trees, bench-formats, bench-gpu
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
+
+bench-guard: configure-tests all ## compare twelve ratios with the recorded ones, in 6 minutes: make bench-guard BASE=FILE, or RECORD=FILE to write one
+	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
+	@/usr/bin/python3 tests/bench/guard.py $(BUILD) $(if $(BASE),--base '$(BASE)') $(if $(RECORD),--record '$(RECORD)')
 
 # Built without torch, whose libraries bring their own memory and threads, and without kernels for GPUs.
 LEAN = -DTRAINRT_TORCH=OFF -DTRAINRT_CUDA=OFF

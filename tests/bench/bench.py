@@ -28,6 +28,11 @@ MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
 median = statistics.median
 
 
+def repetitions_or(default):
+    """$TRAINRT_BENCH_REPETITIONS, or `default` if it is not set."""
+    return int(os.environ.get("TRAINRT_BENCH_REPETITIONS", default))
+
+
 def ratio(over, under):
     """Median of the ratios of each repetition, in which both met the same neighbours."""
     return median(a / b for a, b in zip(over, under))
@@ -125,7 +130,7 @@ class Bench:
         """Calls each entry of `work` in turn, `repetitions` times; returns the numbers of each by name. Machines are shared:
         what runs in turn meets the same neighbours."""
         figures = {name: [] for name in work}
-        for _ in range(repetitions):
+        for _ in range(repetitions_or(repetitions)):
             for name, measure in work.items():
                 figures[name].append(measure())
         return self.note(figures)

@@ -19,14 +19,14 @@ import signal
 import subprocess
 import sys
 
-from bench import BUILD, MPIEXEC, SOURCE, Bench, median, need, ratio, skip
+from bench import BUILD, MPIEXEC, SOURCE, Bench, median, need, ratio, repetitions_or, skip
 
 PYTHON = "/usr/bin/python3"
 PROBE = BUILD / "bench/checkpoint_probe"
 PEER = SOURCE / "tests/bench/peer_torch_save.py"
 GIB, MIB = 1 << 30, 1 << 20
 SIZES = [float(word) for word in os.environ.get("TRAINRT_BENCH_SIZES", "1,4").split(",")]
-REPETITIONS = int(os.environ.get("TRAINRT_BENCH_REPETITIONS", "5"))
+REPETITIONS = repetitions_or(5)
 CASES = [word for word in os.environ.get("TRAINRT_BENCH_CASES", "").split(",") if word]  # none: all
 THREADS = 4  # of a rank, as in the probe and in a load
 

@@ -30,7 +30,7 @@ import time
 import h5py
 import numpy
 
-from bench import BUILD, MPIEXEC, TRAINRT, SOURCE, Bench, median, need, ratio, with_file
+from bench import BUILD, MPIEXEC, TRAINRT, SOURCE, Bench, median, need, ratio, repetitions_or, with_file
 from fashion_data import FASHION_MNIST, data_sections, need_fashion_mnist
 
 LIBRARY = BUILD / "bench/data_loop.so"
@@ -40,7 +40,13 @@ COLD_TOKENS, COLD_BATCHES = 1_000_000_000, 300
 MIB = 1 << 20
 
 
+def asks_for(*rows):
+    """Whether the command line names one of these rows, or no row at all."""
+    return not sys.argv[2:] or set(rows) & set(sys.argv[2:])
+
+
 def write_files(folder):
+    """Writes the files that the asked rows read; returns where the images begin in plain.h5, in bytes."""
     images = numpy.random.default_rng(1).integers(0, 256, (SAMPLES, BYTES), "u1")
     labels = numpy.arange(SAMPLES, dtype="u1")
     with h5py.File(folder / "plain.h5", "w") as file:
@@ -49,18 +55,24 @@ def write_files(folder):
         file.create_dataset("images", data=images[:50_000] & 15, chunks=(CHUNK, BYTES), compression="gzip", compression_opts=4)
     tokens = numpy.random.default_rng(2).integers(0, 50_000, TOKENS, "u2")
     tokens.tofile(folder / "train.bin")
-    with open(folder / "cold.bin", "wb") as file:
-        for begin in range(0, COLD_TOKENS, TOKENS):
-            file.write(tokens[:COLD_TOKENS - begin].tobytes())
+    if asks_for("cold"):
+        with open(folder / "cold.bin", "wb") as file:
+            for begin in range(0, COLD_TOKENS, TOKENS):
+                file.write(tokens[:COLD_TOKENS - begin].tobytes())
     numpy.save(folder / "small.npy", images[:60_000])
+    if asks_for("csv", "csv_exact"):
+        write_tables(folder)
+    with h5py.File(folder / "plain.h5", "r") as file:
+        return file["images"].id.get_offset()
+
+
+def write_tables(folder):
     numbers = numpy.random.default_rng(4).normal(size=(100_000, 20))
     header = ",".join(f"c{column}" for column in range(20))
     for name, form in (("table.csv", "%.6g"), ("exact.csv", "%.17g")):
         numpy.savetxt(folder / name, numbers, form, ",", header=header, comments="")
         head, rows = (folder / name).read_bytes().split(b"\n", 1)
         (folder / name).write_bytes(head + b"\n" + rows * 5)
-    with h5py.File(folder / "plain.h5", "r") as file:
-        return file["images"].id.get_offset()
 
 
 def walked(bench, label, data, loop=""):
@@ -209,7 +221,7 @@ def main():
     if "waiting" in asked:
         need_fashion_mnist()
     claims = [claim for claim in claims if claim[0] in asked]
-    for _ in range(5):
+    for _ in range(repetitions_or(5)):
         for row in asked:
             rows[row]()
         if any(peer == "loader" for *_, peer, _ in claims):

@@ -3,13 +3,14 @@
 
     make bench-program ONLY='port --starts 100'     without ONLY all parts, and 500 starts
 
+python   a start of 2 ranks of a script on Debian's Python, beside the same two interpreters started by hand
 start    from the launcher's start to the first line of the last rank, 2 and 8 ranks
 step     a step of DistributedDataParallel over gloo, 2 ranks, one thread each; a ratio within each repetition
 restart  from the kill -9 of a worker to the first line of the last rank, less the start of an interpreter
 port     starts of a program that binds MASTER_PORT and ends, 4 at once, beside a thief that takes every port that the kernel gives away
 cost     CPU time of the trainrt processes of 2 ranks while their programs train, as a share of a core a rank, and their memory (PSS)
 
-torch comes from the environments of `make test-frameworks`, which are made if they are not there; `port` needs none.
+torch comes from the environments of `make test-frameworks`, which are made if they are not there; `python` and `port` need none.
 """
 import argparse
 import concurrent.futures
@@ -161,6 +162,24 @@ def restart(bench, launchers):
     bench.claim("restart_less_interpreter_s", median(figures["trainrt_restart_s"]) - median(figures["interpreter_s"]), "<=", 1)
 
 
+def python(bench):
+    figures = bench.interleaved(9, {"trainrt_python_start_s": lambda: python_start_s(bench, [TRAINRT, "-n", 2, "--"]),
+                                    "bare_python_start_s": lambda: python_start_s(bench, None)})
+    bench.claim("start_2_ranks_vs_bare_python", ratio(figures["trainrt_python_start_s"], figures["bare_python_start_s"]), "<=", 8)
+
+
+def python_start_s(bench, launcher):
+    """Seconds until the first line of both ranks, started by `launcher` or, without one, as two processes."""
+    out = bench.fresh("starts")
+    script = [PYTHON, FOLDER / "program_starts.py", out, "0"]
+    start = time.time()
+    jobs = [harness.Job([*launcher, *script], cwd=bench.fresh("python.cwd"))] if launcher else [
+        harness.Job(script, env={"RANK": str(rank)}) for rank in range(2)]
+    for job in jobs:
+        _ended_well(job)
+    return max(_first_lines(out, 2, 1, jobs[0])) - start
+
+
 def port(bench, starts):
     name = f"failed_binds_of_{starts}"
     began = time.monotonic()
@@ -177,7 +196,7 @@ def cost(bench, launchers):
 
 
 def main():
-    parts = {"start": lambda: start(bench, launchers()), "step": lambda: step(bench, launchers()), "restart": lambda: restart(bench, launchers()),
+    parts = {"python": lambda: python(bench), "start": lambda: start(bench, launchers()), "step": lambda: step(bench, launchers()), "restart": lambda: restart(bench, launchers()),
              "port": lambda: port(bench, options.starts), "cost": lambda: cost(bench, launchers())}
     arguments = argparse.ArgumentParser(prog="bench_program.py BUILD")
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))

@@ -4,6 +4,12 @@
 The program says it itself with TRAINRT_TIMING=1 (`timing: train_function_started_s=0.123`, measured from process start).
 Then to the first step of a run that goes on, with 5 and with 500 old checkpoints, 300 attempts and the same reports: the
 attempt's record tells that (timing.startup_s).
+
+    make bench-start ONLY=linear     without ONLY all parts
+
+linear  start without a module, beside `mpiexec -n 2 true`
+old     the first step of a run that goes on
+torch   start with the torch module
 """
 import json
 import re
@@ -50,28 +56,45 @@ class OldRun:
         return json.loads(record.read_text())["timing"]["startup_s"]
 
 
+def mpiexec_seconds(bench):
+    return bench.run("mpiexec", [MPIEXEC, "-n", 2, "true"])[0]
+
+
+def linear(bench):
+    figures = bench.interleaved(9, {"start_linear_s": lambda: start_seconds(bench, "linear", LINEAR), "mpiexec_true_s": lambda: mpiexec_seconds(bench)})
+    bench.claim("start_without_module_s", median(figures["start_linear_s"]), "<=", 0.3)
+    bench.claim("start_without_module_vs_mpiexec", ratio(figures["start_linear_s"], figures["mpiexec_true_s"]), "<=", 3)
+
+
+def old(bench):
+    few, many = OldRun(bench, 5), OldRun(bench, 500)
+    figures = bench.interleaved(7, {"first_step_with_5_checkpoints_s": few.start_seconds, "first_step_with_500_checkpoints_s": many.start_seconds})
+    bench.claim("start_with_500_checkpoints_vs_5",
+                ratio(figures["first_step_with_500_checkpoints_s"], figures["first_step_with_5_checkpoints_s"]), "<=", 1.3)
+
+
+def torch(bench):
+    if not (BUILD / "modules/torch.so").exists():
+        print("skipped: start_with_torch_s: the torch module is not built", flush=True)
+        return
+    need_fashion_mnist()
+    data = bench.fresh("data")
+    first_samples(data, {"train": 64, "test": 64})
+    config = f"[train]\nfunction = fashion_mnist\n[loop]\nepochs = 1\nhidden = 8\n{data_sections(data)}"
+    figures = bench.interleaved(7, {"start_torch_s": lambda: start_seconds(bench, "torch", config)})
+    bench.claim("start_with_torch_s", median(figures["start_torch_s"]), "<=", 0.8)
+
+
 def main():
+    parts = {"linear": linear, "old": old, "torch": torch}
+    asked = sys.argv[2:] or list(parts)
+    if unknown := set(asked) - set(parts):
+        sys.exit(f"start: no part {', '.join(sorted(unknown))}; valid parts: {', '.join(parts)}")
     need(TRAINRT, "trainrt")
     need(MPIEXEC, "mpiexec")
     bench = Bench("start", __doc__.strip())
-    few, many = OldRun(bench, 5), OldRun(bench, 500)
-    work = {"start_linear_s": lambda: start_seconds(bench, "linear", LINEAR), "first_step_with_5_checkpoints_s": few.start_seconds,
-            "first_step_with_500_checkpoints_s": many.start_seconds}
-    with_torch = (BUILD / "modules/torch.so").exists()
-    if with_torch:
-        need_fashion_mnist()
-        data = bench.fresh("data")
-        first_samples(data, {"train": 64, "test": 64})
-        torch = f"[train]\nfunction = fashion_mnist\n[loop]\nepochs = 1\nhidden = 8\n{data_sections(data)}"
-        work["start_torch_s"] = lambda: start_seconds(bench, "torch", torch)
-    figures = bench.interleaved(7, work)
-    bench.claim("start_without_module_s", median(figures["start_linear_s"]), "<=", 0.3)
-    bench.claim("start_with_500_checkpoints_vs_5",
-                ratio(figures["first_step_with_500_checkpoints_s"], figures["first_step_with_5_checkpoints_s"]), "<=", 1.3)
-    if with_torch:
-        bench.claim("start_with_torch_s", median(figures["start_torch_s"]), "<=", 0.8)
-    else:
-        print("skipped: start_with_torch_s: the torch module is not built", flush=True)
+    for name in asked:
+        parts[name](bench)
     bench.finish()
 
 

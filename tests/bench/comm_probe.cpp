@@ -1,7 +1,7 @@
 // Two ranks that bench_comm.py starts under mpiexec: they time collectives of the backend, those of MPI on memory of their
 // own, and two plain threads that do the same sum, a block of calls of each in turn, round after round.
 //
-//   comm_probe [--backend NAME] [--rounds N] [--block SECONDS]
+//   comm_probe [--backend NAME] [--rounds N] [--block SECONDS] [--sizes BYTES,...]
 //
 // Rank 0 prints `backend NAME`, and a line `= KIND TREATMENT METHOD BYTES SECONDS...` for each series: the seconds of one
 // call (of the slower rank), one number a round. Treatments of the memory, the same for all methods of a size:
@@ -17,7 +17,10 @@
 #include <ctime>
 #include <functional>
 #include <new>
+#include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <trainrt/error.hpp>
 
@@ -37,8 +40,16 @@ constexpr int ranks = 2;
 struct Options {
   std::string backend;  ///< "": the one that a run would take
   int rounds = 15;
-  double block_seconds = 0.02;  ///< of calls, before another method has its turn
+  double block_seconds = 0.02;     ///< of calls, before another method has its turn
+  std::vector<std::size_t> sizes;  ///< if not empty, only all-reduces of these sizes, in bytes, on hot memory
 };
+
+std::vector<std::size_t> sizes_of(const std::string& text) {
+  std::vector<std::size_t> sizes;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) sizes.push_back(std::stoul(word));
+  return sizes;
+}
 
 Options read_options(int count, char** words) {
   Options options;
@@ -52,6 +63,8 @@ Options read_options(int count, char** words) {
       options.rounds = std::stoi(value);
     else if (key == "--block")
       options.block_seconds = std::stod(value);
+    else if (key == "--sizes")
+      options.sizes = sizes_of(value);
     else
       throw UsageError("no such option: " + key);
   }
@@ -313,6 +326,11 @@ class Size {
 
 void compare_all(Communicator& communicator, const Options& options) {
   const Comparison comparison(options, communicator.rank());
+  for (const auto bytes : options.sizes) {
+    Size size(communicator, bytes);
+    comparison.run("all_reduce", bytes, size.all_reduce(), Treatment::hot);
+  }
+  if (!options.sizes.empty()) return;
   for (const auto bytes : {std::size_t{8}, std::size_t{64}, kib, 8 * kib, 64 * kib, mib, mlp_bytes, 25 * mib, 128 * mib}) {
     Size size(communicator, bytes);
     comparison.run("all_reduce", bytes, size.all_reduce(), Treatment::hot);
