@@ -16,11 +16,11 @@
 
 #include <fmt/format.h>
 
-#include "core/child_process.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::batch {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "batch/slurm_job.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::batch {
 

@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/ignored_signal.hpp"
+#include "core/process/ignored_signal.hpp"
 
 namespace trainrt::batch {
 

@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
-#include "core/ignored_signal.hpp"
-#include "core/standard_streams.hpp"
+#include "core/output/standard_streams.hpp"
+#include "core/process/ignored_signal.hpp"
 
 namespace trainrt::batch {
 

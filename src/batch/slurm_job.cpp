@@ -11,10 +11,10 @@
 #include <trainrt/error.hpp>
 
 #include "batch/other_nodes.hpp"
-#include "core/child_process.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::batch {
 

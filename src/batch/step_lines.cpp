@@ -11,7 +11,7 @@
 #include "batch/signals.hpp"
 #include "batch/verdict.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::batch {
 

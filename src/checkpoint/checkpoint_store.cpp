@@ -19,9 +19,9 @@
 #include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/first_rank.hpp"
-#include "core/guarded_tree.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 
 namespace trainrt {

@@ -9,7 +9,7 @@
 #include "checkpoint/damage.hpp"
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
 

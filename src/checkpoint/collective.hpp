@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
-#include "core/explain.hpp"
+#include "core/output/error_message.hpp"
 
 namespace trainrt::checkpoint {
 

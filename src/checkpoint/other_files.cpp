@@ -12,7 +12,7 @@
 #include "checkpoint/damage.hpp"
 #include "checkpoint/format/index.hpp"
 #include "checkpoint/format/names.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"

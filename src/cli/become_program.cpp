@@ -10,7 +10,7 @@
 
 #include "config/launch_settings.hpp"
 #include "core/first_rank.hpp"
-#include "core/program_input.hpp"
+#include "core/process/program_input.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
 #include "frameworks/program/start_error.hpp"

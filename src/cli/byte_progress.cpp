@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/byte_size.hpp"
+#include "core/text/byte_size.hpp"
 #include "metrics/progress.hpp"
 
 namespace trainrt::cli {

@@ -9,8 +9,8 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "core/byte_size.hpp"
-#include "core/text.hpp"
+#include "core/text/byte_size.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::cli {

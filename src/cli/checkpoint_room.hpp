@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/run_spec.hpp"
-#include "core/shortage.hpp"
+#include "core/files/shortage.hpp"
 
 namespace trainrt::cli {
 

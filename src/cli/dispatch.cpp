@@ -14,7 +14,7 @@
 #include "cli/help.hpp"
 #include "cli/parts.hpp"
 #include "core/environment.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "core/version.hpp"
 #include "launch/launcher.hpp"
 #include "trainer/advice.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/print.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "core/version.hpp"
 #include "trainer/advice.hpp"
 

@@ -8,7 +8,7 @@
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli::doctor {
 

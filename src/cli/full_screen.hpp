@@ -6,7 +6,7 @@
 #include <termios.h>
 
 #include "batch/signal_queue.hpp"
-#include "core/terminal.hpp"
+#include "core/output/terminal.hpp"
 
 namespace trainrt::cli {
 

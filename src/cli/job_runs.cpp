@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "batch/slurm_job.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "rundir/attempt_files.hpp"
 

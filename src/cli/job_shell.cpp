@@ -7,8 +7,8 @@
 
 #include "batch/slurm_job.hpp"
 #include "core/environment.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "launch/promise.hpp"
 #include "launch/shell_step.hpp"
 

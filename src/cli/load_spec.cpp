@@ -7,7 +7,7 @@
 #include "cli/config_file.hpp"
 #include "cli/program_defaults.hpp"
 #include "core/environment.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "rundir/trust.hpp"
 #include "trainer/expanded_config.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "batch/bad_nodes.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/progress.hpp"
 

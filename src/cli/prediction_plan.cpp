@@ -15,7 +15,7 @@
 #include "config/section.hpp"
 #include "core/environment.hpp"
 #include "core/module_folders.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/on_error.hpp"
 #include "data/prepare.hpp"
 #include "frameworks/builtin_functions.hpp"

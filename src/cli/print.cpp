@@ -1,6 +1,6 @@
 #include "cli/print.hpp"
 
-#include "core/printable.hpp"
+#include "core/text/printable.hpp"
 
 namespace trainrt::cli {
 

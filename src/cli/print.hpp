@@ -7,8 +7,8 @@
 
 namespace trainrt::cli {
 
-/// Prints on standard output, as the terminal may get it (core/printable.hpp): what a command prints holds names and texts
-/// from files. Throws std::system_error if it cannot be written.
+/// Prints on standard output, as the terminal may get it (core/text/printable.hpp): what a command prints holds names and
+/// texts from files. Throws std::system_error if it cannot be written.
 void print_text(std::string_view text);
 
 template <class... Arguments>

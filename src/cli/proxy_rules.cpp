@@ -6,7 +6,7 @@
 
 #include <arpa/inet.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli {
 

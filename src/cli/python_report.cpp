@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/child_process.hpp"
-#include "core/text.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli {
 

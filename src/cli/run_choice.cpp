@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/byte_progress.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 #include "metrics/result_log.hpp"
 

@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
-#include "core/program_input.hpp"
+#include "core/process/program_input.hpp"
 #include "frameworks/program/script.hpp"
 #include "launch/launcher.hpp"
 

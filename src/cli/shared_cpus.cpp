@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli {
 

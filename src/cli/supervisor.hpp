@@ -11,7 +11,7 @@
 #include "batch/verdict.hpp"
 #include "cli/node_exclusions.hpp"
 #include "config/run_spec.hpp"
-#include "core/program_input.hpp"
+#include "core/process/program_input.hpp"
 #include "rundir/attempt_record.hpp"
 
 namespace trainrt::cli {

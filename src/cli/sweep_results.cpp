@@ -16,9 +16,9 @@
 
 #include "cli/print.hpp"
 #include "cli/table.hpp"
-#include "core/json_number.hpp"
 #include "core/spreadsheet.hpp"
-#include "core/text.hpp"
+#include "core/text/json_number.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli {
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/printable.hpp"
+#include "core/text/printable.hpp"
 
 namespace trainrt::cli {
 

@@ -4,7 +4,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::cli {
 

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "core/timeout.hpp"
+#include "core/process/timeout.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::cli {

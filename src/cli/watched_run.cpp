@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/log.hpp"
 #include "core/options.hpp"
+#include "core/output/log.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"
 #include "rundir/run_record.hpp"

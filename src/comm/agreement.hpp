@@ -4,7 +4,7 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/explain.hpp"
+#include "core/output/error_message.hpp"
 
 namespace trainrt::comm {
 

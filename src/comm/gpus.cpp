@@ -9,8 +9,8 @@
 
 #include "comm/gpu_backend.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "device/binding.hpp"
 #include "device/device_error.hpp"
 #include "device/runtime.hpp"

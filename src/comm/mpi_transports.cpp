@@ -14,7 +14,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "launch/local_ranks.hpp"
 
 namespace trainrt::comm {

@@ -11,7 +11,7 @@
 #include "comm/comm_error.hpp"
 #include "comm/reduce.hpp"
 #include "core/host.hpp"
-#include "core/wait_note.hpp"
+#include "core/process/wait_reason.hpp"
 
 namespace trainrt::comm {
 

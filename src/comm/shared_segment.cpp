@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/files/reserve_pages.hpp"
 #include "core/host.hpp"
-#include "core/memory.hpp"
-#include "core/reserve_pages.hpp"
+#include "core/process/memory.hpp"
 
 namespace trainrt::comm {
 

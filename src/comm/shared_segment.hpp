@@ -26,7 +26,8 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
                             std::string& obstacle);
 
 /// The same, but with `bytes` in all for the ranks of a node together, of which only the first `reserved` are there: before
-/// others are touched they are to be reserved (core/reserve_pages.hpp). A node that has no room for all of them cannot.
+/// others are touched they are to be reserved (core/files/reserve_pages.hpp). A node that has no room for all of them
+/// cannot.
 SharedSegment share_on_demand(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
                               std::size_t reserved, std::string& obstacle);
 

@@ -12,7 +12,7 @@
 #include "comm/mpi_transports.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "launch/promise.hpp"
 
 namespace trainrt::comm {

@@ -7,7 +7,7 @@
 
 #include "core/environment.hpp"
 #include "core/path_text.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::config {
 

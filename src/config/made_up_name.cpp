@@ -12,7 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::config {
 

@@ -12,7 +12,7 @@
 #include "config/run_spec.hpp"
 #include "core/options.hpp"
 #include "core/plugin.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::config {
 

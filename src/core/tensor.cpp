@@ -3,7 +3,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt {
 

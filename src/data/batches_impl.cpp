@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/filter.hpp"
 
 namespace trainrt {

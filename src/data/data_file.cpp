@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/input_file.hpp"
 #include "data/object_reader.hpp"
 #include "io/file.hpp"

@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/preprocessor.hpp>
 
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "data/batches_impl.hpp"
 #include "data/field_wishes.hpp"
 #include "data/filter.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/augmentation.hpp"
 #include "data/expansion.hpp"
 #include "data/file_reader.hpp"

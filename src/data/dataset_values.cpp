@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/memory.hpp"
+#include "core/output/log.hpp"
+#include "core/process/memory.hpp"
 #include "data/field_cache.hpp"
 #include "data/joined_source.hpp"
 #include "data/node_cache.hpp"

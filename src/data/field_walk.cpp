@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "data/samples_at_once.hpp"
 
 namespace trainrt::data {

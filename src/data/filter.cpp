@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/field_walk.hpp"
 #include "data/field_wishes.hpp"
 #include "data/kept_rows.hpp"

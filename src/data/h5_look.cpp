@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "data/h5_expansion.hpp"
 #include "data/h5_resolver.hpp"
 #include "io/h5_members.hpp"

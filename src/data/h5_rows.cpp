@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/chunked_rows.hpp"
 #include "data/input_files.hpp"
 #include "data/pieced_rows.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/input_file.hpp"
 #include "io/digest.hpp"
 

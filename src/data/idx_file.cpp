@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/row_file.hpp"
 
 namespace trainrt::data {

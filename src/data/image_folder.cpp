@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "data/image_decoder.hpp"
 #include "data/image_list.hpp"
 #include "data/image_source.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/column_notes.hpp"
 #include "data/json_object.hpp"
 

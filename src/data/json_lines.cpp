@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/asked_columns.hpp"
 #include "data/json_keys.hpp"
 #include "data/json_object.hpp"

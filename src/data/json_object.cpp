@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::data {
 

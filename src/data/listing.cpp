@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/row_ranges.hpp"
 
 namespace trainrt::data {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/input_file.hpp"
 
 namespace trainrt::data {

@@ -9,7 +9,7 @@
 #include <trainrt/random.hpp>
 
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::data {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/field_wishes.hpp"
 #include "data/in_place.hpp"
 #include "data/operation.hpp"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/log.hpp"
-#include "core/reserve_pages.hpp"
+#include "core/files/reserve_pages.hpp"
+#include "core/output/log.hpp"
 #include "data/row_file.hpp"
 
 namespace trainrt::data {

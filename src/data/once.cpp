@@ -3,7 +3,7 @@
 #include <mutex>
 #include <set>
 
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::data {
 

@@ -6,8 +6,8 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "core/log.hpp"
-#include "core/memory.hpp"
+#include "core/output/log.hpp"
+#include "core/process/memory.hpp"
 #include "data/augmentation.hpp"
 #include "data/block_source.hpp"
 #include "data/dataset_section.hpp"

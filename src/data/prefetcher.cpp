@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::data {
 

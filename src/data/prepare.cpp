@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/augmentation.hpp"
 #include "data/dataset_section.hpp"
 #include "data/joined_source.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/number_text.hpp"
 
 namespace trainrt::data {

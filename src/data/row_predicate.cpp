@@ -10,7 +10,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/small_floats.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/field_wishes.hpp"
 
 namespace trainrt::data {

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/memory.hpp"
-#include "core/text.hpp"
+#include "core/process/memory.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::data {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/object_reader.hpp"
 
 namespace trainrt::data {

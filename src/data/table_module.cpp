@@ -8,9 +8,9 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
 #include "core/module_folders.hpp"
-#include "core/text.hpp"
+#include "core/process/memory.hpp"
+#include "core/text/text.hpp"
 #include "data/input_file.hpp"
 #include "io/storage_error.hpp"
 

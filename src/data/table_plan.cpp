@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/field_types.hpp"
 #include "data/once.hpp"
 #include "data/packed.hpp"

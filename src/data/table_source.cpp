@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/stage_clock.hpp"
 #include "io/storage_error.hpp"
 

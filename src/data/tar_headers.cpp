@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/tar_window.hpp"
 
 namespace trainrt::data {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "data/on_error.hpp"
 #include "data/tar_headers.hpp"
 

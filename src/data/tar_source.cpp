@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/image_decoder.hpp"
 #include "data/npy_header.hpp"
 #include "data/on_error.hpp"

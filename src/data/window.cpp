@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/field_walk.hpp"
 #include "data/field_wishes.hpp"
 #include "data/groups.hpp"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/crc32.hpp"
 #include "data/inflate.hpp"
 #include "io/storage_error.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "device/device_error.hpp"
 
 namespace trainrt::device {

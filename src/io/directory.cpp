@@ -10,7 +10,7 @@
 #include <memory>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "io/rename_error.hpp"
 #include "io/storage_error.hpp"

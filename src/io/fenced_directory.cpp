@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/fault_point.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "io/rename_error.hpp"
 #include "io/temporary.hpp"

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/temporary.hpp"
 #include "io/uninterrupted.hpp"
 

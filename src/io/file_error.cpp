@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 #include <utility>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "io/rename_error.hpp"
 #include "io/storage_error.hpp"

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
+#include "core/files/shortage.hpp"
 #include "core/options.hpp"
-#include "core/shortage.hpp"
 #include "io/file.hpp"
 #include "io/h5_guard.hpp"
 #include "io/h5_watched_file.hpp"

@@ -13,12 +13,12 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/child_environment.hpp"
 #include "core/host.hpp"
-#include "core/line_program.hpp"
-#include "core/log.hpp"
 #include "core/module_folders.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/process/child_environment.hpp"
+#include "core/process/line_program.hpp"
+#include "core/text/text.hpp"
 #include "io/h5.hpp"
 #include "io/object_pages.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/h5_types.hpp"
 
 namespace trainrt::io {

@@ -6,7 +6,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "core/shortage.hpp"
+#include "core/files/shortage.hpp"
 
 namespace trainrt::io {
 

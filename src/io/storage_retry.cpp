@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "core/retry.hpp"
 #include "io/storage_error.hpp"
 

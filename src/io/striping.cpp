@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/child_process.hpp"
+#include "core/process/child_process.hpp"
 
 namespace trainrt::io {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 
 namespace trainrt::io {
 

@@ -10,7 +10,7 @@
 #include <pmix.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "launch/roll_call.hpp"
 
 namespace trainrt::launch {

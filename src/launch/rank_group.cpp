@@ -24,9 +24,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/ignored_signal.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/process/ignored_signal.hpp"
+#include "core/text/text.hpp"
 #include "launch/pmi_server.hpp"
 
 namespace trainrt::launch {

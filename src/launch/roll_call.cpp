@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 
 namespace trainrt::launch {
 

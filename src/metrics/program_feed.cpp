@@ -11,11 +11,11 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
 #include "core/options.hpp"
-#include "core/output_tail.hpp"
-#include "core/text.hpp"
-#include "core/thread.hpp"
+#include "core/output/log.hpp"
+#include "core/output/output_tail.hpp"
+#include "core/process/thread.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::metrics {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/line_program.hpp"
-#include "core/output_log.hpp"
+#include "core/output/output_file.hpp"
+#include "core/process/line_program.hpp"
 
 namespace trainrt::metrics {
 

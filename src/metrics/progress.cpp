@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/columns.hpp"
+#include "core/text/display_width.hpp"
 
 namespace trainrt::metrics {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/terminal.hpp"
+#include "core/output/terminal.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {

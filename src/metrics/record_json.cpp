@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/json_number.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/json_number.hpp"
 
 namespace trainrt::metrics {
 

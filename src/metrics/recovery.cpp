@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 #include "metrics/columns.hpp"

@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/fault_point.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"

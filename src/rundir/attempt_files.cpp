@@ -11,9 +11,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"

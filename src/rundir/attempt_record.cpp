@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::rundir {
 

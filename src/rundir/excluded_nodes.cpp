@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "rundir/goodput.hpp"
 
 namespace trainrt::rundir {

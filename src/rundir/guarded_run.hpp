@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 
 namespace trainrt::rundir {
 

@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
 

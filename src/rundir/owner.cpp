@@ -5,10 +5,10 @@
 
 #include <unistd.h>
 
-#include "core/child_process.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::rundir {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_error.hpp"
 

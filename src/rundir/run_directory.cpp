@@ -13,10 +13,10 @@
 
 #include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
 #include "core/options.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"
 #include "io/temporary.hpp"

@@ -3,7 +3,7 @@
 
 #include <trainrt/communicator.hpp>
 
-#include "core/explain.hpp"
+#include "core/output/error_message.hpp"
 #include "io/fenced_directory.hpp"
 
 namespace trainrt::rundir {

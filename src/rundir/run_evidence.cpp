@@ -9,7 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "core/retry.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"

@@ -9,8 +9,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"

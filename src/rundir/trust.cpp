@@ -15,10 +15,10 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
-#include "core/log.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
 #include "rundir/run_error.hpp"

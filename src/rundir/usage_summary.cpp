@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::rundir {
 

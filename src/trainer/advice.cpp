@@ -7,7 +7,7 @@
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "comm/comm_error.hpp"
-#include "core/explain.hpp"
+#include "core/output/error_message.hpp"
 #include "device/device_error.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/run_error.hpp"

@@ -9,9 +9,9 @@
 
 #include "comm/agreement.hpp"
 #include "core/first_rank.hpp"
-#include "core/log.hpp"
-#include "core/stack_trace.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/process/stack_trace.hpp"
+#include "core/text/text.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/callback_kind.hpp"
 #include "trainer/reported.hpp"

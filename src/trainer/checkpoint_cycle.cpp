@@ -14,7 +14,7 @@
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "rundir/point_words.hpp"
 #include "trainer/advice.hpp"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "rundir/point_words.hpp"
 
 namespace trainrt::trainer {

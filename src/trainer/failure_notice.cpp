@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::trainer {

@@ -12,8 +12,8 @@
 #include <trainrt/error.hpp>
 
 #include "config/program_settings.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "trainer/code_files.hpp"
 

@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "trainer/advice.hpp"
 
 namespace trainrt::trainer {

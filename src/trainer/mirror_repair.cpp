@@ -4,7 +4,7 @@
 
 #include "checkpoint/format/names.hpp"
 #include "core/fault_point.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/exchange.hpp"
 #include "io/file.hpp"
 #include "rundir/point_words.hpp"

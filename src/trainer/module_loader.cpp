@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
 #include "core/module_folders.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::trainer {

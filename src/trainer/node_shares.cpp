@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "comm/shared_segment.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "data/node_cache.hpp"
 #include "data/open_dataset.hpp"
 #include "data/unit_states.hpp"

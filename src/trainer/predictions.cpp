@@ -14,7 +14,7 @@
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/kept_texts.hpp"

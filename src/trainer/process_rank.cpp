@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "batch/signals.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::trainer {
 

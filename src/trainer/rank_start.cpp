@@ -10,7 +10,7 @@
 #include "comm/agreement.hpp"
 #include "comm/gpus.hpp"
 #include "core/first_rank.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "trainer/advice.hpp"
 #include "watch/start_watch.hpp"
 

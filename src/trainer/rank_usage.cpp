@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "core/host.hpp"
-#include "core/memory.hpp"
-#include "core/processes.hpp"
+#include "core/process/memory.hpp"
+#include "core/process/processes.hpp"
 
 namespace trainrt::trainer {
 

@@ -8,8 +8,8 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/printable.hpp"
+#include "core/output/log.hpp"
+#include "core/text/printable.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
 #include "trainer/advice.hpp"

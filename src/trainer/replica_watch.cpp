@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "comm/agreement.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::trainer {
 

@@ -11,8 +11,8 @@
 
 #include "checkpoint/collective.hpp"
 #include "comm/agreement.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "metrics/aggregate.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/result_log.hpp"

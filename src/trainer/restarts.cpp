@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/environment.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "core/restart_help.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/session.hpp"
 

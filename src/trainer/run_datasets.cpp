@@ -10,8 +10,8 @@
 
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "data/dataset_options.hpp"
 #include "data/identity.hpp"
 #include "data/on_error.hpp"

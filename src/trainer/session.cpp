@@ -11,7 +11,7 @@
 #include "config/program_settings.hpp"
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "rundir/attempt_files.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/reporter.hpp"

@@ -3,7 +3,7 @@
 
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "rundir/point_words.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/session.hpp"

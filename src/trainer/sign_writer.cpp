@@ -11,9 +11,9 @@
 #include <sched.h>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/thread.hpp"
-#include "core/wait_note.hpp"
+#include "core/output/log.hpp"
+#include "core/process/thread.hpp"
+#include "core/process/wait_reason.hpp"
 #include "io/positioned_lines.hpp"
 #include "io/storage_error.hpp"
 #include "trainer/advice.hpp"

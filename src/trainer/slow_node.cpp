@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/environment.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::trainer {
 

@@ -11,7 +11,7 @@
 
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::trainer {

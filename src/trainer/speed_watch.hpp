@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/timed_communicator.hpp"
-#include "core/output_log.hpp"
+#include "core/output/output_file.hpp"
 #include "watch/node_look.hpp"
 #include "watch/step_times.hpp"
 

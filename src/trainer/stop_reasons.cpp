@@ -8,8 +8,8 @@
 
 #include "batch/signals.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::trainer {
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/child_process.hpp"
-#include "core/guarded_tree.hpp"
-#include "core/json_number.hpp"
-#include "core/text.hpp"
+#include "core/files/guarded_tree.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/json_number.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/temporary.hpp"
 

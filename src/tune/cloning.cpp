@@ -12,7 +12,7 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "metrics/result_log.hpp"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_number.hpp"
+#include "core/text/json_number.hpp"
 
 namespace trainrt::tune {
 

@@ -12,8 +12,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/listing.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"

@@ -9,7 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/run_spec.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "trainer/own_run.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "tune/scheduler.hpp"
 #include "tune/search_space.hpp"

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
 
-#include "core/text.hpp"
-#include "core/user_key.hpp"
+#include "core/files/user_key.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::tune {
 
@@ -38,12 +40,21 @@ bool may_change(const std::string& key) {
          key == "tune.max_concurrent_trials" || key == "tune.max_failures" || key == "tune.fail_fast";
 }
 
+/// The user's code of the record; nothing, after a warning, if the user's key cannot be used.
+std::optional<std::string> code_of(const Texts& config) try {
+  return code_of_user(signed_bytes(config));
+} catch (const Error& error) {
+  log::warning(
+      fmt::format("{}. Records of sweeps get no code, so that Tuner.restore() needs the programs again", error.what()));
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string sweep_record_text(const Texts& config) {
   Json json = Json::object();
   for (const auto& [key, text] : config) json[key] = text;
-  if (const auto code = code_of_user(signed_bytes(config))) json[code_name] = {{algorithm, *code}};
+  if (const auto code = code_of(config)) json[code_name] = {{algorithm, *code}};
   return json.dump(2) + "\n";
 }
 

@@ -11,7 +11,7 @@ struct SweepRecord {
   bool has_code = false;
 };
 
-/// The file's text, with the code of this user over the config (core/user_key.hpp), if there can be one: what
+/// The file's text, with the code of this user over the config (core/files/user_key.hpp), if there can be one: what
 /// Tuner.restore() of Python takes programs from.
 std::string sweep_record_text(const std::map<std::string, std::string>& config);
 

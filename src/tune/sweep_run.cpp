@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
-#include "core/log.hpp"
-#include "core/thread.hpp"
+#include "core/output/log.hpp"
+#include "core/process/thread.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 

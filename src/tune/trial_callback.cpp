@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "trainer/stopping_callback.hpp"
 #include "tune/decision_log.hpp"
 #include "tune/history.hpp"

@@ -12,9 +12,9 @@
 #include <trainrt/error.hpp>
 #include <trainrt/result.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/restart_help.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::tune {

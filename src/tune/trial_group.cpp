@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "checkpoint/format/listing.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "io/exclusive.hpp"
 #include "rundir/attempt_files.hpp"
 #include "tune/asked_params.hpp"

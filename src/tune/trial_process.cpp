@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
-#include "core/shortage.hpp"
+#include "core/files/guarded_tree.hpp"
+#include "core/files/shortage.hpp"
 #include "io/file.hpp"
 
 extern char** environ;

@@ -8,10 +8,10 @@
 #include <fmt/ranges.h>
 #include <trainrt/error.hpp>
 
-#include "core/child_environment.hpp"
 #include "core/host.hpp"
-#include "core/line_program.hpp"
-#include "core/text.hpp"
+#include "core/process/child_environment.hpp"
+#include "core/process/line_program.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::view {
 

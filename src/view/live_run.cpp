@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "io/file.hpp"
 #include "metrics/record_json.hpp"

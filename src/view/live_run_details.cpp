@@ -8,9 +8,9 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
-#include "core/columns.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/display_width.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/point_words.hpp"

@@ -9,9 +9,9 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::view {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "core/columns.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/display_width.hpp"
+#include "core/text/text.hpp"
 #include "view/attempt_words.hpp"
 #include "view/picture.hpp"
 

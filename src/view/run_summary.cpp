@@ -10,9 +10,9 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"

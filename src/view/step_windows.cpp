@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_depth.hpp"
+#include "core/text/json_depth.hpp"
 #include "view/json_count.hpp"
 
 namespace trainrt::view {

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 #include "core/host.hpp"
-#include "core/output_plan.hpp"
-#include "core/own_output.hpp"
-#include "core/stack_trace.hpp"
-#include "core/standard_streams.hpp"
-#include "core/symbols.hpp"
-#include "core/terminal.hpp"
-#include "core/text.hpp"
-#include "core/thread.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/output_targets.hpp"
+#include "core/output/standard_streams.hpp"
+#include "core/output/terminal.hpp"
+#include "core/process/stack_trace.hpp"
+#include "core/process/symbols.hpp"
+#include "core/process/thread.hpp"
+#include "core/text/text.hpp"
 #include "watch/thrown.hpp"
 
 namespace trainrt::watch {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/output_tail.hpp"
-#include "core/own_output.hpp"
+#include "core/output/log.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/output_tail.hpp"
 
 namespace trainrt::watch {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::watch {
 

@@ -14,9 +14,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/stack_trace.hpp"
-#include "core/thread.hpp"
+#include "core/output/log.hpp"
+#include "core/process/stack_trace.hpp"
+#include "core/process/thread.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 

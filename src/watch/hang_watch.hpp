@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "config/intervals.hpp"
-#include "core/wait_note.hpp"
+#include "core/process/wait_reason.hpp"
 #include "watch/hang_report.hpp"
 #include "watch/life_signs.hpp"
 #include "watch/stall_meter.hpp"

@@ -6,8 +6,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/wait_note.hpp"
+#include "core/output/log.hpp"
+#include "core/process/wait_reason.hpp"
 
 namespace trainrt::watch {
 

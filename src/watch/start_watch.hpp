@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "config/intervals.hpp"
-#include "core/timeout.hpp"
+#include "core/process/timeout.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::watch {

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "core/stack_trace.hpp"
+#include "core/process/stack_trace.hpp"
 
 namespace trainrt::watch {
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "core/host.hpp"
-#include "core/processes.hpp"
+#include "core/process/processes.hpp"
 
 namespace trainrt::watch {
 

@@ -1,7 +1,7 @@
 // NumPy's .npy files: the dictionary of the header, and the format.
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/npy_dict.hpp"
 #include "data/npy_header.hpp"
 #include "support/fuzz_data.hpp"

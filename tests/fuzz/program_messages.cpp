@@ -11,7 +11,7 @@
 #include <trainrt/context.hpp>
 
 #include "checkpoint/format/manifest.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/dataset_impl.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_depth.hpp"
+#include "core/text/json_depth.hpp"
 #include "io/file.hpp"
 #include "support/fuzz.hpp"
 

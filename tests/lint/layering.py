@@ -32,6 +32,11 @@ ARROWS = {
 }
 # The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
+    "core/text": set(),
+    "core": {"core/text"},
+    "core/process": {"core/text", "core"},
+    "core/files": {"core/text", "core", "core/process"},
+    "core/output": {"core/text", "core", "core/process", "core/files"},
     "checkpoint/format": set(),
     "checkpoint": {"checkpoint/format"},
     "checkpoint/save": {"checkpoint", "checkpoint/format"},
@@ -64,7 +69,7 @@ PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/
                   "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/child.cpp", "src/launch/rank_group.cpp",
             "src/tune/trial_process.cpp")  # the last three: a child before it is a program
-# Layers whose calls by a path go through core/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
+# Layers whose calls by a path go through core/files/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
 # system: paths that the user has named, /proc and /sys, and a signal handler, which makes new files only.
 GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
 UNGUARDED = ("src/io/fenced_directory.cpp", "src/rundir/opened_run.cpp", "src/rundir/run_directory.cpp", "src/trainer/module_loader.cpp", "src/tune/journal.cpp",

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "core/fault_point.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::fuzz {
 

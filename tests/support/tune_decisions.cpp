@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "tune/scheduler.hpp"
 
 using namespace trainrt;

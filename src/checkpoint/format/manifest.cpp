@@ -6,9 +6,9 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/strict_json.hpp"
-#include "core/json_depth.hpp"
-#include "core/json_number.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/json_number.hpp"
+#include "core/text/text.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/storage_retry.hpp"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
 

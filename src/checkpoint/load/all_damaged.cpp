@@ -9,7 +9,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/state_filler.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -11,7 +11,7 @@
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/load/state_filler.hpp"
 #include "checkpoint/other_files.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -12,8 +12,8 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/all_damaged.hpp"
 #include "checkpoint/load/first_whole.hpp"
-#include "core/name_patterns.hpp"
-#include "core/text.hpp"
+#include "core/text/name_patterns.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::checkpoint {

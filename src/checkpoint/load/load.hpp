@@ -43,7 +43,7 @@ std::optional<LoadResult> load_latest(const State& state, const std::string& run
 
 /// What a new run takes from another one's checkpoint.
 struct Selection {
-  /// Patterns of names (core/name_patterns.hpp). Empty: everything, as load_latest().
+  /// Patterns of names (core/text/name_patterns.hpp). Empty: everything, as load_latest().
   std::vector<std::string> patterns;
   Covers covers = Covers::all;  ///< without patterns
 };

@@ -10,7 +10,7 @@
 #include "checkpoint/load/read_blocks.hpp"
 #include "checkpoint/load/survey.hpp"
 #include "checkpoint/value_bytes.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
 

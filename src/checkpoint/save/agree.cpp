@@ -10,7 +10,7 @@
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/value_bytes.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/digest.hpp"
 
 namespace trainrt::checkpoint {

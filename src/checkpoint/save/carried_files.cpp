@@ -9,7 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/other_files.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::checkpoint {

@@ -7,7 +7,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"
 #include "io/file_system.hpp"

@@ -15,7 +15,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/other_files.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::checkpoint {

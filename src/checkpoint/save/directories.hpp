@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/state.hpp>
 
-#include "core/explain.hpp"
+#include "core/output/error_message.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -13,7 +13,7 @@
 #include "checkpoint/save/commit.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"

@@ -11,7 +11,7 @@
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/shard_plan.hpp"
-#include "core/explain.hpp"
+#include "core/output/error_message.hpp"
 #include "device/copier.hpp"
 #include "io/block_pool.hpp"
 #include "io/workers.hpp"

@@ -15,7 +15,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
 #include "checkpoint/part.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "io/h5_types.hpp"

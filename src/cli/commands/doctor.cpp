@@ -13,7 +13,7 @@
 #include "cli/watchdog.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/rank_start.hpp"
 

@@ -13,8 +13,8 @@
 #include "cli/find_checkpoint.hpp"
 #include "cli/plain_file.hpp"
 #include "cli/print.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -14,7 +14,7 @@
 #include "cli/table.hpp"
 #include "cli/tensor_statistics.hpp"
 #include "cli/tensor_stream.hpp"
-#include "core/json_number.hpp"
+#include "core/text/json_number.hpp"
 
 namespace trainrt::cli::plugins {
 

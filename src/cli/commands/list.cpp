@@ -9,7 +9,7 @@
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
 #include "config/stop_rules.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/dataset_options.hpp"
 #include "data/format.hpp"
 #include "data/preprocess/preprocessing.hpp"

@@ -11,10 +11,10 @@
 #include "cli/new_file.hpp"
 #include "cli/print.hpp"
 #include "cli/run_choice.hpp"
-#include "core/log.hpp"
 #include "core/options.hpp"
-#include "core/terminal.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/output/terminal.hpp"
+#include "core/text/text.hpp"
 #include "view/curves.hpp"
 #include "view/gnuplot.hpp"
 

@@ -24,7 +24,7 @@
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/first_rank.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "io/file.hpp"
 #include "launch/promise.hpp"
 #include "launch/rank_group.hpp"

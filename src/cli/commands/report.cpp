@@ -12,8 +12,8 @@
 #include "cli/print.hpp"
 #include "cli/run_choice.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "view/page/page.hpp"
 
 namespace trainrt::cli::plugins {

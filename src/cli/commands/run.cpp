@@ -15,7 +15,7 @@
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "launch/promise.hpp"
 #include "launch/shell_step.hpp"
 #include "trainer/advice.hpp"

@@ -12,9 +12,9 @@
 #include "cli/job_runs.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "view/live_run.hpp"
 #include "view/picture.hpp"
 

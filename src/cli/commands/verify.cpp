@@ -15,7 +15,7 @@
 #include "cli/byte_progress.hpp"
 #include "cli/command.hpp"
 #include "cli/print.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "io/file.hpp"
 #include "io/schema.hpp"

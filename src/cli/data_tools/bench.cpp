@@ -12,7 +12,7 @@
 #include "cli/datasets/reading_facts.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
-#include "core/printable.hpp"
+#include "core/text/printable.hpp"
 #include "data/file_reader.hpp"
 
 namespace trainrt::cli::datasets::plugins {

@@ -9,7 +9,7 @@
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "cli/print.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/dataset_section.hpp"
 #include "data/on_error.hpp"
 

@@ -7,8 +7,8 @@
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/inspection.hpp"
 #include "cli/print.hpp"
-#include "core/printable.hpp"
-#include "core/terminal.hpp"
+#include "core/output/terminal.hpp"
+#include "core/text/printable.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

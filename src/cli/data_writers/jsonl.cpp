@@ -6,7 +6,7 @@
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/text_rows.hpp"
 #include "cli/datasets/value_text.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

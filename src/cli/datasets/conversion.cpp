@@ -11,7 +11,7 @@
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/source_files.hpp"
 #include "cli/datasets/source_lines.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "core/version.hpp"
 #include "data/dataset_section.hpp"
 #include "io/storage_error.hpp"

@@ -12,7 +12,7 @@
 #include <trainrt/error.hpp>
 
 #include "batch/signals.hpp"
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -10,8 +10,8 @@
 #include "cli/datasets/value_text.hpp"
 #include "cli/datasets/whole_datasets.hpp"
 #include "cli/table.hpp"
-#include "core/printable.hpp"
-#include "core/text.hpp"
+#include "core/text/printable.hpp"
+#include "core/text/text.hpp"
 #include "data/prepare.hpp"
 #include "data/verify.hpp"
 

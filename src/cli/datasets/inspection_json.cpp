@@ -2,7 +2,7 @@
 
 #include "cli/datasets/inspection.hpp"
 #include "cli/datasets/value_text.hpp"
-#include "core/json_number.hpp"
+#include "core/text/json_number.hpp"
 
 namespace trainrt::cli::datasets {
 

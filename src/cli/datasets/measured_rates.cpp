@@ -16,7 +16,7 @@
 #include "batch/signals.hpp"
 #include "cli/datasets/whole_datasets.hpp"
 #include "core/host.hpp"
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 #include "data/input_file.hpp"
 
 namespace trainrt::cli::datasets {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/datasets/whole_datasets.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/prepare.hpp"
 #include "data/skipping_reader.hpp"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/byte_progress.hpp"
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/dataset_section.hpp"
 
 namespace trainrt::cli::datasets {

@@ -14,8 +14,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 #include "io/temporary.hpp"
 
 namespace trainrt::cli::datasets {

@@ -8,7 +8,7 @@
 
 #include "cli/config_file.hpp"
 #include "core/environment.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "trainer/expanded_config.hpp"
 
 namespace trainrt::cli::datasets {

@@ -10,7 +10,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/datasets/in_order.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/named_files.hpp"
 #include "data/object_reader.hpp"
 #include "io/digest.hpp"

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/columns.hpp"
 #include "core/small_floats.hpp"
+#include "core/text/display_width.hpp"
 
 namespace trainrt::cli::datasets {
 

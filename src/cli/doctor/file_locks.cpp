@@ -10,7 +10,7 @@
 
 #include "cli/doctor_check.hpp"
 #include "cli/probe_file.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 
 namespace trainrt::cli::doctor::plugins {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "cli/doctor_check.hpp"
-#include "core/quota.hpp"
-#include "core/shortage.hpp"
+#include "core/files/quota.hpp"
+#include "core/files/shortage.hpp"
 #include "io/file_system.hpp"
 
 namespace trainrt::cli::doctor::plugins {

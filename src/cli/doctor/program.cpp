@@ -10,7 +10,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "cli/doctor_check.hpp"
 #include "comm/comm_error.hpp"
-#include "core/child_process.hpp"
 #include "core/host.hpp"
+#include "core/process/child_process.hpp"
 #include "frameworks/program/main_address.hpp"
 
 namespace trainrt::cli::doctor::plugins {

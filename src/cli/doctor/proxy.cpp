@@ -6,7 +6,7 @@
 #include "cli/doctor_check.hpp"
 #include "cli/proxy_rules.hpp"
 #include "comm/comm_error.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/main_address.hpp"
 
 namespace trainrt::cli::doctor::plugins {

@@ -4,7 +4,7 @@
 
 #include "cli/doctor_check.hpp"
 #include "cli/python_report.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

@@ -5,7 +5,7 @@
 
 #include "cli/doctor_check.hpp"
 #include "cli/stale_locks.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

@@ -6,7 +6,7 @@
 #include "cli/exporter.hpp"
 #include "cli/npy_array.hpp"
 #include "cli/zip_file.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "io/h5.hpp"
 #include "io/h5_examine.hpp"
 #include "io/h5_guard.hpp"

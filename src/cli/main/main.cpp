@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/dispatch.hpp"
-#include "core/ignored_signal.hpp"
+#include "core/process/ignored_signal.hpp"
 #include "io/h5.hpp"
 
 namespace {

@@ -16,9 +16,9 @@
 #include "comm/shared_communicator.hpp"
 #include "comm/shared_segment.hpp"
 #include "comm/start_mpi.hpp"
+#include "core/files/shared_file.hpp"
 #include "core/first_rank.hpp"
-#include "core/log.hpp"
-#include "core/shared_file.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::comm::plugins {
 

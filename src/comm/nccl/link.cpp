@@ -10,7 +10,7 @@
 
 #include "comm/comm_error.hpp"
 #include "core/host.hpp"
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::comm::nccl {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "comm/nccl/api.hpp"
-#include "core/wait_note.hpp"
+#include "core/process/wait_reason.hpp"
 #include "device/runtime.hpp"
 
 namespace trainrt::comm::nccl {

@@ -10,7 +10,7 @@
 #include "comm/comm_error.hpp"
 #include "comm/queued_communicator.hpp"
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::comm::nccl {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/output_plan.hpp"
+#include "core/output/output_targets.hpp"
 
 namespace trainrt::config {
 

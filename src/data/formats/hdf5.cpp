@@ -2,7 +2,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/format.hpp"
 #include "data/h5_look.hpp"
 #include "data/h5_rows.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
-#include "core/text.hpp"
+#include "core/process/memory.hpp"
+#include "core/text/text.hpp"
 #include "data/expansion.hpp"
 #include "data/format.hpp"
 #include "data/npy_header.hpp"

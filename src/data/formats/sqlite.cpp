@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/input_file.hpp"
 #include "data/packed.hpp"
 #include "data/sqlite_file.hpp"

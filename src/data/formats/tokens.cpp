@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/memory.hpp"
+#include "core/output/log.hpp"
+#include "core/process/memory.hpp"
 #include "data/format.hpp"
 #include "data/token_file.hpp"
 #include "data/token_windows.hpp"

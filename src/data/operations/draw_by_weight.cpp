@@ -1,4 +1,4 @@
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/field_wishes.hpp"
 #include "data/operation.hpp"
 #include "data/weighted_order.hpp"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/field_wishes.hpp"
 #include "data/flat_map.hpp"
 #include "data/operation.hpp"

@@ -2,8 +2,8 @@
 
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 #include "data/dataset_section.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessed_source.hpp"

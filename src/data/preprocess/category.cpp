@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/preprocess/numbers.hpp"
 
 namespace trainrt::data {

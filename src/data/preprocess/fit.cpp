@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 #include "data/field_wishes.hpp"
 #include "data/preprocess/preprocessed_source.hpp"
 #include "data/samples_at_once.hpp"

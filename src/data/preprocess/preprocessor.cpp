@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
-#include "core/text.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 #include "data/field_wishes.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 
 namespace trainrt::data {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/first_rank.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "frameworks/program/cpus.hpp"
 #include "frameworks/program/main_address.hpp"
 #include "frameworks/program/nonce.hpp"

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <trainrt/error.hpp>
 
-#include "core/json_depth.hpp"
+#include "core/text/json_depth.hpp"
 
 namespace trainrt::program {
 

@@ -19,12 +19,12 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/ignored_signal.hpp"
-#include "core/output_reader.hpp"
-#include "core/own_output.hpp"
-#include "core/printable.hpp"
-#include "core/processes.hpp"
-#include "core/text.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/output_tee.hpp"
+#include "core/process/ignored_signal.hpp"
+#include "core/process/processes.hpp"
+#include "core/text/printable.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/memory_kill.hpp"
 #include "frameworks/program/signal_targets.hpp"
 #include "frameworks/program/start_error.hpp"

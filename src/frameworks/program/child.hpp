@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/memory.hpp"
-#include "core/output_plan.hpp"
+#include "core/output/output_targets.hpp"
+#include "core/process/memory.hpp"
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/end_watch.hpp"
 #include "frameworks/program/ending.hpp"

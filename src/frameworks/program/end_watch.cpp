@@ -5,7 +5,7 @@
 
 #include <sys/wait.h>
 
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::program {
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/host.hpp"
-#include "core/output_tail.hpp"
-#include "core/text.hpp"
+#include "core/output/output_tail.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/fields.hpp"
 
 namespace trainrt::program {

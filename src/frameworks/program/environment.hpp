@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/child_environment.hpp"
+#include "core/process/child_environment.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/meeting.hpp"
 #include "frameworks/program/program_place.hpp"

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/host.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/descriptor.hpp"
 
 namespace trainrt::program {

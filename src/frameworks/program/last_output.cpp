@@ -1,7 +1,7 @@
 #include "frameworks/program/last_output.hpp"
 
-#include "core/output_tail.hpp"
-#include "core/text.hpp"
+#include "core/output/output_tail.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/python_exception.hpp"
 
 namespace trainrt::program {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/host.hpp"
-#include "core/processes.hpp"
+#include "core/process/processes.hpp"
 #include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
-#include "core/output_reader.hpp"
-#include "core/processes.hpp"
+#include "core/output/output_tee.hpp"
+#include "core/process/processes.hpp"
 #include "frameworks/program/python_stacks.hpp"
 
 namespace trainrt::program {

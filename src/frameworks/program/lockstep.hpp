@@ -4,7 +4,7 @@
 
 #include <trainrt/communicator.hpp>
 
-#include "core/wait_note.hpp"
+#include "core/process/wait_reason.hpp"
 #include "frameworks/program/arrivals.hpp"
 
 namespace trainrt::program {

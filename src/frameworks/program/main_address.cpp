@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/beacon.hpp"
 #include "frameworks/program/interfaces.hpp"
 #include "frameworks/program/reach.hpp"

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "frameworks/program/ending.hpp"
 
 namespace trainrt::program {

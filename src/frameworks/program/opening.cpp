@@ -9,8 +9,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/output_reader.hpp"
-#include "core/processes.hpp"
+#include "core/output/output_tee.hpp"
+#include "core/process/processes.hpp"
 #include "frameworks/program/arrivals.hpp"
 #include "frameworks/program/endings.hpp"
 #include "frameworks/program/fields.hpp"

@@ -6,7 +6,7 @@
 
 #include <trainrt/context.hpp>
 
-#include "core/output_plan.hpp"
+#include "core/output/output_targets.hpp"
 #include "frameworks/program/run_request.hpp"
 #include "frameworks/program/stage/stage.hpp"
 

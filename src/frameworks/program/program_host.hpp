@@ -7,7 +7,7 @@
 
 #include <trainrt/context.hpp>
 
-#include "core/program_input.hpp"
+#include "core/process/program_input.hpp"
 #include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/live_stacks.hpp"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 
 namespace trainrt::program {
 

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "core/host.hpp"
-#include "core/processes.hpp"
+#include "core/process/processes.hpp"
 
 namespace trainrt::program {
 

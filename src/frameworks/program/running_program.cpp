@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
-#include "core/output_plan.hpp"
-#include "core/output_reader.hpp"
+#include "core/output/output_targets.hpp"
+#include "core/output/output_tee.hpp"
 #include "frameworks/program/environment.hpp"
 
 namespace trainrt::program {

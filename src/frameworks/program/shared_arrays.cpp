@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/shared_file.hpp"
+#include "core/files/shared_file.hpp"
 #include "frameworks/program/arrivals.hpp"
 #include "frameworks/program/fields.hpp"
 

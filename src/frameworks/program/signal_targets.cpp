@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/processes.hpp"
+#include "core/process/processes.hpp"
 
 namespace trainrt::program {
 

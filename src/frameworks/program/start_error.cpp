@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/printable.hpp"
+#include "core/text/printable.hpp"
 
 namespace trainrt::program {
 

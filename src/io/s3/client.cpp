@@ -12,7 +12,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/s3/xml.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"

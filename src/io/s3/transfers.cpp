@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/sha256.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/s3/curl_api.hpp"
 
 namespace trainrt::io::s3 {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/file.hpp"
 #include "io/rename_error.hpp"
 #include "io/storage.hpp"

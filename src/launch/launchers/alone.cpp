@@ -1,8 +1,8 @@
 // One process: a world of size 1, not a special case.
 #include <unistd.h>
 
-#include "core/own_output.hpp"
-#include "core/terminal.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/terminal.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::launch::plugins {

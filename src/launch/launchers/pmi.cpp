@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/own_output.hpp"
-#include "core/terminal.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
 #include "launch/pmi_socket.hpp"

@@ -3,9 +3,9 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/log.hpp"
-#include "core/own_output.hpp"
-#include "core/terminal.hpp"
+#include "core/output/log.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
 #include "launch/library_versions.hpp"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/child_environment.hpp"
+#include "core/process/child_environment.hpp"
 #include "io/file.hpp"
 #include "metrics/program_feed.hpp"
 #include "metrics/record_json.hpp"

@@ -1,7 +1,7 @@
 #include "metrics/progress.hpp"
 
 #include "core/host.hpp"
-#include "core/own_output.hpp"
+#include "core/output/output_capture.hpp"
 
 namespace trainrt::metrics {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "core/log.hpp"
-#include "core/name_patterns.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/text/name_patterns.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "metrics/event_file.hpp"
 #include "metrics/growing_file.hpp"

@@ -1,9 +1,9 @@
 // Runs a command of the user's: to copy a checkpoint to an archive, or to tell somebody.
 #include <fmt/format.h>
 
-#include "core/child_process.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include "core/output/log.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/text.hpp"
 #include "trainer/callback_kind.hpp"
 
 namespace trainrt::trainer::plugins {

@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "tune/scheduler.hpp"
 
 namespace trainrt::tune::plugins {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/section.hpp"
 #include "view/page/table.hpp"

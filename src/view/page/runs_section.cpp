@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/options.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "view/comparison.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"

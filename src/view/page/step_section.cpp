@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/heat_map.hpp"
 #include "view/page/step_charts.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "view/attempt_words.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"

@@ -10,7 +10,7 @@
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/load/piece_reader.hpp"
 #include "checkpoint/part.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/digest.hpp"
 #include "io/file.hpp"
 #include "runs.hpp"

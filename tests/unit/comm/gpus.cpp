@@ -6,7 +6,7 @@
 #include "comm/comm_error.hpp"
 #include "comm/gpu_backend.hpp"
 #include "comm/gpus.hpp"
-#include "core/log.hpp"
+#include "core/output/log.hpp"
 #include "support/device_contract.hpp"
 #include "support/fake_gpus.hpp"
 #include "support/ranks.hpp"

@@ -1,4 +1,4 @@
-#include "core/child_process.hpp"
+#include "core/process/child_process.hpp"
 
 #include <csignal>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
-#include "core/beneath.hpp"
+#include "core/files/beneath.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

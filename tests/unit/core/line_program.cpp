@@ -1,5 +1,5 @@
 // A program that is fed and heard while it runs, without waiting for it.
-#include "core/line_program.hpp"
+#include "core/process/line_program.hpp"
 
 #include <chrono>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "core/name_patterns.hpp"
+#include "core/text/name_patterns.hpp"
 
 #include <string>
 #include <vector>

@@ -4,10 +4,10 @@
 
 #include <trainrt/error.hpp>
 
-#include "core/child_process.hpp"
-#include "core/json_depth.hpp"
-#include "core/memory.hpp"
-#include "core/text.hpp"
+#include "core/process/child_process.hpp"
+#include "core/process/memory.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

@@ -17,14 +17,14 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
-#include "core/output_lines.hpp"
-#include "core/output_log.hpp"
-#include "core/output_plan.hpp"
-#include "core/output_reader.hpp"
-#include "core/output_tail.hpp"
-#include "core/own_output.hpp"
-#include "core/standard_streams.hpp"
-#include "core/streams_in_file.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/output_file.hpp"
+#include "core/output/output_tail.hpp"
+#include "core/output/output_targets.hpp"
+#include "core/output/output_tee.hpp"
+#include "core/output/prefixed_lines.hpp"
+#include "core/output/redirect_streams.hpp"
+#include "core/output/standard_streams.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

@@ -1,4 +1,4 @@
-#include "core/printable.hpp"
+#include "core/text/printable.hpp"
 
 #include <catch2/catch.hpp>
 

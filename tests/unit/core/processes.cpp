@@ -1,4 +1,4 @@
-#include "core/processes.hpp"
+#include "core/process/processes.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "core/shortage.hpp"
+#include "core/files/shortage.hpp"
 
 #include <cerrno>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/byte_size.hpp"
+#include "core/text/byte_size.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

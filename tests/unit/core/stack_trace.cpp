@@ -1,4 +1,4 @@
-#include "core/stack_trace.hpp"
+#include "core/process/stack_trace.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
-#include "core/symbols.hpp"
-#include "core/wait_note.hpp"
+#include "core/process/symbols.hpp"
+#include "core/process/wait_reason.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

@@ -1,4 +1,4 @@
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 #include <catch2/catch.hpp>
 

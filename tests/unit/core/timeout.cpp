@@ -1,4 +1,4 @@
-#include "core/timeout.hpp"
+#include "core/process/timeout.hpp"
 
 #include <atomic>
 #include <future>

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "core/user_key.hpp"
+#include "core/files/user_key.hpp"
 
 using namespace trainrt;
 

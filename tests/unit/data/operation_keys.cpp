@@ -1,7 +1,7 @@
 // Keys of [data.NAME] that make other samples of its: explode, join, sequence, pack, keep, draw_by_weight.
 #include <trainrt/error.hpp>
 
-#include "core/memory.hpp"
+#include "core/process/memory.hpp"
 #include "data/prepare.hpp"
 #include "unit/data/support.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/beneath.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/beneath.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/exclusive.hpp"
 #include "io/fenced_directory.hpp"
 #include "io/file.hpp"

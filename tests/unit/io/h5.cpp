@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "io/file.hpp"
 #include "io/h5_memory.hpp"
 #include "io/h5_types.hpp"

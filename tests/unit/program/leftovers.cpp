@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/processes.hpp"
+#include "core/process/processes.hpp"
 #include "frameworks/program/child.hpp"
 #include "support/scratch.hpp"
 

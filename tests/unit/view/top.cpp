@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "core/columns.hpp"
-#include "core/text.hpp"
+#include "core/text/display_width.hpp"
+#include "core/text/text.hpp"
 #include "view/live_run.hpp"
 #include "view/picture.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_depth.hpp"
+#include "core/text/json_depth.hpp"
 #include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {

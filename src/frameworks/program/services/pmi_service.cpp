@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <trainrt/error.hpp>
 
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 #include "launch/pmi_server.hpp"
 #include "launch/process_mapping.hpp"
 

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <trainrt/error.hpp>
 
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::program {
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/files/shortage.hpp"
 #include "core/host.hpp"
-#include "core/shortage.hpp"
 
 namespace trainrt::program::stage {
 

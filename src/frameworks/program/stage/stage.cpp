@@ -10,8 +10,8 @@
 
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
-#include "core/printable.hpp"
-#include "core/text.hpp"
+#include "core/text/printable.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/stage/passage.hpp"
 
 namespace trainrt::program::stage {

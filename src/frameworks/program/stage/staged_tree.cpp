@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
 

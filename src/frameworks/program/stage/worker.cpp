@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-#include "core/thread.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::program::stage {
 

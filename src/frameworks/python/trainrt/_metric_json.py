@@ -1,5 +1,5 @@
 """Metrics as JSON objects that strict parsers read: NaN is null, and the infinities are the texts "Infinity" and "-Infinity". A text of that
-content, also after backslashes, gets one more backslash in front. src/core/json_number.hpp does the same."""
+content, also after backslashes, gets one more backslash in front. src/core/text/json_number.hpp does the same."""
 
 import math
 import re

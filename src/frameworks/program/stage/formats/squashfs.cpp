@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/child_process.hpp"
 #include "core/host.hpp"
+#include "core/process/child_process.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/stage/archives.hpp"
 

@@ -1,6 +1,6 @@
 """The key of this user. A record with a valid code was written by this user's processes and was not changed since.
 
-The key is 32 random bytes in the user's state folder, made when the first record is written; core/user_key.hpp of the runtime uses the
+The key is 32 random bytes in the user's state folder, made when the first record is written; core/files/user_key.hpp of the runtime uses the
 same file. A user who removes it gets a new one: records with codes of the old key count as unsigned from then on.
 """
 

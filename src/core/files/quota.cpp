@@ -1,0 +1,155 @@
+#include "core/files/quota.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/quota.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "core/host.hpp"
+#include "core/process/child_process.hpp"
+#include "core/text/byte_size.hpp"
+
+namespace trainrt {
+
+namespace {
+
+constexpr std::uint64_t bytes_per_block = 1024;  // of limits, in quotactl and in `lfs quota`
+constexpr double lfs_limit_s = 2;
+constexpr double reuse_s = 10;
+constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
+
+/// One holder of a quota, as quotactl and `lfs quota` name it.
+struct Holder {
+  const char* name;
+  int kind;            ///< USRQUOTA, GRPQUOTA, or the project's, which <sys/quota.h> lacks
+  const char* option;  ///< of `lfs quota`
+  std::uint32_t id;
+};
+
+/// The limit in force: the hard one, unless only the soft one is set or its grace time has expired.
+std::uint64_t limit_in_force(std::uint64_t soft, std::uint64_t hard, bool expired) {
+  return soft > 0 && (expired || hard == 0) ? soft : hard;
+}
+
+std::optional<Quota> with_limit(const Quota& quota) {
+  return quota.max_bytes > 0 || quota.max_files > 0 ? std::optional(quota) : std::nullopt;
+}
+
+/// Asks the kernel, without knowing the device of the file system (Linux 5.14).
+std::optional<Quota> ask_kernel(int folder, const Holder& holder) {
+  struct dqblk found {};
+  if (::syscall(SYS_quotactl_fd, folder, QCMD(Q_GETQUOTA, holder.kind), holder.id, &found) != 0) return std::nullopt;
+  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  const auto expired = [&](std::uint64_t grace_end) { return grace_end != 0 && grace_end < now; };
+  return with_limit(
+      {.holder = holder.name,
+       .used_bytes = found.dqb_curspace,
+       .max_bytes = bytes_per_block * limit_in_force(found.dqb_bsoftlimit, found.dqb_bhardlimit, expired(found.dqb_btime)),
+       .used_files = found.dqb_curinodes,
+       .max_files = limit_in_force(found.dqb_isoftlimit, found.dqb_ihardlimit, expired(found.dqb_itime))});
+}
+
+std::optional<Quota> ask_lfs(const std::string& path, const Holder& holder) {
+  const auto answer =
+      run_child({"lfs", "quota", "-q", holder.option, std::to_string(holder.id), path}, lfs_limit_s, ChildErrors::dropped);
+  return answer && answer->exit_code == 0 ? parse_lfs_quota(answer->text, holder.name) : std::nullopt;
+}
+
+/// Project 0 is that of files that belong to none.
+std::uint32_t project_of(int folder) {
+  struct fsxattr found {};
+  return ::ioctl(folder, FS_IOC_FSGETXATTR, &found) == 0 ? found.fsx_projid : 0;
+}
+
+std::vector<Quota> ask(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (folder < 0) return {};
+  struct statfs system {};
+  const bool is_lustre = ::fstatfs(folder, &system) == 0 && static_cast<std::uint32_t>(system.f_type) == lustre_magic;
+  constexpr int project_quota = 2;
+  std::vector<Quota> quotas;
+  for (const Holder holder : {Holder{"user", USRQUOTA, "-u", ::geteuid()}, Holder{"group", GRPQUOTA, "-g", ::getegid()},
+                              Holder{"project", project_quota, "-p", project_of(folder)}}) {
+    if (holder.kind == project_quota && holder.id == 0) continue;
+    auto quota = ask_kernel(folder, holder);
+    if (!quota && is_lustre) quota = ask_lfs(path, holder);
+    if (quota) quotas.push_back(*quota);
+  }
+  ::close(folder);
+  return quotas;
+}
+
+/// A number of `lfs quota`: '*' marks one above its limit, brackets one that is incomplete.
+std::optional<std::uint64_t> lfs_number(std::string_view word) {
+  while (!word.empty() && (word.front() == '[')) word.remove_prefix(1);
+  while (!word.empty() && (word.back() == '*' || word.back() == ']')) word.remove_suffix(1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
+
+std::vector<std::string_view> lfs_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view blanks = " \t\n\r";
+  for (auto from = text.find_first_not_of(blanks); from != text.npos; from = text.find_first_not_of(blanks, from)) {
+    const auto end = std::min(text.find_first_of(blanks, from), text.size());
+    words.push_back(text.substr(from, end - from));
+    from = end;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<Quota> parse_lfs_quota(std::string_view text, std::string_view holder) {
+  constexpr std::size_t columns = 9;  // the path, and four each for space and files
+  const auto words = lfs_words(text);
+  if (words.size() < columns) return std::nullopt;
+  const auto* const path = words.data();
+  const auto is_expired = [](std::string_view grace) { return grace == "expired" || grace == "none"; };
+  const auto used_blocks = lfs_number(path[1]), soft_blocks = lfs_number(path[2]), hard_blocks = lfs_number(path[3]);
+  const auto used_files = lfs_number(path[5]), soft_files = lfs_number(path[6]), hard_files = lfs_number(path[7]);
+  if (!used_blocks || !soft_blocks || !hard_blocks || !used_files || !soft_files || !hard_files) return std::nullopt;
+  return with_limit({.holder = std::string(holder),
+                     .used_bytes = bytes_per_block * *used_blocks,
+                     .max_bytes = bytes_per_block * limit_in_force(*soft_blocks, *hard_blocks, is_expired(path[4])),
+                     .used_files = *used_files,
+                     .max_files = limit_in_force(*soft_files, *hard_files, is_expired(path[8]))});
+}
+
+std::string usage_text(const Quota& quota) {
+  std::string text = quota.holder + " quota:";
+  if (quota.max_bytes > 0) text += fmt::format(" {} of {}", byte_size(quota.used_bytes), byte_size(quota.max_bytes));
+  if (quota.max_bytes > 0 && quota.max_files > 0) text += ',';
+  if (quota.max_files > 0) text += fmt::format(" {} of {} files", quota.used_files, quota.max_files);
+  return text;
+}
+
+/// A run whose quota is used up fails many calls in a row: they must not start a program each.
+std::vector<Quota> quotas_at(const std::string& path) try {
+  static std::mutex mutex;
+  static std::string last_path;
+  static std::vector<Quota> last_quotas;
+  static double last_s = -reuse_s;
+  const std::lock_guard lock(mutex);
+  if (path == last_path && monotonic_seconds() - last_s < reuse_s) return last_quotas;
+  last_quotas = ask(path);
+  last_path = path;
+  last_s = monotonic_seconds();
+  return last_quotas;
+} catch (const std::exception&) {
+  return {};
+}
+
+}  // namespace trainrt

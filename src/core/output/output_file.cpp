@@ -1,0 +1,113 @@
+#include "core/output/output_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/files/guarded_tree.hpp"
+#include "core/files/shortage.hpp"
+#include "core/host.hpp"
+#include "core/output/log.hpp"
+
+namespace trainrt {
+
+namespace {
+
+bool ends_within_a_line(int fd) {
+  const auto size = lseek(fd, 0, SEEK_END);
+  char last = '\n';
+  return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+}  // namespace
+
+OutputLog::~OutputLog() { close_file(); }
+
+void OutputLog::close_file() {
+  if (const int fd = fd_.exchange(-1); fd >= 0) close(fd);
+}
+
+void OutputLog::lead_to(std::string path, const std::string& title) {
+  close_file();
+  path_ = std::move(path);
+  tried_ = is_held_ = false;
+  missing_ = 0;
+  begin(title);
+  if (!held_.empty()) add(std::exchange(held_, {}));
+}
+
+bool OutputLog::is_open() {
+  if (!std::exchange(tried_, true) && !path_.empty()) {
+    fd_ = open_guarded(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+    if (fd_ < 0) warn(errno);
+  }
+  return fd_ >= 0;
+}
+
+void OutputLog::begin(const std::string& title) {
+  if (is_held_ || !is_open()) return;
+  title_ = title;
+  if (says_what_is_missing()) put_title();
+}
+
+/// If it cannot be written it stands before what can be: it is no output, and not counted as missing.
+void OutputLog::put_title() {
+  if (put(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title_)) > 0) return;
+  title_.clear();
+  start_ = lseek(fd_, 0, SEEK_END);
+}
+
+void OutputLog::add(std::string_view bytes) {
+  if (is_held_) {
+    held_ += bytes;
+    return;
+  }
+  if (!is_open()) return;
+  if (!title_.empty()) put_title();
+  if (says_what_is_missing())
+    missing_ = put(bytes);
+  else
+    missing_ += bytes.size();
+}
+
+/// False as long as that cannot be written either.
+bool OutputLog::says_what_is_missing() {
+  if (missing_ > 0 && put(fmt::format("\n==== {} bytes are missing here ====\n", missing_)) > 0) return false;
+  missing_ = 0;
+  return true;
+}
+
+std::size_t OutputLog::end(std::span<char> room) const {
+  const int fd = fd_;
+  if (fd < 0) return 0;
+  const auto size = lseek(fd, 0, SEEK_END);  // writes go to the end in any case
+  const auto from = std::max<off_t>(start_, size - static_cast<off_t>(room.size()));
+  const auto length = pread(fd, room.data(), room.size(), from);
+  return length < 0 ? 0 : static_cast<std::size_t>(length);
+}
+
+/// Returns how many bytes could not be written.
+std::uint64_t OutputLog::put(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      warn(errno);
+      break;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return bytes.size();
+}
+
+void OutputLog::warn(int error) {
+  if (std::exchange(warned_, true)) return;
+  log::warning(fmt::format("the output of this rank cannot be written to {}: {}; the training goes on without", path_,
+                           reason_with_shortage(path_, error)));
+}
+
+}  // namespace trainrt

@@ -1,0 +1,44 @@
+#include "core/output/prefixed_lines.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainrt {
+
+void OutputLines::add(std::string_view bytes, double now_s) {
+  while (!bytes.empty()) {
+    const char first = bytes.front();
+    if (first == '\n') put();
+    if (first == '\r') rewritten_ = true;
+    if (first == '\n' || first == '\r') {
+      bytes.remove_prefix(1);
+      continue;
+    }
+    if (rewritten_) end_state(now_s);
+    if (line_.size() == most_bytes) put();
+    const auto length = std::min({bytes.find_first_of("\r\n"), most_bytes - line_.size(), bytes.size()});
+    line_ += bytes.substr(0, length);
+    bytes.remove_prefix(length);
+  }
+}
+
+void OutputLines::finish() {
+  if (!line_.empty()) put();
+}
+
+/// Something else takes the place of the line.
+void OutputLines::end_state(double now_s) {
+  rewritten_ = false;
+  const auto state = std::exchange(line_, {});
+  if (state.empty() || now_s - shown_at_s_ < between_states_s) return;
+  shown_at_s_ = now_s;
+  write_(prefix_ + state + "\n");
+}
+
+void OutputLines::put() {
+  write_(prefix_ + line_ + "\n");
+  line_.clear();
+  rewritten_ = false;
+}
+
+}  // namespace trainrt

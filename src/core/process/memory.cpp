@@ -1,0 +1,116 @@
+#include "core/process/memory.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/process/cgroups.hpp"
+
+namespace trainrt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// The number behind a word in a file of lines "word number ...", if there is one.
+std::optional<std::uint64_t> number_behind(const std::string& wanted, const fs::path& file) {
+  std::ifstream in(file);
+  for (std::string word; in >> word;) {
+    if (std::uint64_t number = 0; word == wanted && in >> number) return number;
+    in.clear();
+  }
+  return std::nullopt;
+}
+
+/// The number that a file holds; "max", or no such file: unlimited.
+std::uint64_t number_in_file(const fs::path& file) {
+  std::ifstream in(file);
+  std::uint64_t number = 0;
+  return in >> number ? number : unlimited;
+}
+
+std::uint64_t difference(std::uint64_t limit, std::uint64_t used) { return limit > used ? limit - used : 0; }
+
+/// Its page cache counts as used, but can be dropped.
+std::uint64_t left_in(const MemoryCgroup& group) {
+  const auto limit = number_in_file(group.folder / group.files.limit),
+             used = number_in_file(group.folder / group.files.usage);
+  if (limit == unlimited || used == unlimited) return unlimited;
+  return difference(limit, difference(used, number_behind("inactive_file", group.folder / "memory.stat").value_or(0)));
+}
+
+std::uint64_t left_in_cgroups() {
+  auto left = unlimited;
+  for (const auto& group : memory_cgroups()) left = std::min(left, left_in(group));
+  return left;
+}
+
+std::uint64_t of_node(const std::string& line) {
+  return number_behind(line, "/proc/meminfo").value_or(unlimited >> 10) << 10;
+}
+
+std::uint64_t left_of_address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  const auto pages = number_in_file("/proc/self/statm");
+  return difference(limit.rlim_cur, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace
+
+std::uint64_t available_memory() {
+  return std::min({of_node("MemAvailable:"), left_in_cgroups(), left_of_address_space()});
+}
+
+std::uint64_t memory_limit() {
+  auto limit = of_node("MemTotal:");
+  for (const auto& group : memory_cgroups()) limit = std::min(limit, number_in_file(group.folder / group.files.limit));
+  return limit;
+}
+
+std::optional<MemoryShare> fullest_cgroup() {
+  std::optional<MemoryShare> fullest;
+  const auto of_node_kib = number_behind("MemTotal:", "/proc/meminfo").value_or(0);
+  for (const auto& group : memory_cgroups()) {
+    const auto limit = number_in_file(group.folder / group.files.limit),
+               used = number_in_file(group.folder / group.files.usage);
+    if (limit == 0 || limit >= of_node_kib << 10 || used == unlimited)
+      continue;  // version 1 has a huge number for no limit
+    const auto stat = group.folder / "memory.stat";
+    const auto cache = number_behind("inactive_file", stat).value_or(0) + number_behind("active_file", stat).value_or(0);
+    const MemoryShare found{difference(used, cache), limit};
+    if (!fullest || found.share() > fullest->share()) fullest = found;
+  }
+  return fullest;
+}
+
+MemoryKills memory_kills() {
+  const auto groups = memory_cgroups();
+  const auto file = groups.empty() ? fs::path() : groups.front().folder / groups.front().files.kills;
+  return {.cgroup = number_behind("oom_kill", file), .node = number_behind("oom_kill", "/proc/vmstat")};
+}
+
+void require_memory(std::uint64_t bytes, const std::string& what) {
+  const auto available = available_memory();
+  if (bytes <= available) return;
+  throw UsageError(fmt::format("{} takes {} of memory ({} bytes), and {} ({} bytes) are left on {}", what, gibibytes(bytes),
+                               bytes, gibibytes(available), available, host_name()));
+}
+
+std::string out_of_memory_text() {
+  return fmt::format("out of memory on {}: more was asked for than there is ({} are left now)", host_name(),
+                     gibibytes(available_memory()));
+}
+
+std::string gibibytes(std::uint64_t bytes) { return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / 0x1p30); }
+
+}  // namespace trainrt

@@ -1,0 +1,178 @@
+#include "core/text/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/text/printable.hpp"
+
+namespace trainrt {
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const auto& part : parts) {
+    if (&part != parts.data()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+namespace {
+
+/// A character at the beginning of a text: its bytes (0 if no well-formed UTF-8 character begins there, RFC 3629) and its
+/// code point.
+struct Utf8Character {
+  std::size_t bytes = 0;
+  char32_t point = 0;
+};
+
+Utf8Character first_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const int more = lead < 0x80                   ? 0
+                   : lead >= 0xC2 && lead < 0xE0 ? 1
+                   : lead >= 0xE0 && lead < 0xF0 ? 2
+                   : lead >= 0xF0 && lead < 0xF5 ? 3
+                                                 : -1;
+  if (more < 0 || text.size() <= static_cast<std::size_t>(more)) return {};
+  char32_t point = more == 0 ? lead : lead & (0x3FU >> more);
+  for (int i = 1; i <= more; ++i) {
+    const auto byte = static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
+    if ((byte & 0xC0) != 0x80) return {};
+    point = point << 6 | (byte & 0x3FU);
+  }
+  const bool overlong = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
+  if (overlong || (point >= 0xD800 && point < 0xE000) || point > 0x10FFFF) return {};
+  return {static_cast<std::size_t>(more) + 1, point};
+}
+
+/// Control characters, and what is no UTF-8, byte by byte as \x1b.
+std::string escaped(std::string_view line) {
+  std::string out;
+  for (std::size_t at = 0; at < line.size();) {
+    const auto [bytes, point] = first_character(line.substr(at));
+    const auto character = line.substr(at, std::max<std::size_t>(bytes, 1));
+    if (bytes > 0 && !is_terminal_control(point))
+      out += character;
+    else
+      for (const char c : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    at += character.size();
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto bytes = first_character(text.substr(at)).bytes;
+    if (bytes == 0) return false;
+    at += bytes;
+  }
+  return true;
+}
+
+std::vector<std::string> printable_lines(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    auto line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(escaped(line));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+std::string excerpt(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (most > 0 && continues(text[most])) --most;
+  return fmt::format("{}... ({} bytes)", text.substr(0, most), text.size());
+}
+
+std::string trim(std::string_view text) {
+  const auto blank = " \t\r\n";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(blank) - first + 1));
+}
+
+std::vector<std::string> words_in(std::string_view list) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= list.size();) {
+    const auto comma = std::min(list.find(',', at), list.size());
+    if (auto word = trim(list.substr(at, comma - at)); !word.empty()) words.push_back(std::move(word));
+    at = comma + 1;
+  }
+  return words;
+}
+
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& candidate : candidates) {
+    const auto distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+  if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? R"('\'')" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const auto near = nearest(word, candidates);
+  return near.empty() ? std::string() : " (did you mean '" + near + "'?)";
+}
+
+std::uint64_t stable_hash(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace trainrt
