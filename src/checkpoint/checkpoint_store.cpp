@@ -22,7 +22,7 @@
 #include "core/first_rank.hpp"
 #include "core/guarded_tree.hpp"
 #include "core/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt {
 

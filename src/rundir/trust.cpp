@@ -19,8 +19,8 @@
 #include "core/log.hpp"
 #include "core/options.hpp"
 #include "core/text.hpp"
-#include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 #include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {

@@ -14,7 +14,7 @@
 #include "core/log.hpp"
 #include "core/thread.hpp"
 #include "core/wait_note.hpp"
-#include "io/positioned_lines.hpp"
+#include "io/files/positioned_lines.hpp"
 #include "io/storage_error.hpp"
 #include "trainer/advice.hpp"
 

@@ -10,8 +10,8 @@
 #include "core/guarded_tree.hpp"
 #include "core/json_number.hpp"
 #include "core/text.hpp"
-#include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 
 namespace trainrt::tune {
 

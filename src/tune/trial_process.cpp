@@ -14,7 +14,7 @@
 
 #include "core/guarded_tree.hpp"
 #include "core/shortage.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 extern char** environ;
 

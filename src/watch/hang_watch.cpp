@@ -17,8 +17,8 @@
 #include "core/log.hpp"
 #include "core/stack_trace.hpp"
 #include "core/thread.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::watch {
 

@@ -7,7 +7,7 @@
 #include "core/log.hpp"
 #include "core/name_patterns.hpp"
 #include "core/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/event_file.hpp"
 #include "metrics/growing_file.hpp"
 #include "metrics/sink.hpp"
