@@ -43,7 +43,7 @@ function(trainrt_schemas layer)
   endforeach()
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/schemas.cpp @ONLY CONTENT
 "// Generated from hdf5_schemas/*.json.
-#include \"io/schema.hpp\"
+#include \"io/hdf5/untrusted/schema.hpp\"
 namespace trainrt::io {
 std::span<const SchemaText> schema_texts() {
   static constexpr SchemaText texts[] = {

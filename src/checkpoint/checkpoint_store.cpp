@@ -22,7 +22,7 @@
 #include "core/files/guarded_tree.hpp"
 #include "core/first_rank.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt {
 

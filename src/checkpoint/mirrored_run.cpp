@@ -12,9 +12,9 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
+#include "io/files/uninterrupted.hpp"
 #include "io/storage_retry.hpp"
-#include "io/uninterrupted.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage.hpp"
 
 namespace trainrt::checkpoint {

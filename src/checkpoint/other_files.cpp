@@ -13,11 +13,11 @@
 #include "checkpoint/format/index.hpp"
 #include "checkpoint/format/names.hpp"
 #include "core/files/guarded_tree.hpp"
-#include "io/digest.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
-#include "io/temporary.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -5,8 +5,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/damage.hpp"
-#include "io/block_pool.hpp"
-#include "io/digest.hpp"
+#include "io/files/block_pool.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "checkpoint/format/manifest.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/positional_file.hpp"
 
 namespace trainrt::checkpoint {
 

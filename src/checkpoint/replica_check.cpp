@@ -12,8 +12,8 @@
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/replicas.hpp"
-#include "io/digest.hpp"
-#include "io/workers.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/workers.hpp"
 
 namespace trainrt::checkpoint {
 

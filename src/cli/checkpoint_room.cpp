@@ -11,7 +11,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::cli {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::cli::doctor {

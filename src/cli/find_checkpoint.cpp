@@ -13,7 +13,7 @@
 #include "checkpoint/save/retention.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/progress.hpp"
 #include "rundir/run_record.hpp"
 

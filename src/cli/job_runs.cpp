@@ -9,7 +9,7 @@
 
 #include "batch/slurm_job.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 
 namespace trainrt::cli {

@@ -19,7 +19,7 @@
 #include "core/process/program_input.hpp"
 #include "core/text/text.hpp"
 #include "frameworks/program/script.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "launch/rank_group.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"

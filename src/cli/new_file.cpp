@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 
 namespace trainrt::cli {
 

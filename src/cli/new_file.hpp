@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/removal_guard.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/positional_file.hpp"
 
 namespace trainrt::cli {
 

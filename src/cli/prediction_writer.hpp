@@ -8,8 +8,8 @@
 
 #include "cli/new_file.hpp"
 #include "core/plugin.hpp"
-#include "io/block_pool.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/block_pool.hpp"
+#include "io/files/positional_file.hpp"
 #include "trainer/prediction.hpp"
 
 namespace trainrt::cli {

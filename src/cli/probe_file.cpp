@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "io/temporary.hpp"
+#include "io/files/temporary.hpp"
 
 namespace trainrt::cli::doctor {
 

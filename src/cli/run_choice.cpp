@@ -9,7 +9,7 @@
 
 #include "cli/byte_progress.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/result_log.hpp"
 
 namespace trainrt::cli {

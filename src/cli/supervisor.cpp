@@ -16,7 +16,7 @@
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "frameworks/program/script.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/opened_run.hpp"
 #include "rundir/progress.hpp"

@@ -7,7 +7,7 @@
 
 #include "cli/load_spec.hpp"
 #include "cli/train_call.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "trainer/expanded_config.hpp"
 #include "trainer/start_check.hpp"
 #include "tune/common_error.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 #include <future>
 
-#include "io/aligned_memory.hpp"
+#include "io/files/aligned_memory.hpp"
 
 namespace trainrt::cli {
 

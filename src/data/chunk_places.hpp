@@ -1,6 +1,6 @@
 #pragma once
 #include "data/h5_index.hpp"
-#include "io/h5_table.hpp"
+#include "io/hdf5/h5_table.hpp"
 
 namespace trainrt::data {
 

@@ -7,7 +7,7 @@
 #include "data/h5_index.hpp"
 #include "data/input_files.hpp"
 #include "data/rows.hpp"
-#include "io/h5_reader.hpp"
+#include "io/hdf5/untrusted/h5_reader.hpp"
 
 namespace trainrt::data {
 

@@ -15,7 +15,7 @@
 #include "core/text/text.hpp"
 #include "data/input_file.hpp"
 #include "data/object_reader.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::data {

@@ -14,7 +14,7 @@
 #include "data/kept_rows.hpp"
 #include "data/selected_source.hpp"
 #include "data/weighted_order.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 

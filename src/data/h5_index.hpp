@@ -7,7 +7,7 @@
 #include <trainrt/tensor.hpp>
 
 #include "data/data_file.hpp"
-#include "io/h5_chunks.hpp"
+#include "io/hdf5/untrusted/h5_chunks.hpp"
 
 namespace trainrt::data {
 

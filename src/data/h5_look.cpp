@@ -10,8 +10,8 @@
 #include "core/text/text.hpp"
 #include "data/h5_expansion.hpp"
 #include "data/h5_resolver.hpp"
-#include "io/h5_members.hpp"
-#include "io/h5_table.hpp"
+#include "io/hdf5/h5_members.hpp"
+#include "io/hdf5/h5_table.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {

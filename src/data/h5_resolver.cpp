@@ -7,7 +7,8 @@
 #include <trainrt/error.hpp>
 
 #include "data/chunk_places.hpp"
-#include "io/h5_members.hpp"
+#include "io/hdf5/h5_members.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
 
 namespace trainrt::data {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/h5_index.hpp"
-#include "io/h5_table.hpp"
+#include "io/hdf5/h5_table.hpp"
 
 namespace trainrt::data {
 

@@ -9,7 +9,7 @@
 
 #include "core/process/memory.hpp"
 #include "data/input_file.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 

@@ -17,7 +17,7 @@
 #include "data/image_source.hpp"
 #include "data/on_error.hpp"
 #include "data/once.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {

@@ -7,10 +7,10 @@
 #include "data/block_checksums.hpp"
 #include "data/object_reader.hpp"
 #include "data/stage_clock.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
+#include "io/files/uninterrupted.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
-#include "io/uninterrupted.hpp"
 
 namespace trainrt::data {
 

@@ -15,7 +15,7 @@
 #include "data/filter.hpp"
 #include "data/key_text.hpp"
 #include "data/missing_values.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 

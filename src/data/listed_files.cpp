@@ -17,7 +17,7 @@
 #include "data/on_error.hpp"
 #include "data/once.hpp"
 #include "data/source.hpp"
-#include "io/h5_guard.hpp"
+#include "io/hdf5/untrusted/h5_guard.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {

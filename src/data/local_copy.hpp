@@ -2,7 +2,7 @@
 #include <string>
 
 #include "data/data_file.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::data {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/uninterrupted.hpp"
+#include "io/files/uninterrupted.hpp"
 
 namespace trainrt::data {
 

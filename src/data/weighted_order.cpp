@@ -11,7 +11,7 @@
 #include "data/field_walk.hpp"
 #include "data/field_wishes.hpp"
 #include "data/transform.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 

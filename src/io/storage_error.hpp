@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <trainrt/error.hpp>
@@ -38,5 +39,11 @@ bool may_pass(const std::exception& error);
 
 /// Errors that lie in this process or machine, not in the file or its storage: no file descriptors or no memory are left.
 bool is_out_of_resources(int error_number);
+
+/// Throws the StorageError of a failed system call: "cannot OPERATION 'PATH': REASON; ADVICE".
+[[noreturn]] void fail(std::string_view operation, const std::string& path, int error_number);
+
+/// Throws the StorageError of a rename that failed, which names both paths, or the symbolic link on one of them.
+[[noreturn]] void fail_to_rename(const std::string& from, const std::string& to, int error_number);
 
 }  // namespace trainrt::io

@@ -8,7 +8,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::metrics {
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/uninterrupted.hpp"
+#include "io/files/uninterrupted.hpp"
 
 namespace trainrt::metrics {
 

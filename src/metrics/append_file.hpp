@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::metrics {
 

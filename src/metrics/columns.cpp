@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/digest.hpp"
-#include "io/file.hpp"
-#include "io/h5.hpp"
-#include "io/h5_lines.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
+#include "io/hdf5/h5_lines.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
 
 namespace trainrt::metrics {
 

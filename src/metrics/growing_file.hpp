@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "metrics/append_file.hpp"
 
 namespace trainrt::metrics {

@@ -8,7 +8,7 @@
 
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/csv.hpp"

@@ -8,7 +8,7 @@
 
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 #include "metrics/append_file.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "metrics/record.hpp"
 
 namespace trainrt::metrics {

@@ -14,7 +14,7 @@
 
 #include "core/options.hpp"
 #include "core/plugin.hpp"
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "metrics/record.hpp"
 
 namespace trainrt::metrics {

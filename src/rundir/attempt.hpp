@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "rundir/attempt_record.hpp"
 #include "rundir/meter.hpp"
 
@@ -20,9 +20,9 @@ void take_reading(AttemptRecord& record, const Meter& meter);
 /// meter's numbers beside it: every 10 s (more often while it is young), at the first step, and after every commit.
 class Attempt {
  public:
-  /// Claims the next number, and fences off all older attempts (io/fenced_directory.hpp): what is in the run directory
-  /// when it returns changes no more but by this attempt. Earlier attempts that wrote no end get one; of the old records
-  /// only the last is read, and those that have no end. Throws RunIsOwned if the last attempt's owner is alive, and
+  /// Claims the next number, and fences off all older attempts (io/files/fenced_directory.hpp): what is in the run
+  /// directory when it returns changes no more but by this attempt. Earlier attempts that wrote no end get one; of the old
+  /// records only the last is read, and those that have no end. Throws RunIsOwned if the last attempt's owner is alive, and
   /// StorageError if an older one cannot be fenced off. `meter` must live longer than this. `accepts_missing`:
   /// AttemptRecord::accepted_missing.
   Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter,

@@ -14,8 +14,8 @@
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/run_directory.hpp"
 

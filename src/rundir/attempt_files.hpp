@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "rundir/attempt_record.hpp"
 
 namespace trainrt::rundir {

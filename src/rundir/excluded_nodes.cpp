@@ -10,7 +10,7 @@
 
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::rundir {

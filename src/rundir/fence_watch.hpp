@@ -2,14 +2,14 @@
 #include <functional>
 #include <memory>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 
 namespace trainrt::rundir {
 
 /// Looks every few seconds, in a thread of its own, whether this attempt has still its private directory, and ends the
 /// process if a newer attempt has taken it away. This only ends a useless process early: what keeps it from doing harm
-/// is the fence itself (io/fenced_directory.hpp). A look that hangs, in storage that does not answer, holds nobody up: the
-/// thread is never waited for.
+/// is the fence itself (io/files/fenced_directory.hpp). A look that hangs, in storage that does not answer, holds nobody
+/// up: the thread is never waited for.
 class FenceWatch {
  public:
   struct Times {

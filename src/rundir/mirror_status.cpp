@@ -6,8 +6,8 @@
 
 #include "checkpoint/format/names.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 
 namespace trainrt::rundir {
 

@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::rundir {

@@ -9,7 +9,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_record.hpp"
 
 namespace trainrt::rundir {

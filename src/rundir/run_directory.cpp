@@ -17,9 +17,9 @@
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 #include "io/storage_retry.hpp"
-#include "io/temporary.hpp"
 #include "rundir/attempt_record.hpp"
 #include "rundir/run_error.hpp"
 

@@ -4,7 +4,7 @@
 #include <trainrt/communicator.hpp>
 
 #include "core/output/error_message.hpp"
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 
 namespace trainrt::rundir {
 
@@ -33,8 +33,8 @@ std::string private_directory(const std::string& run_dir, int attempt);
 int newest_private_directory(const std::string& run_dir);
 
 /// Takes the private directories of all attempts before this one away: from then on nothing that they do changes the run
-/// directory (io/fenced_directory.hpp). StorageError if one cannot be fenced off; what cannot be removed is warned of.
-/// One rank calls.
+/// directory (io/files/fenced_directory.hpp). StorageError if one cannot be fenced off; what cannot be removed is warned
+/// of. One rank calls.
 void fence_off_older(const std::string& run_dir, int attempt);
 
 /// Removes temporary files that killed processes left behind, and what fence_off_older() could not. One rank calls.

@@ -11,7 +11,7 @@
 #include "checkpoint/format/names.hpp"
 #include "core/output/log.hpp"
 #include "core/retry.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/point_words.hpp"

@@ -11,7 +11,7 @@
 #include "core/host.hpp"
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 

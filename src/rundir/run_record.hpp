@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "rundir/run_state.hpp"
 
 namespace trainrt::rundir {

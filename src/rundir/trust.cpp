@@ -19,8 +19,8 @@
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 #include "rundir/run_error.hpp"
 
 namespace trainrt::rundir {

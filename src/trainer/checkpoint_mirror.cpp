@@ -15,7 +15,7 @@
 #include "core/first_rank.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_record.hpp"

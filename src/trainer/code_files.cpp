@@ -7,8 +7,8 @@
 
 #include <trainrt/error.hpp>
 
-#include "io/digest.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::trainer {
 

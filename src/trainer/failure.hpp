@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/run_spec.hpp"
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "launch/launcher.hpp"
 #include "trainer/callbacks.hpp"
 #include "trainer/session.hpp"

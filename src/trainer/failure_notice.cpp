@@ -11,7 +11,7 @@
 
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::trainer {
 

@@ -14,7 +14,7 @@
 #include "config/program_settings.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "trainer/code_files.hpp"
 
 namespace trainrt::trainer {

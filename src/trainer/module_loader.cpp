@@ -15,7 +15,7 @@
 
 #include "core/module_folders.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::trainer {
 

@@ -15,7 +15,7 @@
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/kept_texts.hpp"
 #include "trainer/predictions_impl.hpp"

@@ -10,7 +10,7 @@
 #include <trainrt/dataset.hpp>
 #include <trainrt/predictions.hpp>
 
-#include "io/positional_file.hpp"
+#include "io/files/positional_file.hpp"
 #include "trainer/prediction.hpp"
 
 namespace trainrt {

@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/run_spec.hpp"
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "rundir/attempt.hpp"
 #include "rundir/meter.hpp"
 #include "rundir/run_evidence.hpp"

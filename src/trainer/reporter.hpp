@@ -8,7 +8,7 @@
 #include <trainrt/state.hpp>
 
 #include "config/run_spec.hpp"
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
 #include "metrics/sink.hpp"

@@ -8,7 +8,7 @@
 #include "checkpoint/format/names.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/completion.hpp"
 

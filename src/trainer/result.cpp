@@ -11,7 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"

@@ -21,7 +21,7 @@
 #include "core/output/output_targets.hpp"
 #include "core/text/text.hpp"
 #include "data/open_dataset.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/fence_watch.hpp"
 #include "rundir/guarded_run.hpp"

@@ -14,7 +14,7 @@
 #include "core/output/log.hpp"
 #include "core/process/thread.hpp"
 #include "core/process/wait_reason.hpp"
-#include "io/positioned_lines.hpp"
+#include "io/files/positioned_lines.hpp"
 #include "io/storage_error.hpp"
 #include "trainer/advice.hpp"
 

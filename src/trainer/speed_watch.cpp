@@ -12,7 +12,7 @@
 #include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::trainer {
 

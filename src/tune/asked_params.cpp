@@ -10,8 +10,8 @@
 #include "core/process/child_process.hpp"
 #include "core/text/json_number.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
-#include "io/temporary.hpp"
+#include "io/files/file.hpp"
+#include "io/files/temporary.hpp"
 
 namespace trainrt::tune {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/owner.hpp"
 

@@ -13,9 +13,9 @@
 
 #include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
-#include "io/digest.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::tune {

@@ -14,7 +14,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_record.hpp"

@@ -10,8 +10,8 @@
 
 #include "config/run_spec.hpp"
 #include "core/text/text.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 #include "trainer/own_run.hpp"
 #include "tune/sweep_keys.hpp"
 #include "tune/sweep_mirror.hpp"

@@ -1,6 +1,6 @@
 #include "tune/sweep_mirror.hpp"
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "trainer/checkpoint_mirror.hpp"
 #include "trainer/listed_datasets.hpp"
 

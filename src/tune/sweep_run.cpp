@@ -11,8 +11,8 @@
 #include "batch/signals.hpp"
 #include "core/output/log.hpp"
 #include "core/process/thread.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::tune {
 

@@ -15,7 +15,7 @@
 #include "core/files/guarded_tree.hpp"
 #include "core/restart_help.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::tune {
 

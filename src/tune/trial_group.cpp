@@ -9,7 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/exclusive.hpp"
+#include "io/files/exclusive.hpp"
 #include "rundir/attempt_files.hpp"
 #include "tune/asked_params.hpp"
 #include "tune/cloning.hpp"

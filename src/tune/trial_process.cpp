@@ -14,7 +14,7 @@
 
 #include "core/files/guarded_tree.hpp"
 #include "core/files/shortage.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 extern char** environ;
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::view {
 

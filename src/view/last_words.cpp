@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/files/guarded_tree.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 
 namespace trainrt::view {

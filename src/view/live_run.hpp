@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/line_tail.hpp"
+#include "io/files/line_tail.hpp"
 #include "metrics/record.hpp"
 #include "rundir/attempt_record.hpp"
 #include "rundir/forecast.hpp"

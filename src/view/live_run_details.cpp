@@ -11,7 +11,7 @@
 #include "core/host.hpp"
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/point_words.hpp"
 #include "view/live_run.hpp"

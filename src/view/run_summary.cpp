@@ -13,7 +13,7 @@
 #include "core/files/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempt_files.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"
 #include "view/file_lines.hpp"
 

@@ -173,7 +173,7 @@ void write_reports(const CrashFacts& place, std::string_view what, const StackFr
     fsync(fd);
     close(fd);
   }
-  // Out of the private directory, as io/fenced_directory.hpp has it: fails if another rank was first, or if a newer
+  // Out of the private directory, as io/files/fenced_directory.hpp has it: fails if another rank was first, or if a newer
   // attempt has taken the run over.
   if (link(place.files.error_aside.c_str(), place.files.error.c_str()) == 0) unlink(place.files.error_aside.c_str());
 }

@@ -17,8 +17,8 @@
 #include "core/output/log.hpp"
 #include "core/process/stack_trace.hpp"
 #include "core/process/thread.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::watch {
 

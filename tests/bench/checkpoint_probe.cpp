@@ -25,8 +25,8 @@
 #include "checkpoint/save/saver.hpp"
 #include "comm/backend.hpp"
 #include "core/host.hpp"
-#include "io/aligned_memory.hpp"
-#include "io/digest.hpp"
+#include "io/files/aligned_memory.hpp"
+#include "io/files/digest.hpp"
 
 namespace {
 

@@ -31,7 +31,7 @@
 #include "checkpoint/save/saver.hpp"
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/ranks.hpp"
 #include "unit/checkpoint/model.hpp"
 

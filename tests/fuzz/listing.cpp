@@ -1,7 +1,7 @@
 // What an object store answers: a page of ListObjectsV2, and an error.
 #include <algorithm>
 
-#include "io/s3/xml.hpp"
+#include "io/objects/s3/xml.hpp"
 #include "support/fuzz.hpp"
 
 namespace trainrt::fuzz {

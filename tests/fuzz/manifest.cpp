@@ -1,7 +1,7 @@
 // manifest.json of a checkpoint: raw, and with the digest at its end put right, without which no change gets any further.
 #include "checkpoint/format/manifest.hpp"
 
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 #include "support/fuzz.hpp"
 
 namespace trainrt::fuzz {

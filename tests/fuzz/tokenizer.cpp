@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/json_depth.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/fuzz.hpp"
 
 namespace trainrt::fuzz {

@@ -12,7 +12,7 @@
 #include "checkpoint/format/json_cursor.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/strict_json.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -9,8 +9,8 @@
 #include "core/text/json_depth.hpp"
 #include "core/text/json_number.hpp"
 #include "core/text/text.hpp"
-#include "io/digest.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {

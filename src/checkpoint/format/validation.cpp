@@ -7,7 +7,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/strict_json.hpp"
 #include "core/text/json_number.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 

@@ -14,7 +14,7 @@
 #include "checkpoint/load/first_whole.hpp"
 #include "core/text/name_patterns.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::checkpoint {
 

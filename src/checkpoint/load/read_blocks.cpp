@@ -12,10 +12,10 @@
 #include "checkpoint/load/survey.hpp"
 #include "checkpoint/part.hpp"
 #include "device/copier.hpp"
-#include "io/block_pool.hpp"
-#include "io/digest.hpp"
+#include "io/files/block_pool.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/workers.hpp"
 #include "io/storage_retry.hpp"
-#include "io/workers.hpp"
 
 namespace trainrt::checkpoint {
 

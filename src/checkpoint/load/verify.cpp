@@ -11,9 +11,9 @@
 #include "checkpoint/format/validation.hpp"
 #include "checkpoint/load/survey.hpp"
 #include "checkpoint/other_files.hpp"
-#include "io/file.hpp"
-#include "io/h5_guard.hpp"
-#include "io/schema.hpp"
+#include "io/files/file.hpp"
+#include "io/hdf5/untrusted/h5_guard.hpp"
+#include "io/hdf5/untrusted/schema.hpp"
 
 namespace trainrt::checkpoint {
 

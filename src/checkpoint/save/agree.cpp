@@ -11,7 +11,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "core/text/text.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -10,7 +10,7 @@
 
 #include "checkpoint/other_files.hpp"
 #include "core/files/guarded_tree.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::checkpoint {
 

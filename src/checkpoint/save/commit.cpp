@@ -8,11 +8,11 @@
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "core/text/text.hpp"
-#include "io/fenced_directory.hpp"
-#include "io/file.hpp"
-#include "io/file_system.hpp"
+#include "io/files/fenced_directory.hpp"
+#include "io/files/file.hpp"
+#include "io/files/file_system.hpp"
+#include "io/files/striping.hpp"
 #include "io/storage_retry.hpp"
-#include "io/striping.hpp"
 
 namespace trainrt::checkpoint {
 

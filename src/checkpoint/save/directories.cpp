@@ -16,7 +16,7 @@
 #include "checkpoint/other_files.hpp"
 #include "core/host.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "checkpoint/save/directories.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::checkpoint {
 

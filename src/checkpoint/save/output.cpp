@@ -9,8 +9,8 @@
 #include "checkpoint/part.hpp"
 #include "core/host.hpp"
 #include "core/retry.hpp"
-#include "io/digest.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -10,7 +10,7 @@
 
 #include "checkpoint/format/index.hpp"
 #include "checkpoint/format/names.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/positional_file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {

@@ -10,9 +10,9 @@
 
 #include "core/host.hpp"
 #include "core/options.hpp"
-#include "io/digest.hpp"
-#include "io/exclusive.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::checkpoint {
 

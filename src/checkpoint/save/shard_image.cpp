@@ -5,8 +5,8 @@
 
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/value_bytes.hpp"
-#include "io/aligned_memory.hpp"
-#include "io/digest.hpp"
+#include "io/files/aligned_memory.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::checkpoint {
 

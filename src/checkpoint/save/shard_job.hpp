@@ -18,8 +18,8 @@
 #include "checkpoint/save/output.hpp"
 #include "checkpoint/save/shard_writer.hpp"
 #include "checkpoint/save/stall_check.hpp"
-#include "io/digest.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/value_bytes.hpp"
-#include "io/aligned_memory.hpp"
-#include "io/h5_placer.hpp"
-#include "io/h5_types.hpp"
+#include "io/files/aligned_memory.hpp"
+#include "io/hdf5/h5_placer.hpp"
+#include "io/hdf5/h5_types.hpp"
 
 namespace trainrt::checkpoint {
 

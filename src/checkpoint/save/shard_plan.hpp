@@ -8,7 +8,7 @@
 
 #include "checkpoint/format/index.hpp"
 #include "checkpoint/layout.hpp"
-#include "io/h5_memory.hpp"
+#include "io/hdf5/h5_memory.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -11,7 +11,7 @@
 #include "checkpoint/save/shard_image.hpp"
 #include "checkpoint/save/shard_job.hpp"
 #include "checkpoint/value_bytes.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {

@@ -13,8 +13,8 @@
 #include "checkpoint/save/shard_plan.hpp"
 #include "core/output/error_message.hpp"
 #include "device/copier.hpp"
-#include "io/block_pool.hpp"
-#include "io/workers.hpp"
+#include "io/files/block_pool.hpp"
+#include "io/files/workers.hpp"
 
 namespace trainrt::checkpoint {
 

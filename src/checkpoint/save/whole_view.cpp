@@ -16,9 +16,9 @@
 #include "checkpoint/other_files.hpp"
 #include "checkpoint/part.hpp"
 #include "core/files/guarded_tree.hpp"
-#include "io/digest.hpp"
-#include "io/file.hpp"
-#include "io/h5_types.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
+#include "io/hdf5/h5_types.hpp"
 
 namespace trainrt::checkpoint {
 

@@ -25,7 +25,7 @@
 #include "comm/backend.hpp"
 #include "core/first_rank.hpp"
 #include "core/output/log.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "launch/promise.hpp"
 #include "launch/rank_group.hpp"
 #include "rundir/completion.hpp"

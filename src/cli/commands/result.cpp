@@ -17,7 +17,7 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/point_words.hpp"
 #include "view/attempt_words.hpp"
 #include "view/run_summary.hpp"

@@ -8,10 +8,10 @@
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/placed_columns.hpp"
 #include "data/chunk_encoder.hpp"
-#include "io/h5_chunk_writer.hpp"
-#include "io/h5_memory.hpp"
-#include "io/h5_placer.hpp"
-#include "io/h5_types.hpp"
+#include "io/hdf5/h5_chunk_writer.hpp"
+#include "io/hdf5/h5_memory.hpp"
+#include "io/hdf5/h5_placer.hpp"
+#include "io/hdf5/h5_types.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

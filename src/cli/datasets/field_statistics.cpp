@@ -4,7 +4,7 @@
 
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/value_text.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {
 

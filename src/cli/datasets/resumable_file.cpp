@@ -16,7 +16,7 @@
 #include "core/host.hpp"
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "io/temporary.hpp"
+#include "io/files/temporary.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/removal_guard.hpp"
-#include "io/file.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/file.hpp"
+#include "io/files/positional_file.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -13,7 +13,7 @@
 #include "core/text/text.hpp"
 #include "data/named_files.hpp"
 #include "data/object_reader.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {
 

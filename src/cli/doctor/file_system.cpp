@@ -6,7 +6,7 @@
 #include "cli/doctor_check.hpp"
 #include "core/files/quota.hpp"
 #include "core/files/shortage.hpp"
-#include "io/file_system.hpp"
+#include "io/files/file_system.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

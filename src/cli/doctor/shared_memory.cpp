@@ -12,8 +12,8 @@
 
 #include "cli/doctor_check.hpp"
 #include "comm/mpi_transports.hpp"
-#include "io/file.hpp"
-#include "io/file_system.hpp"
+#include "io/files/file.hpp"
+#include "io/files/file_system.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

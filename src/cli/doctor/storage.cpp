@@ -8,7 +8,7 @@
 #include "cli/doctor_check.hpp"
 #include "cli/probe_file.hpp"
 #include "core/host.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

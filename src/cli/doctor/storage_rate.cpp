@@ -8,9 +8,9 @@
 #include "cli/doctor_check.hpp"
 #include "cli/probe_file.hpp"
 #include "core/host.hpp"
-#include "io/aligned_memory.hpp"
-#include "io/file_system.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/aligned_memory.hpp"
+#include "io/files/file_system.hpp"
+#include "io/files/positional_file.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

@@ -1,5 +1,5 @@
-// Examines HDF5 files that are named on standard input, as io/h5_guard.hpp asks. It ends if one takes too much time or
-// memory, or crashes libhdf5.
+// Examines HDF5 files that are named on standard input, as io/hdf5/untrusted/h5_guard.hpp asks. It ends if one takes too
+// much time or memory, or crashes libhdf5.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "core/process/memory.hpp"
-#include "io/h5.hpp"
-#include "io/h5_examine.hpp"
-#include "io/h5_guard.hpp"
-#include "io/h5_watched_file.hpp"
+#include "io/hdf5/h5.hpp"
+#include "io/hdf5/untrusted/h5_examine.hpp"
+#include "io/hdf5/untrusted/h5_guard.hpp"
+#include "io/hdf5/untrusted/h5_watched_file.hpp"
 
 namespace {
 

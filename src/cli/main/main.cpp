@@ -9,7 +9,7 @@
 
 #include "cli/dispatch.hpp"
 #include "core/process/ignored_signal.hpp"
-#include "io/h5.hpp"
+#include "io/hdf5/h5.hpp"
 
 namespace {
 

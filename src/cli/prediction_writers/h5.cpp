@@ -4,9 +4,9 @@
 #include <trainrt/error.hpp>
 
 #include "cli/prediction_writer.hpp"
-#include "io/h5_memory.hpp"
-#include "io/h5_placer.hpp"
-#include "io/h5_types.hpp"
+#include "io/hdf5/h5_memory.hpp"
+#include "io/hdf5/h5_placer.hpp"
+#include "io/hdf5/h5_types.hpp"
 
 namespace trainrt::cli::predictions::plugins {
 

@@ -5,7 +5,7 @@
 #include "data/operation.hpp"
 #include "data/row_ranges.hpp"
 #include "data/selected_source.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 

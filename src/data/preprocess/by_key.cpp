@@ -7,7 +7,7 @@
 #include "data/dataset_section.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessed_source.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::data {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "data/ring.hpp"
-#include "io/aligned_memory.hpp"
-#include "io/file.hpp"
-#include "io/uninterrupted.hpp"
+#include "io/files/aligned_memory.hpp"
+#include "io/files/file.hpp"
+#include "io/files/uninterrupted.hpp"
 
 namespace trainrt::data {
 

@@ -11,7 +11,7 @@
 
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::data::tokenizer {
 

@@ -12,11 +12,10 @@
 #include <trainrt/error.hpp>
 
 #include "core/files/guarded_tree.hpp"
-#include "io/file.hpp"
-#include "io/rename_error.hpp"
+#include "io/files/file.hpp"
+#include "io/files/uninterrupted.hpp"
 #include "io/storage.hpp"
 #include "io/storage_error.hpp"
-#include "io/uninterrupted.hpp"
 
 namespace trainrt::io {
 

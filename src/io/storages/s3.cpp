@@ -1,4 +1,4 @@
-#include "io/s3/open.hpp"
+#include "io/objects/s3/open.hpp"
 #include "io/storage.hpp"
 
 namespace trainrt::io::plugins {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/process/child_environment.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/program_feed.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/sink.hpp"

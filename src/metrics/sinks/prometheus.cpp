@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {

@@ -7,7 +7,7 @@
 #include "core/output/log.hpp"
 #include "core/text/name_patterns.hpp"
 #include "core/text/text.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "metrics/event_file.hpp"
 #include "metrics/growing_file.hpp"
 #include "metrics/sink.hpp"

@@ -7,7 +7,7 @@
 #include "checkpoint/layout.hpp"
 #include "checkpoint/save/private_directory.hpp"
 #include "core/host.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -11,7 +11,7 @@
 #include "checkpoint/load/all_damaged.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/results.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"
 

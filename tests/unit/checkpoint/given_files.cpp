@@ -7,7 +7,7 @@
 #include "checkpoint/load/verify.hpp"
 #include "checkpoint/save/directories.hpp"
 #include "checkpoint/save/saver.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -12,7 +12,7 @@
 #include "checkpoint/layout.hpp"
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/load/verify.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 #include "mutations.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"

@@ -11,8 +11,8 @@
 #include "checkpoint/load/piece_reader.hpp"
 #include "checkpoint/part.hpp"
 #include "core/text/text.hpp"
-#include "io/digest.hpp"
-#include "io/file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 #include "mutations.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"

@@ -6,7 +6,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/save/retention.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -11,7 +11,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/layout.hpp"
 #include "checkpoint/load/verify.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

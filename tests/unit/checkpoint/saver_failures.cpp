@@ -7,8 +7,8 @@
 #include "checkpoint/save/output.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"
-#include "io/fenced_directory.hpp"
-#include "io/file.hpp"
+#include "io/files/fenced_directory.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -6,7 +6,7 @@
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "checkpoint/save/saver.hpp"
-#include "io/aligned_memory.hpp"
+#include "io/files/aligned_memory.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

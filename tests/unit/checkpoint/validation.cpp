@@ -8,7 +8,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "checkpoint/save/whole_view.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "runs.hpp"
 #include "support/skip.hpp"
 

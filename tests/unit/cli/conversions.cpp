@@ -4,7 +4,7 @@
 #include "cli/datasets/conversion.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/whole_datasets.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/scratch.hpp"
 
 namespace trainrt::cli::datasets {

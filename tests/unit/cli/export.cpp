@@ -14,8 +14,9 @@
 #include "cli/choose_entries.hpp"
 #include "cli/exporter.hpp"
 #include "core/small_floats.hpp"
-#include "io/file.hpp"
-#include "io/h5_types.hpp"
+#include "io/files/file.hpp"
+#include "io/hdf5/h5_types.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
 #include "unit/checkpoint/runs.hpp"
 
 using namespace trainrt;

@@ -5,8 +5,8 @@
 
 #include "cli/prediction_output.hpp"
 #include "cli/prediction_plan.hpp"
-#include "io/file.hpp"
-#include "io/schema.hpp"
+#include "io/files/file.hpp"
+#include "io/hdf5/untrusted/schema.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"
 

@@ -11,7 +11,7 @@
 #include <trainrt/random.hpp>
 
 #include "data/input_file.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 #include "unit/data/npy_bytes.hpp"

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "io/h5.hpp"
-#include "io/h5_types.hpp"
+#include "io/hdf5/h5_types.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
 #include "unit/data/support.hpp"
 
 namespace data_test {

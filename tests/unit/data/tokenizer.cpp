@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -1,4 +1,4 @@
-#include "io/block_pool.hpp"
+#include "io/files/block_pool.hpp"
 
 #include <sys/mman.h>
 

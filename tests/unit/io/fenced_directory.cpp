@@ -1,4 +1,4 @@
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"

@@ -1,4 +1,4 @@
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <trainrt/error.hpp>
 
-#include "io/digest.hpp"
+#include "io/files/digest.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"
 

@@ -1,4 +1,4 @@
-#include "io/file_system.hpp"
+#include "io/files/file_system.hpp"
 
 #include <sys/stat.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <trainrt/error.hpp>
 
-#include "io/file.hpp"
-#include "io/striping.hpp"
+#include "io/files/file.hpp"
+#include "io/files/striping.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"
 

@@ -6,12 +6,12 @@
 
 #include "core/files/beneath.hpp"
 #include "core/files/guarded_tree.hpp"
-#include "io/exclusive.hpp"
-#include "io/fenced_directory.hpp"
-#include "io/file.hpp"
-#include "io/positional_file.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/fenced_directory.hpp"
+#include "io/files/file.hpp"
+#include "io/files/positional_file.hpp"
+#include "io/files/temporary.hpp"
 #include "io/storage.hpp"
-#include "io/temporary.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"
 

@@ -1,14 +1,15 @@
-#include "io/h5.hpp"
+#include "io/hdf5/h5.hpp"
 
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <thread>
 
 #include "core/text/text.hpp"
-#include "io/file.hpp"
-#include "io/h5_memory.hpp"
-#include "io/h5_types.hpp"
-#include "io/schema.hpp"
+#include "io/files/file.hpp"
+#include "io/hdf5/h5_memory.hpp"
+#include "io/hdf5/h5_types.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
+#include "io/hdf5/untrusted/schema.hpp"
 #include "support/error_of.hpp"
 #include "support/scratch.hpp"
 
@@ -83,7 +84,7 @@ TEST_CASE("HDF5's own reasons are in the error, and nothing is printed") {
   io::write_file(at / "no.h5", "this is no HDF5 file");
   CHECK_THAT(error_of([&] { io::h5_open(at / "no.h5"); }),
              Catch::Contains("cannot open '" + (at / "no.h5") + "' as HDF5: HDF5 says file signature not found") &&
-                 Catch::Contains("h5.cpp:"));
+                 Catch::Contains("h5_open.cpp:"));
   CHECK_THAT(error_of([&] { io::h5_open(at / "none.h5"); }), Catch::Contains("No such file or directory"));
 }
 

@@ -1,4 +1,4 @@
-#include "io/line_tail.hpp"
+#include "io/files/line_tail.hpp"
 
 #include <filesystem>
 #include <fstream>

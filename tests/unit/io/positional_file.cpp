@@ -1,4 +1,4 @@
-#include "io/positional_file.hpp"
+#include "io/files/positional_file.hpp"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "io/s3/address.hpp"
-#include "io/s3/credentials.hpp"
-#include "io/s3/xml.hpp"
+#include "io/objects/s3/address.hpp"
+#include "io/objects/s3/credentials.hpp"
+#include "io/objects/s3/xml.hpp"
 #include "io/storage.hpp"
 #include "support/scratch.hpp"
 

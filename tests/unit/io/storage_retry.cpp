@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "support/scratch.hpp"
 

@@ -1,4 +1,4 @@
-#include "io/workers.hpp"
+#include "io/files/workers.hpp"
 
 #include <pthread.h>
 #include <signal.h>

@@ -12,7 +12,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "io/schema.hpp"
+#include "io/hdf5/untrusted/schema.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
 #include "support/skip.hpp"

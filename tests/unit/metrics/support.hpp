@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "support/scratch.hpp"
 
 /// A directory of its own for each test.

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/host.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/host.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "rundir/attempt.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"

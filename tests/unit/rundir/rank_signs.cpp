@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/scratch.hpp"
 
 using namespace trainrt;

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/predictions.hpp>
 
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/error_of.hpp"
 #include "trainer/prediction.hpp"
 #include "unit/trainer/runs.hpp"

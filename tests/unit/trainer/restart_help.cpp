@@ -18,7 +18,7 @@
 #include "core/restart_help.hpp"
 #include "device/device_error.hpp"
 #include "frameworks/program/program_fell.hpp"
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/run_error.hpp"
 #include "trainer/restarts.hpp"

@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/host.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 #include "support/scratch.hpp"
 #include "watch/energy.hpp"
 

@@ -1,0 +1,78 @@
+#include "io/files/aligned_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "io/storage_error.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t most_bytes = std::size_t{1} << 62;  // no machine has it, and rounding it up is still a number
+
+#ifdef MADV_POPULATE_WRITE
+constexpr int populate_write = MADV_POPULATE_WRITE;
+#else
+constexpr int populate_write = 23;  // Linux 5.14; older headers do not name it, older kernels answer EINVAL
+#endif
+
+[[noreturn]] void no_memory(std::size_t bytes, int reason) {
+  throw StorageError(
+      fmt::format("cannot get {} bytes of memory for input and output: {}; give the job more memory, or start fewer "
+                  "ranks on a node",
+                  bytes, std::generic_category().message(reason)),
+      reason, "");
+}
+
+/// nullptr if there is none.
+std::byte* map(std::size_t bytes) {
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
+}
+
+/// A mapping that starts where a huge page may start (the system aligns to that by itself only since Linux 6.7): maps too
+/// much, and gives back what is before and behind.
+std::byte* map_on_huge_pages(std::size_t bytes) {
+  std::byte* const data = map(bytes + huge_page);
+  if (data == nullptr) return nullptr;
+  const auto lead = (huge_page - reinterpret_cast<std::uintptr_t>(data) % huge_page) % huge_page;
+  if (lead > 0) ::munmap(data, lead);
+  ::munmap(data + lead + bytes, huge_page - lead);
+  return data + lead;
+}
+
+void touch_pages(std::byte* data, std::size_t bytes) {
+  if (::madvise(data, bytes, populate_write) == 0) return;
+  if (errno == ENOMEM) no_memory(bytes, errno);
+  for (std::size_t at = 0; at < bytes; at += io_alignment) static_cast<volatile std::byte*>(data)[at] = std::byte{0};
+}
+
+}  // namespace
+
+AlignedMemory::AlignedMemory(std::size_t bytes, std::size_t touched) {
+  if (bytes == 0) return;
+  if (bytes > most_bytes) no_memory(bytes, ENOMEM);
+  const auto pages = static_cast<std::size_t>(align_up(bytes));
+  data_ = {pages < huge_page ? map(pages) : map_on_huge_pages(pages), Unmap{bytes}};
+  if (data_ == nullptr) no_memory(bytes, errno);
+  touch(touched);
+}
+
+void AlignedMemory::touch(std::size_t count) {
+  const auto pages = static_cast<std::size_t>(align_up(std::min(count, bytes().size())));
+  if (pages <= touched_) return;
+  // A wish: without it there are small pages. Not for what is smaller than one: it would take all of it.
+  if (pages >= huge_page) ::madvise(data_.get(), pages, MADV_HUGEPAGE);
+  touch_pages(data_.get() + touched_, pages - touched_);
+  touched_ = pages;
+}
+
+void AlignedMemory::Unmap::operator()(std::byte* data) const { ::munmap(data, align_up(size)); }
+
+}  // namespace trainrt::io

@@ -1,0 +1,76 @@
+#include "io/files/file_system.hpp"
+
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "io/files/file.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+struct Kind {
+  std::uint64_t magic;
+  FileSystem file_system;
+};
+constexpr bool one_writer = false, parallel = true, own_node = false, shared = true, lost = false;
+// linux/magic.h, and the sources of those that are not in the kernel.
+constexpr Kind kinds[] = {
+    {0x0BD00BD0, {"lustre", parallel, shared}},
+    {0x47504653, {"gpfs", parallel, shared}},
+    {0x19830326, {"beegfs", parallel, shared}},
+    {0x00C36400, {"ceph", parallel, shared}},
+    {0x20030528, {"orangefs", parallel, shared}},
+    {0xAAD7AAEA, {"panfs", parallel, shared}},
+    {0x013111A8, {"ibrix", parallel, shared}},
+    {0x01161970, {"gfs2", parallel, shared}},
+    {0x7461636F, {"ocfs2", parallel, shared}},
+    {0x6969, {"nfs", one_writer, shared}},
+    {0xFF534D42, {"cifs", one_writer, shared}},
+    {0xFE534D42, {"smb2", one_writer, shared}},
+    {0x517B, {"smb", one_writer, shared}},
+    {0x5346414F, {"afs", one_writer, shared}},
+    {0x6B414653, {"afs", one_writer, shared}},
+    {0x73757245, {"coda", one_writer, shared}},
+    {0x01021997, {"9p", one_writer, shared}},
+    {0x65735546, {"fuse", one_writer, shared}},  // may be anything: glusterfs, sshfs, s3fs, a local one
+    {0x01021994, {"tmpfs", one_writer, own_node, lost}},
+    {0x858458F6, {"ramfs", one_writer, own_node, lost}},
+    {0xEF53, {"ext4", one_writer, own_node}},  // ext2 and ext3 too
+    {0x58465342, {"xfs", one_writer, own_node}},
+    {0x9123683E, {"btrfs", one_writer, own_node}},
+    {0xF2F52010, {"f2fs", one_writer, own_node}},
+    {0xCA451A4E, {"bcachefs", one_writer, own_node}},
+    {0x2FC12FC1, {"zfs", one_writer, own_node}},
+    {0x794C7630, {"overlayfs", one_writer, own_node}},
+    {0x52654973, {"reiserfs", one_writer, own_node}},
+    {0x3153464A, {"jfs", one_writer, own_node}},
+    {0x4D44, {"vfat", one_writer, own_node}},
+    {0x2011BAB0, {"exfat", one_writer, own_node}},
+};
+
+}  // namespace
+
+FileSystem file_system_from_magic(std::uint64_t magic) {
+  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const Kind& k) { return k.magic == magic; });
+  return kind == std::end(kinds) ? FileSystem{.name = "unknown", .shared = true} : kind->file_system;
+}
+
+FileSystem file_system_of(const std::string& path) {
+  struct statfs info {};
+  int done = -1;
+  do done = ::statfs(path.c_str(), &info);
+  while (done != 0 && errno == EINTR);
+  if (done != 0) fail("look at the file system of", path, errno);
+  // f_type is signed in some C libraries: only its 32 bits are the number.
+  auto file_system = file_system_from_magic(static_cast<std::uint32_t>(info.f_type));
+  file_system.block_bytes = static_cast<std::uint64_t>(info.f_bsize);
+  // Free blocks are counted in f_frsize, which older systems leave at 0 if it is f_bsize.
+  file_system.free_bytes = static_cast<std::uint64_t>(info.f_bavail) *
+                           static_cast<std::uint64_t>(info.f_frsize > 0 ? info.f_frsize : info.f_bsize);
+  return file_system;
+}
+
+}  // namespace trainrt::io

@@ -1,0 +1,49 @@
+#include "io/files/striping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/process/child_process.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+constexpr std::size_t reason_bytes = 1000;  // so much of what the program says is enough
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+
+std::string in_one_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string how_it_ended(const ChildOutput& child) {
+  if (child.exit_code == 0) return "";
+  if (child.exit_code == 127) return "the program 'lfs' cannot be started: " + child.text;
+  const auto said = in_one_line(child.text.substr(0, reason_bytes));
+  return "lfs setstripe: " +
+         (child.exit_code > 128 ? fmt::format("killed by signal {}", child.exit_code - 128)
+                                : fmt::format("exit code {}", child.exit_code)) +
+         (said.empty() ? "" : ": " + said);
+}
+
+}  // namespace
+
+Striping striping_for(std::uint64_t file_bytes, int files) {
+  if (file_bytes < gibibyte) return {};
+  const int targets = file_bytes < 64 * gibibyte ? 4 : 8;  // of all files together
+  // Long files in larger pieces: fewer locks, and a request to a server usually carries 4 MiB.
+  return {.count = std::max(1, targets / std::max(1, files)), .stripe_bytes = 4 * mebibyte};
+}
+
+std::string set_striping(const std::string& directory, const Striping& striping, double limit_seconds) {
+  const auto child = run_child(
+      {"lfs", "setstripe", "-c", std::to_string(striping.count), "-S", std::to_string(striping.stripe_bytes), directory},
+      limit_seconds, ChildErrors::with_output);
+  return child ? how_it_ended(*child) : fmt::format("lfs setstripe did not end within {} s", limit_seconds);
+}
+
+}  // namespace trainrt::io

@@ -1,0 +1,66 @@
+#include "io/files/temporary.hpp"
+
+#include <chrono>
+#include <filesystem>
+
+#include <unistd.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/options.hpp"
+#include "io/files/file.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view mark = ".tmp.";
+
+bool is_old(const fs::path& path) {
+  std::error_code error;
+  const auto changed = fs::last_write_time(path, error);
+  return !error && fs::file_time_type::clock::now() - changed > std::chrono::hours(24);
+}
+
+bool is_abandoned(const fs::path& path) {
+  const auto name = path.filename().string();
+  const auto at = name.rfind(mark);
+  const auto dot = name.rfind('.');
+  if (name.front() != '.' || at == std::string::npos || dot < at + mark.size()) return false;
+  const auto host = name.substr(at + mark.size(), dot - at - mark.size());
+  const auto pid = parse_integer(name.substr(dot + 1));
+  if (!pid) return false;
+  const bool gone = host == host_name() && process_start_time(static_cast<int>(*pid)) == 0;
+  return gone || is_old(path);
+}
+
+void remove_quietly(const fs::path& path) try {
+  remove_tree(path.string());
+} catch (const Error&) {  // the next one that looks tries again
+}
+
+}  // namespace
+
+std::string temporary_beside(const std::string& path) {
+  const fs::path p(path);
+  return (p.parent_path() /
+          ("." + p.filename().string() + std::string(mark) + host_name() + "." + std::to_string(getpid())))
+      .string();
+}
+
+void remove_abandoned(const std::string& directory, std::string_view beginning) {
+  const auto start = "." + std::string(beginning);
+  const auto is_to_go = [&](const std::string& name) {
+    return name.starts_with(start) && is_abandoned(fs::path(directory) / name);
+  };
+  try {
+    for (const auto& name : list_if_there(directory))
+      if (is_to_go(name)) remove_quietly(fs::path(directory) / name);
+  } catch (const StorageError&) {
+  }
+}
+
+}  // namespace trainrt::io

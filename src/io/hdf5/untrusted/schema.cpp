@@ -1,0 +1,146 @@
+#include "io/hdf5/untrusted/schema.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "io/hdf5/h5_types.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
+
+namespace trainrt::io {
+
+namespace {
+
+struct Entry {
+  std::string path;
+  std::vector<std::string> dtypes;  // of a dataset; none = a group
+  std::optional<std::size_t> rank;
+  std::map<std::string, std::string> attributes;
+  bool required = false;
+  bool seen = false;
+};
+
+Entry entry_from(const nlohmann::json& json) {
+  Entry entry;
+  entry.path = json.at("path").get<std::string>();
+  if (json.contains("dtype")) {
+    const auto& dtype = json.at("dtype");
+    entry.dtypes = dtype.is_array() ? dtype.get<std::vector<std::string>>() : std::vector{dtype.get<std::string>()};
+  }
+  if (json.contains("rank")) entry.rank = json.at("rank").get<std::size_t>();
+  if (json.contains("attributes")) entry.attributes = json.at("attributes").get<std::map<std::string, std::string>>();
+  entry.required = json.value("required", false);
+  return entry;
+}
+
+std::vector<Entry> load_schema(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& text : schema_texts()) {
+    names.emplace_back(text.name);
+    if (text.name != name) continue;
+    try {
+      std::vector<Entry> entries;
+      for (const auto& json : nlohmann::json::parse(text.json)) entries.push_back(entry_from(json));
+      return entries;
+    } catch (const nlohmann::json::exception& error) {
+      throw Error("hdf5_schemas/" + std::string(name) + ".json, which was compiled in, is no schema: " + error.what());
+    }
+  }
+  throw Error("no such HDF5 schema: '" + std::string(name) + "'; there are: " + join(names));
+}
+
+bool matches(std::string_view pattern, std::string_view path) {
+  if (pattern.empty()) return path.empty();
+  const bool deep = pattern.starts_with("**");
+  if (pattern.front() != '*')
+    return !path.empty() && path.front() == pattern.front() && matches(pattern.substr(1), path.substr(1));
+  const auto rest = pattern.substr(deep ? 2 : 1);
+  for (std::size_t length = 0; length <= path.size(); ++length) {
+    if (matches(rest, path.substr(length))) return true;
+    if (length < path.size() && path[length] == '/' && !deep) return false;
+  }
+  return false;
+}
+
+/// One object of a file, as far as a schema speaks of it.
+struct Seen {
+  bool dataset = false;
+  std::string dtype;
+  std::size_t rank = 0;
+  std::map<std::string, std::string> attributes;
+};
+
+Seen look_at(hid_t object) {
+  Seen seen;
+  seen.dataset = H5Iget_type(object) == H5I_DATASET;
+  if (seen.dataset) {
+    seen.dtype = h5_dataset_type(object);
+    seen.rank = h5_dataset_shape(object).size();
+  }
+  for (const auto& name : h5_attribute_names(object)) seen.attributes[name] = h5_attribute_type(object, name);
+  return seen;
+}
+
+std::vector<std::string> differences(const Entry& entry, const Seen& seen) {
+  std::vector<std::string> findings;
+  if (seen.dataset && std::find(entry.dtypes.begin(), entry.dtypes.end(), seen.dtype) == entry.dtypes.end())
+    findings.push_back("is of type " + seen.dtype + ", not " + join(entry.dtypes, " or "));
+  if (seen.dataset && entry.rank && *entry.rank != seen.rank)
+    findings.push_back("has rank " + std::to_string(seen.rank) + ", not " + std::to_string(*entry.rank));
+  for (const auto& [name, type] : entry.attributes) {
+    const auto found = seen.attributes.find(name);
+    if (found == seen.attributes.end())
+      findings.push_back("lacks the attribute '" + name + "'");
+    else if (found->second != type)
+      findings.push_back("has the attribute '" + name + "' of type " + found->second + ", not " + type);
+  }
+  for (const auto& [name, type] : seen.attributes)
+    if (!entry.attributes.contains(name)) findings.push_back("has the unknown attribute '" + name + "'");
+  return findings;
+}
+
+/// What is wrong with an object: nothing if some entry fits it whole, else what the nearest entry says.
+std::vector<std::string> judge(std::vector<Entry>& entries, const std::string& path, const Seen& seen) {
+  std::optional<std::vector<std::string>> nearest_findings;
+  for (auto& entry : entries) {
+    if (entry.dtypes.empty() == seen.dataset || !matches(entry.path, path)) continue;
+    auto findings = differences(entry, seen);
+    if (findings.empty()) {
+      entry.seen = true;
+      return {};
+    }
+    if (!nearest_findings || findings.size() < nearest_findings->size()) nearest_findings = std::move(findings);
+  }
+  if (nearest_findings) return *nearest_findings;
+  return {std::string("is a ") + (seen.dataset ? "dataset" : "group") + " that does not belong in such a file"};
+}
+
+}  // namespace
+
+std::vector<std::string> check_schema(const std::string& file, std::string_view schema) {
+  auto entries = load_schema(schema);
+  std::vector<std::string> findings;
+  const auto add = [&](const std::string& path, const std::string& text) {
+    findings.push_back(file + ": " + path + " " + text);
+  };
+  try {
+    const auto lock = h5_lock();
+    const auto opened = h5_open(file);
+    h5_walk(
+        opened,
+        [&](const std::string& path, hid_t object) {
+          for (const auto& text : judge(entries, path, look_at(object))) add(path, text);
+        },
+        add);
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+  for (const auto& entry : entries)
+    if (entry.required && !entry.seen) add(entry.path, "is missing, or not as " + std::string(schema) + " files have it");
+  return findings;
+}
+
+}  // namespace trainrt::io

@@ -1,0 +1,75 @@
+#include "io/objects/s3/address.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::io::s3 {
+
+namespace {
+
+bool is_plain_letter(unsigned char letter) { return std::isalnum(letter) != 0; }
+
+bool is_bucket_name(std::string_view name) {
+  constexpr std::size_t longest = 255;
+  return !name.empty() && name.size() <= longest && std::ranges::all_of(name, [](unsigned char letter) {
+    return is_plain_letter(letter) || letter == '-' || letter == '.' || letter == '_';
+  }) && name.front() != '.';
+}
+
+/// Whether it can be a part of a host's name that a certificate of Amazon's covers.
+bool fits_into_host(std::string_view bucket) {
+  return std::ranges::all_of(bucket, [](unsigned char letter) {
+    return (std::isdigit(letter) != 0) || (letter >= 'a' && letter <= 'z') || letter == '-';
+  });
+}
+
+}  // namespace
+
+std::string url_encoded(std::string_view text, bool keeps_slashes) {
+  std::string encoded;
+  for (const unsigned char letter : text) {
+    const bool is_kept = is_plain_letter(letter) || letter == '-' || letter == '.' || letter == '_' || letter == '~' ||
+                         (keeps_slashes && letter == '/');
+    if (is_kept)
+      encoded += static_cast<char>(letter);
+    else
+      encoded += fmt::format("%{:02X}", letter);
+  }
+  return encoded;
+}
+
+Address::Address(std::string bucket, const std::string& endpoint, const std::string& region) : bucket_(std::move(bucket)) {
+  if (!is_bucket_name(bucket_))
+    throw UsageError(fmt::format("'{}' is no name of a bucket: letters, digits, '-', '.' and '_'", bucket_));
+  if (endpoint.empty()) {
+    endpoint_ = fmt::format("https://s3.{}.amazonaws.com", region);
+    base_ = fits_into_host(bucket_) ? fmt::format("https://{}.s3.{}.amazonaws.com/", bucket_, region)
+                                    : fmt::format("{}/{}/", endpoint_, bucket_);
+    return;
+  }
+  endpoint_ = endpoint;
+  while (endpoint_.ends_with('/')) endpoint_.pop_back();
+  const bool is_url = endpoint_.starts_with("http://") || endpoint_.starts_with("https://");
+  const bool is_plain = endpoint_.find_first_of("@?# ") == std::string::npos;
+  if (!is_url || !is_plain)
+    throw UsageError("the endpoint of an object store is a URL without a user, as http://host:9000 or https://host");
+  base_ = fmt::format("{}/{}/", endpoint_, bucket_);
+}
+
+std::string Address::of_object(std::string_view key) const { return base_ + url_encoded(key, true); }
+
+std::string Address::with(std::string_view key, std::vector<std::pair<std::string, std::string>> query) const {
+  std::ranges::sort(query);
+  auto url = of_object(key);
+  char sign = '?';
+  for (const auto& [name, value] : query) {
+    url += fmt::format("{}{}={}", sign, url_encoded(name, false), url_encoded(value, false));
+    sign = '&';
+  }
+  return url;
+}
+
+}  // namespace trainrt::io::s3

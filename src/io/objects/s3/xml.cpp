@@ -1,0 +1,206 @@
+#include "io/objects/s3/xml.hpp"
+
+#include <expat.h>
+
+#include <charconv>
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::io::s3 {
+
+namespace {
+
+constexpr std::size_t longest_element = 64 << 10;
+constexpr std::size_t deepest_element = 16;
+
+/// Expat is C: what is thrown below it waits.
+struct Walk {
+  const std::function<void(const std::string&, const std::string&)>& take;
+  XML_Parser parser;
+  std::string path;
+  std::vector<std::string> texts;
+  std::exception_ptr error;
+
+  void stop(const std::string& why) {
+    if (!error) error = std::make_exception_ptr(Error(why));
+    XML_StopParser(parser, XML_FALSE);
+  }
+
+  static void begin(void* own, const char* name, const char**) {
+    auto& walk = *static_cast<Walk*>(own);
+    if (walk.texts.size() == deepest_element) return walk.stop("it is nested too deep");
+    const std::string_view whole(name);
+    const auto plain = whole.substr(whole.rfind('|') + 1);
+    if (!walk.path.empty()) walk.path += '/';
+    walk.path += plain.substr(0, 200);
+    walk.texts.emplace_back();
+  }
+
+  static void characters(void* own, const char* bytes, int count) {
+    auto& walk = *static_cast<Walk*>(own);
+    if (walk.texts.empty()) return;
+    auto& text = walk.texts.back();
+    if (text.size() + static_cast<std::size_t>(count) > longest_element) return walk.stop("a text in it is too long");
+    text.append(bytes, static_cast<std::size_t>(count));
+  }
+
+  static void end(void* own, const char*) {
+    auto& walk = *static_cast<Walk*>(own);
+    if (walk.error || walk.texts.empty()) return;
+    try {
+      walk.take(walk.path, walk.texts.back());
+    } catch (...) {
+      walk.error = std::current_exception();
+      XML_StopParser(walk.parser, XML_FALSE);
+    }
+    walk.texts.pop_back();
+    walk.path.resize(walk.path.rfind('/') == std::string::npos ? 0 : walk.path.rfind('/'));
+  }
+
+  static void document_type(void* own, const char*, const char*, const char*, int) {
+    static_cast<Walk*>(own)->stop("it has a document type");
+  }
+};
+
+int hex_digit(char letter) {
+  if (letter >= '0' && letter <= '9') return letter - '0';
+  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
+  return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
+}
+
+/// As forms encode: %XX is a byte, + a space.
+std::string url_decoded(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+    if (low >= 0) {
+      bytes += static_cast<char>(high * 16 + low);
+      i += 2;
+    } else {
+      bytes += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return bytes;
+}
+
+std::uint64_t size_of_text(const std::string& text) {
+  std::uint64_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc() || end != text.data() + text.size() || size > std::uint64_t{1} << 62)
+    throw Error(fmt::format("'{}' is no size", text.substr(0, 40)));
+  return size;
+}
+
+/// "2026-11-21T01:02:03.000Z"; 0 if it is something else.
+std::int64_t nanoseconds_of(const std::string& text) {
+  std::tm parts{};
+  if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return 0;
+  constexpr std::int64_t latest_s = 9'000'000'000;  // what fits as nanoseconds
+  const auto seconds = std::int64_t{::timegm(&parts)};
+  return seconds >= 0 && seconds <= latest_s ? seconds * 1'000'000'000 : 0;
+}
+
+}  // namespace
+
+void read_xml(std::string_view text, const std::function<void(const std::string&, const std::string&)>& take) {
+  const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreateNS(nullptr, '|'), XML_ParserFree);
+  if (!parser) throw std::bad_alloc();
+  Walk walk{take, parser.get(), {}, {}, nullptr};
+  XML_SetUserData(parser.get(), &walk);
+  XML_SetElementHandler(parser.get(), Walk::begin, Walk::end);
+  XML_SetCharacterDataHandler(parser.get(), Walk::characters);
+  XML_SetStartDoctypeDeclHandler(parser.get(), Walk::document_type);
+  const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+  if (walk.error) std::rethrow_exception(walk.error);
+  if (status != XML_STATUS_OK)
+    throw Error(fmt::format("it is no XML: {} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),
+                            XML_GetCurrentLineNumber(parser.get())));
+}
+
+ListedPage listed_page(std::string_view xml) {
+  ListedPage page;
+  StoredObject object;
+  bool is_listing = false, is_cut = false, is_encoded = false, has_size = false;
+  std::string token;
+  const auto take = [&](const std::string& path, const std::string& text) {
+    constexpr std::string_view root = "ListBucketResult/";
+    if (path == "ListBucketResult") is_listing = true;
+    const auto name = path.starts_with(root) ? std::string_view(path).substr(root.size()) : std::string_view();
+    if (name == "IsTruncated") is_cut = text == "true";
+    if (name == "NextContinuationToken") token = text;
+    if (name == "EncodingType") is_encoded = text == "url";
+    if (name == "Contents/Key") object.name = text;
+    if (name == "Contents/ETag") object.etag = text;
+    if (name == "Contents/LastModified") object.mtime_ns = nanoseconds_of(text);
+    if (name == "Contents/Size") object.size = size_of_text(text), has_size = true;
+    if (name != "Contents") return;
+    if (object.name.empty() || !has_size) throw Error("an object in it has no name or no size");
+    page.objects.push_back(std::exchange(object, {}));
+    has_size = false;
+  };
+  read_xml(xml, take);
+  if (!is_listing) throw Error("it is no ListBucketResult");
+  if (is_cut && token.empty()) throw Error("it is truncated, and has no token for the next page");
+  if (is_encoded)
+    for (auto& each : page.objects) each.name = url_decoded(each.name);
+  if (is_cut) page.next = std::move(token);
+  return page;
+}
+
+ListedUploads listed_uploads(std::string_view xml) {
+  ListedUploads page;
+  UnfinishedUpload upload;
+  bool is_listing = false, is_cut = false, is_encoded = false;
+  const auto take = [&](const std::string& path, const std::string& text) {
+    constexpr std::string_view root = "ListMultipartUploadsResult/";
+    if (path == "ListMultipartUploadsResult") is_listing = true;
+    const auto name = path.starts_with(root) ? std::string_view(path).substr(root.size()) : std::string_view();
+    if (name == "IsTruncated") is_cut = text == "true";
+    if (name == "NextKeyMarker") page.next_name = text;
+    if (name == "NextUploadIdMarker") page.next_id = text;
+    if (name == "EncodingType") is_encoded = text == "url";
+    if (name == "Upload/Key") upload.name = text;
+    if (name == "Upload/UploadId") upload.id = text;
+    if (name != "Upload") return;
+    if (upload.name.empty() || upload.id.empty()) throw Error("an upload in it has no name or no id");
+    page.uploads.push_back(std::exchange(upload, {}));
+  };
+  read_xml(xml, take);
+  if (!is_listing) throw Error("it is no ListMultipartUploadsResult");
+  if (is_cut && page.next_name.empty()) throw Error("it is truncated, and has no marker for the next page");
+  if (is_encoded) {
+    for (auto& each : page.uploads) each.name = url_decoded(each.name);
+    page.next_name = url_decoded(page.next_name);
+  }
+  if (!is_cut) page.next_name.clear();  // some stores give markers on the last page too
+  return page;
+}
+
+StoreError store_error(std::string_view xml) noexcept try {
+  StoreError error;
+  read_xml(xml, [&](const std::string& path, const std::string& text) {
+    if (path == "Error/Code") error.code = text;
+    if (path == "Error/Message") error.message = text;
+    if (path == "Error/Region") error.region = text;
+  });
+  return error;
+} catch (...) {
+  return {};
+}
+
+std::string text_of_element(std::string_view xml, std::string_view name) {
+  std::optional<std::string> found;
+  read_xml(xml, [&](const std::string& path, const std::string& text) {
+    if (!found && path.substr(path.rfind('/') + 1) == name) found = text;
+  });
+  return found.value_or("");
+}
+
+}  // namespace trainrt::io::s3
