@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "comm/shared_segment.hpp"
+#include "comm/node/shared_segment.hpp"
 #include "core/output/log.hpp"
 #include "data/node_cache.hpp"
 #include "data/open_dataset.hpp"

@@ -25,7 +25,7 @@
 #include <trainrt/error.hpp>
 
 #include "comm/backend.hpp"
-#include "comm/mpi_call.hpp"
+#include "comm/mpi/mpi_call.hpp"
 #include "core/host.hpp"
 
 using namespace trainrt;

@@ -48,6 +48,11 @@ ROOMS = {
     "checkpoint": {"checkpoint/format"},
     "checkpoint/save": {"checkpoint", "checkpoint/format"},
     "checkpoint/load": {"checkpoint", "checkpoint/format"},
+    "comm": set(),
+    "comm/node": {"comm"},
+    "comm/mpi": {"comm"},
+    "comm/nccl": {"comm"},
+    "comm/gradients": {"comm"},
 }
 ABOVE_THE_ROOMS = "src/checkpoint/checkpoint_store.cpp"  # the store of the public API, which saves and loads
 # What a single file may include beyond that.

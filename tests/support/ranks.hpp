@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/backend.hpp"
-#include "comm/thread_group.hpp"
+#include "comm/node/thread_group.hpp"
 
 namespace trainrt::test {
 

@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
-#include "comm/mpi_transports.hpp"
+#include "comm/mpi/mpi_transports.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_system.hpp"
 

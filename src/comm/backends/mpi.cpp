@@ -5,8 +5,8 @@
 #include <trainrt/error.hpp>
 
 #include "comm/backend.hpp"
-#include "comm/mpi_communicator.hpp"
-#include "comm/start_mpi.hpp"
+#include "comm/mpi/mpi_communicator.hpp"
+#include "comm/mpi/start_mpi.hpp"
 
 namespace trainrt {
 

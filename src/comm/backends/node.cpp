@@ -10,12 +10,12 @@
 #include <trainrt/error.hpp>
 
 #include "comm/backend.hpp"
-#include "comm/colors.hpp"
-#include "comm/leader_exchange.hpp"
+#include "comm/mpi/leader_exchange.hpp"
+#include "comm/mpi/start_mpi.hpp"
+#include "comm/node/shared_communicator.hpp"
+#include "comm/node/shared_segment.hpp"
 #include "comm/reduce.hpp"
-#include "comm/shared_communicator.hpp"
-#include "comm/shared_segment.hpp"
-#include "comm/start_mpi.hpp"
+#include "comm/split_ranks.hpp"
 #include "core/files/shared_file.hpp"
 #include "core/first_rank.hpp"
 #include "core/output/log.hpp"

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "comm/backend.hpp"
-#include "comm/colors.hpp"
-#include "comm/shared_communicator.hpp"
-#include "comm/thread_group.hpp"
+#include "comm/node/shared_communicator.hpp"
+#include "comm/node/thread_group.hpp"
+#include "comm/split_ranks.hpp"
 
 namespace trainrt::comm::plugins {
 

@@ -3,7 +3,7 @@
 
 #include "comm/device_communicator.hpp"
 #include "comm/nccl/api.hpp"
-#include "comm/nccl/link.hpp"
+#include "comm/nccl/nccl_handle.hpp"
 
 namespace trainrt::comm::nccl {
 

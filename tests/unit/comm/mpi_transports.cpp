@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "comm/mpi_transports.hpp"
+#include "comm/mpi/mpi_transports.hpp"
 
 using namespace trainrt;
 using namespace trainrt::comm;

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <trainrt/error.hpp>
 
-#include "comm/board.hpp"
 #include "comm/comm_error.hpp"
+#include "comm/node/board.hpp"
 #include "comm/queued_communicator.hpp"
 #include "support/ranks.hpp"
 

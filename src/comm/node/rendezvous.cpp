@@ -1,4 +1,4 @@
-#include "comm/rendezvous.hpp"
+#include "comm/node/rendezvous.hpp"
 
 #include <algorithm>
 #include <cstring>

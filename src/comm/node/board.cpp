@@ -1,4 +1,4 @@
-#include "comm/board.hpp"
+#include "comm/node/board.hpp"
 
 #include <cerrno>
 #include <climits>

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "comm/board.hpp"
+#include "comm/node/board.hpp"
 
 namespace trainrt::comm {
 

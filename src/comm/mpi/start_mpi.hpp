@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "comm/backend.hpp"
-#include "comm/mpi_communicator.hpp"
+#include "comm/mpi/mpi_communicator.hpp"
 
 namespace trainrt::comm {
 

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "comm/mpi_roll_call.hpp"
+#include "comm/mpi/mpi_roll_call.hpp"
 #include "comm/queued_communicator.hpp"
 
 namespace trainrt::comm {

@@ -1,4 +1,4 @@
-#include "comm/shared_segment.hpp"
+#include "comm/node/shared_segment.hpp"
 
 #include <cerrno>
 #include <cstring>

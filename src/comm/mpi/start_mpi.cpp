@@ -1,4 +1,4 @@
-#include "comm/start_mpi.hpp"
+#include "comm/mpi/start_mpi.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <trainrt/error.hpp>
 
 #include "comm/comm_error.hpp"
-#include "comm/mpi_call.hpp"
-#include "comm/mpi_transports.hpp"
+#include "comm/mpi/mpi_call.hpp"
+#include "comm/mpi/mpi_transports.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"

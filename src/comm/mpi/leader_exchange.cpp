@@ -1,8 +1,8 @@
-#include "comm/leader_exchange.hpp"
+#include "comm/mpi/leader_exchange.hpp"
 
 #include <algorithm>
 
-#include "comm/mpi_lane.hpp"
+#include "comm/mpi/mpi_lane.hpp"
 #include "comm/reduce.hpp"
 
 namespace trainrt::comm {

@@ -1,6 +1,6 @@
 // The inner loops have a constant length, so that the compiler makes vector code of them; each is made twice, for any
 // x86-64 and for AVX2. Products are never fused with sums: the bits are the same either way.
-#include "comm/gradient_norm.hpp"
+#include "comm/gradients/gradient_norm.hpp"
 
 #include <algorithm>
 #include <array>

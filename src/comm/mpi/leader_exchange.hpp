@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "comm/mpi_communicator.hpp"
+#include "comm/mpi/mpi_communicator.hpp"
 #include "comm/tree.hpp"
 
 namespace trainrt::comm {

@@ -1,4 +1,4 @@
-#include "comm/shared_communicator.hpp"
+#include "comm/node/shared_communicator.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "comm/mpi_communicator.hpp"
+#include "comm/mpi/mpi_communicator.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,8 +6,8 @@
 #include <exception>
 #include <numeric>
 
-#include "comm/mpi_call.hpp"
-#include "comm/mpi_lane.hpp"
+#include "comm/mpi/mpi_call.hpp"
+#include "comm/mpi/mpi_lane.hpp"
 #include "comm/reduce.hpp"
 
 namespace trainrt::comm {

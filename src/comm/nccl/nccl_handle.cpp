@@ -1,4 +1,4 @@
-#include "comm/nccl/link.hpp"
+#include "comm/nccl/nccl_handle.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "comm/thread_group.hpp"
+#include "comm/node/thread_group.hpp"
 
 #include <new>
 #include <numeric>

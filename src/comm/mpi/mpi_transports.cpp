@@ -1,4 +1,4 @@
-#include "comm/mpi_transports.hpp"
+#include "comm/mpi/mpi_transports.hpp"
 
 #include <cerrno>
 #include <cstdint>

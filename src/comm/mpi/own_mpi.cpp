@@ -1,5 +1,5 @@
 // MPI that a program starts and ends by itself.
-#include "comm/start_mpi.hpp"
+#include "comm/mpi/start_mpi.hpp"
 
 #include <memory>
 
@@ -7,8 +7,8 @@
 #include <trainrt/communicators.hpp>
 #include <trainrt/error.hpp>
 
-#include "comm/mpi_call.hpp"
-#include "comm/mpi_transports.hpp"
+#include "comm/mpi/mpi_call.hpp"
+#include "comm/mpi/mpi_transports.hpp"
 #include "core/plugin.hpp"
 #include "launch/launcher.hpp"
 #include "launch/library_versions.hpp"

@@ -6,8 +6,8 @@
 
 #include <trainrt/error.hpp>
 
-#include "comm/bucket_plan.hpp"
-#include "comm/gradient_norm.hpp"
+#include "comm/gradients/bucket_plan.hpp"
+#include "comm/gradients/gradient_norm.hpp"
 #include "comm/reduce.hpp"
 
 namespace trainrt {

@@ -1,4 +1,4 @@
-#include "comm/bucket_plan.hpp"
+#include "comm/gradients/bucket_plan.hpp"
 
 #include <algorithm>
 #include <map>

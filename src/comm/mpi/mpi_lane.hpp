@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
-#include "comm/mpi_call.hpp"
-#include "comm/mpi_communicator.hpp"
+#include "comm/mpi/mpi_call.hpp"
+#include "comm/mpi/mpi_communicator.hpp"
 
 namespace trainrt::comm {
 

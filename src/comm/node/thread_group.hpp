@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "comm/board.hpp"
+#include "comm/node/board.hpp"
 #include "launch/launcher.hpp"
 
 namespace trainrt::comm {

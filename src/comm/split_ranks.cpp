@@ -1,4 +1,4 @@
-#include "comm/colors.hpp"
+#include "comm/split_ranks.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "comm/mpi_roll_call.hpp"
+#include "comm/mpi/mpi_roll_call.hpp"
 
 #include <optional>
 
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "comm/mpi_call.hpp"
+#include "comm/mpi/mpi_call.hpp"
 #include "core/host.hpp"
 
 namespace trainrt::comm {

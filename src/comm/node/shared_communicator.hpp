@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
+#include "comm/node/rendezvous.hpp"
 #include "comm/queued_communicator.hpp"
-#include "comm/rendezvous.hpp"
 #include "comm/tree.hpp"
 
 namespace trainrt::comm {
