@@ -9,7 +9,7 @@
 #include "core/environment.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
 
 namespace trainrt::cli {

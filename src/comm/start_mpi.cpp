@@ -13,7 +13,7 @@
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/log.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 
 namespace trainrt::comm {
 

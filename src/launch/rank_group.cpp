@@ -27,7 +27,7 @@
 #include "core/ignored_signal.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "launch/pmi_server.hpp"
+#include "launch/pmi/pmi_server.hpp"
 
 namespace trainrt::launch {
 

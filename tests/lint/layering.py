@@ -32,6 +32,10 @@ ARROWS = {
 }
 # The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
+    "launch/pmi": set(),
+    "launch": {"launch/pmi"},
+    "metrics": set(),
+    "metrics/outputs": {"metrics"},
     "checkpoint/format": set(),
     "checkpoint": {"checkpoint/format"},
     "checkpoint/save": {"checkpoint", "checkpoint/format"},

@@ -26,7 +26,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/storage_retry.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/expanded_config.hpp"
 #include "trainer/finished_run.hpp"

@@ -1,4 +1,4 @@
-#include "metrics/progress.hpp"
+#include "metrics/outputs/progress.hpp"
 
 #include "core/host.hpp"
 #include "core/own_output.hpp"

@@ -8,8 +8,8 @@
 #include "core/name_patterns.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
-#include "metrics/event_file.hpp"
-#include "metrics/growing_file.hpp"
+#include "metrics/outputs/event_file.hpp"
+#include "metrics/outputs/growing_file.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {
