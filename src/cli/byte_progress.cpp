@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/text/byte_size.hpp"
-#include "metrics/progress.hpp"
+#include "metrics/outputs/progress.hpp"
 
 namespace trainrt::cli {
 

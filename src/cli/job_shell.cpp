@@ -9,7 +9,7 @@
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
 
 namespace trainrt::cli {

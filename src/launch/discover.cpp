@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "launch/expected_size.hpp"
 #include "launch/launcher.hpp"
-#include "launch/pmi_socket.hpp"
-#include "launch/promise.hpp"
+#include "launch/pmi/pmi_socket.hpp"
 #include "launch/shell_step.hpp"
 
 namespace trainrt::launch {

@@ -27,7 +27,7 @@
 #include "core/output/log.hpp"
 #include "core/process/ignored_signal.hpp"
 #include "core/text/text.hpp"
-#include "launch/pmi_server.hpp"
+#include "launch/pmi/pmi_server.hpp"
 
 namespace trainrt::launch {
 

@@ -10,8 +10,8 @@
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
-#include "metrics/columns.hpp"
 #include "metrics/csv.hpp"
+#include "metrics/typed_columns.hpp"
 
 namespace trainrt::metrics {
 

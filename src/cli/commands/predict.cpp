@@ -26,7 +26,7 @@
 #include "core/first_rank.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "launch/rank_group.hpp"
 #include "rundir/completion.hpp"
 #include "trainer/advice.hpp"

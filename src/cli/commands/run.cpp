@@ -16,7 +16,7 @@
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/own_run.hpp"

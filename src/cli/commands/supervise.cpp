@@ -9,7 +9,7 @@
 #include "cli/script_input.hpp"
 #include "cli/supervisor.hpp"
 #include "core/environment.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "trainer/own_run.hpp"
 
 namespace trainrt::cli::plugins {

@@ -26,7 +26,7 @@
 #include "core/process/child_environment.hpp"
 #include "core/text/text.hpp"
 #include "io/storage_retry.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 #include "rundir/run_record.hpp"
 #include "trainer/expanded_config.hpp"
 #include "trainer/finished_run.hpp"

@@ -10,10 +10,10 @@
 #include "comm/mpi/mpi_call.hpp"
 #include "comm/mpi/mpi_transports.hpp"
 #include "core/plugin.hpp"
+#include "launch/expected_size.hpp"
 #include "launch/launcher.hpp"
 #include "launch/library_versions.hpp"
-#include "launch/pmi_bridge.hpp"
-#include "launch/promise.hpp"
+#include "launch/pmi/pmi_bridge.hpp"
 
 namespace trainrt {
 

@@ -13,7 +13,7 @@
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 
 namespace trainrt::comm {
 

@@ -10,7 +10,7 @@
 #include "core/output/terminal.hpp"
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
-#include "launch/pmi_socket.hpp"
+#include "launch/pmi/pmi_socket.hpp"
 
 namespace trainrt::launch::plugins {
 

@@ -9,9 +9,9 @@
 #include "launch/launcher.hpp"
 #include "launch/launchers/end_within.hpp"
 #include "launch/library_versions.hpp"
-#include "launch/pmi_bridge.hpp"
-#include "launch/pmix_client.hpp"
-#include "launch/process_mapping.hpp"
+#include "launch/pmi/pmi_bridge.hpp"
+#include "launch/pmi/pmix_client.hpp"
+#include "launch/pmi/process_mapping.hpp"
 
 namespace trainrt::launch::plugins {
 

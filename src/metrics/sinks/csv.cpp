@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "metrics/csv.hpp"
-#include "metrics/growing_file.hpp"
+#include "metrics/outputs/growing_file.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {

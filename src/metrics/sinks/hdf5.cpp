@@ -1,7 +1,7 @@
 // metrics.h5: what hdf5_schemas/metrics.json says. Built in memory, written aside and renamed: readers see a whole file.
 #include "core/host.hpp"
-#include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
+#include "metrics/typed_columns.hpp"
 
 namespace trainrt::metrics {
 

@@ -6,7 +6,7 @@
 
 #include "core/process/child_environment.hpp"
 #include "io/files/file.hpp"
-#include "metrics/program_feed.hpp"
+#include "metrics/outputs/program_feed.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/sink.hpp"
 

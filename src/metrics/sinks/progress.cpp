@@ -1,4 +1,4 @@
-#include "metrics/progress.hpp"
+#include "metrics/outputs/progress.hpp"
 
 #include "core/host.hpp"
 #include "core/output/output_capture.hpp"

@@ -8,8 +8,8 @@
 #include "core/text/name_patterns.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
-#include "metrics/event_file.hpp"
-#include "metrics/growing_file.hpp"
+#include "metrics/outputs/event_file.hpp"
+#include "metrics/outputs/growing_file.hpp"
 #include "metrics/sink.hpp"
 
 namespace trainrt::metrics {

@@ -2,11 +2,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "launch/expected_size.hpp"
 #include "launch/launcher.hpp"
 #include "launch/local_ranks.hpp"
-#include "launch/pmi_bridge.hpp"
-#include "launch/process_mapping.hpp"
-#include "launch/promise.hpp"
+#include "launch/pmi/pmi_bridge.hpp"
+#include "launch/pmi/process_mapping.hpp"
 #include "launch/shell_step.hpp"
 #include "launch/slice_launch.hpp"
 

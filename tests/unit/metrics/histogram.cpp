@@ -1,4 +1,4 @@
-#include "metrics/histogram.hpp"
+#include "metrics/outputs/histogram.hpp"
 
 #include <cmath>
 #include <cstdint>

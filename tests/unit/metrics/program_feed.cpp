@@ -1,5 +1,5 @@
 // What a program is fed, whatever it does: it hangs, dies, writes garbage, or is slow.
-#include "metrics/program_feed.hpp"
+#include "metrics/outputs/program_feed.hpp"
 
 #include <chrono>
 #include <thread>

@@ -8,11 +8,11 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "metrics/columns.hpp"
 #include "metrics/csv.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
+#include "metrics/typed_columns.hpp"
 #include "unit/metrics/open_sink.hpp"
 #include "unit/metrics/support.hpp"
 

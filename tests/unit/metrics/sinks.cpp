@@ -13,8 +13,8 @@
 
 #include "core/host.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
-#include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
+#include "metrics/typed_columns.hpp"
 #include "support/skip.hpp"
 #include "unit/metrics/open_sink.hpp"
 #include "unit/metrics/support.hpp"

@@ -12,8 +12,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/thread.hpp"
-#include "launch/pmi_server.hpp"
-#include "launch/process_mapping.hpp"
+#include "launch/pmi/pmi_server.hpp"
+#include "launch/pmi/process_mapping.hpp"
 
 namespace trainrt::program {
 

@@ -66,7 +66,7 @@ def _opened(open_tracker, begin):
 
 def numbers(metrics):
     """The numbers of a line of result.json, each under a name of its own. The runtime's own keys are below `runtime/`, since trackers have keys
-    with `_` themselves; a user's key that begins so is below `metric/`: `metric/runtime/x`. src/metrics/event_file.cpp does the same."""
+    with `_` themselves; a user's key that begins so is below `metric/`: `metric/runtime/x`. src/metrics/outputs/event_file.cpp does the same."""
     own = {"_training_iteration", "_timestamp"}
     values = {key: _number(value) for key, value in metrics.items() if key not in own}
     return {_name_of(key): value for key, value in values.items() if value is not None}

@@ -2,7 +2,7 @@
 #include <string>
 #include <thread>
 
-#include "launch/pmi_server.hpp"
+#include "launch/pmi/pmi_server.hpp"
 
 namespace trainrt::launch {
 

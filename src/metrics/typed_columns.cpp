@@ -1,4 +1,4 @@
-#include "metrics/columns.hpp"
+#include "metrics/typed_columns.hpp"
 
 #include <algorithm>
 #include <cstdlib>

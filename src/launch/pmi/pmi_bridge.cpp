@@ -1,4 +1,4 @@
-#include "launch/pmi_bridge.hpp"
+#include "launch/pmi/pmi_bridge.hpp"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "launch/promise.hpp"
+#include "launch/expected_size.hpp"
 
 #include <array>
 

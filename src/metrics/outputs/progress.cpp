@@ -1,4 +1,4 @@
-#include "metrics/progress.hpp"
+#include "metrics/outputs/progress.hpp"
 
 #include <algorithm>
 #include <utility>

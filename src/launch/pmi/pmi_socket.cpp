@@ -1,4 +1,4 @@
-#include "launch/pmi_socket.hpp"
+#include "launch/pmi/pmi_socket.hpp"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "metrics/histogram.hpp"
+#include "metrics/outputs/histogram.hpp"
 #include "metrics/record.hpp"
 
 namespace trainrt::metrics {

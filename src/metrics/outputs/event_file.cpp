@@ -1,4 +1,4 @@
-#include "metrics/event_file.hpp"
+#include "metrics/outputs/event_file.hpp"
 
 #include <algorithm>
 #include <array>

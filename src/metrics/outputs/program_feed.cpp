@@ -1,4 +1,4 @@
-#include "metrics/program_feed.hpp"
+#include "metrics/outputs/program_feed.hpp"
 
 #include <algorithm>
 #include <chrono>

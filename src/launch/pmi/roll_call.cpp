@@ -1,4 +1,4 @@
-#include "launch/roll_call.hpp"
+#include "launch/pmi/roll_call.hpp"
 
 #include <chrono>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "launch/process_mapping.hpp"
+#include "launch/pmi/process_mapping.hpp"
 
 #include <algorithm>
 #include <cstdio>

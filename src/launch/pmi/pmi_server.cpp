@@ -1,4 +1,4 @@
-#include "launch/pmi_server.hpp"
+#include "launch/pmi/pmi_server.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "launch/pmix_client.hpp"
+#include "launch/pmi/pmix_client.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "launch/roll_call.hpp"
+#include "launch/pmi/roll_call.hpp"
 
 namespace trainrt::launch {
 

@@ -1,4 +1,4 @@
-#include "metrics/growing_file.hpp"
+#include "metrics/outputs/growing_file.hpp"
 
 namespace trainrt::metrics {
 
