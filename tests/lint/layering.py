@@ -32,7 +32,6 @@ ARROWS = {
 }
 # The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
-<<<<<<< HEAD
     "core/text": set(),
     "core": {"core/text"},
     "core/process": {"core/text", "core"},
@@ -45,13 +44,10 @@ ROOMS = {
     "io/objects/without_s3": {"io", "io/objects/s3"},
     "io/hdf5": {"io", "io/files"},
     "io/hdf5/untrusted": {"io", "io/files", "io/objects", "io/hdf5"},
-||||||| 2826867a
-=======
     "launch/pmi": set(),
     "launch": {"launch/pmi"},
     "metrics": set(),
     "metrics/outputs": {"metrics"},
->>>>>>> room-launch
     "checkpoint/format": set(),
     "checkpoint": {"checkpoint/format"},
     "checkpoint/save": {"checkpoint", "checkpoint/format"},
