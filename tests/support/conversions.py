@@ -49,7 +49,14 @@ def kill_once(is_time, job):
     check(is_time() and job.returncode != FINISHED, f"it was not killed on the way: exit {job.returncode}: {err}")
 
 
+def kill_after_first_note(output, *words, slow="pwrite:slow=50:.part", env=None):
+    """Starts `convert` with `words`, which writes `output`, and kills it once it has noted its first parts. The second note, and so the end
+    of the conversion, waits until the kill: no machine is too fast."""
+    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two renames: nothing is written yet, and the first note
+    kill_once(lambda: parts_noted(output) > 0, start_convert(*words, slow=f"{slow},{second_note}", env=env))
+    check(not output.exists(), "the conversion ended before it was killed")
+
+
 def begun(output, *words, **options):
-    """A conversion to `output` that was killed behind its first parts."""
-    kill_once(lambda: parts_noted(output) > 0, start_convert(*words, "-o", output, **options))
-    check(not output.exists(), "it was not killed on the way")
+    """A conversion to `output` that was killed after its first parts."""
+    kill_after_first_note(output, *words, "-o", output, **options)
