@@ -50,10 +50,14 @@ def kill_once(is_time, job):
 
 
 def kill_after_first_note(output, *words, slow="pwrite:slow=50:.part", env=None):
-    """Starts `convert` with `words`, which writes `output`, and kills it once it has noted its first parts. The second note, and so the end
-    of the conversion, waits until the kill: no machine is too fast."""
-    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two renames: nothing is written yet, and the first note
-    kill_once(lambda: parts_noted(output) > 0, start_convert(*words, slow=f"{slow},{second_note}", env=env))
+    """Starts `convert` with `words`, which writes `output`, and kills it after its first note of finished parts, while the second one waits
+    to get its name: neither a fast nor a slow machine changes what was noted."""
+    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two: that nothing is written yet, and the first parts
+
+    def waits_for_its_name():
+        return parts_noted(output) > 0 and any(output.parent.glob(f"*.{output.name}.part.json.tmp.*"))
+
+    kill_once(waits_for_its_name, start_convert(*words, slow=f"{slow},{second_note}", env=env))
     check(not output.exists(), "the conversion ended before it was killed")
 
 
