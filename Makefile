@@ -18,10 +18,10 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages: ## install the Debian packages of .debian-packages that are missing
-	@tests/support/install_packages.sh .debian-packages
+	@tests/support/tools/install_packages.sh .debian-packages
 
 test-packages: ## the same with those of .debian-packages-tests
-	@tests/support/install_packages.sh .debian-packages .debian-packages-tests
+	@tests/support/tools/install_packages.sh .debian-packages .debian-packages-tests
 
 configure:
 	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS)
@@ -30,7 +30,7 @@ configure:
 configure-tests: test-packages configure
 	@grep -q '^TRAINRT_TESTS:BOOL=ON' $(BUILD)/CMakeCache.txt && grep -q '^CATCH2_INCLUDE:PATH=/' $(BUILD)/CMakeCache.txt || \
 	  cmake -S . -B $(BUILD) -DTRAINRT_TESTS=ON
-	@tests/support/install_arrow.sh $(BUILD)
+	@tests/support/tools/install_arrow.sh $(BUILD)
 
 wheel: configure ## the Python package alone, for pip: build/wheel/trainrt-*.whl (needs pip, setuptools and wheel, and no network)
 	@cmake --build $(BUILD) --target python_wheel && ls $(BUILD)/wheel/*.whl
@@ -54,7 +54,7 @@ test-frameworks: test-packages all ## unchanged scripts of PyPI's frameworks (8 
 
 lint: all ## clang-tidy over src (needs the package clang-tidy-16), and the tests of tests/lint
 	@cmake -S . -B $(BUILD)-lint -G Ninja -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=30 $(LEAN) >/dev/null
-	@nice /usr/bin/python3 tests/support/clang_tidy.py $(BUILD)-lint $(JOBS)
+	@nice /usr/bin/python3 tests/support/tools/clang_tidy.py $(BUILD)-lint $(JOBS)
 	@tests/run.sh $(BUILD) lint
 
 chaos: test-packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31

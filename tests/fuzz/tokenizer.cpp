@@ -5,7 +5,7 @@
 
 #include "core/json_depth.hpp"
 #include "io/file.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: E402
+from tools.guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop", "tune")

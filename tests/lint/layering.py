@@ -276,9 +276,9 @@ def libraries_are_seen_only_where_they_belong():
 
 @test
 def tests_make_their_folders_in_one_way():
-    """Scratch of tests/support/scratch.hpp, scratch() of tests/support/harness.py: both remove what they made."""
+    """Scratch of tests/support/cpp/scratch.hpp, scratch() of tests/support/harness.py: both remove what they made."""
     another = re.compile(r"mkdtemp|mkstemp|temp_directory_path|tempfile|tmpnam|XXXXXX")
-    allowed = ("tests/support/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
+    allowed = ("tests/support/cpp/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
     none([f"{name_of(path)}: {match[0]}" for path in sorted((SOURCE / "tests").rglob("*")) if path.suffix in (".cpp", ".hpp", ".py")
           and name_of(path) not in allowed for match in another.finditer(path.read_text())])
 

@@ -9,8 +9,8 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from conversions import *  # noqa: E402,F403
-from object_store import Store  # noqa: E402
+from runs.conversions import *  # noqa: E402,F403
+from fakes.object_store import Store  # noqa: E402
 import h5py  # noqa: E402
 
 ROWS = 200_000

@@ -25,7 +25,7 @@
 #include "core/own_output.hpp"
 #include "core/standard_streams.hpp"
 #include "core/streams_in_file.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

@@ -8,9 +8,9 @@
 #include <trainrt/error.hpp>
 
 #include "io/digest.hpp"
-#include "support/empty_remover.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/empty_remover.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

@@ -9,8 +9,8 @@
 #include "io/h5_memory.hpp"
 #include "io/h5_types.hpp"
 #include "io/schema.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

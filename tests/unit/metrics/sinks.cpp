@@ -15,7 +15,7 @@
 #include "io/schema.hpp"
 #include "metrics/columns.hpp"
 #include "metrics/sink.hpp"
-#include "support/skip.hpp"
+#include "support/cpp/skip.hpp"
 #include "unit/metrics/open_sink.hpp"
 #include "unit/metrics/support.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <trainrt/communicators.hpp>
 
-#include "support/empty_remover.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/empty_remover.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 

@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2]
+SOURCE = Path(__file__).resolve().parents[3]
 PROGRAM = "clang-tidy-16"
 FOR_GCC_ALONE = {"reduce.cpp": "its loops are steered by GCC's pragmas", "thrown.cpp": "it declares what clang knows by itself"}
 

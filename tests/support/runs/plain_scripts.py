@@ -6,8 +6,8 @@ import subprocess
 from harness import *  # noqa: F403
 
 PYTHON = "/usr/bin/python3"
-DDP = SOURCE / "tests/support/plain_ddp.py"
-XGBOOST = SOURCE / "tests/support/plain_xgboost.py"
+DDP = SOURCE / "tests/support/programs/plain_ddp.py"
+XGBOOST = SOURCE / "tests/support/programs/plain_xgboost.py"
 
 
 def require_torch():
@@ -21,7 +21,7 @@ def build_plain_mpi():
     if compiler is None:
         skip("mpicc.mpich is not there (package libmpich-dev)")
     program = scratch("mpi") / "plain_mpi"
-    done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", str(SOURCE / "tests/support/plain_mpi.c"), "-o", str(program)], capture_output=True, text=True)
+    done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", str(SOURCE / "tests/support/programs/plain_mpi.c"), "-o", str(program)], capture_output=True, text=True)
     check(done.returncode == 0, done.stderr)
     return program
 

@@ -1,7 +1,7 @@
 """Scripts that train by trainrt.train, each in a folder of its own with its runs beside it."""
 import json
 
-from program_runs import *  # noqa: F403
+from runs.program_runs import *  # noqa: F403
 
 HEAD = """import json, os, shutil, sys, time
 from trainrt import train

@@ -1,5 +1,5 @@
 """What the tests of data formats share: a function that writes files is registered with what a train function must get of them."""
-from trouble import *  # noqa: F401,F403
+from runs.trouble import *  # noqa: F401,F403
 
 try:
     import numpy

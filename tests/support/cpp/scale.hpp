@@ -9,8 +9,8 @@
 #include <trainrt/trainrt.hpp>
 
 #include "comm/tree.hpp"
-#include "support/counting_communicator.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/counting_communicator.hpp"
+#include "support/cpp/ranks.hpp"
 #include "trainer/run.hpp"
 
 namespace trainrt::test {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/format.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

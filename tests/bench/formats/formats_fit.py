@@ -5,10 +5,13 @@ Debian's python3-sklearn and python3-pandas, or a $TRAINRT_PYTHON that has them.
 import json
 import os
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy
 
-from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio, skip
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench import BUILD, SOURCE, TRAINRT, Bench, median, need, ratio, skip  # noqa: E402
 
 PYTHON = os.environ.get("TRAINRT_PYTHON", "/usr/bin/python3")
 ROWS, COLUMNS = 1_000_000, 20

@@ -9,8 +9,10 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-from bench import BUILD, SOURCE, TRAINRT, Bench, median, ratio, skip, with_file
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench import BUILD, SOURCE, TRAINRT, Bench, median, ratio, skip, with_file  # noqa: E402
 
 LIBRARY = BUILD / "bench/data_loop.so"
 PYTHON = BUILD / "arrow-python/bin/python"
@@ -42,7 +44,7 @@ def of_peer(bench, label, *words):
 
 def parquet_file(bench):
     if not PYTHON.exists() or not (BUILD / "modules/arrow.so").exists():
-        skip("pyarrow is not there (tests/support/install_arrow.sh BUILD), or trainrt was built without it")
+        skip("pyarrow is not there (tests/support/tools/install_arrow.sh BUILD), or trainrt was built without it")
     path = bench.folder / "table.parquet"
     if not path.exists():
         subprocess.run([PYTHON, "-c", MAKE_PARQUET.format(rows=ROWS, columns=COLUMNS), path], check=True)
@@ -55,7 +57,7 @@ def beside_pyarrow(bench, name, **keys):
     columns = [f"c{n}" for n in range(CHOSEN)]
     figures = bench.interleaved(5, {
         "trainrt": lambda: walked(bench, name, {"source": path, "columns": ", ".join(columns), "memory": "0 B", "chunk_cache": "1 MiB", **keys}),
-        "pyarrow": lambda: of_peer(bench, "pyarrow", SOURCE / "tests/bench/peer_parquet.py", path, ",".join(columns), str(BATCH))})
+        "pyarrow": lambda: of_peer(bench, "pyarrow", SOURCE / "tests/bench/peers/peer_parquet.py", path, ",".join(columns), str(BATCH))})
     print(f"# {name}: {median(figures['trainrt']):,.0f} samples/s, pyarrow {median(figures['pyarrow']):,.0f} rows/s")
     bench.claim(f"{name}_vs_pyarrow", ratio(figures["trainrt"], figures["pyarrow"]), ">=", 0.9)
 

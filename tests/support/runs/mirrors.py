@@ -1,6 +1,6 @@
 """Mirrors of checkpoints, in an object store or in a folder, for the suites that test them."""
 from harness import add_test, linear_config, scratch
-from object_store import Store
+from fakes.object_store import Store
 
 _stores = []
 

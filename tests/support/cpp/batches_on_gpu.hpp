@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/on_gpu.hpp"
+#include "support/cpp/on_gpu.hpp"
 #include "unit/trainer/runs.hpp"
 
 namespace trainrt::test {

@@ -5,12 +5,12 @@ _modules = {}
 
 
 def module_of(name):
-    """tests/support/NAME.cpp as a library."""
+    """Returns the library that tests/support/programs/NAME.cpp is built as."""
     if name not in _modules:
         if shutil.which("g++") is None:
             skip("g++ is not there")
         library = scratch("module") / f"lib{name}.so"
-        done = subprocess.run(["g++", "-shared", "-fPIC", "-std=c++20", "-O1", f"-I{SOURCE / 'include'}", str(SOURCE / f"tests/support/{name}.cpp"),
+        done = subprocess.run(["g++", "-shared", "-fPIC", "-std=c++20", "-O1", f"-I{SOURCE / 'include'}", str(SOURCE / f"tests/support/programs/{name}.cpp"),
                                "-o", str(library)], capture_output=True, text=True, timeout=120)
         check(done.returncode == 0, f"the module was not built: {done.stderr}")
         _modules[name] = library

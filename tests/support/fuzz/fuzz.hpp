@@ -8,7 +8,7 @@
 
 #include <trainrt/error.hpp>
 
-/// What a fuzz target defines: one file of tests/fuzz, one program. tests/support/fuzz.cpp is the rest of it.
+/// What a fuzz target defines: one file of tests/fuzz, one program. tests/support/fuzz/fuzz.cpp is the rest of it.
 namespace trainrt::fuzz {
 
 /// Inputs to begin with: what trainrt itself writes, and what was found to be hard.

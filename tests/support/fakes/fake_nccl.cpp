@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "comm/nccl/api.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 #ifndef FAKE_NCCL_VERSION
 #define FAKE_NCCL_VERSION 22809

@@ -10,10 +10,12 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy
 
-from bench import BUILD, SOURCE, TRAINRT, Bench, need, ratio, with_file
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench import BUILD, SOURCE, TRAINRT, Bench, need, ratio, with_file  # noqa: E402
 
 LIBRARY = BUILD / "bench/data_loop.so"
 ROWS, ROW_BYTES, BATCH, BLOCK = 100_000, 4096, 1024, 256
@@ -24,7 +26,7 @@ def start_server(bench):
     (folder / "data").mkdir()
     numpy.save(folder / "data/rows.npy", numpy.random.default_rng(1).integers(0, 256, (ROWS, ROW_BYTES), "u1"))
     port_file = bench.work / "port"
-    server = subprocess.Popen([sys.executable, SOURCE / "tests/support/object_store.py", folder, port_file])
+    server = subprocess.Popen([sys.executable, SOURCE / "tests/support/fakes/object_store.py", folder, port_file])
     limit = time.monotonic() + 60
     while not port_file.exists():
         if server.poll() is not None or time.monotonic() > limit:

@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 
 #include "device/runtime.hpp"
-#include "support/communicator_contract.hpp"
-#include "support/on_gpu.hpp"
+#include "support/cpp/communicator_contract.hpp"
+#include "support/cpp/on_gpu.hpp"
 
 namespace trainrt::test {
 

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "support/scale.hpp"
+#include "support/cpp/scale.hpp"
 
 int main(int count, char** words) {
   if (count != 4) {

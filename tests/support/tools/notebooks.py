@@ -1,7 +1,7 @@
 """Notebooks that jupyter nbconvert executes, and what their cells show."""
 import importlib.util
 
-from train_scripts import *  # noqa: F403
+from runs.train_scripts import *  # noqa: F403
 
 IMPORTS = "import json, os, time\nfrom trainrt import train\nfrom trainrt.train import *"
 

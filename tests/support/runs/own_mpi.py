@@ -1,4 +1,4 @@
-"""tests/support/heat.cpp, a program with its own main and its own MPI_Init, built against the installed library."""
+"""tests/support/programs/heat.cpp, a program with its own main and its own MPI_Init, built against the installed library."""
 import os
 import shutil
 import subprocess
@@ -37,7 +37,7 @@ def build_own_main(prefix, source, name):
 
 def build_heat(prefix):
     """The program."""
-    return build_own_main(prefix, SOURCE / "tests/support/heat.cpp", "heat")
+    return build_own_main(prefix, SOURCE / "tests/support/programs/heat.cpp", "heat")
 
 
 def build_own_trainer(prefix, source, name):

@@ -1,7 +1,7 @@
 """What both libraries of boosted trees promise under their trainers; the script is frameworks/scripts/boosted_trees.py."""
 import json
 
-from program_runs import *  # noqa: F403
+from runs.program_runs import *  # noqa: F403
 
 SCRIPT = SOURCE / "tests/frameworks/scripts/boosted_trees.py"
 

@@ -1,4 +1,4 @@
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 #include <cstdio>
 #include <cstdlib>

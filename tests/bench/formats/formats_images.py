@@ -14,10 +14,12 @@ import re
 import subprocess
 import sys
 import tarfile
+from pathlib import Path
 
 import numpy
 
-from bench import BUILD, SOURCE, TRAINRT, Bench, need, ratio, skip, with_file
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench import BUILD, SOURCE, TRAINRT, Bench, need, ratio, skip, with_file  # noqa: E402
 
 LIBRARY = BUILD / "bench/data_loop.so"
 WEBDATASET = "webdataset==1.0.2"
@@ -96,7 +98,7 @@ def main():
         figures.setdefault(label, []).append(rate(label, bench.run(label, [TRAINRT, "--config", config])[1]))
 
     def peer(label, what, path, python="/usr/bin/python3"):
-        figures.setdefault(label, []).append(rate(label, bench.run(label, [python, SOURCE / "tests/bench/peer_images.py", what, path])[1]))
+        figures.setdefault(label, []).append(rate(label, bench.run(label, [python, SOURCE / "tests/bench/peers/peer_images.py", what, path])[1]))
 
     def jpeg(label, folder):
         ours(label, {"source": folder, "labels": "none"})

@@ -7,8 +7,10 @@ between them.
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-from bench import BUILD, TRAINRT, Bench, need, ratio
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench import BUILD, TRAINRT, Bench, need, ratio  # noqa: E402
 
 ROWS, COLUMNS, REPEATED = 100_000, 20, 8
 PEER = """

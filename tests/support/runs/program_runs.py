@@ -1,8 +1,8 @@
 """Runs of [train] program: programs that use the client, and a linear regression that keeps all that a training has to keep."""
-from training import *  # noqa: F403
+from runs.training import *  # noqa: F403
 
 PYTHON = "/usr/bin/python3"
-LINEAR = SOURCE / "tests/support/program_linear.py"
+LINEAR = SOURCE / "tests/support/programs/program_linear.py"
 ONE_THREAD = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}
 BY_STEPS = {"epochs": 12, "report_every": 7}
 BY_EPOCHS = {"epochs": 16}

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/ranks.hpp"
-#include "support/slow_ranks.hpp"
+#include "support/cpp/ranks.hpp"
+#include "support/cpp/slow_ranks.hpp"
 
 using namespace trainrt;
 using trainer::SpeedWatch;
