@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # a goal configures what the next one builds
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart test test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -43,6 +43,10 @@ quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@src/build_with_estimate.sh $(BUILD) $(JOBS) trainrt trainrt_shared modules
 	@echo "quickstart, 3 of 3: 10 epochs of FashionMNIST on $(RANKS) ranks (about a minute)"
 	@jobs/quickstart.sh $(BUILD) $(RANKS)
+
+check: configure-tests all ## the tests to run after every change: lint, unit and contract (at most 90 seconds once all is built)
+	@cmake --build $(BUILD) --parallel $(JOBS) --target unit_and_contract
+	@tests/run.sh $(BUILD) lint unit contract
 
 test: configure-tests ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
