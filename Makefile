@@ -9,7 +9,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 
 .DEFAULT_GOAL := all
 .NOTPARALLEL:  # a goal configures what the next one builds
-.PHONY: all help packages test-packages configure configure-tests wheel quickstart test bench-guard test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
+.PHONY: all help packages test-packages configure configure-tests wheel quickstart check test bench-guard test-frameworks lint chaos chaos-sweeps attack fuzz bench bench-% asan tsan install format clean
 
 all: configure ## build the program and its modules
 	@cmake --build $(BUILD) --parallel $(JOBS) --target trainrt trainrt_shared modules
@@ -18,10 +18,10 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages: ## install the Debian packages of .debian-packages that are missing
-	@tests/support/install_packages.sh .debian-packages
+	@tests/support/tools/install_packages.sh .debian-packages
 
 test-packages: ## the same with those of .debian-packages-tests
-	@tests/support/install_packages.sh .debian-packages .debian-packages-tests
+	@tests/support/tools/install_packages.sh .debian-packages .debian-packages-tests
 
 configure:
 	@test -f $(BUILD)/build.ninja || cmake -S . -B $(BUILD) -G Ninja $(CMAKE_ARGS)
@@ -30,7 +30,7 @@ configure:
 configure-tests: test-packages configure
 	@grep -q '^TRAINRT_TESTS:BOOL=ON' $(BUILD)/CMakeCache.txt && grep -q '^CATCH2_INCLUDE:PATH=/' $(BUILD)/CMakeCache.txt || \
 	  cmake -S . -B $(BUILD) -DTRAINRT_TESTS=ON
-	@tests/support/install_arrow.sh $(BUILD)
+	@tests/support/tools/install_arrow.sh $(BUILD)
 
 wheel: configure ## the Python package alone, for pip: build/wheel/trainrt-*.whl (needs pip, setuptools and wheel, and no network)
 	@cmake --build $(BUILD) --target python_wheel && ls $(BUILD)/wheel/*.whl
@@ -44,6 +44,10 @@ quickstart: ## install, build, and train FashionMNIST on 2 ranks, without Slurm
 	@echo "quickstart, 3 of 3: 10 epochs of FashionMNIST on $(RANKS) ranks (about a minute)"
 	@jobs/quickstart.sh $(BUILD) $(RANKS)
 
+check: configure-tests all ## the tests to run after every change: lint, unit and contract (at most 90 seconds once all is built)
+	@cmake --build $(BUILD) --parallel $(JOBS) --target unit_and_contract
+	@tests/run.sh $(BUILD) lint unit contract
+
 test: configure-tests ## install, build, and run every test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run.sh $(BUILD)
@@ -54,7 +58,7 @@ test-frameworks: test-packages all ## unchanged scripts of PyPI's frameworks (8 
 
 lint: all ## clang-tidy over src (needs the package clang-tidy-16), and the tests of tests/lint
 	@cmake -S . -B $(BUILD)-lint -G Ninja -DTRAINRT_TESTS=OFF -DTRAINRT_PCH=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=30 $(LEAN) >/dev/null
-	@nice /usr/bin/python3 tests/support/clang_tidy.py $(BUILD)-lint $(JOBS)
+	@nice /usr/bin/python3 tests/support/tools/clang_tidy.py $(BUILD)-lint $(JOBS)
 	@tests/run.sh $(BUILD) lint
 
 chaos: test-packages all ## break runs under Slurm by seeded plans: make chaos SEED=7 PLANS=100 TIME=seconds, or one again: SEED=7 PLAN=31

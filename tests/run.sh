@@ -1,34 +1,53 @@
 #!/usr/bin/env bash
 # Runs the tests that are built under BUILD, or only the named suites, and ends with "N passed, N failed, N skipped".
-#   tests/run.sh build [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
-# What mostly waits (for Slurm, for limits of time, for programs) runs beside the others, which keep the cores busy one after the
-# other: three lanes. One that has come to its end takes what waits in the others.
-# A Catch2 program counts its test cases, and one that asserts nothing as failed; a Python test its checks; "skipped: reason"
-# lines count as skipped.
+#   tests/run.sh BUILD [lint] [unit] [contract] [fuzz] [multirank] [faults] [frameworks] [gpu] [slurm]
+#
+# tests/budgets.txt gives each test program a lane and a budget of seconds. Four workers run side by side: one for the lane `slurm`,
+# whose programs share the machine's Slurm, two for `waiting` (programs that mostly wait), one for `busy`. Each takes the programs
+# with the largest budgets first, and helps the other lanes, except `slurm`, when its own is empty.
+#
+# A program that takes 1.5 times its budget counts as a failure on a quiet machine. The machine is quiet if a busy loop on each core
+# gets at least 85 % of that core, both before the first test and after the last. Otherwise, and in a build with sanitizers, the
+# budgets are only printed.
+#
+# Catch2 programs count their test cases (one without assertions fails), Python tests their checks. A line "skipped: REASON" counts
+# as skipped.
 set -u
 [ -f "${1:-}/build.ninja" ] || { echo "usage: tests/run.sh BUILD [SUITE...]: BUILD is a folder that cmake has configured" >&2; exit 64; }
 build=$(cd "$1" && pwd)
 shift
 suites=${*:-lint unit contract fuzz multirank faults frameworks gpu slurm}
 here=$(cd "$(dirname "$0")" && pwd)
+budgets=$here/budgets.txt
+default_budget=15
 logs=$build/test-logs
 mkdir -p "$logs"
 totals=$(mktemp -d)
-export XDG_STATE_HOME=$totals/state XDG_CONFIG_HOME=$totals/config # not those of who runs the tests
+export XDG_STATE_HOME=$totals/state XDG_CONFIG_HOME=$totals/config # a user's own settings must not steer the tests
 trap 'rm -rf "$totals"' EXIT
 child=
 
-lane_of() { # lane_of NAME: one of the lanes that run side by side
+budget_of() { # budget_of NAME: prints its seconds and its lane
+  awk -v name="$1" -v seconds=$default_budget -v lane=busy '!/^#/ && $3 == name { seconds = $1; lane = $2 } END { print seconds, lane }' "$budgets"
+}
+
+programs_of() { # programs_of SUITE: prints the names of its test programs
+  local file
   case $1 in
-    slurm/*) lane=slurm ;;
-    multirank/test_crash | multirank/test_doctor | multirank/test_hang | multirank/test_launch | multirank/test_lease | multirank/test_local_ranks) lane=waiting ;;
-    frameworks/test_tor* | frameworks/test_tr*) lane=busy ;;
-    faults/test_fencing | frameworks/*) lane=waiting ;;
-    *) lane=busy ;;
+    unit) for file in "$build"/tests/test_unit_*; do [ ! -x "$file" ] || echo "unit/$(basename "$file")"; done ;;
+    contract) echo contract ;;
+    *) for file in "$here/$1"/*.py "$here/$1"/*.sh; do [ ! -f "$file" ] || echo "$1/$(basename "${file%.*}")"; done ;;
   esac
 }
 
-named_failures() { # named_failures LOG: what failed, in a few lines
+cores_are_free() { # fails if a busy loop on each core gets less than 85 % of it
+  local core TIMEFORMAT='%R %U'
+  for ((core = 0; core < $(nproc); ++core)); do
+    { time for ((i = 0; i < 150000; ++i)); do :; done; } 2>&1 &
+  done | awk '$2 < 0.85 * $1 { bad = 1 } END { exit bad }'
+}
+
+named_failures() { # named_failures LOG: prints the failures of a log in a few lines
   if grep -q '^FAILED' "$1"; then
     grep -A 12 '^FAILED' "$1" | head -n 14
   elif grep -q 'FAILED:$' "$1"; then # Catch2's
@@ -38,22 +57,22 @@ named_failures() { # named_failures LOG: what failed, in a few lines
   fi | cut -c 1-300 | sed 's/^/    /'
 }
 
-count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program, and prints them with its failures
-  local name=$1 log=$2 code=$3 seconds=$4 good bad skip
+count() { # count NAME LOG EXIT_CODE SECONDS BUDGET: reads the last totals of a program, and prints them with its failures
+  local name=$1 log=$2 code=$3 seconds=$4 budget=$5 good bad skip
   skip=$(grep -c '^ *skipped: ' "$log")
   if line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) && [ -n "$line" ]; then
     read -r good _ bad _ <<<"${line//,/}"
   elif line=$(grep -E '^All tests passed' "$log" | tail -n 1) && [ -n "$line" ]; then
     good=$(sed -E 's/.* in ([0-9]+) test case.*/\1/' <<<"$line") bad=0
-    good=$((good - skip)) # a Catch2 case that skipped is among those that ended well
+    good=$((good - skip)) # Catch2 counts a skipped case as passed
   elif line=$(grep -E '^test cases:' "$log" | tail -n 1) && [ -n "$line" ]; then
     good=$(grep -oE '[0-9]+ passed' <<<"$line" | grep -oE '[0-9]+' || echo 0)
     bad=$(grep -oE '[0-9]+ failed' <<<"$line" | grep -oE '[0-9]+' || echo 0)
   else
     good=0 bad=1
   fi
-  [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # crashed or timed out after its totals
-  printf '%-44s %4d passed %3d failed %3d skipped  %4d s\n' "$name" "$good" "$bad" "$skip" "$seconds"
+  [ "$code" = 0 ] || [ "$bad" != 0 ] || bad=1 # it crashed or timed out after its totals
+  printf '%-44s %4d passed %3d failed %3d skipped  %4d s of %4d s\n' "$name" "$good" "$bad" "$skip" "$seconds" "$budget"
   grep '^ *skipped: ' "$log" | sed 's/^ */    /'
   if [ "$bad" != 0 ]; then
     grep '^FAILED' "$log"
@@ -61,63 +80,72 @@ count() { # count NAME LOG EXIT_CODE SECONDS: reads the last totals of a program
     { echo "failed: $name ($log)"; named_failures "$log"; } >>"$totals/failures"
   fi
   echo "$good $bad $skip" >>"$totals/$BASHPID"
+  echo "$name $seconds $budget" >>"$totals/seconds"
 }
 
-run() { # run NAME COMMAND...: in its lane, or in one that has come to its end and helps; Slurm's tests only one after the other
-  local name=$1 code lane
-  lane_of "$name"
-  [ "$lane" = "$this_lane" ] || { [ "$helps" = yes ] && [ "$lane" != slurm ]; } || return 0
+run() { # run NAME BUDGET: runs a program that no other worker has taken
+  local name=$1 budget=$2 code file command log="$logs/${1//\//_}.log"
   mkdir "$totals/taken.${name//\//_}" 2>/dev/null || return 0
-  shift
-  local log="$logs/${name//\//_}.log"
+  file=$here/$name
+  case $name in
+    unit/*) command=("$build/tests/${name#unit/}" -w NoAssertions) ;;
+    contract) command=("$build/tests/test_contract" -w NoAssertions) ;;
+    *) if [ -f "$file.py" ]; then command=(/usr/bin/python3 "$file.py" "$build"); else command=(bash "$file.sh" "$build"); fi ;;
+  esac
   SECONDS=0
-  timeout --kill-after=10 1500 "$@" >"$log" 2>&1 </dev/null &
+  timeout --kill-after=10 1500 "${command[@]}" >"$log" 2>&1 </dev/null &
   child=$!
   wait "$child"
   code=$?
   child=
-  count "$name" "$log" "$code" "$SECONDS" >"$totals/text.$BASHPID"
-  cat "$totals/text.$BASHPID" # in one piece, beside what the other lane prints
+  count "$name" "$log" "$code" "$SECONDS" "$budget" >"$totals/text.$BASHPID"
+  cat "$totals/text.$BASHPID" # at once, so that workers do not mix their lines
 }
 
-run_suite() {
-  local suite=$1 program script scripts
-  case $suite in
-    unit) for program in "$build"/tests/test_unit_*; do run "unit/$(basename "$program")" "$program" -w NoAssertions; done ;;
-    contract)
-      run contract "$build/tests/test_contract" -w NoAssertions
-      ;;
-  esac
-  # The last of the alphabet first: the longest are there, and none is left alone at the end.
-  mapfile -t scripts < <(printf '%s\n' "$here/$suite"/*.py | sort -r)
-  for script in "${scripts[@]}"; do
-    [ -f "$script" ] && run "$suite/$(basename "$script" .py)" /usr/bin/python3 "$script" "$build"
-  done
-  for script in "$here/$suite"/*.sh; do
-    [ -f "$script" ] && run "$suite/$(basename "$script" .sh)" bash "$script" "$build"
-  done
-}
-
-run_lane() { # run_lane NAME
-  local suite this_lane=$1 helps
+run_worker() { # run_worker LANE: runs the programs of its lane, then helps the others
+  local helps seconds lane name
   trap 'trap "" TERM; [ -z "$child" ] || { kill "$child"; wait "$child"; }; exit 143' TERM
   for helps in no yes; do
-    for suite in $suites; do run_suite "$suite"; done
+    while read -r seconds lane name <&3; do
+      if [ "$lane" = "$1" ] || { [ $helps = yes ] && [ "$lane" != slurm ]; }; then run "$name" "$seconds"; fi
+    done 3<"$totals/queue"
   done
   return 0
 }
 
-lanes=
-for lane in slurm waiting busy; do
-  run_lane "$lane" &
-  lanes="$lanes $!"
-done
-trap 'kill $lanes 2>/dev/null; wait; exit 130' INT TERM
-for pid in $lanes; do
-  wait "$pid" || echo "0 1 0" >>"$totals/0" # it did not come to its end
-done
+print_budgets() { # prints seconds and budgets per suite, and each program above 1.5 times its budget; fails if there is one
+  awk '{ suite = $1; sub("/.*", "", suite); used[suite] += $2; given[suite] += $3
+         if ($2 > 1.5 * $3) over[++n] = sprintf("over budget: %s took %d s of %d s", $1, $2, $3) }
+       END { printf "%-12s %8s %8s\n", "suite", "seconds", "budget"
+             for (suite in used) printf "%-12s %8d %8d\n", suite, used[suite], given[suite] | "sort"
+             close("sort")
+             for (i = 1; i <= n; ++i) print over[i]
+             exit n > 0 }' "$totals/seconds"
+}
 
-[ ! -f "$totals/failures" ] || cat "$totals/failures" # once more, where the end of a long log shows them
+for suite in $suites; do programs_of "$suite"; done | while read -r name; do echo "$(budget_of "$name") $name"; done | sort -rn >"$totals/queue"
+touch "$totals/seconds"
+quiet=no
+! grep -q '^TRAINRT_SANITIZE:[A-Z]*=..*' "$build/CMakeCache.txt" && cores_are_free && quiet=yes
+workers=
+for lane in slurm waiting waiting busy; do
+  run_worker "$lane" &
+  workers="$workers $!"
+done
+trap 'kill $workers 2>/dev/null; wait; exit 130' INT TERM
+for pid in $workers; do
+  wait "$pid" || echo "0 1 0" >>"$totals/0" # a worker that failed
+done
+[ $quiet = no ] || cores_are_free || quiet=no
+
+[ ! -f "$totals/failures" ] || cat "$totals/failures" # again, at the end of a long log
+if print_budgets; then
+  :
+elif [ $quiet = yes ]; then
+  echo "0 1 0" >>"$totals/0"
+else
+  echo "the machine was not quiet, or the build has sanitizers: no failure"
+fi
 cat "$totals"/[0-9]* 2>/dev/null | {
   passed=0 failed=0 skipped=0
   while read -r good bad skip; do

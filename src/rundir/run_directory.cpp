@@ -43,12 +43,15 @@ void make_directories(const std::string& path) try {
   throw PathNotWritable(fmt::format("{} (on {})", error.what(), host_name()), error.path());
 }
 
-void write_probe(const std::string& path) try {
+/// Returns whether the file was written. If its directory does not exist, returns false, or throws at the last attempt.
+bool write_probe(const std::string& path, bool is_last_attempt) try {
   io::retried([&] {
     io::remove_tree(path);
     io::write_file(path, "is this directory shared by all ranks?\n");
   });
+  return true;
 } catch (const io::StorageError& error) {
+  if (error.error_number() == ENOENT && !is_last_attempt) return false;
   if (!is_for_the_user(error)) throw;
   throw PathNotWritable(error.what(), error.path());
 }
@@ -100,8 +103,10 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
   const auto before = existing_part(storage_path);
   const auto probe = communicator.broadcast_text(io::temporary_beside(storage_path + "/probe"), 0);
   const auto make_probe = [&] {
-    make_directories(storage_path);
-    write_probe(probe);
+    constexpr int max_attempts = 100;  // another process may remove the directory while it is empty: remove_made_storage()
+    int attempt = 0;
+    do make_directories(storage_path);
+    while (!write_probe(probe, ++attempt == max_attempts));
   };
   try {
     comm::agreed_on_first(communicator, make_probe, explain);

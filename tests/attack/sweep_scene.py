@@ -4,7 +4,7 @@ import re
 from attacked_run import AttackedRun
 from harness import FAILED, FINISHED, STOPPED, TRAINRT, USAGE, Job, check, check_exit, check_same_bits, equal, reported_metrics, scratch
 from scenes import INJECTOR, NAME, TIME_LIMIT_S, Scene
-from sweeps import sweep_config, trials_of
+from runs.sweeps import sweep_config, trials_of
 
 TRIALS, EPOCHS = 2, 2
 SWEEPS = {name: Scene(name, 1, 0, "new") for name in ("sweep/new",)}

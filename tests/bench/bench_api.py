@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench import BUILD, TRAINRT, Bench, median, need, ratio, skip
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent / "programs"
 PYTHON = os.environ.get("TRAINRT_PYTHON", "/usr/bin/python3")
 STEPS = 600
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

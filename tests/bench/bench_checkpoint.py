@@ -23,7 +23,7 @@ from bench import BUILD, MPIEXEC, SOURCE, Bench, median, need, ratio, repetition
 
 PYTHON = "/usr/bin/python3"
 PROBE = BUILD / "bench/checkpoint_probe"
-PEER = SOURCE / "tests/bench/peer_torch_save.py"
+PEER = SOURCE / "tests/bench/peers/peer_torch_save.py"
 GIB, MIB = 1 << 30, 1 << 20
 SIZES = [float(word) for word in os.environ.get("TRAINRT_BENCH_SIZES", "1,4").split(",")]
 REPETITIONS = repetitions_or(5)

@@ -87,7 +87,7 @@ def walked(bench, label, data, loop=""):
 def of_program(bench, data):
     keys = "".join(f"{key} = {value}\n" for key, value in data.items())
     config = with_file(bench.work / "program.ini", f"[run]\nname = python\nstorage_path = {bench.fresh('runs')}\n[train]\nprogram = /usr/bin/python3 "
-                       f"{SOURCE}/tests/bench/program_batches.py\n[data.train]\n{keys}")
+                       f"{SOURCE}/tests/bench/programs/program_batches.py\n[data.train]\n{keys}")
     return float(re.search(r"samples_per_s=([0-9]+)", bench.run("python", [TRAINRT, "--config", config])[1])[1])
 
 
@@ -99,13 +99,13 @@ def has(module):
 
 
 def pandas_rows(bench, file):
-    return float(re.search(r"rows_per_s=([0-9]+)", bench.run("pandas", [PYTHON, SOURCE / "tests/bench/peer_csv.py", file])[1])[1])
+    return float(re.search(r"rows_per_s=([0-9]+)", bench.run("pandas", [PYTHON, SOURCE / "tests/bench/peers/peer_csv.py", file])[1])[1])
 
 
 def small_epoch(bench, whose, file):
     """Epochs a second."""
     python = PYTHON if whose == "ray" else "/usr/bin/python3"
-    return 1 / bench.run(f"small {whose}", [python, SOURCE / "tests/bench/small_epoch.py", whose, file], PYTHONPATH=str(BUILD / "python"),
+    return 1 / bench.run(f"small {whose}", [python, SOURCE / "tests/bench/programs/small_epoch.py", whose, file], PYTHONPATH=str(BUILD / "python"),
                          RAY_DATA_DISABLE_PROGRESS_BARS="1")[0]
 
 
@@ -119,7 +119,7 @@ def share_of_waiting(bench):
 
 
 def loader(bench, file):
-    output = bench.run("DataLoader", ["/usr/bin/python3", SOURCE / "tests/bench/peer_loader.py", file, "20000"])[1]
+    output = bench.run("DataLoader", ["/usr/bin/python3", SOURCE / "tests/bench/peers/peer_loader.py", file, "20000"])[1]
     return float(re.search(r"loader_per_s=([0-9]+)", output)[1])
 
 

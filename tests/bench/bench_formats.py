@@ -13,13 +13,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent / "formats"
 PARTS = ("parquet", "images", "convert", "fit", "s3")
 
 
 def main():
     wanted = [word for word in sys.argv[1:] if word in PARTS] or PARTS
-    build = next((word for word in sys.argv[1:] if word not in PARTS), str(FOLDER.parents[1] / "build"))
+    build = next((word for word in sys.argv[1:] if word not in PARTS), str(FOLDER.parents[2] / "build"))
     codes = [subprocess.run(["/usr/bin/python3", str(FOLDER / f"formats_{part}.py"), build]).returncode for part in wanted]
     sys.exit(max(codes))
 

@@ -27,7 +27,7 @@ from bench import BUILD, TRAINRT, Bench, median, need, ratio, skip
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainrt-frameworks")
-SCRIPT = FOLDER / "frameworks_epochs.py"
+SCRIPT = FOLDER / "programs/frameworks_epochs.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(BUILD / "python"), "HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 REPETITIONS = 5
 

@@ -67,7 +67,7 @@ class Side:
 
     def command_of_plain(self, precision, epochs=EPOCHS, words=()):
         device = "cpu" if self.options.try_on_cpu else "cuda"
-        peer = SOURCE / "tests/bench/peer_plain.py"
+        peer = SOURCE / "tests/bench/peers/peer_plain.py"
         return [self.options.python, peer, "--model", self.function, "--device", device, "--precision", precision, "--epochs", epochs, *words, *self.peer]
 
     def ours(self, precision):

@@ -30,7 +30,7 @@ import environments  # noqa: E402
 import frameworks  # noqa: E402
 import harness  # noqa: E402
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent / "programs"
 TORCH = next(each for each in frameworks.FRAMEWORKS if each.package == "torch")
 TRAIN_S = 10
 START_LIMIT_S = 120

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from bench import BUILD, MPIEXEC, TRAINRT, Bench, median, need, with_file  # noqa: E402
-from browser import PROGRAM, Browser  # noqa: E402
+from tools.browser import PROGRAM, Browser  # noqa: E402
 
 START = datetime(2026, 11, 24)
 

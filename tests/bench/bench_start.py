@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from bench import BUILD, MPIEXEC, TRAINRT, Bench, median, need, ratio, with_file
 from fashion_data import data_sections, first_samples, need_fashion_mnist
-from old_run import grow_old
+from runs.old_run import grow_old
 
 LINEAR = "[train]\nfunction = linear\n[loop]\nepochs = 1\n[data.train]\nformat = synthetic\nsamples = 64\n"
 

@@ -24,7 +24,7 @@ from fashion_data import data_sections, first_samples, need_fashion_mnist
 
 RANKS, FEW, MANY = 2, 1, 3
 PYTHON = "/usr/bin/python3"
-PEER = SOURCE / "tests/bench/peer_ddp.py"
+PEER = SOURCE / "tests/bench/peers/peer_ddp.py"
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 RESNET_STEPS, RESNET_BATCH, RESNET_TEST = 24, 32, 256  # of an epoch; a rank; images to evaluate
 PARTS = ("fashion", "cost", "resnet")

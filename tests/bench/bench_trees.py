@@ -119,7 +119,7 @@ class Trees:
                 "train_s": float((re.search(r"rounds? in ([0-9.]+) s", printed) or [0, 0])[1]), "peak_mib": usage.ru_maxrss / 1024}
 
     def peer(self, source, rounds, threads, ranks=1, pandas=False):
-        command = ["/usr/bin/python3", str(FOLDER / "peer_trees.py"), *(["--pandas"] if pandas else []), self.library, source, str(rounds), str(threads)]
+        command = ["/usr/bin/python3", str(FOLDER / "peers/peer_trees.py"), *(["--pandas"] if pandas else []), self.library, source, str(rounds), str(threads)]
         if ranks == 1:
             return figures_in(self.bench.run(f"{self.library}_peer", command, **self.environment(source))[1])
         return self.peers(command, ranks, self.environment(source))

@@ -82,7 +82,7 @@ def ray(bench):
     root = Path(os.environ.get("TRAINRT_FRAMEWORKS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trainrt-frameworks")
     python = root / "ray_tune/bin/python"
     need(python, "Ray Tune: make test-frameworks ONLY=Ray_Tune installs it")
-    script = Path(__file__).with_name("ray_tune_sweep.py")
+    script = Path(__file__).resolve().parent / "peers/ray_tune_sweep.py"
 
     def seconds(name):
         return bench.run(name, [python, script, name, bench.fresh(name)], timeout_s=900, PYTHONPATH=str(BUILD / "python"), OMP_NUM_THREADS="1",

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from cluster import Cluster
-from fashion import fashion_config
+from runs.fashion import fashion_config
 from harness import BUILD, FINISHED, SOURCE, check_exit, linear_config, processes_with, run_dir_of, run_ranks, scratch, wait_until, write_config
 from plans import REPORTS
 
@@ -20,7 +20,7 @@ def config_of(plan_model, folder, name, images, storage=None, checkpoint=None, s
     if plan_model == "program":
         return write_config(Path(folder) / f"{name}.ini", {
             "run": {"name": name, "storage_path": storage or Path(folder) / "runs", "seed": 5},
-            "train": {"program": f"/usr/bin/python3 {SOURCE / 'tests/support/program_linear.py'}"},
+            "train": {"program": f"/usr/bin/python3 {SOURCE / 'tests/support/programs/program_linear.py'}"},
             "loop": {"epochs": REPORTS, "samples": 192, "step_pause": step_pause}, **sections})
     if plan_model == "linear":
         return linear_config(folder, name, {"epochs": REPORTS, "dropout": 0.1, "optimizer": "adamw", "lr": 0.005, "step_pause": step_pause},

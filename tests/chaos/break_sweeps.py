@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "support"), str(Path(__file__).resolve().parent)]
 from sweep_places import Here, OnCluster  # noqa: E402
-from sweeps import *  # noqa: E402,F403
+from runs.sweeps import *  # noqa: E402,F403
 
 TRIALS, EPOCHS = 6, 9
 SCHEDULERS = {"fifo": {}, "asha": {"max_t": EPOCHS, "reduction_factor": 3}, "median": {"grace_period": 3}, "hyperband": {"max_t": EPOCHS},

@@ -6,7 +6,7 @@ import json
 import random
 from dataclasses import asdict, dataclass, field
 
-MODELS = {"fashion_mnist": 6, "linear": 4, "program": 2}  # how often; the last is tests/support/program_linear.py, in Python
+MODELS = {"fashion_mnist": 6, "linear": 4, "program": 2}  # how often; the last is tests/support/programs/program_linear.py, in Python
 REPORTS = 120  # of a run of any model
 
 # Layouts of the ranks over the two nodes of a job, as words for srun; by number of ranks.

@@ -4,8 +4,8 @@
 
 #include "comm/gpu_backend.hpp"
 #include "comm/timed_communicator.hpp"
-#include "support/communicator_contract.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/communicator_contract.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 

@@ -32,7 +32,7 @@
 #include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/files/file.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 #include "unit/checkpoint/model.hpp"
 
 using namespace trainrt;

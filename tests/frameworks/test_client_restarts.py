@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from program_runs import *  # noqa: E402,F403
+from runs.program_runs import *  # noqa: E402,F403
 
 RESTARTS = {"failure": {"max_failures": 5}}
 FIRST_START = "import os, sys, time\nfirst_start = os.environ['TORCHELASTIC_RESTART_COUNT'] == '0'\n"

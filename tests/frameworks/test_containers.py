@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import *  # noqa: E402,F403
-from training import *  # noqa: E402,F403
+from runs.plain_scripts import *  # noqa: E402,F403
+from runs.training import *  # noqa: E402,F403
 
-LINEAR = SOURCE / "tests/support/program_linear.py"
+LINEAR = SOURCE / "tests/support/programs/program_linear.py"
 
 
 def container(*writable):

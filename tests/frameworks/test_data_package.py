@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from program_runs import *  # noqa: E402,F403
+from runs.program_runs import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
 os.environ.pop("TRAINRT_FD", None)

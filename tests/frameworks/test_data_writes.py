@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import arrow_python  # noqa: E402,F401  goes on in another Python
-from program_runs import *  # noqa: E402,F403
+from tools import arrow_python  # noqa: E402,F401  goes on in another Python
+from runs.program_runs import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
 os.environ.pop("TRAINRT_FD", None)

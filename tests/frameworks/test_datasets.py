@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import require_torch  # noqa: E402
-from train_scripts import *  # noqa: E402,F403
+from runs.plain_scripts import require_torch  # noqa: E402
+from runs.train_scripts import *  # noqa: E402,F403
 
 # Writes down what each rank gets, a line a batch. Each batch is a report, some with a checkpoint.
 READS = HEAD + """

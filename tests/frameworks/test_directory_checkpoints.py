@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from program_runs import *  # noqa: E402,F403
+from runs.program_runs import *  # noqa: E402,F403
 
 PROGRAM = """
 import json, os, shutil, time

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from guides import block  # noqa: E402
-from own_mpi import build_own_main, build_own_trainer, install_library, must, pkg_config  # noqa: E402
-from training import *  # noqa: E402,F403
+from tools.guides import block  # noqa: E402
+from runs.own_mpi import build_own_main, build_own_trainer, install_library, must, pkg_config  # noqa: E402
+from runs.training import *  # noqa: E402,F403
 
 EXAMPLES = SOURCE / "jobs/examples"
 ONE_THREAD = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from training import *  # noqa: E402,F403
+from runs.training import *  # noqa: E402,F403
 
 EPOCHS = 12
 IMAGES = {"train": 3210, "test": 333}  # no number of ranks or batches divides them: padding and uneven ends are met

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from training import *  # noqa: E402,F403
+from runs.training import *  # noqa: E402,F403
 
 IMAGES = {"train": 310, "test": 33}  # no number of ranks or batches divides them: padding and uneven ends are met
 RESNET = {"epochs": 12, "batch_size": 16, "width": 4, "lr": 0.05}

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from notebooks import *  # noqa: E402,F403
+from tools.notebooks import *  # noqa: E402,F403
 
 FUNCTION = """
 def train_function(config):

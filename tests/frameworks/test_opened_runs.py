@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from opened_runs import TRAIN  # noqa: E402
-from program_runs import *  # noqa: E402,F403
+from runs.opened_runs import TRAIN  # noqa: E402
+from runs.program_runs import *  # noqa: E402,F403
 
 def opening(text, name="of-config", **sections):
     return program_config(f"{PYTHON} {program_file(TRAIN + text)}", name, **sections)

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from own_mpi import install_library, must, pkg_config  # noqa: E402
-from training import *  # noqa: E402,F403
+from runs.own_mpi import install_library, must, pkg_config  # noqa: E402
+from runs.training import *  # noqa: E402,F403
 
 PREFIX = FITS = LINEAR = None
 
@@ -21,7 +21,7 @@ def compiled(source, name, *more):
 def setup():
     global PREFIX, FITS, LINEAR
     PREFIX = install_library()
-    FITS = compiled(SOURCE / "tests/support/fits.cpp", "fits")
+    FITS = compiled(SOURCE / "tests/support/programs/fits.cpp", "fits")
     LINEAR = compiled(SOURCE / "jobs/cpp/linear.cpp", "linear")
 
 
@@ -234,7 +234,7 @@ def a_program_built_with_other_headers_gets_an_error_that_says_so():
     header = other / "trainrt/train_function.hpp"
     text = re.sub(r"module_abi = (\d+);", lambda found: f"module_abi = {int(found[1]) + 1000};", header.read_text())
     header.write_text(text)
-    program = compiled(SOURCE / "tests/support/fits.cpp", "stale", "-I", other)
+    program = compiled(SOURCE / "tests/support/programs/fits.cpp", "stale", "-I", other)
     job = run([program, scratch(), "mine"])
     check_exit(job, USAGE)
     for said in ("caught: this program was compiled with other headers", "libtrainrt.so", "interface 10"):
@@ -248,7 +248,7 @@ def find_package_gives_the_library_of_a_prefix_that_was_moved():
     project = scratch()
     (project / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\nproject(mine CXX)\nfind_package(trainrt 0.1 REQUIRED)\n"
-        f"add_executable(mine {SOURCE}/tests/support/fits.cpp)\ntarget_link_libraries(mine PRIVATE trainrt::trainrt)\n")
+        f"add_executable(mine {SOURCE}/tests/support/programs/fits.cpp)\ntarget_link_libraries(mine PRIVATE trainrt::trainrt)\n")
     must(["cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={moved}"])
     must(["cmake", "--build", project / "build"])
     folder = scratch()
@@ -265,7 +265,7 @@ def pkg_config_gives_the_library_of_a_prefix_that_was_moved():
     try:
         flags = must(["pkg-config", "--cflags", "--libs", "trainrt"], env={**os.environ, "PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")})
         program = scratch() / "mine"
-        must(["g++", SOURCE / "tests/support/fits.cpp", *flags.split(), "-o", program])
+        must(["g++", SOURCE / "tests/support/programs/fits.cpp", *flags.split(), "-o", program])
         check_exit(run([program, scratch(), "mine"]), FINISHED)
     finally:
         away.rename(PREFIX)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import *  # noqa: E402,F403
+from runs.plain_scripts import *  # noqa: E402,F403
 
 PROGRAM = None
 

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import *  # noqa: E402,F403
-from sockets import listens_on, named_sockets_of  # noqa: E402
-from training import *  # noqa: E402,F403
+from runs.plain_scripts import *  # noqa: E402,F403
+from tools.sockets import listens_on, named_sockets_of  # noqa: E402
+from runs.training import *  # noqa: E402,F403
 
 # Binds its port as TensorFlow does, waits for the others, and says who it is to the next.
 CLUSTER_MEMBER = """import json, os, socket, sys, time

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import require_torch  # noqa: E402
-from training import *  # noqa: E402,F403
+from runs.plain_scripts import require_torch  # noqa: E402
+from runs.training import *  # noqa: E402,F403
 
 import h5py  # noqa: E402
 import numpy  # noqa: E402

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from guides import block  # noqa: E402
-from program_runs import *  # noqa: E402,F403
+from tools.guides import block  # noqa: E402
+from runs.program_runs import *  # noqa: E402,F403
 
 def fails(config, *words, ranks=1, code=FAILED, timeout=60, **options):
     """It ends with that code, and error.txt has those words."""

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from training import *  # noqa: E402,F403
+from runs.training import *  # noqa: E402,F403
 
 PYTHON = "/usr/bin/python3"
 BEGIN = "import numpy, os, signal, subprocess, sys, time, trainrt\nctx = trainrt.context()\n"

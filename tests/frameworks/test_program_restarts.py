@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import *  # noqa: E402,F403
-from training import *  # noqa: E402,F403
+from runs.plain_scripts import *  # noqa: E402,F403
+from runs.training import *  # noqa: E402,F403
 
 # Trains as plain_ddp.py does, and saves by itself after each step. argv[2]: the step at which it waits for a signal, at its first start.
 SAVING_DDP = """import json, os, sys, time

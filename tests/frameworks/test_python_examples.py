@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import require_torch  # noqa: E402
-from program_runs import *  # noqa: E402,F403
+from runs.plain_scripts import require_torch  # noqa: E402
+from runs.program_runs import *  # noqa: E402,F403
 
 SCRIPTS = SOURCE / "jobs/python"
 FASHION = Path("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from program_runs import *  # noqa: E402,F403
+from runs.program_runs import *  # noqa: E402,F403
 
 # Rank r holds the columns r, r + ranks, ... of `numbers`, each a slab, and rank 0 alone has `own`; `same` is held by all.
 BEGIN = """

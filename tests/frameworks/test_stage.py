@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from stage import *  # noqa: E402,F403
+from runs.stage import *  # noqa: E402,F403
 
 PYTHON = "/usr/bin/python3"
 

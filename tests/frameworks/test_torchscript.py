@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from plain_scripts import require_torch  # noqa: E402
-from training import *  # noqa: E402,F403
+from runs.plain_scripts import require_torch  # noqa: E402
+from runs.training import *  # noqa: E402,F403
 
 IMAGES = {"train": 310, "test": 33}
 LOOP = {"epochs": 40, "batch_size": 2, "lr": 0.01, "momentum": 0.5}  # epochs of 50 ms: a stop meets the middle of one, and not the end of the run

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from train_scripts import *  # noqa: E402,F403
+from runs.train_scripts import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
 

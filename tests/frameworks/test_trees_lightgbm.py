@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from wheels import *  # noqa: E402,F403
+from tools.wheels import *  # noqa: E402,F403
 import random  # noqa: E402
 
 os.environ["OMP_WAIT_POLICY"] = "passive"  # threads that wait for a core that another test has do not spin

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from xgboost_runs import *  # noqa: E402,F403
+from runs.xgboost_runs import *  # noqa: E402,F403
 
 _runs = np = None
 

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from sweeps import *  # noqa: E402,F403
-from train_scripts import PYTHON, Script, result_of  # noqa: E402
+from runs.sweeps import *  # noqa: E402,F403
+from runs.train_scripts import PYTHON, Script, result_of  # noqa: E402
 
 PACKAGE = SOURCE / "src/frameworks/python"
 sys.path.insert(0, str(PACKAGE))

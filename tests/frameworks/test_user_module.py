@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""A user's own module with a model in libtorch (tests/support/user_model.cpp), built against what is installed: it trains on 2 ranks,
+"""A user's own module with a model in libtorch (tests/support/programs/user_model.cpp), built against what is installed: it trains on 2 ranks,
 a C++ module and TorchScript, and the bits do not depend on bucket sizes."""
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from training import *  # noqa: E402,F403
+from runs.training import *  # noqa: E402,F403
 
 MODULE = None
 
@@ -27,7 +27,7 @@ def setup():
         must(["cmake", "--install", BUILD, "--prefix", prefix, "--component", component])
     flags = must(["pkg-config", "--cflags", "--libs", "trainrt-torch"], env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
     MODULE = prefix / "libmine.so"
-    must(["g++", "-shared", "-fPIC", "-Wall", "-Werror", SOURCE / "tests/support/user_model.cpp", *flags.split(), "-o", MODULE])
+    must(["g++", "-shared", "-fPIC", "-Wall", "-Werror", SOURCE / "tests/support/programs/user_model.cpp", *flags.split(), "-o", MODULE])
 
 
 def config_of(name, script, bucket_size):

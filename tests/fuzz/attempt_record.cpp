@@ -1,7 +1,7 @@
 // attempts/000003.json: one attempt of a run.
 #include "rundir/attempt_record.hpp"
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

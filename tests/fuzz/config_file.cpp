@@ -2,7 +2,7 @@
 #include "cli/config_file.hpp"
 
 #include "config/run_spec.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

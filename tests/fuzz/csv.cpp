@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "data/data_file.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

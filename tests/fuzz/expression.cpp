@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/row_predicate.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -93,7 +93,7 @@ def main():
     words = argparse.ArgumentParser(usage="fuzz.py BUILD [--seed N] [--time SECONDS] [--target NAME]")
     words.add_argument("build")
     words.add_argument("--seed", type=int, default=1)
-    words.add_argument("--time", type=float, default=60)
+    words.add_argument("--time", type=float, default=25)
     words.add_argument("--target")
     chosen = words.parse_args()
     targets = sorted(path.stem for path in (SOURCE / "tests/fuzz").glob("*.cpp"))

@@ -1,6 +1,6 @@
 // What a stranger sends to a port of the runtime: Horovod's rendezvous, XGBoost's tracker, MPI's exchange.
 #include "frameworks/program/services/admission.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

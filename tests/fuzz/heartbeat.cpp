@@ -1,6 +1,6 @@
 // attempts/000003.pulse: the numbers of a running attempt's last heartbeat.
 #include "rundir/attempt_record.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "support/fuzz_data.hpp"
+#include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {
 extern const Format idx;

@@ -1,7 +1,7 @@
 // The index behind a shard: what a rank wrote, and where.
 #include "checkpoint/format/index.hpp"
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -3,7 +3,7 @@
 
 #include "data/data_file.hpp"
 #include "data/json_lines.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "io/objects/s3/xml.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -2,7 +2,7 @@
 #include "checkpoint/format/manifest.hpp"
 
 #include "io/files/digest.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

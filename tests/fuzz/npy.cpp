@@ -4,7 +4,7 @@
 #include "core/text/text.hpp"
 #include "data/npy_dict.hpp"
 #include "data/npy_header.hpp"
-#include "support/fuzz_data.hpp"
+#include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {
 extern const Format npy;

@@ -4,7 +4,7 @@
 
 #include <minizip/zip.h>
 
-#include "support/fuzz_data.hpp"
+#include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {
 extern const Format npz;

@@ -1,7 +1,7 @@
 // The JSON of a preprocessor, which comes with a checkpoint or from a user.
 #include <trainrt/preprocessor.hpp>
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

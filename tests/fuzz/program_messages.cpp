@@ -16,7 +16,7 @@
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt {
 

@@ -1,7 +1,7 @@
 // logs/ranks-attempt-000003.jsonl: what a rank is at and has used.
 #include "rundir/rank_signs.hpp"
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "metrics/record_json.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

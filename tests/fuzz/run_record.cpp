@@ -1,7 +1,7 @@
 // run.json: what a run is and how it stands.
 #include "rundir/run_record.hpp"
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

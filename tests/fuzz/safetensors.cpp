@@ -1,6 +1,6 @@
 // safetensors files: the header, and the format.
 #include "data/safetensors_header.hpp"
-#include "support/fuzz_data.hpp"
+#include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {
 extern const Format safetensors;

@@ -5,7 +5,7 @@
 
 #include "core/text/json_depth.hpp"
 #include "io/files/file.hpp"
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

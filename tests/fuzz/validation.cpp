@@ -1,7 +1,7 @@
 // validation.json of a checkpoint.
 #include "checkpoint/format/validation.hpp"
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

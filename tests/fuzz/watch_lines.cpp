@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/fuzz.hpp"
+#include "support/fuzz/fuzz.hpp"
 #include "view/step_windows.hpp"
 
 namespace trainrt::fuzz {

@@ -1,6 +1,6 @@
 // Batches of a run's dataset, which are read into pinned memory, on their way to a GPU.
 #include "gpu/gpu_test.hpp"
-#include "support/batches_on_gpu.hpp"
+#include "support/cpp/batches_on_gpu.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -4,8 +4,8 @@
 #include "comm/gpus.hpp"
 #include "comm/nccl/api.hpp"
 #include "gpu/gpu_test.hpp"
-#include "support/device_contract.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/device_contract.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "gpu/gpu_test.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 namespace trainrt::test {
 

@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "gpu/gpu_test.hpp"
-#include "support/on_gpu.hpp"
+#include "support/cpp/on_gpu.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

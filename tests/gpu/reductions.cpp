@@ -4,7 +4,7 @@
 
 #include "comm/reduce.hpp"
 #include "gpu/gpu_test.hpp"
-#include "support/device_contract.hpp"
+#include "support/cpp/device_contract.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -9,7 +9,7 @@
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "gpu/gpu_test.hpp"
-#include "support/on_gpu.hpp"
+#include "support/cpp/on_gpu.hpp"
 #include "unit/checkpoint/runs.hpp"
 
 using namespace trainrt;

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: E402
+from tools.guides import GUIDES, block, blocks, guide, name_of, prose, spans  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 SECTIONS = ("run", "train", "scaling", "checkpoint", "metrics", "failure", "stop", "tune")
@@ -28,7 +28,7 @@ _known = {}
 
 
 def known():
-    """What `trainrt list` and `trainrt help` know: keys, keys of [stop], keys of [data.NAME], commands with their usage."""
+    """Returns the keys, the keys of [stop] and of [data.NAME], and the commands with their usage, as `trainrt list` and `trainrt help` print them."""
     if not _known:
         parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
         _known["keys"] = set(parts["config keys"])
@@ -140,7 +140,7 @@ def every_target_of_make_that_is_named_is_there():
 
 
 def command_lines(path):
-    """(line, words) of what a guide shows of trainrt's command line, from the word trainrt on."""
+    """Yields the line number and the words of each command line of a guide."""
     for line, span in spans(path):
         words = span.split()
         if words[0].endswith("trainrt") or words[0] in ("srun", "exec", "sbatch"):
@@ -156,7 +156,7 @@ def takes(name, option):
 
 
 def trouble_with(words):
-    """What is not so in a command line; "" if it is well, or is none of trainrt's. Words behind -- are a program's."""
+    """Returns the first error of a command line, or "" if it has no error or does not call trainrt. Words after -- belong to a program and are not checked."""
     words = words[:words.index("--")] if "--" in words else words
     for word in words:
         override = re.match(r"\[?--(\w+(?:\.\w+)+)", word)
@@ -238,7 +238,7 @@ def every_key_of_the_configs_exists():
 
 @test
 def the_guide_to_the_config_shows_what_help_prints():
-    check(block("ini", "[failure]", "src/config") == output("help", "config"), "src/config/README.md: put what `trainrt help config` prints in the place of its block")
+    check(block("ini", "[failure]", "src/config") == output("help", "config"), "src/config/README.md: replace the block [failure] with the output of `trainrt help config`")
 
 
 @test
@@ -260,7 +260,7 @@ def check_config(text, *overrides):
     (folder / "train.ini").write_text(text)
     job = run([TRAINRT, "check", "--config", folder / "train.ini", f"--run.storage_path={folder}/runs", *overrides])
     check_exit(job, FINISHED)
-    check("config          ok" in job.out, "it does not say that all is well", job)
+    check("config          ok" in job.out, "the output has no line 'config ok'", job)
 
 
 @test
@@ -279,7 +279,7 @@ def check_accepts_the_configs_of_jobs():
 
 
 def literals():
-    """All texts of the sources: those that stand behind each other are one."""
+    """Returns all string literals of the sources. Adjacent literals are joined."""
     texts = []
     for path in (SOURCE / "src").rglob("*"):
         if path.suffix in (".cpp", ".hpp"):
@@ -292,7 +292,7 @@ def every_message_in_the_guide_is_printed_so():
     text = literals()
     messages = re.findall(r"^\| `([^`]+)` \|", guide("src/cli").split("## Messages")[1], re.M)
     check(len(messages) > 25, f"only {len(messages)} messages were found")
-    none([f"{message}: {piece!r} stands nowhere" for message in messages for piece in re.split("…", message) if piece.strip(" ,;:'") and piece not in text])
+    none([f"{message}: {piece!r} is in no source" for message in messages for piece in re.split("…", message) if piece.strip(" ,;:'") and piece not in text])
 
 
 # ---- code --------------------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def every_message_in_the_guide_is_printed_so():
 def code_in_cpp_compiles():
     compiler = shutil.which("mpicxx.mpich") or shutil.which("mpicxx")
     if compiler is None:
-        skip("mpicxx.mpich is not there (package libmpich-dev)")
+        skip("mpicxx.mpich not found (package libmpich-dev)")
     found = blocks("cpp")
     check(len(found) >= 3, f"only {len(found)} blocks in C++ were found")
     for item in found:
@@ -338,7 +338,7 @@ def every_command_has_a_manual_page_without_warnings():
     none([f"trainrt.1 lacks {key}" for key in known()["keys"] | known()["tune"] if f"\\fB{key}\\fR" not in text])
     groff = shutil.which("groff")
     if groff is None:
-        skip("groff is not there: pages are not tried")
+        skip("groff not found: the pages were not formatted")
     for page in sorted(folder.iterdir()):
         done = subprocess.run([groff, "-man", "-Tutf8", "-ww", str(page)], capture_output=True, text=True)
         if "cannot load" in done.stderr or "can't find" in done.stderr:

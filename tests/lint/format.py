@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every source is as `make format` leaves it: `.clang-format` also orders the includes of a block."""
+"""Checks that `make format` would change no source. `.clang-format` also sorts the includes of a block."""
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
-VERSION = "14"  # Debian 12's: others break lines elsewhere
+VERSION = "14"  # of Debian 12; other versions break lines differently
 
 
 def formatter():
@@ -17,8 +17,8 @@ def formatter():
             found = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
             if re.search(rf"version {VERSION}\.", found):
                 return program
-            skip(f"clang-format {VERSION} is not there: {found.strip()}")
-    skip("clang-format is not there (package clang-format)")
+            skip(f"clang-format {VERSION} not found, only {found.strip()}")
+    skip("clang-format not found (package clang-format)")
 
 
 def findings_of(program, files):

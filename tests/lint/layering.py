@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Arrows run one way: every #include of src/ and include/ against the design, and the rules that go with it (which library may be
-seen where, who may end the process, plug-in records named after their files, public headers that stand alone)."""
+"""Checks every #include of src/ and include/ against the allowed dependencies between folders, and related rules: which folders may include
+a library, which files may end the process, plug-in records are named after their files, public headers compile alone."""
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
-# What a folder of src/ may include, besides itself and the public headers.
+# Folders that a folder of src/ may include, besides itself and the public headers.
 ARROWS = {
     "core": set(),
     "device": {"core"},
@@ -59,13 +59,13 @@ ROOMS = {
     "comm/gradients": {"comm"},
 }
 ABOVE_THE_ROOMS = "src/checkpoint/checkpoint_store.cpp"  # the store of the public API, which saves and loads
-# What a single file may include beyond that.
+# Further files that a single file may include.
 EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"}}  # the table of those that are built in
-# Train functions know the public API only; what starts programs is a part of the runtime, which serves them as launchers serve ranks.
+# Train functions may include the public API only. The code that starts programs is a part of the runtime and may include these layers.
 PROGRAMS = "src/frameworks/program/"
 PROGRAMS_KNOW = {"core", "launch"}
 # A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
-# header besides only what stands before it here. Frameworks know them all.
+# header those that are listed before it here. Frameworks may include all of them.
 PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "framework_meeting": "core", "train_function": "core", "abi": "core",
           "communicator": "comm", "communicators": "comm", "gradient_buckets": "comm", "checkpoint_store": "checkpoint", "metrics": "metrics",
           "dataset": "data", "preprocessor": "data", "directory_checkpoint": "checkpoint", "where_thrown": "watch", "context": "trainer", "predictions": "trainer", "result": "trainer", "callback": "trainer", "trainer": "trainer",
@@ -78,7 +78,7 @@ LIBRARIES = {
     "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-# Layers whose texts name no config key.
+# Layers whose string literals must not name a config key.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transforms", "data/augmentations", "data/operations", "data/preprocessors", "data/image_codecs", "data/tokenizer/models",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data_tools", "cli/data_writers", "cli/doctor", "cli/exporters", "cli/prediction_writers",
@@ -128,7 +128,7 @@ def code_of(path):
 
 
 def texts_of(path):
-    """(line, text) of each literal of a file that is no name of a header; parts that stand one after the other are one."""
+    """Yields the line and the text of each string literal of a file, except names of headers. Adjacent literals are joined."""
     source = path.read_text()
     texts = []
     end = None
@@ -297,9 +297,9 @@ def libraries_are_seen_only_where_they_belong():
 
 @test
 def tests_make_their_folders_in_one_way():
-    """Scratch of tests/support/scratch.hpp, scratch() of tests/support/harness.py: both remove what they made."""
+    """Tests use `Scratch` of tests/support/cpp/scratch.hpp or `scratch()` of tests/support/harness.py, which remove their folders at the end."""
     another = re.compile(r"mkdtemp|mkstemp|temp_directory_path|tempfile|tmpnam|XXXXXX")
-    allowed = ("tests/support/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
+    allowed = ("tests/support/cpp/scratch.hpp", "tests/support/harness.py", name_of(Path(__file__).resolve()))
     none([f"{name_of(path)}: {match[0]}" for path in sorted((SOURCE / "tests").rglob("*")) if path.suffix in (".cpp", ".hpp", ".py")
           and name_of(path) not in allowed for match in another.finditer(path.read_text())])
 
@@ -336,7 +336,7 @@ def every_plugin_file_defines_the_record_named_after_it():
 
 @test
 def no_backend_is_compared_by_its_name():
-    """What differs between backends is in their records."""
+    """Properties that differ between backends are fields of their records."""
     names = "|".join(path.stem for folder in ("backends", "gpu_backends") for path in (SOURCE / "src/comm" / folder).glob("*.cpp"))
     found = re.compile(rf'[=!]=\s*"({names})"|"({names})"\s*[=!]=')
     none([f"{name_of(path)}: {match[0]}" for path in sources("src/comm", "src/cli", "src/trainer", "src/frameworks")
@@ -345,7 +345,7 @@ def no_backend_is_compared_by_its_name():
 
 @test
 def below_the_trainer_nobody_names_a_config_key():
-    """Errors carry types and fields; who has the config adds keys and advice (trainer/advice.hpp)."""
+    """Errors carry types and fields; trainer/advice.hpp adds keys and advice."""
     findings = []
     count = 0
     for path in sources(*(f"src/{layer}" for layer in WITHOUT_KEYS), "include"):
@@ -358,7 +358,7 @@ def below_the_trainer_nobody_names_a_config_key():
 
 @test
 def every_typed_error_has_its_row_of_advice():
-    """What an error of a type of its own means in terms of the config is in one table, with tests/unit/trainer/advice.cpp beside it."""
+    """src/trainer/advice.cpp has advice for each error type, and tests/unit/trainer/advice.cpp tests it."""
     table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/advice.cpp", "tests/unit/trainer/advice.cpp"))
     types = [(path, name) for layer in WITHOUT_KEYS for path in sorted((SOURCE / "src" / layer).rglob("*_error.hpp"))
              for name in re.findall(r"^class (\w+) : public", path.read_text(), re.M)]
@@ -371,7 +371,7 @@ def every_typed_error_has_its_row_of_advice():
 def a_text_that_names_a_config_key_is_found():
     example = scratch() / "example.cpp"
     example.write_text('#include "run.name"\n// "failure.collective_timeout"\nthrow Error("waited too long (failure."\n            "collective_timeout)");\n')
-    equal([(line, keys_in(text)) for line, text in texts_of(example)], [(3, ["failure.collective_timeout"])], "what is found")
+    equal([(line, keys_in(text)) for line, text in texts_of(example)], [(3, ["failure.collective_timeout"])], "keys found")
     for text, keys in (("choose another run.name", ["run.name"]), ("--run.name=NAME", ["run.name"]), ("is storage_path shared?", ["storage_path"]),
                        ("{}/run.json", []), ("metrics.h5", []), ("Options::num_to_keep is {}", []), ("state.step", [])):
         equal(keys_in(text), keys, text)

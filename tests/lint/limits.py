@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What keeps the house readable, as numbers: the length of files and functions, and where a rank asks whether it is rank 0. What is
-beyond a limit stands here with its reason."""
+"""Checks limits on the length of files and functions, and on the number of places where a rank tests whether it is rank 0. The exceptions are
+listed here with their reasons."""
 import sys
 from pathlib import Path
 
@@ -12,16 +12,16 @@ FUNCTION_LINES = 50
 LONG_FILES = {"src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
 LONG_FUNCTIONS = {"src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
 # Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks): FirstRank, log's run_warning and
-# run_error, comm::agreed_on_first, behind_first_s. These ask by themselves.
+# run_error, comm::agreed_on_first, behind_first_s. These files test the rank themselves.
 RANK_0 = {path: (int(count), reason) for reason, places in {
     "decided once, at construction":
         "src/core/first_rank.hpp 1, src/core/output/output_targets.cpp 1, src/cli/doctor_report.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/checkpoint_cycle.cpp 1, "
         "src/trainer/reporter.cpp 1",
     "one rank acts first, and the others wait for it":
         "src/launch/world.cpp 1, src/checkpoint/load/first_whole.cpp 1, src/cli/doctor/file_locks.cpp 1",
-    "only rank 0 writes what is there once":
+    "only rank 0 writes data that is shared by all ranks":
         "src/checkpoint/save/shard_staging.cpp 1",
-    "the root of a collective gives what the others get":
+    "the root of a collective provides the data for the others":
         "src/checkpoint/save/agree.cpp 1, src/comm/nccl/nccl_communicator.cpp 1, "
         "src/frameworks/program/main_address.cpp 1, src/frameworks/program/arrangement.cpp 1",
 }.items() for path, count in (place.split() for place in places.split(", "))}
@@ -37,8 +37,8 @@ def name_of(path):
 
 
 def functions(lines):
-    """(first line, name, length) of each definition, by its braces: the code is formatted, so a body ends with a brace at the indent
-    of its first line."""
+    """Yields first line, name and length of each definition. The code is formatted, so a body ends with a brace at the indent of its first
+    line."""
     for number, line in enumerate(lines):
         start = re.match(r"( *)(?![ /#}])(?!(?:namespace|class|struct|enum|union|extern)\b).*\)[^;]*\{$", line)
         if not start or re.match(r" *(?::|\w+_\()", line) or re.match(r" *(?:if|for|while|switch|else|do|try|catch|return|case)\b", line):
@@ -48,11 +48,11 @@ def functions(lines):
             yield number + 1, line.strip(), end - number + 1
 
 
-def beyond(found, allowed, limit, what):
+def beyond(found, allowed, limit, unit):
     """`found`: name -> number."""
-    wrong = [f"{name}: {number} {what}, {allowed.get(name, (limit,))[0]} at most"
+    wrong = [f"{name}: {number} {unit}, {allowed.get(name, (limit,))[0]} at most"
              for name, number in sorted(found.items()) if number > allowed.get(name, (limit,))[0]]
-    wrong += [f"{name}: is listed with {most}, and needs it no more" for name, (most, _) in sorted(allowed.items())
+    wrong += [f"{name}: is listed with {most} but is within the general limit: remove it from the list" for name, (most, _) in sorted(allowed.items())
               if found.get(name, 0) <= limit]
     check(not wrong, "\n  " + "\n  ".join(wrong))
 

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "comm/backend.hpp"
-#include "support/communicator_contract.hpp"
+#include "support/cpp/communicator_contract.hpp"
 
 int main(int argc, char** argv) {
   using namespace trainrt;

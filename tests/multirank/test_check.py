@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from program_runs import PYTHON  # noqa: E402
-from sweeps import *  # noqa: E402,F403
+from runs.program_runs import PYTHON  # noqa: E402
+from runs.sweeps import *  # noqa: E402,F403
 
 LIGHTGBM = next((SOURCE / "build/wheels").glob("lightgbm-*"), None)
 MANY = {"epochs": 100000}

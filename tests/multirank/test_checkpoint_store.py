@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A simulation with its own main and its own MPI_Init (tests/support/heat.cpp), built against the installed library: killed half
+"""A simulation with its own main and its own MPI_Init (tests/support/programs/heat.cpp), built against the installed library: killed half
 way and continued on another number of ranks it ends with the field, bit for bit, of a run that nobody touched."""
 import random
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
-from own_mpi import build_heat, install_library, must, pkg_config  # noqa: E402
+from runs.own_mpi import build_heat, install_library, must, pkg_config  # noqa: E402
 
 STEPS = 60  # a checkpoint every 5
 PREFIX = None

@@ -9,8 +9,8 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from conversions import *  # noqa: E402,F403
-from object_store import Store  # noqa: E402
+from runs.conversions import *  # noqa: E402,F403
+from fakes.object_store import Store  # noqa: E402
 import h5py  # noqa: E402
 
 ROWS = 200_000
@@ -300,7 +300,7 @@ def a_split_that_is_refused_keeps_what_an_earlier_attempt_has_done():
     table = write_table(folder / "a.csv")
     train, test_ = folder / "train.csv", folder / "test.csv"
     words = [table, "--split", "0.5", "-o", f"{train},{test_}"]
-    kill_once(lambda: parts_noted(train) > 0, start_convert(*words, slow=SLOW))
+    kill_after_first_note(train, *words, slow=SLOW)
     test_.write_text("mine")
     refused("convert", *words, says=["test.csv' exists already"])
     check(parts_noted(train) > 0, "what was done is lost")

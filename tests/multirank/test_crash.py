@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trouble import *  # noqa: E402,F403
+from runs.trouble import *  # noqa: E402,F403
 
 HOST = socket.gethostname()
 

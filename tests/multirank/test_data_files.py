@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from read_back import *  # noqa: E402,F403
+from runs.read_back import *  # noqa: E402,F403
 
 try:
     import h5py

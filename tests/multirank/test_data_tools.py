@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from conversions import *  # noqa: E402,F403
+from runs.conversions import *  # noqa: E402,F403
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
-from object_store import Store  # noqa: E402
+from fakes.object_store import Store  # noqa: E402
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
-from old_run import grow_old  # noqa: E402
+from runs.old_run import grow_old  # noqa: E402
 
 SHIM = BUILD / "tests/fault_shim.so"
 STEPS = {"epochs": 400, "batch_size": 16, "report_every": 5}

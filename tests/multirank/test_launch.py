@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
-from sockets import listens_on  # noqa: E402
+from tools.sockets import listens_on  # noqa: E402
 
 SHORT = {"epochs": 2}
 

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trouble import *  # noqa: E402,F403
-from sweeps import *  # noqa: E402,F403
+from runs.trouble import *  # noqa: E402,F403
+from runs.sweeps import *  # noqa: E402,F403
 
 SHIM = BUILD / "tests/fault_shim.so"
 OLD_KERNEL = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "openat2:ENOSYS"}

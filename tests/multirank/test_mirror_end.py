@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trouble import *  # noqa: E402,F403
-from mirrors import *  # noqa: E402,F403
+from runs.trouble import *  # noqa: E402,F403
+from runs.mirrors import *  # noqa: E402,F403
 
 NEWEST, OLDER = "checkpoint_000005", "checkpoint_000002"
 NOT_FINISHED = "The run is not finished: it continues from"

@@ -24,7 +24,7 @@ def library():
             skip("g++ is not there")
         _library = scratch() / "libnode_memory.so"
         built = run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{SOURCE / 'include'}",
-                     SOURCE / "tests/support/node_memory.cpp", "-o", _library], timeout=120)
+                     SOURCE / "tests/support/programs/node_memory.cpp", "-o", _library], timeout=120)
         check(built.code == 0, "the module was not built", built)
     return _library
 

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from program_runs import *  # noqa: E402,F403
-from object_store import Store  # noqa: E402
-from plain_scripts import plain_config  # noqa: E402
-from trouble import module_of  # noqa: E402
+from runs.program_runs import *  # noqa: E402,F403
+from fakes.object_store import Store  # noqa: E402
+from runs.plain_scripts import plain_config  # noqa: E402
+from runs.trouble import module_of  # noqa: E402
 import h5py  # noqa: E402
 
 TITLE, CSI, REORDERING = "\x1b]0;seen\x07", "\u009b31m", "\u202e"  # a window's title, a colour by C1, right-to-left override

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from sweeps import *  # noqa: E402,F403
+from runs.sweeps import *  # noqa: E402,F403
 
 NOBODY, UNKNOWN = 65534, 54321  # user numbers: `nobody`, and one without a name
 LOOP = {"epochs": 2}

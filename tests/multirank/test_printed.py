@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trouble import *  # noqa: E402,F403
+from runs.trouble import *  # noqa: E402,F403
 
 HOST = socket.gethostname()
 HEADER = r"==== \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ attempt (\d+), rank (\d+) on \S+, process \d+ ====\n"
@@ -15,7 +15,7 @@ LINES = 1000
 
 
 def config_of(end="return", rank=0, **more):
-    """`end`: how that rank ends (tests/support/prints.cpp)."""
+    """`end`: how that rank ends (tests/support/programs/prints.cpp)."""
     folder = scratch()
     return write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"library": module_of("prints")},
                                              "loop": {"end": end, "rank": rank, **more}})

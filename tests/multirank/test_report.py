@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import browser as chromium  # noqa: E402
+from tools import browser as chromium  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 HOSTILE = "</script><script>alert(1)</script> it's \"x\" 🙂/&amp;"

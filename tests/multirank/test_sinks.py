@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from event_file import events_of  # noqa: E402
+from tools.event_file import events_of  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 ITERATIONS = 3

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trouble import *  # noqa: E402,F403
-from sweeps import *  # noqa: E402,F403
-from mirrors import *  # noqa: E402,F403
-from object_store import SECRET  # noqa: E402
+from runs.trouble import *  # noqa: E402,F403
+from runs.sweeps import *  # noqa: E402,F403
+from runs.mirrors import *  # noqa: E402,F403
+from fakes.object_store import SECRET  # noqa: E402
 
 try:
     import numpy

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import arrow_python  # noqa: E402,F401  goes on in another Python
-from read_back import *  # noqa: E402,F403
+from tools import arrow_python  # noqa: E402,F401  goes on in another Python
+from runs.read_back import *  # noqa: E402,F403
 
 try:
     import pyarrow as pa

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from sweeps import *  # noqa: E402,F403
+from runs.sweeps import *  # noqa: E402,F403
 
 
 def percentile(values, percent):

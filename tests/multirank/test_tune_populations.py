@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from sweeps import *  # noqa: E402,F403
+from runs.sweeps import *  # noqa: E402,F403
 
 @test
 def a_bad_trial_becomes_the_clone_of_a_good_one_and_trains_on_as_its_line_would_alone():

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from sweeps import *  # noqa: E402,F403
-from trouble import trouble_config  # noqa: E402
+from runs.sweeps import *  # noqa: E402,F403
+from runs.trouble import trouble_config  # noqa: E402
 
 
 def setup():

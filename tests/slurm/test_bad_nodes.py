@@ -8,13 +8,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
-from trouble import module_of  # noqa: E402
+from runs.trouble import module_of  # noqa: E402
 
 CLUSTER = Cluster("bad")
 
 
 def config_of(loop, failure, least=0, name="run"):
-    """A run of tests/support/bad_node.cpp."""
+    """A run of tests/support/programs/bad_node.cpp."""
     folder = scratch()
     return write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"}, "train": {"library": module_of("bad_node")},
                                                  "loop": loop, "scaling": {"min_workers": least}, "failure": failure})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from plain_scripts import *  # noqa: E402,F403
+from runs.plain_scripts import *  # noqa: E402,F403
 
 CLUSTER = Cluster("nets")
 NODES = ("n1", "n2")

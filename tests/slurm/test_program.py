@@ -8,13 +8,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from opened_runs import TRAIN  # noqa: E402
-from own_mpi import build_own_trainer, install_library  # noqa: E402
-from plain_scripts import *  # noqa: E402,F403
+from runs.opened_runs import TRAIN  # noqa: E402
+from runs.own_mpi import build_own_trainer, install_library  # noqa: E402
+from runs.plain_scripts import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("prog")
-PROGRAM = SOURCE / "tests/support/program_linear.py"
+PROGRAM = SOURCE / "tests/support/programs/program_linear.py"
 LOOP = {"epochs": 24, "report_every": 7}  # 288 steps, 41 reports
 ALLOCATION = ["-N2", "-n2", "-c1"]
 
@@ -128,7 +128,7 @@ def supervise_follows_a_program_to_the_runs_that_it_opens():
 @test
 def a_program_that_is_a_rank_itself_is_watched_over_as_a_run_of_trainrt_is():
     """Killed on one node, and then stopped with its job: nothing is lost. It gives its run no name, and says how many failures count."""
-    program, folder = build_own_trainer(install_library(), SOURCE / "tests/support/fits.cpp", "fits"), scratch()
+    program, folder = build_own_trainer(install_library(), SOURCE / "tests/support/programs/fits.cpp", "fits"), scratch()
     whole = run(["srun", "--mpi=pmix", "-N2", "-n2", program, folder, "whole"], env=CLUSTER.env, trainrt=str(program))
     check_exit(whole, FINISHED)
     job = CLUSTER.sbatch(ALLOCATION, "--program.has_trainer=true", "--checkpoint.num_to_keep=2", "--", program, folder / "runs", "", "pause=800",

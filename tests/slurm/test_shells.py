@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from notebooks import *  # noqa: E402,F403
+from tools.notebooks import *  # noqa: E402,F403
 
 CLUSTER = Cluster("shells")
 IN_TERMINAL = [PYTHON, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"]

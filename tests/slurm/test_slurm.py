@@ -10,10 +10,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from fashion import fashion_config  # noqa: E402
+from runs.fashion import fashion_config  # noqa: E402
 from harness import *  # noqa: E402,F403
-from own_mpi import build_heat, build_own_trainer, install_library  # noqa: E402
-from sockets import listens_on  # noqa: E402
+from runs.own_mpi import build_heat, build_own_trainer, install_library  # noqa: E402
+from tools.sockets import listens_on  # noqa: E402
 
 CLUSTER = Cluster("e2e")
 UNEVEN = ["-N3", "-n6", "-m", "arbitrary", "-w", "n1,n1,n1,n2,n2,n3"]  # 3+2+1
@@ -172,7 +172,7 @@ def MPI_Abort_of_a_program_ends_its_step_with_its_code():
 
 @test
 def fit_of_a_program_finds_its_ranks_however_it_is_launched():
-    program = build_own_trainer(install_library(), SOURCE / "tests/support/fits.cpp", "fits")
+    program = build_own_trainer(install_library(), SOURCE / "tests/support/programs/fits.cpp", "fits")
     launchers = ((["srun", "--mpi=pmix", "-N3", "-n3"], 3), (["srun", "--mpi=pmi2", "-N2", "-n3"], 3), ([MPIEXEC, "-n", 2], 2), ([], 1))
     for launcher, ranks in launchers:
         folder = scratch()

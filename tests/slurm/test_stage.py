@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from stage import *  # noqa: E402,F403
+from runs.stage import *  # noqa: E402,F403
 
 CLUSTER = Cluster("stage")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
 from harness import *  # noqa: E402,F403
-from trouble import trouble_config  # noqa: E402
+from runs.trouble import trouble_config  # noqa: E402
 
 CLUSTER = Cluster("sup")
 NO_PROGRESS = 76

@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from cluster import *  # noqa: E402,F403
-from wheels import *  # noqa: E402,F403
-from xgboost_runs import *  # noqa: E402,F403
+from tools.wheels import *  # noqa: E402,F403
+from runs.xgboost_runs import *  # noqa: E402,F403
 
 CLUSTER = Cluster("trees")
 RANKS = 3

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import sweeps  # noqa: E402
+from runs import sweeps  # noqa: E402
 from cluster import *  # noqa: E402,F403
-from fashion import fashion_config  # noqa: E402
+from runs.fashion import fashion_config  # noqa: E402
 from harness import *  # noqa: E402,F403
 
 CLUSTER = Cluster("tune")

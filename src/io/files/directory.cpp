@@ -100,6 +100,21 @@ int make_one(const std::string& path) {
   return at_entry(path, [](int directory, const char* name) { return ::mkdirat(directory, name, 0777); });
 }
 
+/// Makes `path` and its missing parents. Throws with ENOENT if another process removes one of them meanwhile.
+void make_each(const std::string& path) {
+  for (std::size_t at = 1; at <= path.size(); ++at) {
+    at = std::min(path.find('/', at), path.size());
+    const auto part = path.substr(0, at);
+    if (make_one(part) == 0 || errno == EEXIST) continue;
+    struct stat info {};
+    const int reason = errno;  // a parent that is read-only to us may be there all the same
+    if (stat_guarded(part, info) != 0) fail("make directory", part, reason);
+  }
+  struct stat info {};
+  if (stat_guarded(path, info) != 0) fail("make directory", path, errno);
+  if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
+}
+
 int read_own_status(const std::string& path, struct stat& info) {
   return at_entry(path,
                   [&](int directory, const char* name) { return ::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW); });
@@ -115,17 +130,15 @@ void sync_directory(const std::string& path) {
 }
 
 void make_directories(const std::string& path) {
-  for (std::size_t at = 1; at <= path.size(); ++at) {
-    at = std::min(path.find('/', at), path.size());
-    const auto part = path.substr(0, at);
-    if (make_one(part) == 0 || errno == EEXIST) continue;
-    struct stat info {};
-    const int reason = errno;  // a parent that is read-only to us may be there all the same
-    if (stat_guarded(part, info) != 0) fail("make directory", part, reason);
+  constexpr int max_attempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return make_each(path);
+    } catch (const StorageError& error) {
+      // Another process may have removed a parent while it was empty (rundir::remove_made_storage()).
+      if (error.error_number() != ENOENT || attempt == max_attempts) throw;
+    }
   }
-  struct stat info {};
-  if (stat_guarded(path, info) != 0) fail("make directory", path, errno);
-  if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
 }
 
 bool make_directory(const std::string& path) {

@@ -71,7 +71,7 @@ void replace_file_lightly(const std::string& path, const std::string& aside, std
 /// Makes the names in a directory durable.
 void sync_directory(const std::string& path);
 
-/// Makes a directory and its missing parents.
+/// Makes a directory and its missing parents. Other processes may make or remove the same directories meanwhile.
 void make_directories(const std::string& path);
 
 /// Makes one directory, whose parent is there; false if something has that name already.

@@ -1,6 +1,6 @@
 """trainrt.train.xgboost and trainrt.train.lightgbm on PyPI's libraries."""
 import environments
-from boosting import Trees
+from runs.boosting import Trees
 from frameworks import TORCH, Framework
 from harness import check, equal
 

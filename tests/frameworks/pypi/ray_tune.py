@@ -8,7 +8,7 @@ import environments
 from cases import LIMIT_S
 from frameworks import Framework
 from harness import BUILD, SOURCE, Job, check, check_exit, equal, kill, run, scratch, wait_until
-from sweeps import check_each_once, trials_of
+from runs.sweeps import check_each_once, trials_of
 
 TUNE = Framework("Ray_Tune", "", "ray_tune", ("ray_tune",), "ray")
 # Script, its sweep, its trials, and how many reports each makes.

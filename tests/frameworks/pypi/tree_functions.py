@@ -2,7 +2,7 @@
 import environments
 from frameworks import TORCH, Framework
 from harness import *  # noqa: F403
-from xgboost_runs import CASES, DRAWING, XgboostRuns
+from runs.xgboost_runs import CASES, DRAWING, XgboostRuns
 
 XGBOOST = Framework("train_function_xgboost", "", *TORCH, "xgboost-cpu")
 LIGHTGBM = Framework("train_function_lightgbm", "", *TORCH, "lightgbm")

@@ -1,5 +1,5 @@
 """The same reports for a scheduler of Ray Tune and for trainrt's of that name: `ray_tune_decisions.py OURS NAME`, where OURS is
-tests/support/tune_decisions.cpp. It fails at the first decision in which they differ, and prints how many there were."""
+tests/support/programs/tune_decisions.cpp. It fails at the first decision in which they differ, and prints how many there were."""
 import random
 import subprocess
 import sys

@@ -7,7 +7,7 @@
 #include <trainrt/interop/torch.hpp>
 
 #include "half_communicator.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 

@@ -18,10 +18,9 @@ copy_programs() { # copy_programs TO
   cp "$build/tests/kernel_trace.so" "$1/build/tests/" 2>/dev/null || echo "without traces of kernels: the CUDA toolkit has no CUPTI" >&2
   [ "$check_only" = yes ] || cp "$torch_module/torch.so" "$torch_module/torch.json" "$1/build/modules/"
   cp -r "$build/python" "$1/build/"
-  mkdir -p "$1/tests/gpu" "$1/tests/bench" "$1/tests/support"
+  mkdir -p "$1/tests/gpu"
   cp -r "$here/../parts" "$here/../scripts" "$1/tests/gpu/"
-  cp "$source"/tests/bench/*.py "$1/tests/bench/"
-  cp "$source"/tests/support/*.py "$1/tests/support/"
+  (cd "$source" && find tests/bench tests/support -name '*.py' -exec cp --parents {} "$1" \;)
   find "$1" -name __pycache__ -prune -exec rm -rf {} +
 }
 

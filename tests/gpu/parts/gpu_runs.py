@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 from harness import *  # noqa: E402,F403
-from training import image_sections, write_idx, write_images  # noqa: E402
+from runs.training import image_sections, write_idx, write_images  # noqa: E402
 
 ON_CPU = "TRAINRT_PARTS_ON_CPU" in os.environ  # to try the parts without a GPU; what needs one skips
 GPU = {"gpus_per_worker": 0 if ON_CPU else 1}

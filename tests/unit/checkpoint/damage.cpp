@@ -13,7 +13,7 @@
 #include "checkpoint/save/results.hpp"
 #include "io/files/file.hpp"
 #include "runs.hpp"
-#include "support/skip.hpp"
+#include "support/cpp/skip.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -5,7 +5,7 @@
 #include "checkpoint/save/results.hpp"
 #include "device_model.hpp"
 #include "runs.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -1,6 +1,6 @@
 #pragma once
 #include "model.hpp"
-#include "support/on_gpu.hpp"
+#include "support/cpp/on_gpu.hpp"
 
 namespace trainrt::test {
 

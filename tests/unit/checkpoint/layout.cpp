@@ -6,7 +6,7 @@
 #include <random>
 
 #include "checkpoint/save/agree.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::checkpoint;

@@ -7,8 +7,8 @@
 
 #include "io/files/digest.hpp"
 #include "mutations.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

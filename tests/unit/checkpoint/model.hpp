@@ -13,8 +13,8 @@
 #include "checkpoint/load/verify.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/saver.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 namespace trainrt::test {
 

@@ -7,7 +7,7 @@
 #include "checkpoint/load/load.hpp"
 #include "device_model.hpp"
 #include "runs.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -6,7 +6,7 @@
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/save/results.hpp"
 #include "model.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 namespace trainrt::test {
 

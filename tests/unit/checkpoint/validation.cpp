@@ -9,7 +9,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "io/files/file.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::checkpoint;

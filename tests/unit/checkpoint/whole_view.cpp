@@ -6,7 +6,7 @@
 #include "checkpoint/save/whole_view.hpp"
 #include "io/files/file.hpp"
 #include "runs.hpp"
-#include "support/skip.hpp"
+#include "support/cpp/skip.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

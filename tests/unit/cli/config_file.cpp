@@ -5,7 +5,7 @@
 #include "cli/arguments.hpp"
 #include "cli/config_file.hpp"
 #include "config/run_spec.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 #include <trainrt/error.hpp>
 

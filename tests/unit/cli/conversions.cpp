@@ -5,7 +5,7 @@
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/whole_datasets.hpp"
 #include "io/files/file.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli::doctor;

@@ -3,7 +3,7 @@
 #include <trainrt/communicators.hpp>
 
 #include "cli/doctor_check.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli::doctor;

@@ -15,8 +15,8 @@
 #include "cli/python_report.hpp"
 #include "cli/shared_cpus.hpp"
 #include "cli/stale_locks.hpp"
-#include "support/ranks.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/ranks.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli;

@@ -7,8 +7,8 @@
 #include "cli/prediction_plan.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/communicators.hpp>
 
-#include "support/communicator_contract.hpp"
+#include "support/cpp/communicator_contract.hpp"
 
 using namespace trainrt;
 

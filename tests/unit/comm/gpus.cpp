@@ -7,9 +7,9 @@
 #include "comm/gpu_backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/output/log.hpp"
-#include "support/device_contract.hpp"
-#include "support/fake_gpus.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/device_contract.hpp"
+#include "support/cpp/fake_gpus.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

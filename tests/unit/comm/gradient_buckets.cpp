@@ -12,7 +12,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using Parameters = std::vector<GradientBuckets::Parameter>;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <trainrt/error.hpp>
 
-#include "support/communicator_contract.hpp"
+#include "support/cpp/communicator_contract.hpp"
 
 using namespace trainrt;
 using namespace trainrt::comm;

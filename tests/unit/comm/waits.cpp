@@ -10,7 +10,7 @@
 #include "comm/comm_error.hpp"
 #include "comm/node/board.hpp"
 #include "comm/queued_communicator.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

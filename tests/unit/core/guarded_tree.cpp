@@ -12,7 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/files/beneath.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using test::Scratch;

@@ -25,7 +25,7 @@
 #include "core/output/prefixed_lines.hpp"
 #include "core/output/redirect_streams.hpp"
 #include "core/output/standard_streams.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

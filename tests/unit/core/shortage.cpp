@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/text/byte_size.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

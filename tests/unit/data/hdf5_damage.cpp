@@ -2,7 +2,7 @@
 
 #include "data/h5_index.hpp"
 #include "data/listing.hpp"
-#include "support/skip.hpp"
+#include "support/cpp/skip.hpp"
 #include "unit/data/h5_support.hpp"
 
 using namespace data_test;

@@ -4,7 +4,7 @@
 #include <zlib.h>
 #include <trainrt/error.hpp>
 
-#include "support/skip.hpp"
+#include "support/cpp/skip.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -3,7 +3,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/image_codec.hpp"
-#include "support/image_bytes.hpp"
+#include "support/cpp/image_bytes.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/row_predicate.hpp"
-#include "support/error_of.hpp"
+#include "support/cpp/error_of.hpp"
 
 namespace trainrt::data {
 

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/open_dataset.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 namespace data_test {
 

@@ -1,8 +1,8 @@
-#include "support/tar_bytes.hpp"
+#include "support/cpp/tar_bytes.hpp"
 
 #include <trainrt/error.hpp>
 
-#include "support/image_bytes.hpp"
+#include "support/cpp/image_bytes.hpp"
 #include "unit/data/npy_bytes.hpp"
 #include "unit/data/support.hpp"
 

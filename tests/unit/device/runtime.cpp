@@ -4,7 +4,7 @@
 #include <trainrt/error.hpp>
 
 #include "device/kinds.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::device;

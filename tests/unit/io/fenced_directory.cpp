@@ -10,8 +10,8 @@
 
 #include "io/files/file.hpp"
 #include "io/storage_error.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::io;

@@ -8,8 +8,9 @@
 #include <trainrt/error.hpp>
 
 #include "io/files/digest.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/empty_remover.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;
@@ -112,4 +113,14 @@ TEST_CASE("directories are made with their parents, and again without complaint"
   io::write_file(at / "a/z", "");
   io::sync_directory(at / "a/b");
   CHECK(io::list_files_below(at.path()) == std::vector<std::string>{"a/b/c/f", "a/z"});
+}
+
+TEST_CASE("directories are made although another process removes their parents while these are empty") {
+  const Scratch at;
+  const test::EmptyRemover remover({at / "a/b", at / "a"});
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE_NOTHROW(io::make_directories(at / "a/b/c"));
+    fs::remove(at / "a/b/c");
+  }
+  CHECK(remover.removed() > 0);
 }

@@ -10,8 +10,8 @@
 
 #include "io/files/file.hpp"
 #include "io/files/striping.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

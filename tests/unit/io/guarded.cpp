@@ -12,8 +12,8 @@
 #include "io/files/positional_file.hpp"
 #include "io/files/temporary.hpp"
 #include "io/storage.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

@@ -10,8 +10,8 @@
 #include "io/hdf5/h5_types.hpp"
 #include "io/hdf5/untrusted/h5_open.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::test::error_of;

@@ -12,8 +12,8 @@
 #include <thread>
 #include <trainrt/error.hpp>
 
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using trainrt::io::PositionalFile;

@@ -10,7 +10,7 @@
 #include "io/objects/s3/credentials.hpp"
 #include "io/objects/s3/xml.hpp"
 #include "io/storage.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::io::s3;

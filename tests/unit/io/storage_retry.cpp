@@ -9,7 +9,7 @@
 
 #include "io/files/file.hpp"
 #include "io/storage_error.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::io;

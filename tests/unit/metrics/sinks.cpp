@@ -15,7 +15,7 @@
 #include "io/hdf5/untrusted/schema.hpp"
 #include "metrics/sink.hpp"
 #include "metrics/typed_columns.hpp"
-#include "support/skip.hpp"
+#include "support/cpp/skip.hpp"
 #include "unit/metrics/open_sink.hpp"
 #include "unit/metrics/support.hpp"
 

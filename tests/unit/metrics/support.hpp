@@ -4,7 +4,7 @@
 #include <string>
 
 #include "io/files/fenced_directory.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 /// A directory of its own for each test.
 class Scratch : public trainrt::test::Scratch {

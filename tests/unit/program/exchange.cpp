@@ -7,7 +7,7 @@
 
 #include "frameworks/program/nonce.hpp"
 #include "frameworks/program/reserved_port.hpp"
-#include "support/error_of.hpp"
+#include "support/cpp/error_of.hpp"
 
 using namespace trainrt;
 using namespace trainrt::program;

@@ -11,7 +11,7 @@
 
 #include "core/process/processes.hpp"
 #include "frameworks/program/child.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::program;

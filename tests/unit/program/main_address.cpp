@@ -13,8 +13,8 @@
 #include "frameworks/program/beacon.hpp"
 #include "frameworks/program/interfaces.hpp"
 #include "frameworks/program/reach.hpp"
-#include "support/error_of.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::program;

@@ -12,7 +12,7 @@
 #include "frameworks/program/stage/stage_folder.hpp"
 #include "frameworks/program/stage/staged_tree.hpp"
 #include "frameworks/program/stage/worker.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::program::stage;

@@ -13,7 +13,7 @@
 
 #include "core/host.hpp"
 #include "io/files/file.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;

@@ -12,7 +12,7 @@
 #include "rundir/attempt.hpp"
 #include "rundir/attempt_files.hpp"
 #include "rundir/run_directory.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using rundir::FenceWatch;

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "io/files/file.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using rundir::RankSign;

@@ -11,7 +11,7 @@
 
 #include "rundir/attempt_record.hpp"
 #include "rundir/run_error.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;

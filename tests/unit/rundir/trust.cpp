@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "rundir/trust.hpp"
-#include "support/error_of.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/error_of.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;

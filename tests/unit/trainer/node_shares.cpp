@@ -4,7 +4,7 @@
 
 #include "data/open_dataset.hpp"
 #include "launch/world.hpp"
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
-#include "support/batches_on_gpu.hpp"
-#include "support/fake_gpus.hpp"
+#include "support/cpp/batches_on_gpu.hpp"
+#include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -6,7 +6,7 @@
 #include <trainrt/predictions.hpp>
 
 #include "io/files/file.hpp"
-#include "support/error_of.hpp"
+#include "support/cpp/error_of.hpp"
 #include "trainer/prediction.hpp"
 #include "unit/trainer/runs.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <trainrt/trainrt.hpp>
 
-#include "support/ranks.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/ranks.hpp"
+#include "support/cpp/scratch.hpp"
 #include "trainer/run.hpp"
 
 namespace trainrt::test {

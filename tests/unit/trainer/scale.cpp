@@ -1,8 +1,8 @@
 // What the parts of a run that all ranks take part in cost as the ranks become many; bench_scale.py goes on to 1,024.
 #include <catch2/catch.hpp>
 
-#include "support/scale.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scale.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 

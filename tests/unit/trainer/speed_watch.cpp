@@ -8,9 +8,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "support/ranks.hpp"
-#include "support/scratch.hpp"
-#include "support/slow_ranks.hpp"
+#include "support/cpp/ranks.hpp"
+#include "support/cpp/scratch.hpp"
+#include "support/cpp/slow_ranks.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

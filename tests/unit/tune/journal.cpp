@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 #include "tune/decision_log.hpp"
 #include "tune/history.hpp"
 

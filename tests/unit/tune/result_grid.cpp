@@ -4,7 +4,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/result_grid.hpp>
 
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 #include "tune/history.hpp"
 #include "tune/sweep.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rundir/rank_signs.hpp"
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 #include "view/file_lines.hpp"
 #include "view/last_words.hpp"
 #include "view/page/heat_map.hpp"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
-#include "support/scratch.hpp"
+#include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::watch;

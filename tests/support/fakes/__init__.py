@@ -1,0 +1,1 @@
+"""Fakes of services and libraries that a test machine does not have."""

@@ -1,0 +1,1 @@
+"""Configs, programs and checks for one kind of run each."""

@@ -1,0 +1,66 @@
+"""trainrt data in tests: calls that end as expected, and conversions that are slow enough to be killed on the way."""
+from harness import *  # noqa: F401,F403
+
+
+def tool(*words, code=FINISHED, **options):
+    job = run([TRAINRT, "data", *map(str, words)], **options)
+    check(job.code == code, f"trainrt data {' '.join(map(str, words))}: exit {job.code}, expected {code}", job)
+    return job
+
+
+def refused(*words, says=(), **options):
+    """Exit 64, one message that holds all the words."""
+    job = tool(*words, code=USAGE, **options)
+    equal(job.err.count("error:"), 1, "number of messages", job)
+    for word in says:
+        check(word in job.err, f"the message lacks {word!r}", job)
+    return job
+
+
+def nothing_left(folder):
+    equal([path.name for path in Path(folder).iterdir() if ".part" in path.name or ".tmp." in path.name], [], "what is left")
+
+
+def noted(output):
+    """What stands beside a file that is being written; {} if nothing does."""
+    try:
+        return json.loads((output.parent / f".{output.name}.part.json").read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def parts_noted(output):
+    return noted(output).get("parts", 0)
+
+
+def start_convert(*words, slow="pwrite:slow=50:.part", env=None):
+    """On storage that is slow: there is time to kill it on the way."""
+    faults = {"LD_PRELOAD": str(BUILD / "tests/fault_shim.so"), "TRAINRT_FAULTS": slow}
+    return subprocess.Popen([str(TRAINRT), "data", "convert", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, **(env or {}), **faults})
+
+
+def kill_once(is_time, job):
+    """As soon as is_time() holds; a job that ends before is a failure."""
+    while job.poll() is None and not is_time():
+        time.sleep(0.005)
+    job.kill()
+    _, err = job.communicate()
+    check(is_time() and job.returncode != FINISHED, f"it was not killed on the way: exit {job.returncode}: {err}")
+
+
+def kill_after_first_note(output, *words, slow="pwrite:slow=50:.part", env=None):
+    """Starts `convert` with `words`, which writes `output`, and kills it after its first note of finished parts, while the second one waits
+    to get its name: neither a fast nor a slow machine changes what was noted."""
+    second_note = f"rename:slow=600000:.{output.name}.part.json:2"  # the first two: that nothing is written yet, and the first parts
+
+    def waits_for_its_name():
+        return parts_noted(output) > 0 and any(output.parent.glob(f"*.{output.name}.part.json.tmp.*"))
+
+    kill_once(waits_for_its_name, start_convert(*words, slow=f"{slow},{second_note}", env=env))
+    check(not output.exists(), "the conversion ended before it was killed")
+
+
+def begun(output, *words, **options):
+    """A conversion to `output` that was killed after its first parts."""
+    kill_after_first_note(output, *words, "-o", output, **options)

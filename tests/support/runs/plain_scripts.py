@@ -1,0 +1,78 @@
+"""Scripts that know no trainrt, as train.program, and the proof that their ranks trained together."""
+import json
+import shutil
+import subprocess
+
+from harness import *  # noqa: F403
+
+PYTHON = "/usr/bin/python3"
+DDP = SOURCE / "tests/support/programs/plain_ddp.py"
+XGBOOST = SOURCE / "tests/support/programs/plain_xgboost.py"
+
+
+def require_torch():
+    if subprocess.run([PYTHON, "-c", "import torch.distributed"], capture_output=True).returncode != 0:
+        skip("torch is not there (package python3-torch)")
+
+
+def build_plain_mpi():
+    """The program of plain_mpi.c."""
+    compiler = shutil.which("mpicc.mpich") or shutil.which("mpicc")
+    if compiler is None:
+        skip("mpicc.mpich is not there (package libmpich-dev)")
+    program = scratch("mpi") / "plain_mpi"
+    done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", str(SOURCE / "tests/support/programs/plain_mpi.c"), "-o", str(program)], capture_output=True, text=True)
+    check(done.returncode == 0, done.stderr)
+    return program
+
+
+def check_one_world(out, ranks, node_sizes, job):
+    """What plain_mpi.c found on each rank; node_sizes: ranks on the node of each."""
+    for rank, each in enumerate(found_by(out, ranks, job)):
+        equal(each, {"size": ranks, "sum": ranks * (ranks + 1) // 2, "ring": (rank - 1) % ranks, "node_size": node_sizes[rank]}, f"MPI's world of rank {rank}", job)
+
+
+def xgboost_config():
+    if subprocess.run([PYTHON, "-c", "import xgboost"], capture_output=True).returncode != 0:
+        skip("XGBoost is not there (package python3-xgboost)")
+    return plain_config(f"{PYTHON} {XGBOOST} {{out}}")
+
+
+def check_same_trees(out, ranks, job):
+    """The same model on all ranks, each of which had a part of the data; what the ranks had printed came through the tracker."""
+    found = found_by(out, ranks, job)
+    for rank, each in enumerate(found):
+        equal((each["rank"], each["size"], each["rows"]), (rank, ranks, len(range(rank, 600, ranks))), "XGBoost's ranks", job)
+        equal(each["models"], found[0]["models"], "models", job)
+        check(each["error"] < 0.4, f"the model of rank {rank} does not fit: {each['error']} of the variance is left", job)
+        equal(job.out.count(f"rank {rank} has trained\n"), 2, "lines by the tracker", job)
+
+
+def plain_config(command, name="run", **sections):
+    """A config for it, and a folder for what it leaves, whose name stands in the command as {out}."""
+    folder = scratch()
+    out = folder / "out"
+    out.mkdir()
+    config = write_config(folder / f"{name}.ini", {"run": {"name": name, "storage_path": folder / "runs"},
+                                                   "train": {"program": command.format(out=out)}, **sections})
+    return config, out
+
+
+def ddp_config(**sections):
+    return plain_config(f"{PYTHON} {DDP} {{out}}", **sections)
+
+
+def found_by(out, ranks, job):
+    """What each rank has left."""
+    equal(sorted(path.name for path in out.iterdir()), sorted(f"{rank}.json" for rank in range(ranks)), "files of the ranks", job)
+    return [json.loads((out / f"{rank}.json").read_text()) for rank in range(ranks)]
+
+
+def check_trained_together(out, ranks, job):
+    """The same weights on all ranks, whose data was not the same."""
+    found = found_by(out, ranks, job)
+    for each in found:
+        equal(each["size"], ranks, "ranks that torch sees", job)
+        equal(each["weights"], found[0]["weights"], "weights", job)
+    equal(len({each["seen"] for each in found}), ranks, "ranks with data of their own", job)
+    return found

@@ -1,0 +1,51 @@
+"""Notebooks that jupyter nbconvert executes, and what their cells show."""
+import importlib.util
+
+from runs.train_scripts import *  # noqa: F403
+
+IMPORTS = "import json, os, time\nfrom trainrt import train\nfrom trainrt.train import *"
+
+
+def need_notebooks():
+    missing = [module for module in ("nbconvert", "ipykernel", "cloudpickle") if importlib.util.find_spec(module) is None]
+    if missing or not shutil.which("jupyter-nbconvert"):
+        skip(f"no notebook can run: {', '.join(missing) or 'jupyter nbconvert'} is not there (packages jupyter-nbconvert, python3-ipykernel, "
+             f"python3-cloudpickle)")
+
+
+class Notebook(Script):
+    """Cells in a notebook in a folder of its own, with its runs beside it."""
+
+    def __init__(self, *cells):
+        super().__init__("", head="")
+        self.path = self.folder / "train.ipynb"
+        self.executed = self.folder / "executed.ipynb"
+        self.command = ["jupyter-nbconvert", "--to", "notebook", "--execute", "--allow-errors", "--output", self.executed.name, self.path.name]
+        written = [{"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell} for cell in (IMPORTS, *cells)]
+        kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+        self.path.write_text(json.dumps({"cells": written, "metadata": kernel, "nbformat": 4, "nbformat_minor": 4}))
+
+    def env(self, **more):
+        own = {name: self.folder / "jupyter" for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
+        return super().env(**own, **more)
+
+    def execute(self, timeout=90):
+        """Runs it to its end, which is good: errors of cells are in their output."""
+        job = self.start(command=self.command)
+        job.code = job.wait(timeout)
+        equal(job.code, 0, "exit of nbconvert", job)
+        return job
+
+    def shown(self, cell, kind):
+        """What a cell (the first after the imports is 1) shows, as text: of the kind stdout, stderr, error, or result."""
+        outputs = json.loads(self.executed.read_text())["cells"][cell]["outputs"]
+        return "".join(text for output in outputs for name, text in [_text_of(output)] if name == kind)
+
+
+def _text_of(output):
+    """(kind, text)."""
+    if output["output_type"] == "stream":
+        return output["name"], "".join(output["text"])
+    if output["output_type"] == "error":
+        return "error", f"{output['ename']}: {output['evalue']}\n" + re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output["traceback"]))
+    return "result", "".join(output["data"].get("text/plain", ""))
