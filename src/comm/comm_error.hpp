@@ -6,10 +6,11 @@
 
 namespace trainrt::comm {
 
-/// A collective has taken longer than the communicator's limit: some rank, or a GPU, did not come to it.
+/// Thrown if a collective takes longer than the communicator's timeout, because a rank or a GPU did not join it.
 class CollectiveTimeout : public Error {
  public:
-  /// `operation`: "all_reduce of 'x'". `missing`: who was waited for, "" if that is not known.
+  /// `operation`: the collective, for example "all_reduce of 'x'". `missing`: the ranks that did not join, or "" if they
+  /// are not known.
   CollectiveTimeout(const std::string& message, std::string operation, double waited_s, std::string missing)
       : Error(message), operation_(std::move(operation)), missing_(std::move(missing)), waited_s_(waited_s) {}
 
@@ -23,13 +24,13 @@ class CollectiveTimeout : public Error {
   double waited_s_;
 };
 
-/// A process that is waited for has ended. It was on the node of the rank that throws this.
+/// Thrown if the process of a rank that a collective waits for has exited. That rank ran on the node of the throwing rank.
 class RankGone : public Error {
  public:
   using Error::Error;
 };
 
-/// A backend is asked for that does not exist.
+/// Thrown if a backend is requested that does not exist.
 class UnknownBackend : public UsageError {
  public:
   UnknownBackend(const std::string& message, std::string name) : UsageError(message), name_(std::move(name)) {}
@@ -40,7 +41,7 @@ class UnknownBackend : public UsageError {
   std::string name_;
 };
 
-/// A backend is asked for by name, and cannot serve here.
+/// Thrown if a backend is requested by name and cannot be used for these ranks.
 class BackendRefused : public UsageError {
  public:
   BackendRefused(const std::string& message, std::string name, std::string why)
@@ -54,12 +55,12 @@ class BackendRefused : public UsageError {
   std::string why_;
 };
 
-/// The ranks are to open different backends.
+/// Thrown if the ranks request different backends.
 class BackendsDiffer : public UsageError {
  public:
   BackendsDiffer(const std::string& message, int rank) : UsageError(message), rank_(rank) {}
 
-  int rank() const { return rank_; }  ///< the first that differs from rank 0
+  int rank() const { return rank_; }  ///< the lowest rank whose backend differs from that of rank 0
 
  private:
   int rank_;

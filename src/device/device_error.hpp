@@ -5,7 +5,7 @@
 
 namespace trainrt::device {
 
-/// A GPU has not done what it was given within the limit.
+/// Thrown if a GPU does not finish its work within a timeout.
 class GpuStalled : public Error {
  public:
   GpuStalled(const std::string& message, double waited_s) : Error(message), waited_s_(waited_s) {}
@@ -15,7 +15,7 @@ class GpuStalled : public Error {
   double waited_s_;
 };
 
-/// A request for GPUs is not valid, or cannot be met.
+/// Thrown if a request for GPUs is invalid or cannot be met.
 class GpusRefused : public UsageError {
  public:
   using UsageError::UsageError;

@@ -52,7 +52,7 @@ TEST_CASE("every backend that serves one rank alone keeps the contract, and answ
   int served = 0;
   for (const auto* backend : comm::backend_table()) {
     INFO(backend->name);
-    if (!backend->obstacle(*launch).empty()) continue;
+    if (!backend->why_unavailable(*launch).empty()) continue;
     const auto communicator = comm::open_communicator(*launch, {.backend = std::string(backend->name)});
     CHECK(communicator->name() == backend->name);
     CHECK(test::communicator_findings(*communicator) == "");
@@ -62,16 +62,15 @@ TEST_CASE("every backend that serves one rank alone keeps the contract, and answ
 }
 
 TEST_CASE("a backend is asked for by a name of either table, and others are answered with those there are") {
-  for (const auto* backend : comm::backend_table())
-    CHECK(comm::backends_of_name(std::string(backend->name)).host == backend);
+  for (const auto* backend : comm::backend_table()) CHECK(comm::find_backends(std::string(backend->name)).host == backend);
   for (const auto* backend : comm::gpu_backend_table()) {
-    const auto asked = comm::backends_of_name(std::string(backend->name));
+    const auto asked = comm::find_backends(std::string(backend->name));
     CHECK(asked.gpu == backend);
     CHECK(asked.host == nullptr);  // one name, one record
-    CHECK_THROWS_WITH(comm::backends_of_name(std::string(backend->name) + "x"),
+    CHECK_THROWS_WITH(comm::find_backends(std::string(backend->name) + "x"),
                       Catch::Matchers::Contains("did you mean '" + std::string(backend->name) + "'"));
   }
-  CHECK(comm::backends_of_name("auto").host == nullptr);
+  CHECK(comm::find_backends("auto").host == nullptr);
 }
 
 TEST_CASE("one rank alone gets the backend self") {

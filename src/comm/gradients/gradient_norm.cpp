@@ -1,5 +1,5 @@
-// The inner loops have a constant length, so that the compiler makes vector code of them; each is made twice, for any
-// x86-64 and for AVX2. Products are never fused with sums: the bits are the same either way.
+// The inner loops have a constant length, so that the compiler vectorizes them. Each is compiled twice, for any x86-64 and
+// for AVX2. Multiplications are never fused with additions, so both give the same bits.
 #include "comm/gradients/gradient_norm.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace trainrt::comm {
 namespace {
 
 constexpr std::size_t lanes = 16;
-constexpr std::size_t block_elements = 2048;  // of f16 and bf16 that are widened at a time; a multiple of the lanes
+constexpr std::size_t block_elements = 2048;  // f16 and bf16 elements that are widened at a time; a multiple of `lanes`
 
 using Lanes = std::array<double, lanes>;
 
@@ -70,7 +70,7 @@ void multiply_wide(T* values, std::size_t count, T factor) {
 bool wide_registers() { return false; }
 #endif
 
-/// `values` is the beginning, or what follows a multiple of `lanes` elements.
+/// Adds the squares of `values` to the partial sums. The number of elements added before must be a multiple of `lanes`.
 template <class T>
 void add_squares(const T* values, std::size_t count, Lanes& sums) {
   return wide_registers() ? add_squares_wide(values, count, sums.data()) : add_squares_plain(values, count, sums.data());
@@ -81,7 +81,7 @@ void multiply(T* values, std::size_t count, T factor) {
   return wide_registers() ? multiply_wide(values, count, factor) : multiply_plain(values, count, factor);
 }
 
-/// Calls visit(bytes of the block, elements) for block after block of 16-bit elements.
+/// Calls visit(data, number of elements) for consecutive blocks of 16-bit elements.
 template <class Visit>
 void for_each_block(const Buffer& values, Visit visit) {
   auto* bytes = static_cast<std::byte*>(values.data);

@@ -8,7 +8,7 @@
 
 namespace trainrt::comm {
 
-/// The one MPI error check.
+/// Checks the return code of an MPI function. Throws Error with the name of the calling function and MPI's message.
 inline void check_mpi(int code, std::source_location where = std::source_location::current()) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int question_tag = 1;
 constexpr int reply_tag = 2;
-constexpr double longest_roll_call_s = 2;
+constexpr double max_roll_call_s = 2;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ std::string MpiRollCall::missing() {
       check_mpi(MPI_Isend(&question_, sizeof(Reply) / 2, MPI_BYTE, other, question_tag, comm_, &sent_.emplace_back()));
   std::vector<std::optional<Reply>> heard(static_cast<std::size_t>(size_));
   const auto start = monotonic_seconds();
-  for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < longest_roll_call_s; sched_yield()) {
+  for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < max_roll_call_s; sched_yield()) {
     answer();
     Reply reply;
     int from = 0;
@@ -72,11 +72,11 @@ std::string MpiRollCall::missing() {
     if (!reply)
       append(silent, fmt::format("rank {} (last seen at step {})", number_of(other), mine_.step));
     else if (reply->number != mine_.number)
-      append(elsewhere, fmt::format("rank {} (in collective {} at step {}, here is {})", number_of(other), reply->number,
-                                    reply->step, mine_.number));
+      append(elsewhere, fmt::format("rank {} (waiting in collective {} at step {}; this rank is in collective {})",
+                                    number_of(other), reply->number, reply->step, mine_.number));
   }
   if (!silent.empty()) return silent;
-  return elsewhere.empty() ? "the other ranks, which wait too" : elsewhere + ", which waits elsewhere";
+  return elsewhere.empty() ? "the other ranks, which are waiting, too" : elsewhere;
 }
 
 }  // namespace trainrt::comm

@@ -7,7 +7,7 @@ namespace trainrt::device {
 
 void check_cuda(cudaError_t code, std::source_location where) {
   if (code == cudaSuccess) return;
-  cudaGetLastError();  // reported here: the next check is not to find it again
+  cudaGetLastError();  // clears the error, so that the next check does not find it again
   throw Error(
       fmt::format("CUDA failed in {}: {} ({})", where.function_name(), cudaGetErrorString(code), cudaGetErrorName(code)));
 }

@@ -5,7 +5,7 @@
 
 namespace trainrt::device {
 
-/// The one check of what CUDA's runtime returns: throws Error with the name of the calling function.
+/// Checks the return code of a CUDA function. Throws Error with the name of the calling function and CUDA's message.
 void check_cuda(cudaError_t code, std::source_location where = std::source_location::current());
 
 }  // namespace trainrt::device

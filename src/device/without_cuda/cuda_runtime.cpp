@@ -1,5 +1,5 @@
 // A build without the CUDA toolkit.
-#include "device/kinds.hpp"
+#include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {
 

@@ -44,6 +44,6 @@ TEST_CASE("GPUs are told by name, versions and number a rank") {
 TEST_CASE("more GPUs a worker than there are is an error that says what to do") {
   const auto too_many = run_check("gpus", 1, "2");
   CHECK(too_many.grade == Grade::error);
-  CHECK_THAT(too_many.text, Contains("asked for 2 GPUs a worker") && Contains("scaling.gpus_per_worker"));
+  CHECK_THAT(too_many.text, Contains("2 GPUs per worker requested") && Contains("scaling.gpus_per_worker"));
   CHECK_FALSE(too_many.advice.empty());
 }

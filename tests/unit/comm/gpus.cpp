@@ -125,14 +125,14 @@ TEST_CASE("NCCL by name is refused with the reason where it cannot serve") {
     test::FakeGpus none(0);
     const device::ReplacedRuntime replaced(none);
     CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing),
-                      Contains("the backend 'nccl' cannot serve here: no GPU can be used: the test has none"));
+                      Contains("the backend 'nccl' cannot be used: no GPU can be used: the test has none"));
     CHECK_THROWS_AS(on_gpus(2, asking_for("nccl"), nothing), UsageError);
   }
   {
     test::FakeGpus one(1);
     const device::ReplacedRuntime replaced(one);
     CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing),
-                      Contains("ranks 0 and 1 share a GPU, and NCCL refuses two ranks on one"));
+                      Contains("ranks 0 and 1 share a GPU, which NCCL does not support"));
     CHECK_THROWS_WITH(on_gpus(2, asking_for("auto", "1"), nothing), Contains("2 workers of a node need 2 GPUs"));
   }
   test::FakeGpus two(2);
@@ -141,8 +141,8 @@ TEST_CASE("NCCL by name is refused with the reason where it cannot serve") {
       on_gpus(2, asking_for("nccl"), nothing, "/no/such/libnccl.so.2"),
       Contains("rank 0 on ") && Contains("NCCL cannot be loaded: /no/such/libnccl.so.2") && Contains("LD_LIBRARY_PATH"));
   CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl"), nothing, OLD_FAKE_NCCL),
-                    Contains("is NCCL 2.12.7: 2.18 or newer is needed"));
-  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl", "0"), nothing), Contains("the workers are to have no GPUs"));
+                    Contains("is NCCL 2.12.7; 2.18 or newer is required"));
+  CHECK_THROWS_WITH(on_gpus(2, asking_for("nccl", "0"), nothing), Contains("no GPUs were requested for the workers"));
 }
 
 TEST_CASE("a run that does not ask for GPUs leaves them alone") {
@@ -180,7 +180,7 @@ TEST_CASE("a rank that does not join on the GPU ends the wait of the others with
       throw;
     }
   }));
-  CHECK_THAT(error, Contains("all_reduce of 'bucket 2' at step 17 on rank 0") && Contains("NCCL does not tell which"));
+  CHECK_THAT(error, Contains("all_reduce of 'bucket 2' at step 17 on rank 0") && Contains("NCCL does not report which"));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
 }
 
@@ -223,5 +223,5 @@ TEST_CASE("memory on another GPU than the rank's is refused by name") {
                               const auto other = gpus.allocate(1, 64);
                               communicator.all_reduce(Buffer{other.get(), 4, DType::f32, Device::cuda}, Op::sum, "w");
                             }),
-                    Contains("all_reduce of 'w': its memory lies on GPU 1, and rank 0 communicates on GPU 0"));
+                    Contains("all_reduce of 'w': its memory is on GPU 1, but rank 0 communicates on GPU 0"));
 }

@@ -199,7 +199,7 @@ TEST_CASE("gradients that are being reduced are not zeroed") {
   buckets.zero();
   CHECK(floats(buckets, 0)[0] == 0);
   buckets.ready(4);
-  CHECK_THROWS_WITH(buckets.zero(), Catch::Contains("bucket 0 (e) is in flight"));
+  CHECK_THROWS_WITH(buckets.zero(), Catch::Contains("bucket 0 (e) is being reduced"));
   buckets.average();
   buckets.zero();
 }

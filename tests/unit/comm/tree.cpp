@@ -40,7 +40,7 @@ std::string tree_over_nodes(const std::vector<int>& node_of_rank) {
       parts.push_back(std::to_string(rank));
     }
     add_up(parts, steps_within(ranks, size));
-    for (const auto& subtree : whole_subtrees(ranks, size)) {
+    for (const auto& subtree : complete_subtrees(ranks, size)) {
       subtrees.push_back(subtree);
       sums.push_back(parts[static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), subtree.first) - ranks.begin())]);
     }
@@ -77,8 +77,9 @@ TEST_CASE("the same additions in the same order, whatever the layout of ranks ov
 }
 
 TEST_CASE("a layout in blocks exchanges one sum a node") {
-  CHECK(whole_subtrees(std::vector{0, 1, 2, 3}, 8) == std::vector<Subtree>{{0, 4}});
-  CHECK(whole_subtrees(std::vector{4, 5, 6}, 7) == std::vector<Subtree>{{4, 4}});  // cut short by the last rank, and whole
-  CHECK(whole_subtrees(std::vector{0, 1, 2}, 6) == std::vector<Subtree>{{0, 2}, {2, 1}});
-  CHECK(whole_subtrees(std::vector{1, 3}, 4) == std::vector<Subtree>{{1, 1}, {3, 1}});
+  CHECK(complete_subtrees(std::vector{0, 1, 2, 3}, 8) == std::vector<Subtree>{{0, 4}});
+  CHECK(complete_subtrees(std::vector{4, 5, 6}, 7) ==
+        std::vector<Subtree>{{4, 4}});  // cut short by the last rank, and whole
+  CHECK(complete_subtrees(std::vector{0, 1, 2}, 6) == std::vector<Subtree>{{0, 2}, {2, 1}});
+  CHECK(complete_subtrees(std::vector{1, 3}, 4) == std::vector<Subtree>{{1, 1}, {3, 1}});
 }

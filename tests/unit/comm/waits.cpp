@@ -67,7 +67,7 @@ TEST_CASE("after a wait that failed the communicator says so, and waits no more"
     CHECK_THROWS_AS(c.barrier(), Error);
     c.barrier();
   });
-  CHECK_THAT(errors[0], Contains("of no use any more") && Contains("rank 1"));
+  CHECK_THAT(errors[0], Contains("can no longer be used") && Contains("rank 1"));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
 }
 
@@ -96,8 +96,8 @@ TEST_CASE("with scaling.check other kinds, roots and names are found before anyt
       },
       true);
   for (const auto& error : other_kind)
-    CHECK_THAT(error, Contains("at step 4") && Contains("rank 0 came with all_reduce of 3 f32 (max) 'scores'") &&
-                          Contains("rank 2 with barrier 'end'"));
+    CHECK_THAT(error, Contains("at step 4") && Contains("rank 0 called all_reduce of 3 f32 (max) 'scores'") &&
+                          Contains("rank 2 called barrier 'end'"));
   const auto other_name = errors_of(
       2, 5,
       [](Communicator& c) {
@@ -119,12 +119,12 @@ TEST_CASE("a rank whose process has ended is missed at once, not after the limit
     _exit(0);
   }
   comm::Board board(static_cast<std::byte*>(memory), 0, {4, 6});
-  comm::Arrivals first(board, comm::Board::announced, 1, 1), second(board, comm::Board::announced, 2, 1);
+  comm::CounterWait first(board, comm::Board::announced, 1, 1), second(board, comm::Board::announced, 2, 1);
   for (int tries = 0; tries < 500 && !first.ready(); ++tries) first.sleep(0.01);  // sleeps on the child's futex
   CHECK(first.ready());
   REQUIRE(waitpid(child, nullptr, 0) == child);
   CHECK_FALSE(second.ready());
-  CHECK_THAT(second.lost(), Contains("rank 6 (last seen at step 12) is gone"));
+  CHECK_THAT(second.failure(), Contains("rank 6 (last seen at step 12) has exited"));
   munmap(memory, comm::Board::bytes_for(2));
 }
 
@@ -135,9 +135,9 @@ class LastMoment : public comm::Awaited {
  public:
   bool ready() override { return came_; }
   void sleep(double) override {}
-  std::string lost() override {
+  std::string failure() override {
     came_ = comes_;
-    return "rank 1 is gone";
+    return "rank 1 has exited";
   }
   std::string missing() override { return "rank 1"; }
   explicit LastMoment(bool comes) : comes_(comes) {}
@@ -150,14 +150,14 @@ class LastMoment : public comm::Awaited {
 class WaitsFor : public comm::QueuedCommunicator {
  public:
   explicit WaitsFor(comm::Awaited& awaited) : QueuedCommunicator(0, 2, 5), awaited_(awaited) {}
-  ~WaitsFor() override { forget(); }
+  ~WaitsFor() override { drop_pending(); }
   std::string_view name() const override { return "test"; }
   void start_maximum(const Maximum&) override {}
   Maximum finish_maximum(std::string_view) override { return {}; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
  protected:
-  comm::Task task_of(Collective) override { co_await awaited_; }
+  comm::CollectiveTask make_task(Collective) override { co_await awaited_; }
 
  private:
   comm::Awaited& awaited_;
@@ -168,7 +168,8 @@ class WaitsFor : public comm::QueuedCommunicator {
 TEST_CASE("a rank that came and then ended is not missed") {
   LastMoment comes(true), never(false);
   CHECK_NOTHROW(WaitsFor(comes).barrier());
-  CHECK_THROWS_WITH(WaitsFor(never).barrier("end"), Contains("barrier of 'end' on rank 0") && Contains("rank 1 is gone"));
+  CHECK_THROWS_WITH(WaitsFor(never).barrier("end"),
+                    Contains("barrier of 'end' on rank 0") && Contains("rank 1 has exited"));
   CHECK_THROWS_AS(WaitsFor(never).barrier("end"), trainrt::comm::RankGone);
 }
 
@@ -191,8 +192,8 @@ TEST_CASE("arguments that no backend could carry out are refused before anybody 
   });
   CHECK(errors == std::vector<std::string>{"", ""});
   for (const std::size_t rank : {0UL, 1UL}) {
-    CHECK_THAT(said[rank], Contains("'parts'") && Contains("3 elements, the buffer 4"));
-    CHECK_THAT(said[2 + rank], Contains("rank 2 is no root among 2 ranks"));
+    CHECK_THAT(said[rank], Contains("'parts'") && Contains("3 elements; the buffer has 4"));
+    CHECK_THAT(said[2 + rank], Contains("rank 2 is not a valid root; there are 2 ranks"));
     CHECK_THAT(said[4 + rank], Contains("cannot reach memory on cuda"));
   }
 }

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "device/kinds.hpp"
+#include "device/cuda_runtime.hpp"
 #include "support/fake_gpus.hpp"
 
 using namespace trainrt;
@@ -13,10 +13,10 @@ using Catch::Matchers::Contains;
 TEST_CASE("a machine without a GPU is no error, and says why it has none") {
   auto& cuda = cuda_runtime();
   if (cuda.count() > 0) {
-    CHECK(cuda.why_none().empty());
+    CHECK(cuda.no_gpu_reason().empty());
     return;
   }
-  CHECK_FALSE(cuda.why_none().empty());
+  CHECK_FALSE(cuda.no_gpu_reason().empty());
   int on_the_stack = 0;
   CHECK_FALSE(cuda.owner_of(&on_the_stack));
   CHECK_FALSE(cuda.versions().empty());
