@@ -6,6 +6,7 @@
 #include <trainrt/random.hpp>
 
 #include "comm/backend.hpp"
+#include "comm/queued_communicator.hpp"
 
 namespace trainrt::comm {
 
@@ -31,12 +32,8 @@ CallSignature signature_of(const Collective& c) {
 }
 
 std::string described(const CallSignature& call) {
-  const auto kind = static_cast<Collective::Kind>(call.kind);
-  auto text = fmt::format("{} of {} {}", name_of(kind), call.count, name_of(static_cast<DType>(call.dtype)));
-  if (kind == Collective::Kind::all_reduce || kind == Collective::Kind::reduce_scatter)
-    text += fmt::format(" ({})", name_of(static_cast<Op>(call.op)));
-  if (kind == Collective::Kind::broadcast) text += fmt::format(" from rank {}", call.root);
-  if (kind == Collective::Kind::barrier) text = "barrier";
+  auto text = call_text(static_cast<Collective::Kind>(call.kind), static_cast<std::uint64_t>(call.count),
+                        static_cast<DType>(call.dtype), static_cast<Op>(call.op), static_cast<int>(call.root));
   if (call.parts != 0) text += fmt::format(", parts #{:x}", call.parts);
   if (call.name[0] != '\0') text += fmt::format(" '{}'", call.name);
   return text;

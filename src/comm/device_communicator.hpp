@@ -43,7 +43,8 @@ class DeviceCommunicator : public Communicator {
   void at_step(std::int64_t step) override;
 
  protected:
-  /// Starts a collective. Its arguments are valid, and all its memory is on this communicator's GPU.
+  /// Starts a collective. The caller has checked that its arguments are valid and that its memory is on this communicator's
+  /// GPU.
   virtual std::unique_ptr<DeviceCollective> begin(const Collective& collective) = 0;
   /// Throws Error if an earlier failure has made this communicator unusable.
   virtual void require_usable() {}

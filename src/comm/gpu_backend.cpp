@@ -28,8 +28,7 @@ std::string why_skipped(const GpuBackend& backend, const Backend* host_backend, 
 }  // namespace
 
 void refuse_gpu_backend(const GpuBackend& backend, const std::string& why) {
-  throw BackendRefused(fmt::format("the backend '{}' cannot be used: {}", backend.name, why), std::string(backend.name),
-                       why);
+  throw BackendRefused(fmt::format("the backend '{}' cannot be used: {}", backend.name, why));
 }
 
 GpuChoice choose_gpu_backend(Communicator& host, const GpuRanks& ranks) {

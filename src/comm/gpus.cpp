@@ -84,10 +84,6 @@ void require_all_or_none(const std::vector<device::Binding>& bindings, const std
       all[lacking].no_gpu_reason.empty() ? "other ranks of its node use all GPUs" : all[lacking].no_gpu_reason));
 }
 
-std::string counted_gpus(const device::Binding& mine) {
-  return counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU");
-}
-
 }  // namespace
 
 void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, const CommOptions& options,
@@ -108,7 +104,7 @@ void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, cons
   const GpuRanks ranks{bindings, runtime, mine.gpus.front(), options, library};
   const auto [backend, explanation] = choose_gpu_backend(host, ranks);
   if (ranks.gpu != 0) runtime.use(ranks.gpu);  // not for GPU 0, which is the default: the call would create a CUDA context
-  log::info(fmt::format("{} per worker; {}", counted_gpus(mine), explanation));
+  log::info(fmt::format("{} per worker; {}", counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU"), explanation));
   communicator = backend.open(std::move(communicator), ranks);
   if (options.check) communicator = checked(std::move(communicator));
 }

@@ -33,7 +33,7 @@ const Backend& backend_for(const launch::Launch& launch, const std::string& name
   if (backend == nullptr) return best_backend(launch);
   if (const auto why = backend->why_unavailable(launch); !why.empty())
     throw BackendRefused(
-        fmt::format("the backend '{}' cannot be used: {}; auto takes {}", name, why, best_backend(launch).name), name, why);
+        fmt::format("the backend '{}' cannot be used: {}; auto takes {}", name, why, best_backend(launch).name));
   return *backend;
 }
 
@@ -56,7 +56,7 @@ RequestedBackends find_backends(const std::string& name) {
     if (backend->name == name) return {.gpu = backend};
   const auto names = valid_names();
   throw UnknownBackend(
-      fmt::format("unknown backend '{}'{}; valid backends: {}", name, did_you_mean(name, names), join(names)), name);
+      fmt::format("unknown backend '{}'{}; valid backends: {}", name, did_you_mean(name, names), join(names)));
 }
 
 const Backend& best_backend(const launch::Launch& launch) {

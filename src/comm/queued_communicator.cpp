@@ -59,6 +59,15 @@ std::string described(const Collective& collective) {
   return fmt::format("{} of '{}'", name_of(collective.kind), collective.name);
 }
 
+std::string call_text(Collective::Kind kind, std::uint64_t count, DType dtype, Op op, int root) {
+  using Kind = Collective::Kind;
+  if (kind == Kind::barrier) return "barrier";
+  auto text = fmt::format("{} of {} {}", name_of(kind), count, name_of(dtype));
+  if (kind == Kind::all_reduce || kind == Kind::reduce_scatter) text += fmt::format(" ({})", name_of(op));
+  if (kind == Kind::broadcast) text += fmt::format(" from rank {}", root);
+  return text;
+}
+
 void require_valid(const Collective& collective, int rank, int size) {
   using Kind = Collective::Kind;
   const auto wrong = [&](const std::string& why) { throw UsageError(described(collective) + ": " + why); };
@@ -174,7 +183,7 @@ void QueuedCommunicator::give_up(const std::string& what, const std::string& why
 
 void QueuedCommunicator::give_up_overdue(const std::string& what, const std::string& missing) {
   note_broken(what, fmt::format("waited {} s for {}", timeout_seconds_, missing));
-  throw CollectiveTimeout(broken_, what, timeout_seconds_, missing);
+  throw CollectiveTimeout(broken_);
 }
 
 void QueuedCommunicator::note_broken(const std::string& what, const std::string& why) {

@@ -71,4 +71,7 @@ void require_valid(const Collective& collective, int rank, int size);
 /// Returns the kind and the name of a collective, for messages: "all_reduce of 'bucket 2'".
 std::string described(const Collective& collective);
 
+/// Returns the arguments of a call, for messages that compare calls: "all_reduce of 4 f32 (sum)".
+std::string call_text(Collective::Kind kind, std::uint64_t count, DType dtype, Op op, int root);
+
 }  // namespace trainrt::comm

@@ -158,10 +158,8 @@ StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
 
 void StagedCommunicator::await(device::Event& event, const Collective& collective) {
   if (device::wait_within(event, timeout_seconds_)) return;
-  const auto awaited = fmt::format("GPU {} to reach it", gpu());
-  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: waited {} s for {}", described(collective), rank(),
-                                      host_name(), step(), timeout_seconds_, awaited),
-                          described(collective), timeout_seconds_, awaited);
+  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: waited {} s for GPU {} to reach it",
+                                      described(collective), rank(), host_name(), step(), timeout_seconds_, gpu()));
 }
 
 }  // namespace trainrt::comm

@@ -29,8 +29,8 @@ std::vector<TreeStep> tree_steps(int size);
 /// Sorted by rank.
 std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size);
 
-/// Returns the steps that combine one part per rank of `ranks` to one part per complete subtree. Parts are numbered by
-/// index in `ranks`; the result of a subtree is in the part of its first rank.
+/// Returns the steps that combine the parts of the ranks in `ranks`, so that the part of the first rank of each complete
+/// subtree becomes the result of that subtree. Parts are numbered by index in `ranks`.
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size);
 
 /// Returns the steps that combine the results of subtrees, which contain all ranks and may be in any order, to the result

@@ -26,7 +26,7 @@ struct Binding {
 
 /// Assigns GPUs to the ranks of one node. `visible`: the GPUs that each rank can use, by local rank. Ranks that see the
 /// same GPUs divide them in rank order; with an automatic request, several ranks share a GPU if there are fewer GPUs than
-/// ranks. `no_gpu_reason`: why ranks without GPUs have none, for messages. Throws GpusRefused, with advice, if the request
+/// ranks. `no_gpu_reason`: why ranks see no GPU, for messages. Throws GpusRefused, with advice, if the request
 /// cannot be met.
 std::vector<Binding> bind_gpus(const std::vector<GpuUuids>& visible, const GpuRequest& request,
                                std::string_view no_gpu_reason = {});

@@ -50,7 +50,7 @@ Stream& Copier::stream_of(int gpu) {
 void wait_all(const Events& events, double limit_seconds, std::string_view operation) {
   for (const auto& event : events)
     if (!wait_within(*event, limit_seconds))
-      throw GpuStalled(fmt::format("{}: the GPU did not finish within {} s", operation, limit_seconds), limit_seconds);
+      throw GpuStalled(fmt::format("{}: the GPU did not finish within {} s", operation, limit_seconds));
 }
 
 }  // namespace trainrt::device

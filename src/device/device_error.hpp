@@ -1,6 +1,4 @@
 #pragma once
-#include <string>
-
 #include <trainrt/error.hpp>
 
 namespace trainrt::device {
@@ -8,11 +6,7 @@ namespace trainrt::device {
 /// Thrown if a GPU does not finish its work within a timeout.
 class GpuStalled : public Error {
  public:
-  GpuStalled(const std::string& message, double waited_s) : Error(message), waited_s_(waited_s) {}
-  double waited_s() const { return waited_s_; }  ///< seconds
-
- private:
-  double waited_s_;
+  using Error::Error;
 };
 
 /// Thrown if a request for GPUs is invalid or cannot be met.

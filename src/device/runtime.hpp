@@ -26,7 +26,8 @@ using Events = std::vector<std::shared_ptr<Event>>;
 /// Waits until `event` is reached, by polling at growing intervals. Returns false after `limit_seconds`.
 bool wait_within(Event& event, double limit_seconds);
 
-/// A reduction of the parts of several ranks, which are stored one after the other, along the tree over rank numbers.
+/// Arguments of a reduction in GPU memory. The arrays ("parts") of several ranks are stored one after the other and reduced
+/// element by element along the tree over rank numbers.
 struct TreeReduction {
   const void* parts = nullptr;  ///< ranks * stride elements, on the stream's GPU
   std::size_t stride = 0;       ///< elements from one rank's part to the next one's

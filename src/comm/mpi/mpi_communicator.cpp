@@ -21,24 +21,6 @@ constexpr int collectives_in_tags = 8000;  // the MPI standard guarantees tags u
 
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank));
-  return rank;
-}
-int size_of_comm(MPI_Comm comm) {
-  int size = 0;
-  check_mpi(MPI_Comm_size(comm, &size));
-  return size;
-}
-
-MPI_Comm duplicate(MPI_Comm parent) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(parent, &comm));
-  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-  return comm;
-}
-
 /// The part of a buffer that one rank reduces.
 struct Share {
   std::byte* data;
@@ -69,13 +51,13 @@ void MpiRequests::sleep(double) {
 
 std::string MpiRequests::missing() { return roll_call_.missing(); }
 
-// --- life ----------------------------------------------------------------------------------------------------------------
+// --- construction and destruction ----------------------------------------------------------------------------------------
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize)
-    : QueuedCommunicator(rank_in(parent), size_of_comm(parent), timeout_seconds),
+    : QueuedCommunicator(mpi_rank(parent), mpi_size(parent), timeout_seconds),
       finalize_(finalize),
-      comm_(duplicate(parent)),
-      maximum_comm_(duplicate(parent)),
+      comm_(mpi_duplicate(parent)),
+      maximum_comm_(mpi_duplicate(parent)),
       roll_call_(std::make_unique<MpiRollCall>(parent)) {}
 
 /// Finalizes MPI if `finalize` asked for it and no collective failed. During stack unwinding the other ranks do not make
@@ -132,7 +114,7 @@ CollectiveTask MpiCommunicator::make_task(Collective c) {
   roll_call_->note(collectives_, step());
   switch (c.kind) {
     case Collective::Kind::all_reduce:
-      return all_reduce_task(c, tag);
+      return c.buffer.bytes() > short_bytes ? reduce_long(c.buffer, c.op, tag) : reduce_short(c.buffer, c.op, tag);
     case Collective::Kind::reduce_scatter:
       return reduce_scatter_task(c, tag);
     case Collective::Kind::all_gather:
@@ -142,10 +124,6 @@ CollectiveTask MpiCommunicator::make_task(Collective c) {
     default:
       return barrier_task(c);
   }
-}
-
-CollectiveTask MpiCommunicator::all_reduce_task(Collective c, int tag) {
-  return c.buffer.bytes() > short_bytes ? reduce_long(c.buffer, c.op, tag) : reduce_short(c.buffer, c.op, tag);
 }
 
 /// Recursive doubling: at each level, each rank exchanges the sum of its block with a rank of the neighbouring block. If
@@ -173,7 +151,7 @@ CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
     MpiLane{comm_, from, tag}.receive(other.data(), other.size(), exchange);
     for (const int peer : to) MpiLane{comm_, peer, tag}.send(own.data(), own.size(), exchange);
     co_await exchange;
-    if (!lower) own.swap(other);  // the lower block's sum comes first
+    if (!lower) own.swap(other);  // so that `own` is the sum of the lower block
     std::byte* const parts[] = {own.data(), other.data()};
     combine_in_place(parts, buffer.count, type, op, {&step, 1});
   }

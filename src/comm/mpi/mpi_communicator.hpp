@@ -25,9 +25,10 @@ class MpiRequests : public Awaited {
   std::vector<MPI_Request> requests_;
 };
 
-/// A communicator over MPI. Sums do not use MPI_Allreduce, whose order of additions depends on the layout of ranks over
-/// nodes. They follow the one tree over rank numbers: by recursive doubling for short buffers (Thakur, Rabenseifner, Gropp
-/// 2005); for long buffers each rank receives its share of all ranks' buffers, reduces it and sends the result to all.
+/// A communicator over MPI. Sums do not use MPI_Allreduce, because its order of additions depends on the layout of ranks
+/// over nodes. They follow the one tree over rank numbers: by recursive doubling for short buffers (Thakur, Rabenseifner,
+/// Gropp 2005); for long buffers each rank receives its share of all ranks' buffers, reduces it and sends the result to
+/// all.
 class MpiCommunicator : public QueuedCommunicator {
  public:
   /// Where MPI_Finalize is called: in this communicator's destructor, by the program, or not at all.
@@ -55,7 +56,6 @@ class MpiCommunicator : public QueuedCommunicator {
   CollectiveTask make_task(Collective collective) override;
 
  private:
-  CollectiveTask all_reduce_task(Collective c, int tag);
   CollectiveTask reduce_short(Buffer buffer, Op op, int tag);
   CollectiveTask reduce_long(Buffer buffer, Op op, int tag);
   CollectiveTask reduce_scatter_task(Collective c, int tag);

@@ -18,13 +18,11 @@ constexpr double max_roll_call_s = 2;
 
 }  // namespace
 
-MpiRollCall::MpiRollCall(MPI_Comm parent) {
-  check_mpi(MPI_Comm_dup(parent, &comm_));
-  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
-  check_mpi(MPI_Comm_rank(comm_, &rank_));
-  check_mpi(MPI_Comm_size(comm_, &size_));
-  replies_.resize(static_cast<std::size_t>(size_));
-}
+MpiRollCall::MpiRollCall(MPI_Comm parent)
+    : comm_(mpi_duplicate(parent)),
+      rank_(mpi_rank(parent)),
+      size_(mpi_size(parent)),
+      replies_(static_cast<std::size_t>(size_)) {}
 
 void MpiRollCall::close() { MPI_Comm_free(&comm_); }
 

@@ -43,7 +43,7 @@ std::string problem_in(const std::string& folder, std::uint64_t bytes) {
     return fmt::format("{} cannot be written: {}", folder, std::strerror(errno));
   const auto free_bytes = std::uint64_t{found.f_bavail} * found.f_frsize;
   if (found.f_blocks == 0 || free_bytes >= bytes) return {};  // a tmpfs without a size limit reports 0 blocks
-  return fmt::format("{} has {:.1f} MiB free, and MPI may take {} MiB there", folder,
+  return fmt::format("{} has {:.1f} MiB free, but MPI may need {} MiB there", folder,
                      static_cast<double>(free_bytes) / (1 << 20), bytes >> 20);
 }
 
@@ -91,7 +91,8 @@ std::optional<std::string> transport_warning(const UcxFacts& facts, const Enviro
   std::string consequence = "MPI uses System V shared memory instead";
   if (const auto chosen = environment.text("UCX_TLS"))
     consequence = fmt::format(
-        "UCX_TLS={} is set in the environment and is kept; if MPI_Init fails, unset it, or list none of posix, sm and all",
+        "UCX_TLS={} is set in the environment and is kept; if MPI_Init fails, unset it, or remove posix, sm and all from "
+        "it",
         *chosen);
   else if (!facts.sysv_problem.empty())
     consequence = facts.sysv_problem + "; MPI uses the network instead";

@@ -18,10 +18,10 @@ struct UcxFacts {
   std::string sysv_problem;       ///< why System V shared memory is not available; "" if it is
 };
 
-/// Determines the properties of this node.
+/// Determines the properties of this node that affect UCX.
 UcxFacts ucx_facts(const World& world, const Environment& environment);
 
-/// Environment variables: names and values.
+/// Environment variables as pairs of name and value.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns the environment variables to set for MPI_Init. Without them UCX listens on a TCP port of every network device,

@@ -74,9 +74,7 @@ MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
   initialize_mpi(launch);
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // used for errors that belong to no communicator
-  int rank = 0, size = 0;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  const int rank = mpi_rank(MPI_COMM_WORLD), size = mpi_size(MPI_COMM_WORLD);
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)
     throw UsageError(fmt::format(
@@ -89,8 +87,7 @@ std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOpt
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])
       throw BackendsDiffer(
-          fmt::format("the ranks request different backends: rank 0 '{}', rank {} '{}'", chosen[0], other, chosen[other]),
-          static_cast<int>(other));
+          fmt::format("the ranks request different backends: rank 0 '{}', rank {} '{}'", chosen[0], other, chosen[other]));
   return communicator;
 }
 
@@ -105,9 +102,7 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
         "another MPI than trainrt",
         finalized != 0 ? "has been finalized" : "has not been initialized"));
   undo_mpi_preparation();
-  int size = 0;
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
-  launch::check_promise_of_own_mpi(Environment::of_process(), size);
+  launch::check_promise_of_own_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);
 }
 

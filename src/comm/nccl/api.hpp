@@ -11,7 +11,7 @@ namespace trainrt::comm::nccl {
 // with and without it. These declarations match nccl.h, which is not needed for the build; a test compares them if nccl.h
 // exists.
 
-inline constexpr int min_version = 21800;  ///< 2.18, the first version with all fields of Config
+inline constexpr int min_version = 21800;  ///< NCCL 2.18, the first version with all fields of Config
 
 enum class Result : int {
   success = 0,

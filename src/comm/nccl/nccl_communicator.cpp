@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -67,10 +67,12 @@ std::byte* element(const Collective& c, std::size_t index) {
   return static_cast<std::byte*>(c.buffer.data) + index * size_of(c.buffer.dtype);
 }
 
-std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts) {
-  std::vector<std::size_t> offsets(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), std::size_t{0});
-  return offsets;
+/// Returns the range of elements of each rank's part.
+std::vector<ElementRange> ranges_of(std::span<const std::size_t> counts) {
+  std::vector<ElementRange> ranges;
+  std::size_t first = 0;
+  for (const auto count : counts) ranges.push_back({std::exchange(first, first + count), count});
+  return ranges;
 }
 
 /// Collects the results of several calls and returns the first failure.
@@ -125,7 +127,7 @@ void NcclCommunicator::connect() {
   if (!failures.empty()) {
     const auto text = join(failures, "\n");
     if (host().all_reduced(std::int64_t{overdue}, Op::max) == 0) throw Error(text);
-    throw CollectiveTimeout(text, "joining the NCCL communicator", options_.timeout_seconds, "");
+    throw CollectiveTimeout(text);
   }
   nccl_ = std::move(joined);
 }
@@ -146,7 +148,7 @@ void NcclCommunicator::enqueue(const Collective& collective) {
   else if (collective.kind == Kind::reduce_scatter)
     must_follow_tree(collective) ? reduce_scatter_along_tree(collective) : reduce_scatter(collective);
   else if (collective.kind == Kind::all_gather)
-    all_gather(collective);
+    gather_ranges(collective, ranges_of(collective.counts), collective.part);
   else
     broadcast(collective);
 }
@@ -163,27 +165,27 @@ void NcclCommunicator::all_reduce(const Collective& c) {
 
 /// The parts may have different lengths, so one reduction per rank is enqueued, all in one group.
 void NcclCommunicator::reduce_scatter(const Collective& c) {
-  const auto offsets = offsets_of(c.counts);
+  const auto ranges = ranges_of(c.counts);
   nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
     FirstFailure calls;
-    for (std::size_t to = 0; to < c.counts.size(); ++to)
-      if (c.counts[to] > 0)
-        calls.add(api.reduce(element(c, offsets[to]), c.part, c.counts[to], type_of(c.buffer.dtype), red_op(c),
+    for (std::size_t to = 0; to < ranges.size(); ++to)
+      if (ranges[to].count > 0)
+        calls.add(api.reduce(element(c, ranges[to].first), c.part, ranges[to].count, type_of(c.buffer.dtype), red_op(c),
                              static_cast<int>(to), comm, stream_->handle()));
     return calls.result();
   });
   finish_integer_mean(c, c.part, c.counts[static_cast<std::size_t>(rank())]);
 }
 
-void NcclCommunicator::all_gather(const Collective& c) {
-  const auto offsets = offsets_of(c.counts);
-  const auto width = size_of(c.buffer.dtype);
+/// Copies `own`, the data of this rank's range, and the data of all other ranks to their ranges of the buffer on every
+/// rank.
+void NcclCommunicator::gather_ranges(const Collective& c, const std::vector<ElementRange>& ranges, const void* own) {
   nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
     FirstFailure calls;
-    for (std::size_t from = 0; from < c.counts.size(); ++from)
-      if (c.counts[from] > 0)
-        calls.add(api.broadcast(c.part, element(c, offsets[from]), c.counts[from] * width, Type::u8, static_cast<int>(from),
-                                comm, stream_->handle()));
+    for (std::size_t from = 0; from < ranges.size(); ++from)
+      if (ranges[from].count > 0)
+        calls.add(api.broadcast(own, element(c, ranges[from].first), ranges[from].count * size_of(c.buffer.dtype), Type::u8,
+                                static_cast<int>(from), comm, stream_->handle()));
     return calls.result();
   });
 }
@@ -216,45 +218,35 @@ bool NcclCommunicator::must_follow_tree(const Collective& c) const {
 
 /// Each rank receives its share of all ranks' buffers, reduces it, and sends the result to all.
 void NcclCommunicator::all_reduce_along_tree(const Collective& c) {
-  const auto ranks = static_cast<std::size_t>(size());
-  const auto most = std::max(piece_bytes / size_of(c.buffer.dtype), ranks);
-  for (std::size_t done = 0; done < c.buffer.count; done += most) {
-    const auto count = std::min(most, c.buffer.count - done);
+  const auto max_count = std::max(piece_bytes / size_of(c.buffer.dtype), static_cast<std::size_t>(size()));
+  for (std::size_t done = 0; done < c.buffer.count; done += max_count) {
+    const auto count = std::min(max_count, c.buffer.count - done);
     std::vector<ElementRange> shares;
     for (int r = 0; r < size(); ++r) {
       const auto share = share_of(count, r, size());
       shares.push_back({done + share.first, share.count});
     }
-    exchange_and_reduce(c, shares, element(c, shares[static_cast<std::size_t>(rank())].first));
-    nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
-      FirstFailure calls;
-      for (std::size_t from = 0; from < ranks; ++from) {
-        auto* const share = element(c, shares[from].first);
-        if (shares[from].count > 0)
-          calls.add(api.broadcast(share, share, shares[from].count, type_of(c.buffer.dtype), static_cast<int>(from), comm,
-                                  stream_->handle()));
-      }
-      return calls.result();
-    });
+    auto* const own = element(c, shares[static_cast<std::size_t>(rank())].first);
+    exchange_and_reduce(c, shares, own);
+    gather_ranges(c, shares, own);
   }
 }
 
 void NcclCommunicator::reduce_scatter_along_tree(const Collective& c) {
-  const auto offsets = offsets_of(c.counts);
-  const auto most = std::max<std::size_t>(piece_bytes / size_of(c.buffer.dtype) / c.counts.size(), 1);
+  const auto max_count = std::max<std::size_t>(piece_bytes / size_of(c.buffer.dtype) / c.counts.size(), 1);
   const auto longest = *std::max_element(c.counts.begin(), c.counts.end());
-  for (std::size_t done = 0; done < longest; done += most) {
+  for (std::size_t done = 0; done < longest; done += max_count) {
     std::vector<ElementRange> pieces;
-    for (std::size_t r = 0; r < c.counts.size(); ++r) {
-      const auto first = std::min(done, c.counts[r]);
-      pieces.push_back({offsets[r] + first, std::min(most, c.counts[r] - first)});
+    for (const auto range : ranges_of(c.counts)) {
+      const auto skipped = std::min(done, range.count);
+      pieces.push_back({range.first + skipped, std::min(max_count, range.count - skipped)});
     }
     exchange_and_reduce(c, pieces, static_cast<std::byte*>(c.part) + done * size_of(c.buffer.dtype));
   }
 }
 
 /// Sends pieces[r] of the buffer to each rank r, and reduces the pieces received for this rank along the tree into `out`.
-/// The buffer is not changed.
+/// The buffer is changed only where `out` is part of it.
 void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vector<ElementRange>& pieces, void* out) {
   const auto self = static_cast<std::size_t>(rank());
   const auto mine = pieces[self];

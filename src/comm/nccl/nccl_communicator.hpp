@@ -35,7 +35,7 @@ class NcclCommunicator : public DeviceCommunicator {
 
   void all_reduce(const Collective& collective);
   void reduce_scatter(const Collective& collective);
-  void all_gather(const Collective& collective);
+  void gather_ranges(const Collective& collective, const std::vector<ElementRange>& ranges, const void* own);
   void broadcast(const Collective& collective);
 
   bool must_follow_tree(const Collective& collective) const;

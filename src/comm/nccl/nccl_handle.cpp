@@ -101,14 +101,14 @@ std::string NcclHandle::text_of(Result result) const {
 void NcclHandle::fail(const std::string& what, Result result) {
   abort_communicator({fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, member_.rank, host_name(),
                                   member_.gpu, api_->version_text(), text_of(result)),
-                      result == Result::in_progress ? what : ""});
+                      result == Result::in_progress});
   throw_aborted();
 }
 
 /// Requires comm_mutex_.
 void NcclHandle::throw_aborted() const {
-  if (abort_reason_.overdue.empty()) throw Error(abort_reason_.text);
-  throw CollectiveTimeout(abort_reason_.text, abort_reason_.overdue, member_.limit_seconds, "");
+  if (abort_reason_.is_timeout) throw CollectiveTimeout(abort_reason_.text);
+  throw Error(abort_reason_.text);
 }
 
 /// Requires comm_mutex_.
@@ -153,15 +153,15 @@ NcclHandle::AbortReason NcclHandle::find_failure() try {
   if (monotonic_seconds() - since_ > with_margin(member_.limit_seconds))
     return {fmt::format("{}: not complete on GPU {} after {} s: some rank has not joined it; NCCL does not report which",
                         where, member_.gpu, member_.limit_seconds),
-            first.what};
+            true};
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);
   if (!comm_lock || comm_ == nullptr) return {};  // the thread that holds it checks the state itself
   auto state = Result::success;
   api_->comm_get_async_error(comm_, &state);
   if (is_fine(state)) return {};
-  return {fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state)), ""};
+  return {fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state)), false};
 } catch (const Error& error) {  // of the GPU
-  return {error.what(), ""};
+  return {error.what(), false};
 }
 
 /// Publishes a long wait for the GPU as the wait of the train thread, for hang reports. Requires watch_mutex_.

@@ -51,8 +51,8 @@ class NcclHandle {
   [[noreturn]] void fail(const std::string& what, Result result);
   /// The reason why the communicator was aborted.
   struct AbortReason {
-    std::string text;     ///< "": not aborted
-    std::string overdue;  ///< the collective that exceeded the timeout; "" for other reasons
+    std::string text;  ///< "": not aborted
+    bool is_timeout = false;
   };
   void abort_communicator(AbortReason why);
   [[noreturn]] void throw_aborted() const;

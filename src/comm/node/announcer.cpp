@@ -13,7 +13,7 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t direct_from = 8192;  ///< bytes; smaller data is copied to the board, which saves one wait
+constexpr std::size_t direct_from = 8192;  ///< in bytes; smaller data is copied to the board, because that saves a wait
 
 /// Returns whether the collective number `a` is `b` or later. Numbers may wrap around.
 bool passed(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; }
@@ -26,14 +26,7 @@ std::size_t bytes_of_announcement(const Collective& c, int rank) {
   return c.buffer.bytes();
 }
 
-std::string described(const Announcement& a) {
-  if (a.kind == Collective::Kind::barrier) return "barrier";
-  auto text = fmt::format("{} of {} {}", name_of(a.kind), a.count, name_of(a.dtype));
-  if (a.kind == Collective::Kind::all_reduce || a.kind == Collective::Kind::reduce_scatter)
-    text += fmt::format(" ({})", name_of(a.op));
-  if (a.kind == Collective::Kind::broadcast) text += fmt::format(" from rank {}", a.root);
-  return text;
-}
+std::string described(const Announcement& a) { return call_text(a.kind, a.count, a.dtype, a.op, a.root); }
 
 bool alike(const Announcement& a, const Announcement& b) {
   return a.kind == b.kind && a.op == b.op && a.dtype == b.dtype && a.root == b.root && a.count == b.count;

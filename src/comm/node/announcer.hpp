@@ -46,7 +46,7 @@ class Announcer {
 
     /// Throws Error if a rank of the board, or `only_rank`, announced another kind, size, type, operation or root.
     void require_alike(const Collective& collective, std::int64_t step, int only_rank = -1) const;
-    /// Returns the data of `rank`; nullptr if it has none or copies it in pieces.
+    /// Returns the data of `rank`; nullptr if it has no data or copies it in pieces.
     std::byte* data_of(int rank) const;
     /// Returns the data of each rank. The reference is valid until the next call for any collective of the announcer.
     const std::vector<std::byte*>& data_of_all() const;

@@ -40,8 +40,8 @@ class Board {
   enum Counter : std::size_t {
     announced,       ///< collectives that this rank has entered
     finished,        ///< collectives for which this rank has done its share and no longer reads other ranks' data
-    exchanged,       ///< node leaders: collectives whose exchange between nodes is done
-    copied,          ///< collectives whose result this rank has copied from the leader
+    exchanged,       ///< node leaders: collectives exchanged between nodes
+    copied,          ///< collectives for which this rank has copied the result from the leader
     piece_written,   ///< pieces that this rank has written to its piece slots
     piece_done,      ///< pieces that this rank has finished reading and reducing
     maximum_posted,  ///< maxima for which this rank has posted its values
@@ -76,7 +76,8 @@ class Board {
   bool has_reached(int rank, Counter counter, std::uint32_t value) const;
   void note_step(std::int64_t step);
 
-  /// Ends all waits with an error, because a rank failed. `why` is part of the message. For ranks that are threads.
+  /// Ends the waits of all ranks with an error, because a rank failed. `why` is part of the message. Used by ranks that are
+  /// threads.
   void abandon(const std::string& why);
 
  private:

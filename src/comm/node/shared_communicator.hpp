@@ -8,9 +8,9 @@
 
 namespace trainrt::comm {
 
-/// Base class of communicators whose ranks share memory. In an all-reduce each rank reads the data of all ranks in place,
-/// reduces its share of the elements, and writes the result into the buffers of all ranks. Small data, and data that other
-/// ranks cannot access, is copied through the board.
+/// Base class of communicators between ranks that share memory. In an all-reduce each rank reads the data of all ranks in
+/// place, reduces its share of the elements, and writes the result into the buffers of all ranks. Small data, and data that
+/// other ranks cannot access, is copied through the board.
 class SharedCommunicator : public QueuedCommunicator {
  public:
   /// `ranks`: the rank numbers of the ranks of the board, ascending. `size`: number of ranks of the communicator.

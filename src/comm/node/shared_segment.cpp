@@ -22,25 +22,6 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-/// Owns a file descriptor.
-class OwnedFd {
- public:
-  explicit OwnedFd(int fd = -1) : fd_(fd) {}
-  ~OwnedFd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  OwnedFd& operator=(OwnedFd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 /// Throws the failure of a system call; attempt() turns it into text.
 [[noreturn]] void fail(const char* what, int code = errno) {
   throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(code)));
@@ -64,31 +45,34 @@ void reserve(int fd, std::size_t offset, std::size_t bytes) {
     fail(fmt::format("cannot reserve {} bytes of memory", bytes).c_str(), code);
 }
 
-OwnedFd make(std::size_t total, std::uint64_t mark) {
-  OwnedFd fd(memfd_create("trainrt", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (fd.get() < 0) fail("memfd_create");
-  if (ftruncate(fd.get(), static_cast<off_t>(total + page)) != 0) fail("ftruncate");
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
-  reserve(fd.get(), total, page);
-  if (pwrite(fd.get(), &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
-  return fd;
-}
+/// A file descriptor that is closed with its last owner.
+using SharedFd = std::shared_ptr<const int>;
 
-OwnedFd open_other(const SegmentAddress& address, std::size_t total) {
-  const auto path = fmt::format("/proc/{}/fd/{}", address.process, address.fd);
-  OwnedFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (fd.get() < 0) fail(path.c_str());
-  std::uint64_t found = 0;
-  if (pread(fd.get(), &found, sizeof found, static_cast<off_t>(total)) != sizeof found || found != address.nonce)
-    throw std::runtime_error(path + " is not the shared memory of the node's first rank");
-  return fd;
-}
-
-std::shared_ptr<const int> shared(OwnedFd fd) {
-  return {new int(fd.release()), [](const int* number) {
+/// Takes ownership of `fd`. Throws the failure of the system call `call` if `fd` is negative.
+SharedFd owned(int fd, const char* call) {
+  if (fd < 0) fail(call);
+  return {new int(fd), [](const int* number) {
             close(*number);
             delete number;
           }};
+}
+
+SharedFd make(std::size_t total, std::uint64_t mark) {
+  auto fd = owned(memfd_create("trainrt", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
+  if (ftruncate(*fd, static_cast<off_t>(total + page)) != 0) fail("ftruncate");
+  if (fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
+  reserve(*fd, total, page);
+  if (pwrite(*fd, &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
+  return fd;
+}
+
+SharedFd open_other(const SegmentAddress& address, std::size_t total) {
+  const auto path = fmt::format("/proc/{}/fd/{}", address.process, address.fd);
+  auto fd = owned(open(path.c_str(), O_RDWR | O_CLOEXEC), path.c_str());
+  std::uint64_t found = 0;
+  if (pread(*fd, &found, sizeof found, static_cast<off_t>(total)) != sizeof found || found != address.nonce)
+    throw std::runtime_error(path + " is not the shared memory of the node's first rank");
+  return fd;
 }
 
 Memory map(int fd, std::size_t total, int flags) {
@@ -143,12 +127,12 @@ struct PageRange {
 
 std::size_t whole_pages(std::size_t bytes) { return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page; }
 
-/// Creates the memory and the descriptor of `segment`, whose sizes and index are set. Collective.
+/// Creates the memory and the descriptor of `segment`; its sizes and its index are already set. Collective.
 SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSegment segment, const PageRange& reserved,
                         std::string& failure) {
   const bool leads = leader == static_cast<std::size_t>(communicator.rank());
   SegmentAddress address;
-  OwnedFd fd;
+  SharedFd fd;
   auto mine = attempt([&] {
     if (!leads) return;
     if (segment.slice == 0)
@@ -156,7 +140,7 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
     address.nonce = nonce();
     fd = make(segment.total, address.nonce);
     address.process = getpid();
-    address.fd = fd.get();
+    address.fd = *fd;
   });
   const auto all = communicator.all_gather(std::string_view(reinterpret_cast<const char*>(&address), sizeof address));
   std::memcpy(&address, all[leader].data(), sizeof address);
@@ -164,13 +148,13 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
     mine = attempt([&] {
       if (address.fd < 0) throw std::runtime_error("the first rank of this node could not create shared memory");
       if (!leads) fd = open_other(address, segment.total);
-      reserve(fd.get(), reserved.offset, reserved.bytes);
+      reserve(*fd, reserved.offset, reserved.bytes);
     });
   failure = first_failure(communicator, mine);  // collective: all ranks have reserved their pages before any is accessed
   if (!failure.empty()) return {};
-  mine = attempt([&] { segment.memory = map(fd.get(), segment.total, reserved.map_flags); });
+  mine = attempt([&] { segment.memory = map(*fd, segment.total, reserved.map_flags); });
   failure = first_failure(communicator, mine);
-  segment.file = shared(std::move(fd));
+  segment.file = std::move(fd);
   return failure.empty() ? segment : SharedSegment{};
 }
 

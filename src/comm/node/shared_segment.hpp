@@ -9,7 +9,7 @@
 namespace trainrt::comm {
 
 /// Memory that the ranks of a node share. It is anonymous (memfd_create(2)), so it does not depend on /dev/shm and leaves
-/// no file behind; the system frees it when the last rank has unmapped it or exited.
+/// no file; the system frees it when the last rank has unmapped it or exited.
 struct SharedSegment {
   Memory memory;          ///< the slices of all ranks of this node, in rank order
   std::size_t slice = 0;  ///< bytes per rank; 0 if the memory is not divided among the ranks

@@ -2,17 +2,27 @@
 // a machine without a driver has no GPUs.
 #include <algorithm>
 #include <mutex>
+#include <source_location>
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
-#include "device/cuda/check_cuda.hpp"
 #include "device/cuda/reduce_parts.hpp"
 #include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {
 
 namespace {
+
+/// Checks the return code of a CUDA function. Throws Error with the name of the calling function and CUDA's message.
+void check_cuda(cudaError_t code, std::source_location where = std::source_location::current()) {
+  if (code == cudaSuccess) return;
+  cudaGetLastError();  // clears the error, so that the next check does not find it again
+  throw Error(
+      fmt::format("CUDA failed in {}: {} ({})", where.function_name(), cudaGetErrorString(code), cudaGetErrorName(code)));
+}
 
 /// Makes a GPU the current GPU of the calling thread while it lives.
 class OnGpu {

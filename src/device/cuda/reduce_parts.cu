@@ -1,5 +1,5 @@
 // Reductions along the binary tree over rank numbers, with the same bits as on the CPU: every addition is rounded according
-// to IEEE 754, none is fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are converted as on the
+// to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are converted as on the
 // CPU. Each thread computes complete elements: 16 bytes of each part for sums of 2 to 8 aligned parts, otherwise one
 // element.
 #include <cuda_fp16.h>

@@ -1,4 +1,4 @@
-// A build without the CUDA toolkit.
+// cuda_runtime() of a build without the CUDA toolkit.
 #include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {

@@ -26,7 +26,7 @@ Finding run_check(std::string_view name, int gpus, const std::string& gpus_per_w
 TEST_CASE("no GPU is a plain statement with its reason") {
   const auto none = run_check("cuda", 0);
   CHECK(none.grade == Grade::ok);
-  CHECK_THAT(none.text, Contains("no GPU: the test has none"));
+  CHECK_THAT(none.text, Contains("no GPU: the test has no GPUs"));
   CHECK(run_check("nccl", 0).grade == Grade::ok);
   const auto gpus = run_check("gpus", 0);
   CHECK(gpus.grade == Grade::ok);

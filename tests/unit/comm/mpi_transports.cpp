@@ -6,7 +6,7 @@ using namespace trainrt;
 using namespace trainrt::comm;
 using Catch::Matchers::Contains;
 
-TEST_CASE("ranks of one node get no TCP from UCX; in a container, where each may be apart, the loopback device") {
+TEST_CASE("ranks of one node use no TCP, except for the loopback device in containers") {
   const Environment nothing;
   CHECK(transport_variables({.all_on_this_node = true}, nothing) == Variables{{"UCX_TLS", "self,sm"}});
   CHECK(transport_variables({.all_on_this_node = true, .in_container = true}, nothing) ==
@@ -15,7 +15,7 @@ TEST_CASE("ranks of one node get no TCP from UCX; in a container, where each may
   CHECK(transport_variables({.in_container = true}, nothing).empty());
 }
 
-TEST_CASE("without a /dev/shm of use UCX is kept from it, and a line says so") {
+TEST_CASE("UCX does not use an unusable /dev/shm, and a warning gives the reason") {
   const Environment nothing;
   const std::string problem = "/dev/shm cannot be written: Read-only file system";
   CHECK(transport_variables({.all_on_this_node = true, .shm_problem = problem}, nothing) ==
@@ -25,7 +25,7 @@ TEST_CASE("without a /dev/shm of use UCX is kept from it, and a line says so") {
   CHECK(transport_warning({}, nothing) == std::nullopt);
 }
 
-TEST_CASE("without System V shared memory UCX is kept from it, and without both the ranks of one node are refused") {
+TEST_CASE("UCX does not use missing System V shared memory, and several ranks of a node without any are an error") {
   const Environment nothing;
   CHECK(transport_variables({.all_on_this_node = true, .sysv_problem = "no shmget"}, nothing) ==
         Variables{{"UCX_TLS", "self,posix,cma"}});
@@ -44,7 +44,7 @@ TEST_CASE("without System V shared memory UCX is kept from it, and without both 
   CHECK_THAT(*transport_warning(of_many, nothing), Contains("no /dev/shm; no shmget; MPI uses the network"));
 }
 
-TEST_CASE("what the user has set for UCX stays") {
+TEST_CASE("variables for UCX that the user has set are not changed") {
   const Environment chosen(std::map<std::string, std::string>{{"UCX_TLS", "self,posix"}});
   CHECK(transport_variables({.all_on_this_node = true, .in_container = true, .shm_problem = "full"}, chosen).empty());
   CHECK_THAT(*transport_warning({.shm_problem = "full"}, chosen), Contains("UCX_TLS=self,posix is set in the environment"));
@@ -54,12 +54,12 @@ TEST_CASE("what the user has set for UCX stays") {
   CHECK(transport_variables({.all_on_this_node = true, .shm_problem = "full", .sysv_problem = "none"}, chosen).empty());
 }
 
-TEST_CASE("a folder that is not there, or full, is an obstacle for UCX's shared memory") {
+TEST_CASE("a folder that does not exist or is full is a problem for UCX's shared memory") {
   World world;
   const auto facts_with = [&](const std::string& folder) {
     return ucx_facts(world, Environment(std::map<std::string, std::string>{{"UCX_POSIX_DIR", folder}}));
   };
   CHECK_THAT(facts_with("/no/such/folder").shm_problem, Contains("/no/such/folder cannot be written"));
   world.size = 1 << 30;
-  CHECK_THAT(facts_with("/dev/shm").shm_problem, Contains("MiB free, and MPI may take"));
+  CHECK_THAT(facts_with("/dev/shm").shm_problem, Contains("MiB free, but MPI may need"));
 }

@@ -1,4 +1,4 @@
-// What a rank hears when others do not come, do something else, or are gone.
+// Errors of a rank if other ranks do not join a collective, make different calls, or have exited.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Runs ranks as threads that may fail; what each threw, "" for nothing.
+/// Runs ranks as threads. Returns the message of the error that each rank threw, or "".
 std::vector<std::string> errors_of(int size, double timeout_seconds, const std::function<void(Communicator&)>& rank_main,
                                    bool check = false) {
   const auto group = std::make_shared<comm::ThreadGroup>(size, timeout_seconds);
@@ -38,7 +38,7 @@ std::vector<std::string> errors_of(int size, double timeout_seconds, const std::
 
 }  // namespace
 
-TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks and their last step") {
+TEST_CASE("a timeout names the operation, the tensor, the missing ranks and their last step") {
   const auto errors = errors_of(3, 0.2, [](Communicator& c) {
     c.at_step(c.rank() == 1 ? 7 : 9);
     if (c.rank() == 1) return;
@@ -51,7 +51,7 @@ TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks a
   CHECK(errors[1].empty());
 }
 
-TEST_CASE("a maximum that a rank does not join ends too") {
+TEST_CASE("a maximum that a rank does not join times out") {
   const auto errors = errors_of(2, 0.2, [](Communicator& c) {
     if (c.rank() == 1) return;
     c.start_maximum({});
@@ -60,7 +60,7 @@ TEST_CASE("a maximum that a rank does not join ends too") {
   CHECK_THAT(errors[0], Contains("stop vote") && Contains("rank 1"));
 }
 
-TEST_CASE("after a wait that failed the communicator says so, and waits no more") {
+TEST_CASE("after a timeout every later call fails at once with the reason") {
   const auto start = std::chrono::steady_clock::now();
   const auto errors = errors_of(2, 0.2, [](Communicator& c) {
     if (c.rank() == 1) return;
@@ -71,7 +71,7 @@ TEST_CASE("after a wait that failed the communicator says so, and waits no more"
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
 }
 
-TEST_CASE("ranks that come with other sizes, types or operations are told who came with what") {
+TEST_CASE("different sizes, types or operations are an error that names the ranks and their calls") {
   const auto errors = errors_of(2, 5, [](Communicator& c) {
     std::vector<float> values(c.rank() == 0 ? 1000 : 1001);
     c.all_reduce(values, Op::sum, "gradient");
@@ -81,7 +81,7 @@ TEST_CASE("ranks that come with other sizes, types or operations are told who ca
                Contains("'gradient'") && Contains("all_reduce of 1000 f32 (sum)") && Contains("all_reduce of 1001 f32"));
 }
 
-TEST_CASE("with scaling.check other kinds, roots and names are found before anything is exchanged") {
+TEST_CASE("with CommOptions::check, different kinds, roots and names are found before the exchange") {
   const auto other_root = errors_of(
       2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
   for (const auto& error : other_root)
@@ -108,7 +108,7 @@ TEST_CASE("with scaling.check other kinds, roots and names are found before anyt
   for (const auto& error : other_name) CHECK_THAT(error, Contains("'weight'") && Contains("'bias'"));
 }
 
-TEST_CASE("a rank whose process has ended is missed at once, not after the limit") {
+TEST_CASE("a rank whose process has exited is reported before the timeout") {
   void* const memory = mmap(nullptr, comm::Board::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
   const pid_t child = fork();
@@ -130,7 +130,7 @@ TEST_CASE("a rank whose process has ended is missed at once, not after the limit
 
 namespace {
 
-/// One rank that comes, and whose process ends, between two looks.
+/// The wait for a rank that exits; if `comes`, the rank joined just before.
 class LastMoment : public comm::Awaited {
  public:
   bool ready() override { return came_; }
@@ -165,7 +165,7 @@ class WaitsFor : public comm::QueuedCommunicator {
 
 }  // namespace
 
-TEST_CASE("a rank that came and then ended is not missed") {
+TEST_CASE("a rank that joined before it exited is not reported as missing") {
   LastMoment comes(true), never(false);
   CHECK_NOTHROW(WaitsFor(comes).barrier());
   CHECK_THROWS_WITH(WaitsFor(never).barrier("end"),
@@ -173,7 +173,7 @@ TEST_CASE("a rank that came and then ended is not missed") {
   CHECK_THROWS_AS(WaitsFor(never).barrier("end"), trainrt::comm::RankGone);
 }
 
-TEST_CASE("arguments that no backend could carry out are refused before anybody waits") {
+TEST_CASE("invalid arguments are refused before any rank waits, and the communicator stays usable") {
   std::vector<std::string> said(6);
   const auto errors = errors_of(2, 5, [&](Communicator& c) {
     std::vector<float> values(4);
@@ -188,7 +188,7 @@ TEST_CASE("arguments that no backend could carry out are refused before anybody 
     refusal(0, [&] { c.all_gather(values.data(), wrong, Buffer{values.data(), 4, DType::f32}, "parts"); });
     refusal(1, [&] { c.broadcast(Buffer{values.data(), 4, DType::f32}, 2); });
     refusal(2, [&] { c.all_reduce(Buffer{values.data(), 4, DType::f32, Device::cuda}, Op::sum); });
-    c.barrier();  // nothing is broken by it
+    c.barrier();  // still works
   });
   CHECK(errors == std::vector<std::string>{"", ""});
   for (const std::size_t rank : {0UL, 1UL}) {

@@ -10,7 +10,7 @@ using Numbers = std::vector<std::vector<int>>;
 
 namespace {
 
-/// A node whose ranks all see the same GPUs.
+/// Returns the GPUs that the ranks of a node see if all see the same ones.
 std::vector<GpuUuids> all_see(int ranks, int gpus) {
   GpuUuids visible;
   for (int gpu = 0; gpu < gpus; ++gpu) visible.push_back("gpu-" + std::to_string(gpu));
@@ -25,7 +25,7 @@ Numbers numbers(const std::vector<GpuUuids>& visible, std::string_view request) 
 
 }  // namespace
 
-TEST_CASE("ranks of a node share its GPUs out by local rank") {
+TEST_CASE("the GPUs of a node are divided among its ranks by local rank") {
   struct Row {
     int ranks, gpus;
     const char* request;
@@ -37,7 +37,7 @@ TEST_CASE("ranks of a node share its GPUs out by local rank") {
       {1, 1, "auto", {{0}}},
       {4, 4, "auto", {{0}, {1}, {2}, {3}}},
       {2, 4, "auto", {{0, 1}, {2, 3}}},
-      {3, 4, "auto", {{0}, {1}, {2}}},  // shares are equal: one GPU is left
+      {3, 4, "auto", {{0}, {1}, {2}}},  // shares are equal, so one GPU is not used
       {2, 1, "auto", {{0}, {0}}},
       {5, 2, "auto", {{0}, {0}, {0}, {1}, {1}}},
       {2, 4, "1", {{0}, {1}}},
@@ -56,7 +56,7 @@ TEST_CASE("ranks of a node share its GPUs out by local rank") {
   }
 }
 
-TEST_CASE("where Slurm shows each task its own GPUs, every rank counts its own from 0") {
+TEST_CASE("if each rank sees only its own GPUs, their numbers begin at 0 on every rank") {
   const std::vector<GpuUuids> own = {{"a"}, {"b"}, {"c"}};
   CHECK(numbers(own, "auto") == Numbers{{0}, {0}, {0}});
   CHECK(numbers(own, "1") == Numbers{{0}, {0}, {0}});
@@ -68,14 +68,14 @@ TEST_CASE("where Slurm shows each task its own GPUs, every rank counts its own f
   CHECK(numbers(two_each, "2") == Numbers{{0, 1}, {0, 1}});
 }
 
-TEST_CASE("ranks that see the same GPUs share these, others theirs") {
+TEST_CASE("only ranks that see the same GPUs divide them among each other") {
   const std::vector<GpuUuids> pairs = {{"a", "b"}, {"c", "d"}, {"a", "b"}, {"c", "d"}};
   CHECK(numbers(pairs, "auto") == Numbers{{0}, {0}, {1}, {1}});
   const std::vector<GpuUuids> some = {{"a"}, {}};
   CHECK(numbers(some, "auto") == Numbers{{0}, {}});
 }
 
-TEST_CASE("a request that the node cannot meet says what to do") {
+TEST_CASE("a request that cannot be met is an error with advice") {
   CHECK_THROWS_WITH(numbers(all_see(2, 1), "1"),
                     Contains("1 GPU per worker requested: 2 workers of a node need 2 GPUs, but the node has 1 GPU") &&
                         Contains("Start fewer workers per node"));
@@ -88,7 +88,7 @@ TEST_CASE("a request that the node cannot meet says what to do") {
   CHECK_THROWS_WITH(numbers(overlapping, "auto"), Contains("local ranks 0 and 1 see some GPUs in common"));
 }
 
-TEST_CASE("the GPUs of a worker are auto, a whole number, or a fraction below 1") {
+TEST_CASE("valid requests are auto, integers and fractions below 1") {
   CHECK(gpu_request_from("auto").automatic);
   CHECK(gpu_request_from("2").per_worker == 2);
   CHECK(gpu_request_from("0.25").per_worker == 0.25);
