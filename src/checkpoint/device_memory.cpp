@@ -9,7 +9,7 @@ namespace trainrt::checkpoint {
 int gpu_of(const TensorEntry& entry, device::Runtime& runtime) {
   if (entry.local.device == Device::host || entry.local.bytes() == 0) return -1;
   if (const auto gpu = runtime.owner_of(entry.local.data)) return *gpu;
-  const auto why = runtime.why_none();
+  const auto why = runtime.no_gpu_reason();
   throw UsageError("the tensor '" + entry.name + "' of the State is said to lie on a GPU, and its memory belongs to none" +
                    (why.empty() ? "" : ": " + why));
 }

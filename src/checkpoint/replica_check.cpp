@@ -12,6 +12,7 @@
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/replicas.hpp"
+#include "comm/agreement.hpp"
 #include "io/files/digest.hpp"
 #include "io/files/workers.hpp"
 
@@ -125,7 +126,7 @@ void ReplicaCheck::digest_on_gpus(const Indices& part, std::vector<std::string>&
   std::vector<std::pair<std::size_t, std::span<const std::byte>>> staged;  // whose digest, of what
   const auto flush = [&] {
     if (staged.empty()) return;
-    device::wait_all(gpus_->copier.mark(), device::most_copy_s, "copies of replicated tensors from a GPU have");
+    device::wait_all(gpus_->copier.record(), device::max_copy_s, "copying replicated tensors from a GPU");
     for (const auto& [i, bytes] : staged) digests[i] = io::digest_of(bytes);
     staged.clear();
     used = 0;
@@ -167,10 +168,7 @@ std::vector<ReplicaCheck::Parted> ReplicaCheck::conclude(bool alike, std::int64_
 }
 
 ReplicaCheck::Compared ReplicaCheck::compare_all(std::int64_t step) {
-  const auto mine = number_of(all());
-  std::array<std::int64_t, 2> most = {mine, ~mine};
-  communicator_.all_reduce(most, Op::max, "replicated tensors");
-  const bool alike = most[0] == ~most[1];
+  const bool alike = comm::agree_min_max(communicator_, number_of(all()), "replicated tensors").alike();
   return {alike, conclude(alike, step)};
 }
 
@@ -187,15 +185,12 @@ std::vector<ReplicaCheck::Parted> ReplicaCheck::find() {
     tensors.back().equal_at = std::min(tensors.back().equal_at, blocks_[i].equal_at);
     digests.back() = io::digest_of(std::string_view(digests.back() + of_blocks[i]));
   }
-  std::vector<std::int64_t> most;
-  for (const auto& digest : digests) {
-    most.push_back(number_from(digest));
-    most.push_back(~most.back());
-  }
-  communicator_.all_reduce(most, Op::max, "replicated tensors");
+  std::vector<std::int64_t> numbers;
+  for (const auto& digest : digests) numbers.push_back(number_from(digest));
+  const auto over_ranks = comm::agree_min_max(communicator_, numbers, "replicated tensors");
   std::vector<Parted> parted;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (most[2 * i] == ~most[2 * i + 1]) continue;
+    if (over_ranks[i].alike()) continue;
     if (parted.size() < most_named) tensors[i].ranks = odd_ones(communicator_.all_gather(digests[i]));
     parted.push_back(std::move(tensors[i]));
   }

@@ -69,8 +69,7 @@ class Courier {
       on_gpus = on_gpus || run.gpu >= 0;
       staged += run.bytes;
     }
-    if (on_gpus)
-      device::wait_all(copier_.mark(), device::most_copy_s, "copies of replicated tensors from or to a GPU have");
+    if (on_gpus) device::wait_all(copier_.record(), device::max_copy_s, "copying replicated tensors from or to a GPU");
   }
   void collect(std::byte* staged, const CopyRange& run) {
     if (run.gpu < 0)

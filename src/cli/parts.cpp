@@ -35,7 +35,7 @@ std::string nccl_text() {
 std::string parts_text() {
   auto& gpus = device::runtime();
   return line("MPI", launch::mpi_version()) + line("PMIx", launch::pmix_version()) + line("HDF5", io::hdf5_version()) +
-         line("CUDA", gpus.versions().empty() ? fmt::format("none ({})", gpus.why_none()) : gpus.versions()) +
+         line("CUDA", gpus.versions().empty() ? fmt::format("none ({})", gpus.no_gpu_reason()) : gpus.versions()) +
          line("NCCL", nccl_text()) +
          line("Boost", fmt::format("{}.{}.{}", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100));
 }

@@ -133,7 +133,7 @@ class ProgramRuns {
       spec = config::asked_by_program(base_, request.settings, request.number, changes);
       require_(spec);
     };
-    comm::agreed(communicator_, open, trainer::with_advice);
+    comm::collectively(communicator_, open, trainer::with_advice);
     const auto look = [&] {
       rundir::tell_opened(spec.run_dir);
       return has_finished(spec);
@@ -169,7 +169,7 @@ class ProgramRuns {
   /// `look`: as run.json has it.
   bool has_finished_by_first(const std::function<bool()>& look, const config::RunSpec& spec) {
     std::int64_t found = 0;
-    comm::agreed_on_first(
+    comm::collectively_on_first(
         communicator_, [&] { found = look() ? 1 : 0; }, trainer::with_advice);
     communicator_.broadcast(Buffer{&found, 1, DType::i64}, 0, "what there is of the run");
     return found != 0 && trainer::holds_its_end(spec.run_dir, communicator_);

@@ -118,7 +118,7 @@ ExitCode Slice::train_in_order(const tune::TrialStart& start) {
     training.call.callbacks.push_back(tune::trial_callback(start.trial));
     training.call.has_caller = true;
   };
-  comm::agreed(*communicator_, prepare, trainer::with_advice);
+  comm::collectively(*communicator_, prepare, trainer::with_advice);
   trainer::say_ranks(launch_.world(), *communicator_, described(*prepared.spec, training.call));
   const auto outcome = trainer::run(*prepared.spec, training.call, launch_, *communicator_);
   log::info(outcome.message);
@@ -173,11 +173,11 @@ ExitCode run_on(launch::Launch& launch, const trainer::Prepared& prepared, const
       if (prepared.error) std::rethrow_exception(prepared.error);
       check_ranks(*sweep, launch.world().size);
     };
-    comm::agreed(*communicator, check, trainer::with_advice);
+    comm::collectively(*communicator, check, trainer::with_advice);
     const auto begin = [&] { steps.begin(*sweep, launch.world().size / sweep->workers()); };
-    comm::agreed_on_first(*communicator, begin, trainer::with_advice);
+    comm::collectively_on_first(*communicator, begin, trainer::with_advice);
     const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), trainer::comm_options_of(prepared)); };
-    comm::agreed(*communicator, take_gpus, trainer::with_advice);
+    comm::collectively(*communicator, take_gpus, trainer::with_advice);
     watch::install_crash_reports();
     const auto code = train_slices(*sweep, launch, *communicator);
     FirstRank(launch.world().rank).does([&] { steps.end(*sweep, code); });

@@ -11,7 +11,7 @@ namespace trainrt::comm {
 
 namespace {
 
-/// "" = well; else "CODE HOST\nmessage".
+/// Runs `work`. Returns "" if it succeeds; otherwise "CODE HOST\nmessage".
 std::string outcome_of(const std::function<void()>& work, const Explain& explain) {
   try {
     work();
@@ -27,9 +27,9 @@ std::string text_in(const std::string& outcome) { return outcome.substr(std::min
 
 }  // namespace
 
-void agreed(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
+void collectively(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
   const auto mine = outcome_of(work, explain);
-  // What all ranks would have to hear of each other is not even asked for if all is well.
+  // If no rank failed, nothing is gathered.
   if (communicator.all_reduced(std::int64_t{!mine.empty()}, Op::max) == 0) return;
   const auto outcomes = communicator.all_gather(mine);
   const auto first = std::ranges::find_if(outcomes, [](const auto& outcome) { return !outcome.empty(); });
@@ -49,9 +49,25 @@ void agreed(Communicator& communicator, const std::function<void()>& work, const
   throw AgreedError(message + " (seen by " + where + ")", code);
 }
 
-void agreed_on_first(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
+void collectively_on_first(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
   const auto mine = [&, first = FirstRank(communicator.rank())] { first.does(work); };
-  agreed(communicator, mine, explain);
+  collectively(communicator, mine, explain);
+}
+
+std::vector<MinMax> agree_min_max(Communicator& communicator, std::span<const std::int64_t> values, std::string_view name) {
+  std::vector<std::int64_t> maxima;
+  for (const auto value : values) {
+    maxima.push_back(value);
+    maxima.push_back(~value);  // reverses the order like -value, and does not overflow for the smallest number
+  }
+  communicator.all_reduce(maxima, Op::max, name);
+  std::vector<MinMax> over_ranks;
+  for (std::size_t i = 0; i < maxima.size(); i += 2) over_ranks.push_back({.min = ~maxima[i + 1], .max = maxima[i]});
+  return over_ranks;
+}
+
+MinMax agree_min_max(Communicator& communicator, std::int64_t value, std::string_view name) {
+  return agree_min_max(communicator, std::span(&value, 1), name).front();
 }
 
 }  // namespace trainrt::comm

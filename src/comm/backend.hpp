@@ -13,56 +13,60 @@ namespace trainrt::comm {
 
 struct GpuBackend;
 
+/// Options for opening a communicator.
 struct CommOptions {
-  double timeout_seconds = 1800;  ///< how long a collective waits for ranks
-  std::string backend;            ///< a name of a Backend or GpuBackend; "" or auto takes the best
-  bool check = false;             ///< compare the ranks' calls before each one
-  bool deterministic = false;     ///< the one tree on the GPU too
-  std::string gpus_per_worker;    ///< auto or a number; "" is auto
+  double timeout_seconds = 1800;  ///< how long a collective waits for the other ranks
+  std::string backend;            ///< name of a Backend or GpuBackend; "" or "auto" chooses the best available one
+  bool check = false;             ///< compare the calls of all ranks before each collective
+  bool deterministic = false;     ///< sums on GPUs follow the tree over rank numbers, as on the CPU
+  std::string gpus_per_worker;    ///< "auto" or a number; "" is the same as "auto"
 };
 
-/// A plug-in: one file in comm/backends. The one with the highest preference that nothing stands in the way of is taken,
-/// one of preference 0 only by its name. GPUs have plug-ins of their own, which are put on these: comm/gpu_backends.
+/// A plug-in that opens communicators for host memory: one file in comm/backends. "auto" takes the available backend with
+/// the highest preference; a backend with preference 0 is used only if it is requested by name. Memory on GPUs is reduced
+/// by the plug-ins in comm/gpu_backends, which wrap a communicator of a Backend.
 struct Backend {
   std::string_view name;
   std::string_view help;
   int preference;
-  /// Why it cannot serve this launch; "" if it can.
-  std::string (*obstacle)(const launch::Launch&);
+  /// Returns the reason why the backend cannot be used for this launch, or "" if it can.
+  std::string (*why_unavailable)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
-  /// What it does for ranks that are placed so, for the line that names it; "" if there is nothing to say, nullptr if
-  /// never.
-  std::string (*explained)(const World&) = nullptr;
+  /// Returns details about how the ranks communicate, for backend_description(), or "". May be nullptr.
+  std::string (*details)(const World&) = nullptr;
 };
 
+/// Returns all backends for host memory.
 PluginTable<Backend> backend_table();
 
-/// What a name asks for: a backend of the host, or one of GPUs (then the host's is the best), or neither, for "" and auto.
-struct AskedBackends {
+/// The backend that a name requests. At most one member is set; both are nullptr for "" and "auto". If only `gpu` is set,
+/// the best backend is used for host memory.
+struct RequestedBackends {
   const Backend* host = nullptr;
   const GpuBackend* gpu = nullptr;
 };
-/// UnknownBackend, with those there are, for a name that is none.
-AskedBackends backends_of_name(const std::string& name);
+/// Finds a backend by name in both tables. Throws UnknownBackend, which lists the valid names, if no backend has that name.
+RequestedBackends find_backends(const std::string& name);
 
-/// What auto takes for the host.
+/// Returns the available backend with the highest preference. Throws UsageError if no backend is available.
 const Backend& best_backend(const launch::Launch& launch);
 
-/// Opens the host's backend that is asked for, or the best one, and completes the launch's world. BackendRefused if the one
-/// that is asked for cannot serve.
+/// Opens the requested backend for host memory, or the best one, and completes the topology of launch.world(). Collective.
+/// Throws BackendRefused if the requested backend cannot be used.
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options);
 
-/// Compares the ranks' calls before each one: other kinds, sizes, types, operations or names throw an Error on all ranks
-/// that says who came with what. Debug builds always do.
+/// Wraps a communicator so that the calls of all ranks are compared before each collective. If kind, size, type, operation,
+/// root or name differ, every rank throws an Error that names both calls. Debug builds always check.
 std::unique_ptr<Communicator> checked(std::unique_ptr<Communicator> communicator);
 
-/// The node of each rank, found by asking all: nodes are numbered from 0 by their lowest rank. Collective.
+/// Returns the node number of each rank. Nodes are numbered from 0 in the order of their lowest rank. Collective.
 std::vector<int> nodes_of_ranks(Communicator& communicator);
 
-/// Fills in where the ranks are, if the launcher could not tell. Collective.
+/// Sets `world.node_of_rank`, if the launcher did not, and the values that are derived from it. Collective.
 void complete_topology(World& world, Communicator& communicator);
 
-/// What the ranks talk over, and why that: "node: in shared memory, MPI between nodes".
-std::string choice_explained(const World& world, const Communicator& communicator);
+/// Returns the name of the communicator's backend and how its ranks communicate, for example
+/// "node: in shared memory, MPI between nodes".
+std::string backend_description(const World& world, const Communicator& communicator);
 
 }  // namespace trainrt::comm

@@ -1,4 +1,4 @@
-// A communicator around another that makes sure that all ranks make the same calls.
+// A communicator that wraps another one and checks that all ranks make the same calls.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -6,37 +6,34 @@
 #include <trainrt/random.hpp>
 
 #include "comm/backend.hpp"
+#include "comm/queued_communicator.hpp"
 
 namespace trainrt::comm {
 
 namespace {
 
-/// What a call is, apart from its data. Plain bytes, compared as a whole.
-struct Call {
+/// The arguments of a call without its data. Plain bytes, so that two calls can be compared by memcmp().
+struct CallSignature {
   std::int64_t kind = 0, op = 0, dtype = 0, count = 0, root = 0, device = 0;
-  std::uint64_t parts = 0;  ///< a hash of the counts
+  std::uint64_t parts = 0;  ///< hash of the counts
   char name[48] = {};
 };
 
-Call call_of(const Collective& c) {
-  Call call{static_cast<std::int64_t>(c.kind),
-            static_cast<std::int64_t>(c.op),
-            static_cast<std::int64_t>(c.buffer.dtype),
-            static_cast<std::int64_t>(c.buffer.count),
-            c.root,
-            static_cast<std::int64_t>(c.buffer.device)};
+CallSignature signature_of(const Collective& c) {
+  CallSignature call{static_cast<std::int64_t>(c.kind),
+                     static_cast<std::int64_t>(c.op),
+                     static_cast<std::int64_t>(c.buffer.dtype),
+                     static_cast<std::int64_t>(c.buffer.count),
+                     c.root,
+                     static_cast<std::int64_t>(c.buffer.device)};
   for (const auto part : c.counts) call.parts = mix_seed(call.parts, part, 0);
   c.name.copy(call.name, sizeof call.name - 1);
   return call;
 }
 
-std::string described(const Call& call) {
-  const auto kind = static_cast<Collective::Kind>(call.kind);
-  auto text = fmt::format("{} of {} {}", name_of(kind), call.count, name_of(static_cast<DType>(call.dtype)));
-  if (kind == Collective::Kind::all_reduce || kind == Collective::Kind::reduce_scatter)
-    text += fmt::format(" ({})", name_of(static_cast<Op>(call.op)));
-  if (kind == Collective::Kind::broadcast) text += fmt::format(" from rank {}", call.root);
-  if (kind == Collective::Kind::barrier) text = "barrier";
+std::string described(const CallSignature& call) {
+  auto text = call_text(static_cast<Collective::Kind>(call.kind), static_cast<std::uint64_t>(call.count),
+                        static_cast<DType>(call.dtype), static_cast<Op>(call.op), static_cast<int>(call.root));
   if (call.parts != 0) text += fmt::format(", parts #{:x}", call.parts);
   if (call.name[0] != '\0') text += fmt::format(" '{}'", call.name);
   return text;
@@ -69,15 +66,15 @@ class CheckedCommunicator : public Communicator {
 
  private:
   void compare(const Collective& collective) {
-    const auto mine = call_of(collective);
-    std::vector<Call> all(static_cast<std::size_t>(size()));
+    const auto mine = signature_of(collective);
+    std::vector<CallSignature> all(static_cast<std::size_t>(size()));
     const std::vector<std::size_t> counts(all.size(), sizeof mine);
     inner_->all_gather(&mine, counts, Buffer{all.data(), all.size() * sizeof mine, DType::u8}, "check of the next call");
     for (std::size_t other = 1; other < all.size(); ++other)
       if (std::memcmp(&all[other], &all[0], sizeof mine) != 0)
         throw Error(fmt::format(
-            "the ranks do not make the same call at step {}: rank 0 came with {}, rank {} with {} (this is rank {})", step_,
-            described(all[0]), other, described(all[other]), rank()));
+            "the ranks do not make the same call at step {}: rank 0 called {}, rank {} called {} (reported by rank {})",
+            step_, described(all[0]), other, described(all[other]), rank()));
   }
 
   std::unique_ptr<Communicator> inner_;

@@ -32,7 +32,7 @@ void Communicator::reduce_scatter(Buffer input, std::span<const std::size_t> cou
 void Communicator::all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name) {
   run({.kind = Collective::Kind::all_gather,
        .buffer = output,
-       .part = const_cast<void*>(part),  // read only, as the header of Collective says
+       .part = const_cast<void*>(part),  // only read
        .counts = counts,
        .name = name});
 }
@@ -59,17 +59,17 @@ void Communicator::broadcast(Buffer buffer, int root, std::string_view name) {
   run({.kind = Collective::Kind::broadcast, .buffer = buffer, .root = root, .name = name});
 }
 
-/// What is short travels with its length.
+/// Broadcasts a text of up to 1016 bytes together with its length; a longer text needs a second broadcast.
 std::string Communicator::broadcast_text(std::string text, int root) {
   std::array<char, 1024> head{};
   auto length = static_cast<std::uint64_t>(text.size());
-  constexpr auto most = head.size() - sizeof length;
+  constexpr auto max_length = head.size() - sizeof length;
   std::memcpy(head.data(), &length, sizeof length);
-  text.copy(head.data() + sizeof length, most);
+  text.copy(head.data() + sizeof length, max_length);
   broadcast(Buffer{head.data(), head.size(), DType::u8}, root);
   std::memcpy(&length, head.data(), sizeof length);
   text.resize(length);
-  if (length > most)
+  if (length > max_length)
     broadcast(Buffer{text.data(), text.size(), DType::u8}, root);
   else
     text.assign(head.data() + sizeof length, length);
@@ -80,7 +80,8 @@ void Communicator::barrier(std::string_view name) { run({.kind = Collective::Kin
 
 Memory Communicator::allocate(std::size_t bytes, Device device) {
   if (device != Device::host)
-    throw UsageError("the backend '" + std::string(this->name()) + "' has no memory on " + std::string(name_of(device)));
+    throw UsageError("the backend '" + std::string(this->name()) + "' cannot allocate memory on " +
+                     std::string(name_of(device)));
   constexpr std::size_t alignment = 64;
   const auto rounded = (bytes + alignment - 1) / alignment * alignment;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded));

@@ -11,10 +11,10 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Of memory on the host: the other communicator's.
-class HostFlight : public Flight {
+/// A collective on host memory, which the wrapped communicator performs.
+class HostCollective : public DeviceCollective {
  public:
-  HostFlight(Communicator& host, const Collective& collective) : host_(host), collective_(collective) {}
+  HostCollective(Communicator& host, const Collective& collective) : host_(host), collective_(collective) {}
 
   bool advance(Until until) override {
     if (!started_) ticket_ = host_.start(collective_);
@@ -23,7 +23,7 @@ class HostFlight : public Flight {
     host_.wait(ticket_);
     return true;
   }
-  bool has_passed_host() const override { return started_; }
+  bool has_started_on_host() const override { return started_; }
 
  private:
   Communicator& host_;
@@ -38,13 +38,13 @@ DeviceCommunicator::DeviceCommunicator(std::unique_ptr<Communicator> host, devic
     : Communicator(host->rank(), host->size()), host_(std::move(host)), runtime_(runtime), gpu_(gpu) {}
 
 DeviceCommunicator::Ticket DeviceCommunicator::start(const Collective& collective) {
-  require_whole();
+  require_usable();
   require_valid(collective, rank(), size());
   if (collective.buffer.device == Device::host || collective.kind == Collective::Kind::barrier) {
-    flights_.push_back(std::make_unique<HostFlight>(*host_, collective));
+    in_progress_.push_back(std::make_unique<HostCollective>(*host_, collective));
   } else {
     require_here(collective);
-    flights_.push_back(flight_of(collective));
+    in_progress_.push_back(begin(collective));
   }
   ++started_;
   advance();
@@ -52,32 +52,33 @@ DeviceCommunicator::Ticket DeviceCommunicator::start(const Collective& collectiv
 }
 
 bool DeviceCommunicator::test(Ticket ticket) {
-  require_whole();
+  require_usable();
   advance();
   return completed_ >= ticket;
 }
 
 void DeviceCommunicator::wait(Ticket ticket) {
-  require_whole();
+  require_usable();
   advance();
   while (completed_ < std::min(ticket, started_)) {
-    flights_.front()->advance(Flight::Until::complete);
-    flights_.pop_front();
+    in_progress_.front()->advance(DeviceCollective::Until::complete);
+    in_progress_.pop_front();
     ++completed_;
   }
-  require_whole();
+  require_usable();
 }
 
-/// Starts on the host what its turn has come for, on all ranks in the same order, and counts what is complete.
+/// Advances the collectives in the order of their start and removes the complete ones. A collective is advanced only after
+/// all earlier ones have started on the host, so that all ranks start them there in the same order.
 void DeviceCommunicator::advance() {
   std::size_t complete = 0;
   bool all_before = true;
-  for (const auto& flight : flights_) {
-    all_before = flight->advance(Flight::Until::blocked) && all_before;
+  for (const auto& collective : in_progress_) {
+    all_before = collective->advance(DeviceCollective::Until::blocked) && all_before;
     if (all_before) ++complete;
-    if (!flight->has_passed_host()) break;
+    if (!collective->has_started_on_host()) break;
   }
-  flights_.erase(flights_.begin(), flights_.begin() + static_cast<std::ptrdiff_t>(complete));
+  in_progress_.erase(in_progress_.begin(), in_progress_.begin() + static_cast<std::ptrdiff_t>(complete));
   completed_ += complete;
 }
 
@@ -104,8 +105,8 @@ void DeviceCommunicator::require_here(const Collective& collective) {
 void DeviceCommunicator::require_here(const Collective& collective, const void* memory) {
   const auto owner = runtime_.owner_of(memory);
   if (owner == gpu_) return;
-  throw UsageError(fmt::format("{}: its memory {}, and rank {} communicates on GPU {}", described(collective),
-                               owner ? fmt::format("lies on GPU {}", *owner) : "is said to lie on a GPU and does not",
+  throw UsageError(fmt::format("{}: its memory is {}, but rank {} communicates on GPU {}", described(collective),
+                               owner ? fmt::format("on GPU {}", *owner) : "declared as GPU memory but is not on a GPU",
                                rank(), gpu_));
 }
 

@@ -9,24 +9,26 @@
 
 namespace trainrt::comm {
 
-/// A collective under way in a DeviceCommunicator.
-class Flight {
+/// A collective in progress in a DeviceCommunicator.
+class DeviceCollective {
  public:
-  virtual ~Flight() = default;
-  /// Goes on as far as it can; with Until::complete it waits, with a limit. True once it is complete.
+  virtual ~DeviceCollective() = default;
   enum class Until { blocked, complete };
+  /// Advances the collective until it has to wait, or with Until::complete waits for its completion, up to the timeout.
+  /// Returns whether it is complete.
   virtual bool advance(Until until) = 0;
-  /// The communicator on the host has got all that it will get of this one: the next may use it.
-  virtual bool has_passed_host() const { return true; }
+  /// Returns whether this collective has made all its calls to the communicator for host memory, so that the next
+  /// collective may use it.
+  virtual bool has_started_on_host() const { return true; }
 };
 
-/// A communicator for memory on one GPU and on the host. All that is on the host, texts and maxima too, goes through
-/// another communicator underneath; what is on the GPU is up to the classes derived from this.
+/// A communicator for memory on one GPU and on the host. Collectives on host memory, strings and maxima are passed to
+/// another communicator; derived classes implement the collectives on GPU memory.
 ///
-/// Order on the GPU: a collective reads and writes its memory after all that the GPU's default stream had been given before
-/// start(). wait() returns when what the default stream is given from then on comes after the collective; the GPU itself
-/// may still be at it, so that the host runs ahead. The same holds once test() has said that it is complete. Who works on
-/// other streams orders these with the default stream himself.
+/// Order on the GPU: a collective reads and writes its memory after all work that was enqueued on the GPU's default stream
+/// before start(). After wait() returns, or test() returns true, work enqueued on the default stream runs after the
+/// collective. The GPU may not have finished the collective by then, so the host can run ahead. Work on other streams must
+/// be ordered with the default stream by its owner.
 class DeviceCommunicator : public Communicator {
  public:
   DeviceCommunicator(std::unique_ptr<Communicator> host, device::Runtime& runtime, int gpu);
@@ -41,16 +43,17 @@ class DeviceCommunicator : public Communicator {
   void at_step(std::int64_t step) override;
 
  protected:
-  /// Everything lies on this communicator's GPU, and is valid.
-  virtual std::unique_ptr<Flight> flight_of(const Collective& collective) = 0;
-  /// Throws if a failure has left this communicator useless.
-  virtual void require_whole() {}
+  /// Starts a collective. The caller has checked that its arguments are valid and that its memory is on this communicator's
+  /// GPU.
+  virtual std::unique_ptr<DeviceCollective> begin(const Collective& collective) = 0;
+  /// Throws Error if an earlier failure has made this communicator unusable.
+  virtual void require_usable() {}
 
   Communicator& host() { return *host_; }
   device::Runtime& runtime() { return runtime_; }
   int gpu() const { return gpu_; }
   std::int64_t step() const { return step_; }
-  /// The GPU's default stream. What is made on first use touches the GPU then, not before.
+  /// Returns the GPU's default stream. The first call creates it; the GPU is not used before that.
   device::Stream& default_stream();
 
  private:
@@ -63,7 +66,7 @@ class DeviceCommunicator : public Communicator {
   int gpu_;
   std::int64_t step_ = 0;
   std::unique_ptr<device::Stream> default_stream_;
-  std::deque<std::unique_ptr<Flight>> flights_;
+  std::deque<std::unique_ptr<DeviceCollective>> in_progress_;
   Ticket started_ = 0;
   Ticket completed_ = 0;
 };

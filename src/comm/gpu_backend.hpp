@@ -10,45 +10,47 @@
 
 namespace trainrt::comm {
 
-/// The ranks' GPUs, as a GPU backend is told of them.
+/// The GPUs of all ranks, as passed to the functions of a GPU backend.
 struct GpuRanks {
-  const std::vector<device::Binding>& bindings;  ///< of every rank, the same on all; none is empty
+  const std::vector<device::Binding>& bindings;  ///< one per rank, equal on all ranks; every rank has at least one GPU
   device::Runtime& runtime;
-  int gpu = 0;  ///< what this rank communicates on
+  int gpu = 0;  ///< number of the GPU that this rank communicates on
   const CommOptions& options;
-  std::string_view library;  ///< for tests: loaded in place of the backend's own; "" otherwise
+  std::string_view library;  ///< for tests: library to load instead of the backend's own; usually ""
 };
 
-/// A plug-in: one file in comm/gpu_backends. Reduces memory of GPUs, on top of a backend that reduces the host's. auto
-/// takes the one with the highest preference that nothing stands in the way of, and one of preference 0 only by its name.
+/// A plug-in that reduces GPU memory: one file in comm/gpu_backends. Its communicator wraps that of a Backend, which
+/// handles host memory. "auto" takes the available GPU backend with the highest preference; a backend with preference 0 is
+/// used only if it is requested by name.
 struct GpuBackend {
   std::string_view name;
   std::string_view help;
   int preference;
-  /// Reduces through the host's backend. Only such a one goes with a host's backend that is asked for by name, and only
-  /// such a one is put on a rank alone by itself.
+  /// Whether it copies GPU memory to the host and reduces it there. "auto" takes only such a backend if a backend for host
+  /// memory is requested by name, or if there is a single rank.
   bool through_host;
-  /// Why it cannot serve these ranks; "" if it can. Collective, with the same answer on all ranks.
-  std::string (*obstacle)(Communicator& host, const GpuRanks&);
-  /// What becomes of sums, for the line that says what was taken.
-  std::string (*explained)(const Communicator& host, const GpuRanks&);
-  /// On top of the host's communicator, after obstacle() has found none.
+  /// Returns the reason why the backend cannot be used for these ranks, or "" if it can. Collective; the result is the same
+  /// on all ranks.
+  std::string (*why_unavailable)(Communicator& host, const GpuRanks&);
+  /// Returns how GPU memory is reduced, for the message that reports the choice, or "".
+  std::string (*details)(const Communicator& host, const GpuRanks&);
+  /// Opens a communicator that wraps `host`. Requires that why_unavailable() returned "".
   std::unique_ptr<Communicator> (*open)(std::unique_ptr<Communicator> host, const GpuRanks&);
 };
 
 PluginTable<GpuBackend> gpu_backend_table();
 
-/// What reduces the GPUs' memory, and the words for it: why it is not a better one, and what becomes of sums.
+/// The chosen GPU backend. `explanation` contains why better backends were skipped, and how GPU memory is reduced.
 struct GpuChoice {
   const GpuBackend& backend;
   std::string explanation;
 };
 
-/// Throws BackendRefused: it was asked for by name.
+/// Throws BackendRefused for a backend that was requested by name. `why`: the reason why it cannot be used.
 [[noreturn]] void refuse_gpu_backend(const GpuBackend& backend, const std::string& why);
 
-/// Chooses for these ranks, as the options ask. Collective, as is its BackendRefused, if they name a GPU backend that
-/// cannot serve.
+/// Chooses the GPU backend for these ranks according to the options. Collective. If the options name a GPU backend that
+/// cannot be used, every rank throws BackendRefused.
 GpuChoice choose_gpu_backend(Communicator& host, const GpuRanks& ranks);
 
 }  // namespace trainrt::comm

@@ -5,14 +5,13 @@
 
 namespace trainrt::comm {
 
-/// Gives each rank the GPUs that the options ask for, and puts on the host's communicator what reduces their memory: the
-/// best GPU backend, or the one that is asked for; says which and why. Completes world.gpus; a rank communicates on its
-/// first one, which is also what libraries take by themselves in the calling thread. If no rank gets a GPU the communicator
-/// stays as it is.
+/// Assigns GPUs to each rank according to the options, and replaces `communicator` by one that also reduces GPU memory: of
+/// the requested GPU backend, or of the best one. Logs the choice and the reasons. Sets world.gpus. A rank communicates on
+/// its first GPU, which also becomes the current GPU of the calling thread. If no rank gets a GPU, `communicator` is not
+/// changed. Requires that the topology of `world` is complete.
 ///
-/// A GPU backend that is asked for by name is an order, and what stands in its way a BackendRefused; a request for GPUs
-/// that are not there is a device::GpusRefused. Collective, as are its errors: they leave the communicator as it is. The
-/// world's topology is complete. `library`: for tests, see GpuRanks.
+/// Collective. Every rank throws device::GpusRefused if the request for GPUs cannot be met, and BackendRefused if the GPU
+/// backend requested by name cannot be used; `communicator` is not changed then. `library`: for tests, see GpuRanks.
 void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, const CommOptions& options,
                  std::string_view library = {});
 

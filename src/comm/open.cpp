@@ -21,23 +21,23 @@ constexpr bool always_check = false;
 constexpr bool always_check = true;
 #endif
 
-/// Ranks with equal text share a node. Slurm's node number first: several of its nodes may be one host.
+/// Returns a text that is equal for ranks on the same node. Slurm's node number is preferred, because several of its nodes
+/// may run on one host.
 std::string node_identity() {
   const auto slurm_node = Environment::of_process().text("SLURM_NODEID");
   return slurm_node ? "slurm:" + *slurm_node : "host:" + host_name();
 }
 
 const Backend& backend_for(const launch::Launch& launch, const std::string& name) {
-  const auto* backend = backends_of_name(name).host;
+  const auto* backend = find_backends(name).host;
   if (backend == nullptr) return best_backend(launch);
-  if (const auto obstacle = backend->obstacle(launch); !obstacle.empty())
+  if (const auto why = backend->why_unavailable(launch); !why.empty())
     throw BackendRefused(
-        fmt::format("the backend '{}' cannot serve here: {}; auto takes {}", name, obstacle, best_backend(launch).name),
-        name, obstacle);
+        fmt::format("the backend '{}' cannot be used: {}; auto takes {}", name, why, best_backend(launch).name));
   return *backend;
 }
 
-/// auto, then those of both tables in the order of their names.
+/// Returns "auto" and the names of both tables, sorted.
 std::vector<std::string> valid_names() {
   auto names = names_of(backend_table());
   for (const auto* backend : gpu_backend_table()) names.emplace_back(backend->name);
@@ -48,7 +48,7 @@ std::vector<std::string> valid_names() {
 
 }  // namespace
 
-AskedBackends backends_of_name(const std::string& name) {
+RequestedBackends find_backends(const std::string& name) {
   if (name.empty() || name == "auto") return {};
   for (const auto* backend : backend_table())
     if (backend->name == name) return {.host = backend};
@@ -56,15 +56,16 @@ AskedBackends backends_of_name(const std::string& name) {
     if (backend->name == name) return {.gpu = backend};
   const auto names = valid_names();
   throw UnknownBackend(
-      fmt::format("there is no such backend: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)), name);
+      fmt::format("unknown backend '{}'{}; valid backends: {}", name, did_you_mean(name, names), join(names)));
 }
 
 const Backend& best_backend(const launch::Launch& launch) {
   const Backend* best = nullptr;
   for (const auto* backend : backend_table())
-    if (backend->preference > (best == nullptr ? 0 : best->preference) && backend->obstacle(launch).empty()) best = backend;
+    if (backend->preference > (best == nullptr ? 0 : best->preference) && backend->why_unavailable(launch).empty())
+      best = backend;
   if (best == nullptr)
-    throw UsageError(fmt::format("no comm backend can join {} ranks; there are: {}", launch.world().size,
+    throw UsageError(fmt::format("no backend can be used for {} ranks; backends: {}", launch.world().size,
                                  join(names_of(backend_table()))));
   return *best;
 }
@@ -88,11 +89,11 @@ std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const Co
   return options.check || always_check ? checked(std::move(communicator)) : std::move(communicator);
 }
 
-std::string choice_explained(const World& world, const Communicator& communicator) {
+std::string backend_description(const World& world, const Communicator& communicator) {
   std::string text(communicator.name());
   for (const auto* backend : backend_table()) {
-    if (backend->name != communicator.name() || backend->explained == nullptr) continue;
-    if (const auto words = backend->explained(world); !words.empty()) text += ": " + words;
+    if (backend->name != communicator.name() || backend->details == nullptr) continue;
+    if (const auto words = backend->details(world); !words.empty()) text += ": " + words;
   }
   return text;
 }

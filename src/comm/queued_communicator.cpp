@@ -23,16 +23,16 @@ void pause_a_moment() {
 #endif
 }
 
-/// Spins first: the others are mostly no more than microseconds away. Then gives the core to whoever wants it: ranks may
-/// share cores, and who waits must not keep those from computing that he waits for. What takes longer is long.
-/// Time in which this process did not run (SIGSTOP, a suspended job) does not count: the others stood still, too.
-class Wait {
+/// Paces a wait. It spins first, because the other ranks usually arrive within microseconds, and then yields the core,
+/// because ranks may share cores. After `yielding_seconds` the wait counts as long. Time in which this process did not run
+/// (SIGSTOP, a suspended job) is not counted, because the other ranks were stopped as well.
+class Backoff {
  public:
   bool is_long() { return rounds_ > spins && waited() > yielding_seconds; }
-  /// Seconds. To be called often: between two calls no more than `most_at_once` count.
+  /// Returns the seconds waited so far. At most `max_counted_s` are counted between two calls, so call it often.
   double waited() {
     const double now = monotonic_seconds();
-    waited_ += std::min(now - std::exchange(last_, now), most_at_once);
+    waited_ += std::min(now - std::exchange(last_, now), max_counted_s);
     return waited_;
   }
   void wait_a_little() {
@@ -46,7 +46,7 @@ class Wait {
   static constexpr int eager_spins = 100;
   static constexpr int spins = 500;
   static constexpr double yielding_seconds = 0.0005;
-  static constexpr double most_at_once = 2;  // seconds; a sleep is far shorter
+  static constexpr double max_counted_s = 2;  // far longer than a sleep
   double last_ = 0;
   double waited_ = 0;
   int rounds_ = 0;
@@ -59,31 +59,40 @@ std::string described(const Collective& collective) {
   return fmt::format("{} of '{}'", name_of(collective.kind), collective.name);
 }
 
+std::string call_text(Collective::Kind kind, std::uint64_t count, DType dtype, Op op, int root) {
+  using Kind = Collective::Kind;
+  if (kind == Kind::barrier) return "barrier";
+  auto text = fmt::format("{} of {} {}", name_of(kind), count, name_of(dtype));
+  if (kind == Kind::all_reduce || kind == Kind::reduce_scatter) text += fmt::format(" ({})", name_of(op));
+  if (kind == Kind::broadcast) text += fmt::format(" from rank {}", root);
+  return text;
+}
+
 void require_valid(const Collective& collective, int rank, int size) {
   using Kind = Collective::Kind;
   const auto wrong = [&](const std::string& why) { throw UsageError(described(collective) + ": " + why); };
   if (collective.kind == Kind::all_reduce || collective.kind == Kind::reduce_scatter)
     accumulator_of(collective.buffer.dtype);
   if (collective.kind == Kind::broadcast && (collective.root < 0 || collective.root >= size))
-    wrong(fmt::format("rank {} is no root among {} ranks", collective.root, size));
+    wrong(fmt::format("rank {} is not a valid root; there are {} ranks", collective.root, size));
   if (collective.kind != Kind::reduce_scatter && collective.kind != Kind::all_gather) return;
   if (collective.counts.size() != static_cast<std::size_t>(size))
-    wrong(fmt::format("{} counts for {} ranks", collective.counts.size(), size));
+    wrong(fmt::format("got {} counts for {} ranks", collective.counts.size(), size));
   const auto total = std::accumulate(collective.counts.begin(), collective.counts.end(), std::size_t{0});
   if (total != collective.buffer.count)
-    wrong(fmt::format("the ranks' parts have {} elements, the buffer {}", total, collective.buffer.count));
+    wrong(fmt::format("the ranks' parts have {} elements; the buffer has {}", total, collective.buffer.count));
   if (collective.part == nullptr && collective.counts[static_cast<std::size_t>(rank)] > 0)
     wrong("this rank's part is null");
 }
 
 QueuedCommunicator::Ticket QueuedCommunicator::start(const Collective& collective) {
-  require_whole();
+  require_usable();
   require_valid(collective, rank(), size());
   if (collective.buffer.device != Device::host)
     throw UsageError(fmt::format("{}: the backend '{}' cannot reach memory on {}", described(collective), name(),
                                  name_of(collective.buffer.device)));
   advance();
-  auto task = task_of(collective);
+  auto task = make_task(collective);
   if (queue_.empty()) task.set_first_in_queue();
   ++started_;
   run(task);
@@ -95,13 +104,13 @@ QueuedCommunicator::Ticket QueuedCommunicator::start(const Collective& collectiv
 }
 
 bool QueuedCommunicator::test(Ticket ticket) {
-  require_whole();
+  require_usable();
   advance();
   return completed_ >= ticket;
 }
 
 void QueuedCommunicator::wait(Ticket ticket) {
-  require_whole();
+  require_usable();
   while (completed_ < std::min(ticket, started_)) {
     if (advance_front()) continue;
     auto& front = queue_.front();
@@ -110,25 +119,25 @@ void QueuedCommunicator::wait(Ticket ticket) {
 }
 
 void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
-  require_whole();
+  require_usable();
   if (!awaited.ready()) wait_with_limit(awaited, std::string(what));
 }
 
 void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& what) {
-  constexpr double worth_saying_seconds = 0.5;
-  Wait wait;
+  constexpr double report_after_s = 0.5;
+  Backoff wait;
   Waiting waiting;
   while (!awaited.ready()) {
     if (!wait.is_long()) {
       wait.wait_a_little();
       continue;
     }
-    if (!waiting.said() && wait.waited() > worth_saying_seconds)
-      waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.awaited_now()));
-    // A rank may come, and then end: look once more, after it was seen to be gone.
-    if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
+    if (!waiting.said() && wait.waited() > report_after_s)
+      waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.missing_if_known()));
+    // A rank may join and then exit, so check the condition again after the exit was seen.
+    if (const auto why = awaited.failure(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (wait.waited() > timeout_seconds_) give_up_overdue(what, awaited.missing());
-    awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, idle()));
+    awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, on_long_wait()));
   }
 }
 
@@ -139,7 +148,7 @@ void QueuedCommunicator::advance() {
   }
 }
 
-/// One wait further with the oldest collective; false if there is none or it has to wait.
+/// Runs the oldest collective to its next wait. Returns false if the queue is empty or the collective has to wait.
 bool QueuedCommunicator::advance_front() {
   if (queue_.empty()) return false;
   auto& task = queue_.front().task;
@@ -154,11 +163,11 @@ bool QueuedCommunicator::advance_front() {
   return true;
 }
 
-void QueuedCommunicator::require_whole() const {
-  if (is_broken()) throw Error("this communicator is of no use any more: " + broken_);
+void QueuedCommunicator::require_usable() const {
+  if (is_broken()) throw Error("this communicator can no longer be used: " + broken_);
 }
 
-void QueuedCommunicator::run(Task& task) {
+void QueuedCommunicator::run(CollectiveTask& task) {
   try {
     task.resume();
   } catch (const std::exception& error) {
@@ -174,7 +183,7 @@ void QueuedCommunicator::give_up(const std::string& what, const std::string& why
 
 void QueuedCommunicator::give_up_overdue(const std::string& what, const std::string& missing) {
   note_broken(what, fmt::format("waited {} s for {}", timeout_seconds_, missing));
-  throw CollectiveTimeout(broken_, what, timeout_seconds_, missing);
+  throw CollectiveTimeout(broken_);
 }
 
 void QueuedCommunicator::note_broken(const std::string& what, const std::string& why) {

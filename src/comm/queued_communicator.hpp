@@ -5,13 +5,13 @@
 
 #include <trainrt/communicator.hpp>
 
-#include "comm/task.hpp"
+#include "comm/collective_task.hpp"
 
 namespace trainrt::comm {
 
-/// What the backends on the CPU have in common: collectives are coroutines in a queue. Each runs up to its first wait when
-/// it is started, so that the other ranks learn of it, and completes in its turn, as this rank comes by (start, test,
-/// wait); no thread of its own competes for the cores. Who waits spins first, then yields the core, then sleeps.
+/// Base class of the communicators for host memory: runs collectives as coroutines in a queue. start() runs a collective up
+/// to its first wait, so that the other ranks learn of it. Collectives complete in the order of their start, and advance in
+/// start(), test() and wait() only; no thread is created for them. A wait first spins, then yields the core, then sleeps.
 class QueuedCommunicator : public Communicator {
  public:
   QueuedCommunicator(int rank, int size, double timeout_seconds)
@@ -24,33 +24,35 @@ class QueuedCommunicator : public Communicator {
   double timeout_seconds() const { return timeout_seconds_; }
 
  protected:
-  /// The collective as a coroutine; what is wrong with the arguments is thrown at once. The parameter is copied.
-  virtual Task task_of(Collective collective) = 0;
+  /// Returns the collective as a coroutine, which owns a copy of the parameter.
+  virtual CollectiveTask make_task(Collective collective) = 0;
 
-  /// Called while a wait is long: what else has to be done meanwhile. Returns for how many seconds it may sleep then.
-  virtual double idle() { return 0.1; }
-  /// Waits outside the queue, with the same limit.
+  /// Called repeatedly during long waits, for other work of the backend. Returns how many seconds the wait may sleep before
+  /// the next call.
+  virtual double on_long_wait() { return 0.1; }
+  /// Waits for a condition outside the queue, with the same timeout. `what` names it in messages.
   void wait_for(Awaited& awaited, std::string_view what);
-  /// Completes all that was started.
+  /// Waits until all started collectives are complete.
   void drain();
-  /// Drops what is under way: for the end of a backend, whose collectives refer to it.
-  void forget() { queue_.clear(); }
+  /// Destroys the collectives in progress. Destructors of derived classes call it, because the collectives refer to the
+  /// derived object.
+  void drop_pending() { queue_.clear(); }
 
   std::int64_t step() const { return step_; }
   std::size_t in_flight() const { return queue_.size(); }
-  /// After a wait that failed nothing is known of the other ranks: every later call fails.
+  /// Returns whether a collective has failed. The state of the other ranks is then unknown, and every later call throws.
   bool is_broken() const { return !broken_.empty(); }
 
  private:
   struct Entry {
-    Task task;
+    CollectiveTask task;
     Collective collective;
   };
   void advance();
   bool advance_front();
-  void run(Task& task);
+  void run(CollectiveTask& task);
   void wait_with_limit(Awaited& awaited, const std::string& what);
-  void require_whole() const;
+  void require_usable() const;
   [[noreturn]] void give_up(const std::string& what, const std::string& why);
   [[noreturn]] void give_up_overdue(const std::string& what, const std::string& missing);
   void note_broken(const std::string& what, const std::string& why);
@@ -63,10 +65,13 @@ class QueuedCommunicator : public Communicator {
   std::string broken_;
 };
 
-/// Throws UsageError for a collective that no backend could carry out: a root, counts or type that is not valid.
+/// Throws UsageError if the root, the counts or the type of a collective is invalid.
 void require_valid(const Collective& collective, int rank, int size);
 
-/// "all_reduce of 'bucket 2'"
+/// Returns the kind and the name of a collective, for messages: "all_reduce of 'bucket 2'".
 std::string described(const Collective& collective);
+
+/// Returns the arguments of a call, for messages that compare calls: "all_reduce of 4 f32 (sum)".
+std::string call_text(Collective::Kind kind, std::uint64_t count, DType dtype, Op op, int root);
 
 }  // namespace trainrt::comm

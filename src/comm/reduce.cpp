@@ -1,5 +1,5 @@
-// Loops that the compiler turns into vector code: each is made twice, for any x86-64 and for AVX2 with F16C, and the
-// machine decides. Every element is computed alone and products are never fused, so that the bits are the same either way.
+// Loops that the compiler vectorizes. Each is compiled twice, for any x86-64 and for AVX2 with F16C, and chosen at run
+// time. Elements are computed independently and multiplications are never fused with additions, so both give the same bits.
 #include "comm/reduce.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t block_elements = 2048;  // of what is combined at a time: stays in the first-level cache
+constexpr std::size_t block_elements = 2048;  // elements combined at a time; fits in the first-level cache
 
 struct Half {
   std::uint16_t bits;
@@ -48,7 +48,7 @@ template <class T, class Acc>
 template <class T>
 using Accumulator = decltype(wide(T{}));
 
-/// Calls body.template operator()<T>() with the type that stands for dtype.
+/// Calls body(T{}) with the C++ type of `dtype`.
 template <class Body>
 decltype(auto) with_type(DType dtype, Body&& body) {
   switch (dtype) {
@@ -65,14 +65,14 @@ decltype(auto) with_type(DType dtype, Body&& body) {
     case DType::i32:
       return body(std::int32_t{});
     default:
-      throw UsageError("cannot reduce " + std::string(name_of(dtype)) + "; the types are f64, f32, f16, bf16, i64, i32");
+      throw UsageError("cannot reduce " + std::string(name_of(dtype)) + "; supported types: f64, f32, f16, bf16, i64, i32");
   }
 }
 
 struct Sum {
   template <class T>
   [[gnu::always_inline]] static T of(T lower, T upper) {
-    if constexpr (std::is_integral_v<T>) {  // wraps around, as in MPI, instead of being undefined
+    if constexpr (std::is_integral_v<T>) {  // overflow wraps around, as in MPI; signed addition would be undefined
       using U = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<U>(lower) + static_cast<U>(upper));
     } else {
@@ -100,18 +100,18 @@ decltype(auto) with_op(Op op, Body&& body) {
   return body(Sum{});
 }
 
-// --- a loop, for the machine at hand ---------------------------------------------------------------------------------
+// --- loops for the processor at hand ---------------------------------------------------------------------------------
 
 template <class Loop, class... Args>
 [[gnu::noinline]] void plain_loop(std::size_t count, Args... args) {
-#pragma GCC ivdep  // what overlaps is the same: element i of one with element i of the other
+#pragma GCC ivdep  // arrays may overlap only exactly: element i of one is element i of the other
   for (std::size_t i = 0; i < count; ++i) Loop::at(i, args...);
 }
 
 #if defined(__x86_64__)
 template <class Loop, class... Args>
 [[gnu::noinline, gnu::target("avx2,f16c")]] void wide_loop(std::size_t count, Args... args) {
-#pragma GCC ivdep  // what overlaps is the same: element i of one with element i of the other
+#pragma GCC ivdep  // arrays may overlap only exactly: element i of one is element i of the other
   for (std::size_t i = 0; i < count; ++i) Loop::at(i, args...);
 }
 
@@ -135,7 +135,7 @@ struct Combine {
   }
 };
 
-/// The two ranks of many a node: both get the result in one pass.
+/// Combines two parts and writes the result to both in one pass.
 template <class Operation>
 struct CombineBoth {
   template <class T>
@@ -179,13 +179,13 @@ void reduce_two(T* lower, T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<CombineBoth<decltype(operation)>>(count, lower, upper); });
 }
 
-/// Elements that are combined at a time: fewer if there are many parts, so that the scratch of a thread stays small.
+/// Returns the number of elements that are combined at a time. It is smaller for many parts, to limit the scratch memory.
 std::size_t block_of(std::size_t parts) {
-  constexpr std::size_t most = 64 * block_elements;
-  return std::clamp<std::size_t>(most / (parts + 1), 64, block_elements);
+  constexpr std::size_t max_scratch_elements = 64 * block_elements;
+  return std::clamp<std::size_t>(max_scratch_elements / (parts + 1), 64, block_elements);
 }
 
-/// Scratch for the sums of one block; kept by its thread.
+/// Returns scratch memory for one block, which is kept per thread.
 template <class Acc>
 Acc* scratch_of(std::size_t elements) {
   thread_local std::vector<Acc> memory;
@@ -233,7 +233,7 @@ void reduce_block(std::span<const std::byte* const> parts, std::span<std::byte* 
   }
 }
 
-/// Two parts into one place: what a rank does for itself with a small buffer.
+/// Combines two parts into one output, for small buffers that each rank reduces alone.
 template <class T>
 void reduce_two_to(T* out, const T* lower, const T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<Combine<decltype(operation)>>(count, out, lower, upper); });
@@ -265,7 +265,7 @@ void combine_in_place(std::span<std::byte* const> parts, std::size_t count, DTyp
                                                static_cast<const T*>(part(from, first)));
       });
     } else {
-      throw Error("combine_in_place: " + std::string(name_of(dtype)) + " does not accumulate in itself");
+      throw Error("combine_in_place: " + std::string(name_of(dtype)) + " must be accumulated in f32");
     }
   });
 }

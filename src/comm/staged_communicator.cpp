@@ -15,32 +15,32 @@ namespace {
 
 using Kind = Collective::Kind;
 
-/// Nothing is left to do.
-class Done : public Flight {
+/// A collective that is already complete, or completely enqueued on the GPU's default stream.
+class CompletedCollective : public DeviceCollective {
  public:
   bool advance(Until) override { return true; }
 };
 
-struct Piece {
+struct MemoryRange {
   void* memory = nullptr;
   std::size_t bytes = 0;
 };
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-Piece part_of(const Collective& collective, int rank) {
+MemoryRange part_of(const Collective& collective, int rank) {
   return {collective.part, collective.counts[static_cast<std::size_t>(rank)] * size_of(collective.buffer.dtype)};
 }
 
-/// What a rank gives to a collective.
-Piece input_of(const Collective& collective, int rank) {
+/// Returns the memory that a collective reads on this rank.
+MemoryRange input_of(const Collective& collective, int rank) {
   if (collective.kind == Kind::all_gather) return part_of(collective, rank);
   if (collective.kind == Kind::broadcast && collective.root != rank) return {};
   return {collective.buffer.data, collective.buffer.bytes()};
 }
 
-/// What it gets.
-Piece output_of(const Collective& collective, int rank) {
+/// Returns the memory that a collective writes on this rank.
+MemoryRange output_of(const Collective& collective, int rank) {
   if (collective.kind == Kind::reduce_scatter) return part_of(collective, rank);
   if (collective.kind == Kind::broadcast && collective.root == rank) return {};
   return {collective.buffer.data, collective.buffer.bytes()};
@@ -48,10 +48,10 @@ Piece output_of(const Collective& collective, int rank) {
 
 }  // namespace
 
-/// To the host, among the ranks, and back.
-class StagedCommunicator::Journey : public Flight {
+/// A collective that copies its data to the host, runs there, and copies the result back.
+class StagedCommunicator::StagedCollective : public DeviceCollective {
  public:
-  Journey(StagedCommunicator& owner, const Collective& collective) : owner_(owner), collective_(collective) {
+  StagedCollective(StagedCommunicator& owner, const Collective& collective) : owner_(owner), collective_(collective) {
     const auto rank = owner.rank();
     const auto buffer_bytes = aligned(collective.buffer.bytes());
     staging_ = owner.take(buffer_bytes + (collective.counts.empty() ? 0 : aligned(part_of(collective, rank).bytes)));
@@ -72,10 +72,10 @@ class StagedCommunicator::Journey : public Flight {
       owner_.host().wait(ticket_);
     else if (!owner_.host().test(ticket_))
       return false;
-    bring_back();
+    copy_back();
     return true;
   }
-  bool has_passed_host() const override { return started_; }
+  bool has_started_on_host() const override { return started_; }
 
  private:
   bool start(Until until) {
@@ -88,7 +88,7 @@ class StagedCommunicator::Journey : public Flight {
     return true;
   }
 
-  void bring_back() {
+  void copy_back() {
     const auto output = output_of(collective_, owner_.rank());
     owner_.stream().to_device(output.memory, output_of(on_host_, owner_.rank()).memory, output.bytes);
     owner_.default_stream().wait_for(*owner_.stream().record());
@@ -110,12 +110,12 @@ StagedCommunicator::StagedCommunicator(std::unique_ptr<Communicator> host, devic
                                        double timeout_seconds)
     : DeviceCommunicator(std::move(host), runtime, gpu), name_(this->host().name()), timeout_seconds_(timeout_seconds) {}
 
-/// Copies may still read the staging memory.
+/// Waits for the copies that still use the staging memory.
 StagedCommunicator::~StagedCommunicator() {
   if (stream_ == nullptr) return;
   try {
     device::wait_within(*stream_->record(), timeout_seconds_);
-  } catch (const Error&) {  // the GPU has failed: then it reads nothing any more
+  } catch (const Error&) {  // the GPU has failed and no longer reads the memory
   }
 }
 
@@ -125,13 +125,13 @@ std::unique_ptr<Communicator> StagedCommunicator::split(int color, int key) {
   return std::make_unique<StagedCommunicator>(std::move(part), runtime(), gpu(), timeout_seconds_);
 }
 
-std::unique_ptr<Flight> StagedCommunicator::flight_of(const Collective& collective) {
-  if (size() > 1) return std::make_unique<Journey>(*this, collective);
+std::unique_ptr<DeviceCollective> StagedCommunicator::begin(const Collective& collective) {
+  if (size() > 1) return std::make_unique<StagedCollective>(*this, collective);
   alone(collective);
-  return std::make_unique<Done>();
+  return std::make_unique<CompletedCollective>();
 }
 
-/// What one rank gives it gets.
+/// Performs a collective of a single rank: copies its input to its output on the GPU.
 void StagedCommunicator::alone(const Collective& collective) {
   const auto input = input_of(collective, 0);
   const auto output = output_of(collective, 0);
@@ -144,8 +144,8 @@ device::Stream& StagedCommunicator::stream() {
   return *stream_;
 }
 
-/// The smallest that is large enough. The stream's order keeps the copies of one user from those of the next, and the host
-/// writes only after its own copy has arrived.
+/// Returns the smallest free staging memory of at least `bytes` bytes, or new memory. The memory can be reused at once: the
+/// copies of one collective and the next are ordered by the stream, and the host uses it only after a copy has finished.
 StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it)
@@ -158,10 +158,8 @@ StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
 
 void StagedCommunicator::await(device::Event& event, const Collective& collective) {
   if (device::wait_within(event, timeout_seconds_)) return;
-  const auto awaited = fmt::format("GPU {} to reach it", gpu());
-  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: waited {} s for {}", described(collective), rank(),
-                                      host_name(), step(), timeout_seconds_, awaited),
-                          described(collective), timeout_seconds_, awaited);
+  throw CollectiveTimeout(fmt::format("{} on rank {} ({}) at step {}: waited {} s for GPU {} to reach it",
+                                      described(collective), rank(), host_name(), step(), timeout_seconds_, gpu()));
 }
 
 }  // namespace trainrt::comm

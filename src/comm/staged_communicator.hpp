@@ -5,23 +5,24 @@
 
 namespace trainrt::comm {
 
-/// Collectives on a GPU's memory without NCCL, for ranks that share a GPU (NCCL refuses these) and if NCCL is missing:
-/// copied into pinned memory of the host, done there, copied back. Same bits as on the host. One rank alone copies nothing.
+/// Performs collectives on GPU memory without NCCL: copies the data to pinned host memory, runs the collective of the
+/// wrapped communicator there, and copies the result back. Results have the same bits as on the host. Used if ranks share a
+/// GPU, which NCCL does not support, or if NCCL is missing. A single rank copies nothing to the host.
 class StagedCommunicator : public DeviceCommunicator {
  public:
   StagedCommunicator(std::unique_ptr<Communicator> host, device::Runtime& runtime, int gpu, double timeout_seconds);
   ~StagedCommunicator() override;
 
-  std::string_view name() const override { return name_; }  ///< of the backend on the host
+  std::string_view name() const override { return name_; }  ///< name of the wrapped communicator's backend
   std::unique_ptr<Communicator> split(int color, int key) override;
 
  private:
-  class Journey;
+  class StagedCollective;
   struct Staging {
     Memory memory;
     std::size_t bytes = 0;
   };
-  std::unique_ptr<Flight> flight_of(const Collective& collective) override;
+  std::unique_ptr<DeviceCollective> begin(const Collective& collective) override;
   void alone(const Collective& collective);
   device::Stream& stream();
   Staging take(std::size_t bytes);
@@ -30,7 +31,7 @@ class StagedCommunicator : public DeviceCommunicator {
   std::string name_;
   double timeout_seconds_;
   std::unique_ptr<device::Stream> stream_;
-  std::vector<Staging> free_;  // of these the last copies may still be under way, on the stream
+  std::vector<Staging> free_;  // copies that are enqueued on stream_ may still use them
 };
 
 }  // namespace trainrt::comm

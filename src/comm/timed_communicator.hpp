@@ -6,21 +6,21 @@
 
 namespace trainrt::comm {
 
-/// A communicator that measures how long this rank is in its calls, those of its base class and of its parts (split())
-/// included. What it costs is two readings of the clock a call. What runs on a GPU's stream is not in a call.
+/// A communicator that wraps another one and measures how long this rank spends in its calls, including calls of
+/// communicators made by split(). Each call costs two readings of the clock. Work on a GPU's stream after the call is not
+/// measured.
 class TimedCommunicator final : public Communicator {
  public:
-  struct Times {
-    double seconds = 0;  ///< in all calls so far
-    double first_call_s =
-        -1;  ///< when the first call since begin_step() began, by monotonic_seconds(); < 0: there was none
+  struct CallTimes {
+    double seconds = 0;        ///< total time in calls
+    double first_call_s = -1;  ///< start of the first call since begin_step(), in monotonic_seconds(); < 0: no call yet
   };
 
-  /// `inner` must live longer.
+  /// `inner` must outlive this object.
   explicit TimedCommunicator(Communicator& inner);
 
-  const Times& times() const { return *times_; }
-  /// `first_call_s`: when the step's first call began, if there was one.
+  const CallTimes& times() const { return *times_; }
+  /// Begins a step. `first_call_s`: the start of the step's first call if there was one already, otherwise negative.
   void begin_step(double first_call_s = -1) { times_->first_call_s = first_call_s; }
 
   std::string_view name() const override { return inner_.name(); }
@@ -35,12 +35,12 @@ class TimedCommunicator final : public Communicator {
   void at_step(std::int64_t step) override { inner_.at_step(step); }
 
  private:
-  class Call;
-  TimedCommunicator(std::unique_ptr<Communicator> part, std::shared_ptr<Times> times);
+  class TimedCall;
+  TimedCommunicator(std::unique_ptr<Communicator> part, std::shared_ptr<CallTimes> times);
 
-  std::unique_ptr<Communicator> part_;  ///< inner_, if that is a part
+  std::unique_ptr<Communicator> part_;  ///< owns inner_ if that was made by split()
   Communicator& inner_;
-  std::shared_ptr<Times> times_;
+  std::shared_ptr<CallTimes> times_;
 };
 
 }  // namespace trainrt::comm

@@ -9,7 +9,7 @@ namespace {
 
 int root_width(int size) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(size, 1)))); }
 
-/// The points of the tree from the root down: calls visit(subtree), which says whether to go on below.
+/// Calls visit(subtree) for the subtrees of the tree, from `at` down. visit() returns whether to visit the two halves, too.
 template <class Visit>
 void descend(Subtree at, int size, Visit& visit) {
   if (at.first >= size || !visit(at)) return;
@@ -17,7 +17,8 @@ void descend(Subtree at, int size, Visit& visit) {
   descend({at.first + at.width / 2, at.width / 2}, size, visit);
 }
 
-/// The part that holds the sum of `at` once the steps up to here are done; -1 for a subtree beyond the last rank.
+/// Appends the steps that combine the subtree `at`. Returns the index of the part with its result, or -1 for a subtree
+/// after the last rank. leaf(subtree) returns the index of the part that holds a subtree's result before any step, or -1.
 template <class Leaf>
 int steps_of(Subtree at, int size, const Leaf& leaf, std::vector<TreeStep>& steps) {
   if (at.first >= size) return -1;
@@ -37,7 +38,7 @@ std::vector<TreeStep> tree_steps(int size) {
   return steps;
 }
 
-std::vector<Subtree> whole_subtrees(std::span<const int> ranks, int size) {
+std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size) {
   std::vector<Subtree> found;
   auto visit = [&](Subtree at) {
     const auto begin = std::ranges::lower_bound(ranks, at.first);
@@ -53,7 +54,7 @@ std::vector<Subtree> whole_subtrees(std::span<const int> ranks, int size) {
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size) {
   std::vector<TreeStep> steps;
   const auto number = [&](int rank) { return static_cast<int>(std::ranges::lower_bound(ranks, rank) - ranks.begin()); };
-  for (const auto& subtree : whole_subtrees(ranks, size))
+  for (const auto& subtree : complete_subtrees(ranks, size))
     steps_of(
         subtree, size, [&](Subtree at) { return at.width == 1 ? number(at.first) : -1; }, steps);
   return steps;
@@ -61,7 +62,7 @@ std::vector<TreeStep> steps_within(std::span<const int> ranks, int size) {
 
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size) {
   std::vector<TreeStep> steps;
-  // A subtree that is cut short by the last rank may be known by a smaller width: compare what is covered.
+  // A subtree with the last rank may be given with a smaller width, so the ranges of ranks are compared.
   const auto end_of = [&](Subtree s) { return std::min(s.first + s.width, size); };
   const auto leaf = [&](Subtree at) {
     const auto found =

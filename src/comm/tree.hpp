@@ -5,35 +5,36 @@
 
 namespace trainrt::comm {
 
-// The one binary tree over rank numbers that every sum follows: neighbours first, then pairs of pairs,
-// (((0+1)+(2+3))+((4+5)+...)). If the number of ranks is no power of two, a right half may be cut short or missing.
+// The binary tree over rank numbers that every sum follows: neighbours first, then pairs of pairs,
+// (((0+1)+(2+3))+((4+5)+...)). If the number of ranks is not a power of two, right subtrees may be smaller or missing.
 
-/// parts[into] = parts[into] (op) parts[from].
+/// One step of a reduction: parts[into] = parts[into] (op) parts[from].
 struct TreeStep {
   int into = 0;
   int from = 0;
   auto operator<=>(const TreeStep&) const = default;
 };
 
-/// The ranks [first, min(first + width, size)), of which one inner point of the tree is the sum. width is a power of two.
+/// A subtree of the tree: the ranks [first, min(first + width, size)). `width` is a power of two.
 struct Subtree {
   int first = 0;
   int width = 1;
   auto operator<=>(const Subtree&) const = default;
 };
 
-/// From one part a rank to the sum in parts[0].
+/// Returns the steps that combine one part per rank to the result in parts[0].
 std::vector<TreeStep> tree_steps(int size);
 
-/// The largest subtrees that lie whole within `ranks` (ascending), together all of them, ascending.
-std::vector<Subtree> whole_subtrees(std::span<const int> ranks, int size);
+/// Returns the largest subtrees that contain only ranks of `ranks` (ascending). Together they contain all these ranks.
+/// Sorted by rank.
+std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size);
 
-/// From one part a rank of `ranks` to one part a subtree: the parts are numbered as in `ranks`, a subtree's sum ends in the
-/// part of its first rank.
+/// Returns the steps that combine the parts of the ranks in `ranks`, so that the part of the first rank of each complete
+/// subtree becomes the result of that subtree. Parts are numbered by index in `ranks`.
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size);
 
-/// From the sums of subtrees that cover all ranks, in any order, to the sum of all; it ends in the part of the subtree that
-/// holds rank 0.
+/// Returns the steps that combine the results of subtrees, which contain all ranks and may be in any order, to the result
+/// of all ranks. It is in the part of the subtree that contains rank 0.
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size);
 
 }  // namespace trainrt::comm

@@ -5,28 +5,30 @@
 
 namespace trainrt::device {
 
-/// How many GPUs a worker asks for.
+/// The number of GPUs that each worker requests.
 struct GpuRequest {
-  bool automatic = true;  ///< what the node has, shared out evenly; none if it has none
-  double each = 0;        ///< else so many a worker; a fraction: several workers share one
+  bool automatic = true;  ///< divide the GPUs of the node evenly among its workers; zero GPUs are allowed
+  double per_worker = 0;  ///< if not automatic: GPUs per worker; with a fraction several workers share one GPU
 };
-/// "auto" or a number: whole, or a fraction below 1. Throws GpusRefused for other text.
+/// Parses "auto", a non-negative integer or a fraction below 1. Throws GpusRefused for other text.
 GpuRequest gpu_request_from(std::string_view text);
 
-/// What one rank sees of GPUs: their UUIDs, in the order of CUDA's numbers. Slurm may show each task its own
-/// (--gpus-per-task: then every task's first is number 0), or all of the node's to all.
-using Visible = std::vector<std::string>;
+/// The UUIDs of the GPUs that one rank can use, in the order of CUDA's device numbers. With Slurm's --gpus-per-task each
+/// task sees only its own GPUs, numbered from 0; otherwise all tasks of a node may see all its GPUs.
+using GpuUuids = std::vector<std::string>;
 
+/// The GPUs that are assigned to one rank.
 struct Binding {
-  std::vector<int> gpus;           ///< CUDA's numbers in that rank; empty: the rank computes on the CPU
-  std::vector<std::string> uuids;  ///< of these
+  std::vector<int> gpus;           ///< CUDA's device numbers in that rank; empty if the rank computes on the CPU
+  std::vector<std::string> uuids;  ///< UUIDs of `gpus`, in the same order
   bool operator==(const Binding&) const = default;
 };
 
-/// Which GPUs each rank of a node takes. `visible`: of the node's ranks, by local rank; ranks that see the same GPUs share
-/// them out by their order. If there are fewer GPUs than ranks, auto lets ranks share one. GpusRefused if the request
-/// cannot be met, with what to do; `why_none` is the reason of a rank that sees no GPU, for that message.
-std::vector<Binding> bind_gpus(const std::vector<Visible>& visible, const GpuRequest& request,
-                               std::string_view why_none = {});
+/// Assigns GPUs to the ranks of one node. `visible`: the GPUs that each rank can use, by local rank. Ranks that see the
+/// same GPUs divide them in rank order; with an automatic request, several ranks share a GPU if there are fewer GPUs than
+/// ranks. `no_gpu_reason`: why ranks see no GPU, for messages. Throws GpusRefused, with advice, if the request
+/// cannot be met.
+std::vector<Binding> bind_gpus(const std::vector<GpuUuids>& visible, const GpuRequest& request,
+                               std::string_view no_gpu_reason = {});
 
 }  // namespace trainrt::device

@@ -26,7 +26,7 @@ void Copier::to_device(void* to, int gpu, const void* from, std::size_t bytes) {
   stream_of(gpu).to_device(to, from, bytes);
 }
 
-Events Copier::mark() {
+Events Copier::record() {
   const std::lock_guard lock(mutex_);
   Events events;
   for (auto& [gpu, lane] : lanes_) events.push_back(lane.stream->record());
@@ -35,7 +35,7 @@ Events Copier::mark() {
 
 void Copier::pin(std::span<std::byte> memory) {
   const std::lock_guard lock(mutex_);
-  if (!seen_.insert(memory.data()).second) return;
+  if (!pin_requested_.insert(memory.data()).second) return;
   if (runtime_.pin(memory)) pinned_.push_back(memory);
 }
 
@@ -47,11 +47,10 @@ Stream& Copier::stream_of(int gpu) {
   return *lane.stream;
 }
 
-void wait_all(const Events& events, double limit_seconds, std::string_view what) {
+void wait_all(const Events& events, double limit_seconds, std::string_view operation) {
   for (const auto& event : events)
     if (!wait_within(*event, limit_seconds))
-      throw GpuStalled(fmt::format("{} come to a halt: the GPU did not finish in {} s", what, limit_seconds),
-                       limit_seconds);
+      throw GpuStalled(fmt::format("{}: the GPU did not finish within {} s", operation, limit_seconds));
 }
 
 }  // namespace trainrt::device

@@ -1,5 +1,5 @@
-// NVML as far as it is needed here (NVIDIA, NVML API Reference Guide). Its ABI is stable; the driver brings it, not the
-// toolkit.
+// The part of NVML that is used here (NVIDIA, NVML API Reference Guide). The library is part of the driver, not of the CUDA
+// toolkit, and its ABI is stable.
 #include <array>
 
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ struct Process {
   unsigned gpu_instance = 0, compute_instance = 0;
 };
 
-struct Api {
+struct NvmlApi {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
   int (*count)(unsigned*) = nullptr;
@@ -40,8 +40,8 @@ bool find(void* library, Function*& function, const char* symbol) {
   return function != nullptr;
 }
 
-/// False if the library lacks one: a driver of before 2021.
-bool load(void* library, Api& api) {
+/// Finds the functions of the library. Returns false if one is missing, as with drivers from before 2021.
+bool load(void* library, NvmlApi& api) {
   return find(library, api.init, "nvmlInit_v2") && find(library, api.shutdown, "nvmlShutdown") &&
          find(library, api.count, "nvmlDeviceGetCount_v2") && find(library, api.handle, "nvmlDeviceGetHandleByIndex_v2") &&
          find(library, api.uuid, "nvmlDeviceGetUUID") && find(library, api.utilization, "nvmlDeviceGetUtilizationRates") &&
@@ -51,7 +51,7 @@ bool load(void* library, Api& api) {
 
 class Nvml : public GpuMeter {
  public:
-  explicit Nvml(const Api& api) : api_(api) {}
+  explicit Nvml(const NvmlApi& api) : api_(api) {}
   ~Nvml() override { api_.shutdown(); }
 
   std::vector<GpuReading> read() override {
@@ -89,15 +89,15 @@ class Nvml : public GpuMeter {
     return processes;
   }
 
-  Api api_;
+  NvmlApi api_;
 };
 
 }  // namespace
 
-/// The library stays loaded: it may have threads.
+/// The library is never unloaded, because it may have threads.
 std::unique_ptr<GpuMeter> nvml_meter(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  Api api;
+  NvmlApi api;
   if (handle == nullptr || !load(handle, api) || api.init() != success) return nullptr;
   return std::make_unique<Nvml>(api);
 }

@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "device/kinds.hpp"
+#include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {
 
@@ -19,12 +19,12 @@ std::atomic<Runtime*> replacement{nullptr};
 }  // namespace
 
 bool wait_within(Event& event, double limit_seconds) {
-  constexpr double longest_nap_s = 0.001;
+  constexpr double max_nap_s = 0.001;
   const auto start = monotonic_seconds();
   for (double waited = 0; !event.test(); waited = monotonic_seconds() - start) {
     if (waited > limit_seconds) return false;
-    // A tenth of the wait so far: copies that are nearly done are not slept over.
-    std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(waited / 10, 1e-6, longest_nap_s)));
+    // Sleeps for a tenth of the wait so far, so that short waits are not prolonged much.
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(waited / 10, 1e-6, max_nap_s)));
   }
   return true;
 }

@@ -109,18 +109,18 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     while (!write_probe(probe, ++attempt == max_attempts));
   };
   try {
-    comm::agreed_on_first(communicator, make_probe, explain);
-    comm::agreed(
+    comm::collectively_on_first(communicator, make_probe, explain);
+    comm::collectively(
         communicator, [&] { wait_until_seen(probe, timeout_s); }, explain);
   } catch (const comm::AgreedError&) {
-    comm::agreed_on_first(communicator, [&] {
+    comm::collectively_on_first(communicator, [&] {
       std::error_code ignored;
       fs::remove(probe, ignored);
       remove_made(storage_path, before);
     });
     throw;
   }
-  comm::agreed_on_first(communicator, [&] {
+  comm::collectively_on_first(communicator, [&] {
     std::error_code ignored;
     fs::remove(probe, ignored);
   });
@@ -148,8 +148,8 @@ void make_run_directory(const std::string& run_dir, double timeout_s, Communicat
     for (const auto* folder : {"", "/attempts", "/artifacts", "/logs"}) make_directories(run_dir + folder);
     io::sync_directory(fs::path(run_dir).parent_path().string());
   };
-  comm::agreed_on_first(communicator, make, explain);
-  comm::agreed(
+  comm::collectively_on_first(communicator, make, explain);
+  comm::collectively(
       communicator, [&] { wait_until_seen(run_dir + "/logs", timeout_s); }, explain);
 }
 

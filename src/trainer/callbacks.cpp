@@ -75,7 +75,7 @@ void Callbacks::call(const char* what, const Call& call) const {
 
 void Callbacks::call_agreed(const char* what, const Call& call, Communicator& communicator) const {
   if (!presence_.any) return;
-  comm::agreed_on_first(communicator, [&] { this->call(what, call); });
+  comm::collectively_on_first(communicator, [&] { this->call(what, call); });
 }
 
 void Callbacks::start(const RunInfo& info, Communicator& communicator) const {
@@ -96,7 +96,7 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
     result.code = conclusion.code;
     call("on_finish", [&](Callback& callback) { callback.on_finish(result); });
   };
-  comm::agreed_on_first(communicator, finish, with_advice);
+  comm::collectively_on_first(communicator, finish, with_advice);
 }
 
 StoppingCallback::Stop Callbacks::stop() const {

@@ -117,9 +117,9 @@ void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
 void CheckpointCycle::advance() {
   if (!saver_.in_flight()) return;
   const auto mine = saver_.standing();
-  std::array<std::int64_t, 2> most = {-mine.sealed, mine.concluded};
-  communicator_.all_reduce(most, Op::max, "how far the checkpoint is");
-  advance({.sealed = -most[0], .concluded = most[1]});
+  const auto over_ranks =
+      comm::agree_min_max(communicator_, std::array{mine.sealed, mine.concluded}, "progress of the checkpoint");
+  advance({.sealed = over_ranks[0].min, .concluded = over_ranks[1].max});
 }
 
 void CheckpointCycle::finish() {

@@ -279,7 +279,7 @@ void mirror_finished_run(const config::RunSpec& spec, Communicator& communicator
   if (spec.checkpoint.mirror.empty()) return;
   std::unique_ptr<CheckpointMirror> mirror;
   const FirstRank first(communicator.rank());
-  comm::agreed(
+  comm::collectively(
       communicator, [&] { first.does([&] { mirror = std::make_unique<CheckpointMirror>(spec); }); }, with_advice);
   if (mirror) mirror->finish(true);
 }

@@ -64,7 +64,7 @@ ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& fun
 void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& record,
                                Communicator& communicator, int ranks) {
   const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, ranks)); };
-  comm::agreed_on_first(communicator, require, with_advice);
+  comm::collectively_on_first(communicator, require, with_advice);
 }
 
 /// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
@@ -93,7 +93,7 @@ RecordedEnd recorded_end(const std::string& run_dir, Communicator& communicator)
     end.checkpoint = completion ? completion->checkpoint : -1;
     end.missing = rundir::missing_end(run_dir, record);
   };
-  comm::agreed_on_first(communicator, read, with_advice);
+  comm::collectively_on_first(communicator, read, with_advice);
   communicator.broadcast(Buffer{&end.checkpoint, 1, DType::i64}, 0, "checkpoint that completed the run");
   end.missing = communicator.broadcast_text(end.missing, 0);
   return end;
@@ -123,7 +123,7 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
   ExistingRun existing;
   std::optional<rundir::RunRecord> record;  // rank 0's
   const auto look = [&] { existing = look_at_existing(spec, function, record); };
-  comm::agreed_on_first(communicator, look, with_advice);
+  comm::collectively_on_first(communicator, look, with_advice);
   std::array<std::int64_t, 2> found = {existing.is_new, existing.is_finished};
   communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "what there is of the run");
   existing.is_new = found[0] != 0;
@@ -143,7 +143,7 @@ bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
   }
   std::optional<rundir::RunRecord> record;  // rank 0's
   const auto read = [&] { record = rundir::read_seen_run_record(spec.run_dir); };
-  comm::agreed_on_first(communicator, read, with_advice);
+  comm::collectively_on_first(communicator, read, with_advice);
   refuse_other_global_batch(spec, record, communicator, communicator.size());
   return false;
 }

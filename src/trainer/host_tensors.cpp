@@ -11,7 +11,7 @@ std::span<const std::byte> HostTensors::bytes_of(const TensorEntry& entry) {
   copy_.resize(local.bytes());
   copier_.follow_default_streams();
   copier_.to_host(copy_.data(), local.data, gpu, copy_.size());
-  device::wait_all(copier_.mark(), device::most_copy_s, "a copy of a tensor that a sink shows");
+  device::wait_all(copier_.record(), device::max_copy_s, "copying a tensor for a metrics sink");
   return copy_;
 }
 

@@ -47,7 +47,7 @@ std::map<std::string, std::int64_t> widths_of_texts(const Dataset& dataset, cons
   for (const auto& field : dataset.fields())
     if (is_text(field) && std::ranges::find(kept, field.name, &KeptField::field) != kept.end()) widths[field.name] = 1;
   if (widths.empty()) return widths;
-  comm::agreed(
+  comm::collectively(
       communicator, [&] { look_at_part(dataset, dataset_name, communicator, widths); }, with_advice);
   for (auto& [field, width] : widths) width = communicator.all_reduced(width, Op::max);
   return widths;

@@ -20,7 +20,7 @@ Listings list_datasets(const config::RunSpec& spec, Communicator& communicator) 
     data::require_operations(spec.data, found);
     for (const auto& [name, listing] : found) bytes[name] = data::bytes_of(listing);
   };
-  comm::agreed_on_first(communicator, list, with_advice);
+  comm::collectively_on_first(communicator, list, with_advice);
   Listings listings;
   for (const auto& [name, options] : spec.data)
     listings.emplace(name, data::listing_of(communicator.broadcast_text(std::move(bytes[name]), 0)));

@@ -232,7 +232,7 @@ void bring_run(const config::RunSpec& spec) {
 
 void restore_from_mirror(const config::RunSpec& spec, Communicator& communicator) {
   if (spec.checkpoint.mirror.empty()) return;
-  comm::agreed_on_first(
+  comm::collectively_on_first(
       communicator, [&] { bring_run(spec); }, with_advice);
 }
 

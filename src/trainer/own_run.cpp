@@ -29,7 +29,7 @@ void require_own(const config::RunSpec& spec, const std::string& record) {
 void require_own_run(const config::RunSpec& spec) { require_own(spec, "run.json"); }
 
 void require_own_run(const config::RunSpec& spec, Communicator& communicator) {
-  comm::agreed_on_first(
+  comm::collectively_on_first(
       communicator, [&] { require_own_run(spec); }, with_advice);
 }
 

@@ -114,9 +114,9 @@ void PredictionsImpl::begin(const std::vector<Dataset::Field>& declared) {
     require_valid(fields, dataset.size());
     text = text_of(fields, job.make_rows(fields, dataset.size()));
   };
-  comm::agreed_on_first(communicator, make, trainer::with_output_advice);
+  comm::collectively_on_first(communicator, make, trainer::with_output_advice);
   take_text(communicator.broadcast_text(std::move(text), 0), fields_, rows_);
-  comm::agreed(
+  comm::collectively(
       communicator, [&] { open_rows(rows_); }, trainer::with_output_advice);
 }
 
@@ -184,7 +184,7 @@ void PredictionsImpl::end() {
     file_->sync();
     file_->close();
   };
-  comm::agreed(communicator, make_durable, trainer::with_output_advice);
+  comm::collectively(communicator, make_durable, trainer::with_output_advice);
   const auto all = communicator.all_reduced(static_cast<std::int64_t>(added_), Op::sum);
   const auto complete = [&] {
     if (static_cast<std::uint64_t>(all) != dataset.size())
@@ -192,7 +192,7 @@ void PredictionsImpl::end() {
                               job.function, all, job.dataset, dataset.size()));
     job.complete();
   };
-  comm::agreed_on_first(communicator, complete, trainer::with_output_advice);
+  comm::collectively_on_first(communicator, complete, trainer::with_output_advice);
 }
 
 }  // namespace trainrt

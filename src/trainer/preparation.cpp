@@ -22,7 +22,7 @@ void require_origin(const config::RunSpec& spec, Communicator& communicator) {
     if (spec.run.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;
     checkpoint::require_loadable(spec.run.resume_from);
   };
-  comm::agreed_on_first(communicator, require, with_advice);
+  comm::collectively_on_first(communicator, require, with_advice);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Preparation prepare_run(const config::RunSpec& spec, const std::string& function
 void try_storage(const config::RunSpec& spec, Communicator& communicator) {
   io::set_storage_timeout(spec.failure.storage_timeout_s);
   const auto there_before = required_storage(spec, communicator);
-  comm::agreed_on_first(communicator, [&] { rundir::remove_made_storage(spec.run.storage_path, there_before); });
+  comm::collectively_on_first(communicator, [&] { rundir::remove_made_storage(spec.run.storage_path, there_before); });
 }
 
 }  // namespace trainrt::trainer

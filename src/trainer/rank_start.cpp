@@ -107,14 +107,14 @@ void agree_on_start(const Prepared& prepared, launch::Launch& launch, std::uniqu
     require_workers(*prepared.spec, launch.world().size);
     prepare();
   };
-  comm::agreed(*communicator, all, with_advice);
+  comm::collectively(*communicator, all, with_advice);
   const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), comm_options_of(prepared)); };
-  comm::agreed(*communicator, take_gpus, with_advice);
+  comm::collectively(*communicator, take_gpus, with_advice);
 }
 
 void say_ranks(const World& world, const Communicator& communicator, const std::string& what) {
   log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
-                        world.node_count == 1 ? "" : "s", world.launcher, comm::choice_explained(world, communicator),
+                        world.node_count == 1 ? "" : "s", world.launcher, comm::backend_description(world, communicator),
                         what));
 }
 

@@ -159,9 +159,7 @@ std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::F
 metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
   auto encoded = metrics::encode(metrics);
   const auto hash = static_cast<std::int64_t>(encoded.schema_hash >> 1);
-  std::array<std::int64_t, 2> range = {hash, -hash};  // maximum, and minus the minimum
-  communicator.all_reduce(range, Op::max);
-  if (range[0] != -range[1])
+  if (!comm::agree_min_max(communicator, hash).alike())
     throw comm::AgreedError("report(): " +
                             metrics::first_difference(communicator.all_gather(metrics::describe_keys(metrics))));
   communicator.all_reduce(encoded.sums, Op::sum);
@@ -201,7 +199,7 @@ metrics::Record unpacked(std::string_view bytes, std::int64_t iteration) {
 
 metrics::Record first_rank_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
   std::string mine;
-  comm::agreed_on_first(communicator, [&] { mine = packed(metrics::taken_as_is(metrics, iteration)); });
+  comm::collectively_on_first(communicator, [&] { mine = packed(metrics::taken_as_is(metrics, iteration)); });
   return unpacked(communicator.broadcast_text(std::move(mine), 0), iteration);
 }
 

@@ -215,14 +215,14 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   }
   // All ranks, before rank 0 removes the private directory: without that an attempt counts as fenced off, and writes
   // nothing.
-  comm::agreed(
+  comm::collectively(
       communicator, [&] { signs.reset(); }, with_advice);
   const auto ending = session.ending();
   const auto conclusion = conclude(ending, spec.run_dir);
   const auto end = [&] {
     if (records != nullptr) record_end(*records, conclusion, ending.step);
   };
-  comm::agreed(communicator, end, with_advice);
+  comm::collectively(communicator, end, with_advice);
   return {conclusion.code, conclusion.message};
 }
 
@@ -262,7 +262,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
             spec, [&files = start.records->files()] { files.write_aside("unfinished_uploads", ""); });
     });
   };
-  comm::agreed(communicator, begin, with_advice);
+  comm::collectively(communicator, begin, with_advice);
   share_numbers(start, communicator);
   start.shares = share_datasets(spec, start.found.datasets, launch.world(), communicator);
   auto outcome = run_attempt(spec, function, launch, communicator, start, meter);

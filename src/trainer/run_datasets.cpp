@@ -46,12 +46,12 @@ void require_same_order(const DatasetImpl& dataset, const std::string& files, co
 Team team_of(Communicator& communicator) {
   return {communicator.rank(), communicator.size(),
           [&communicator](const std::function<void()>& look, std::span<std::int64_t> bits) {
-            comm::agreed(communicator, look);
+            comm::collectively(communicator, look);
             communicator.all_reduce(bits, Op::sum, "the samples that a filter keeps");  // no two ranks set the same
           },
           [&communicator](const std::function<std::string()>& make) {
             std::string mine;
-            comm::agreed(communicator, [&] { mine = make(); });
+            comm::collectively(communicator, [&] { mine = make(); });
             return communicator.all_gather(mine);
           }};
 }
@@ -87,7 +87,7 @@ void RunDatasets::verify_files() {
     const auto damages = verification->damages();
     if (damages.empty()) continue;
     const auto text = fmt::format("[data.{}]: {}", name, fmt::join(damages, "; "));
-    if (!data::skips_errors(options)) comm::agreed(communicator_, [&] { throw UsageError(text); });
+    if (!data::skips_errors(options)) comm::collectively(communicator_, [&] { throw UsageError(text); });
     log::run_warning(text + "; its samples are skipped");
   }
 }
@@ -118,7 +118,7 @@ void RunDatasets::prepare(const std::string& name, const nlohmann::json& stored,
                                          prepare(other, stored, fitted);
                                          return opened_.at(other);
                                        },
-                                   .together = [&](const auto& step) { comm::agreed(communicator_, step); }});
+                                   .together = [&](const auto& step) { comm::collectively(communicator_, step); }});
   if (!text.empty()) fitted[name] = nlohmann::json::parse(text);
 }
 

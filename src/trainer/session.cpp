@@ -85,7 +85,7 @@ void Session::begin_reports(std::int64_t iteration, double iteration_s, const st
   const bool restores_state = attached_ && !saves_by_directory_ && !attempt_.meter.has_stepped();
   const double now_s = monotonic_seconds(), begin_s = attempt_.meter.steps_begin_s();
   if (!restores_state && begin_s >= 0) iteration_s += now_s - begin_s;
-  comm::agreed(
+  comm::collectively(
       communicator_,
       [&] {
         reporter_->begin({progress_.step, iteration, iteration_s, is_silent(), other_run});
@@ -214,7 +214,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
     if (attached_) reporter_->show(state_, progress_.iteration);
     reporter_->write(std::move(record), progress_.step, time_so_far());
   };
-  comm::agreed(communicator_, write, trainer::with_advice);
+  comm::collectively(communicator_, write, trainer::with_advice);
   outcome.stop = std::max(outcome.stop, stop_by_callback());
   datasets_.warn_if_starving();
   fault_point("reported");

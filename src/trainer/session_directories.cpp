@@ -39,7 +39,7 @@ Session::Given Session::gather(const DirectoryCheckpoint* mine) try {
   if (attached_empty_) saves_by_directory_ = true;
   const auto given = mine != nullptr ? *mine : DirectoryCheckpoint{};
   std::optional<State> with_state;
-  comm::agreed(communicator_, [&] { with_state = with_state_of(given); });  // a rank may give one that others do not
+  comm::collectively(communicator_, [&] { with_state = with_state_of(given); });  // a rank may give one that others do not
   return {checkpoint::gather_directories(given, state_, communicator_, trainer::with_advice), std::move(with_state)};
 } catch (const Error& error) {
   throw AgreedError(error.what(), error.code());

@@ -30,7 +30,7 @@ void Session::settle() {
   const InPhase saving(life_, Phase::checkpoint);
   vote_.finish();
   saves_.finish();
-  comm::agreed(
+  comm::collectively(
       communicator_, [&] { saves_.drain(); }, trainer::with_advice);
 }
 
@@ -69,7 +69,7 @@ void Session::close() {
     reporter_->sync();
     reporter_->end();
   };
-  comm::agreed(communicator_, settle, trainer::with_advice);
+  comm::collectively(communicator_, settle, trainer::with_advice);
 }
 
 }  // namespace trainrt

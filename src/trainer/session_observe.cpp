@@ -40,7 +40,7 @@ std::int64_t count_before(const std::vector<metrics::Record>& records, std::stri
 std::int64_t Session::records_before(std::string_view key, double position) {
   std::int64_t count = 0;
   const auto read = [&] { count = count_before(metrics::read_results(spec_.run_dir), key, position); };
-  comm::agreed_on_first(communicator_, read, trainer::with_advice);
+  comm::collectively_on_first(communicator_, read, trainer::with_advice);
   communicator_.broadcast(Buffer{&count, 1, DType::i64}, 0, "records of earlier attempts");
   return count;
 }
@@ -72,7 +72,7 @@ void Session::observe(std::string_view position, const Metrics& seen) {
     reporter_->sync();
     reporter_->update_derived();
   };
-  comm::agreed(communicator_, write, trainer::with_advice);
+  comm::collectively(communicator_, write, trainer::with_advice);
   if (sync_is_due) synced_at_s_ = monotonic_seconds();
 }
 

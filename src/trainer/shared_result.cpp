@@ -113,7 +113,7 @@ Result shared_result(const std::string& run_dir, ExitCode code, Communicator& co
     result.code = code;
     bytes = packed(result);
   };
-  comm::agreed_on_first(communicator, read, with_advice);
+  comm::collectively_on_first(communicator, read, with_advice);
   return unpacked_result(communicator.broadcast_text(std::move(bytes), 0));
 }
 

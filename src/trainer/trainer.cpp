@@ -51,7 +51,7 @@ void tell_opened(const config::RunSpec& spec, Communicator& communicator) {
   const auto tell = [&] {
     if (!Environment::of_process().has("TRAINRT_FD")) rundir::tell_opened(spec.run_dir);
   };
-  comm::agreed_on_first(communicator, tell, trainer::with_advice);
+  comm::collectively_on_first(communicator, tell, trainer::with_advice);
 }
 
 Result run_on(trainer::ProcessRank& rank, trainer::Prepared& prepared, const std::vector<config::SettingChange>& changes,

@@ -9,7 +9,7 @@ from plans import REPORTS
 
 # How an attempt may end after each kind: patterns of its record's "why".
 NO_END = r"^killed: it wrote no end"  # nobody was left to write it down but the next attempt
-KILLED = (r"^killed: rank", r"^killed by SIGKILL", r"^failed: .*(is gone|has ended)")
+KILLED = (r"^killed: rank", r"^killed by SIGKILL", r"^failed: .*(has exited|has ended)")
 HUNG = r"^failed: .*did not answer"
 
 

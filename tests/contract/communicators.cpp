@@ -1,5 +1,5 @@
-// The contract of a Communicator, held against the backends that can be had in one process: "self", and "thread" for 1 to 8
-// ranks. The same checks run over MPI in tests/multirank.
+// Checks that the backends that run in one process keep the contract of Communicator: "self", and "thread" for 1 to 8
+// ranks. tests/multirank runs the same checks over MPI.
 #include <catch2/catch.hpp>
 
 #include "comm/gpu_backend.hpp"
@@ -24,7 +24,7 @@ TEST_CASE("self and thread keep the contract of a communicator on 1 to 8 ranks")
   }
 }
 
-TEST_CASE("a communicator that measures its calls keeps the contract, and its parts count as well") {
+TEST_CASE("TimedCommunicator keeps the contract and also measures the calls of its parts") {
   std::mutex mutex;
   std::string findings;
   double in_calls_s = 0, in_parts_s = 0;
@@ -47,12 +47,12 @@ TEST_CASE("a communicator that measures its calls keeps the contract, and its pa
   CHECK(in_parts_s > 0.015);
 }
 
-TEST_CASE("every backend that serves one rank alone keeps the contract, and answers to its name") {
+TEST_CASE("every backend for one rank keeps the contract and is opened by its name") {
   const auto launch = launch::discover(Environment(), {});
   int served = 0;
   for (const auto* backend : comm::backend_table()) {
     INFO(backend->name);
-    if (!backend->obstacle(*launch).empty()) continue;
+    if (!backend->why_unavailable(*launch).empty()) continue;
     const auto communicator = comm::open_communicator(*launch, {.backend = std::string(backend->name)});
     CHECK(communicator->name() == backend->name);
     CHECK(test::communicator_findings(*communicator) == "");
@@ -61,27 +61,26 @@ TEST_CASE("every backend that serves one rank alone keeps the contract, and answ
   CHECK(served > 0);
 }
 
-TEST_CASE("a backend is asked for by a name of either table, and others are answered with those there are") {
-  for (const auto* backend : comm::backend_table())
-    CHECK(comm::backends_of_name(std::string(backend->name)).host == backend);
+TEST_CASE("find_backends() finds names in both tables and lists the valid names for others") {
+  for (const auto* backend : comm::backend_table()) CHECK(comm::find_backends(std::string(backend->name)).host == backend);
   for (const auto* backend : comm::gpu_backend_table()) {
-    const auto asked = comm::backends_of_name(std::string(backend->name));
+    const auto asked = comm::find_backends(std::string(backend->name));
     CHECK(asked.gpu == backend);
     CHECK(asked.host == nullptr);  // one name, one record
-    CHECK_THROWS_WITH(comm::backends_of_name(std::string(backend->name) + "x"),
+    CHECK_THROWS_WITH(comm::find_backends(std::string(backend->name) + "x"),
                       Catch::Matchers::Contains("did you mean '" + std::string(backend->name) + "'"));
   }
-  CHECK(comm::backends_of_name("auto").host == nullptr);
+  CHECK(comm::find_backends("auto").host == nullptr);
 }
 
-TEST_CASE("one rank alone gets the backend self") {
+TEST_CASE("a single rank gets the backend self") {
   const auto launch = launch::discover(Environment(), {});
   const auto communicator = comm::open_communicator(*launch, {});
   CHECK(communicator->name() == "self");
   CHECK(test::communicator_findings(*communicator).empty());
 }
 
-TEST_CASE("a rank that does not come is named within the limit") {
+TEST_CASE("a rank that does not join is named at the timeout") {
   const auto late_rank = [](Communicator& communicator) {
     if (communicator.rank() != 1) communicator.barrier();
   };
@@ -103,7 +102,7 @@ TEST_CASE("a rank that does not come is named within the limit") {
   CHECK_THAT(error, Catch::Matchers::Contains("barrier") && Catch::Matchers::Contains("rank 1"));
 }
 
-TEST_CASE("a failing rank wakes the others") {
+TEST_CASE("a failing rank ends the waits of the others") {
   const auto start = std::chrono::steady_clock::now();
   CHECK_THROWS(test::run_ranks(3, [](Communicator& communicator) {
     if (communicator.rank() == 2) throw Error("no more");

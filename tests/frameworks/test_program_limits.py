@@ -176,7 +176,7 @@ def dev_shm_of_no_use(options, launcher, says):
     job = run([*own_mount("/dev/shm", options), *command(2, "/bin/sh", "-c", SEES, out, launcher=launcher)], cwd=scratch())
     check_exit(job, FINISHED)
     check_all_see(out, 2, job)
-    for word in (says, "MPI goes without it, by System V shared memory", "To mend it, give the container a larger --shm-size"):
+    for word in (says, "MPI uses System V shared memory instead", "To fix this, give the container a larger --shm-size"):
         equal(job.err.count(word), 1, f"times that it says {word!r}", job)
 
 
@@ -204,7 +204,7 @@ def programs_run_without_System_V_shared_memory():
 def ranks_without_shared_memory_of_either_kind_are_refused_with_what_to_do():
     for launcher in ("mpiexec", "-n"):
         job = run([*own_mount("/dev/shm", "ro"), *without_sysv(), *command(2, "true", launcher=launcher)], cwd=scratch())
-        fails(job, "/dev/shm cannot be written: Read-only file system; no System V shared memory can be had: .*--shm-size", code=USAGE)
+        fails(job, "/dev/shm cannot be written: Read-only file system; System V shared memory is not available: .*--shm-size", code=USAGE)
         check("UCX  ERROR" not in job.err and "Abort" not in job.err, "MPI complains", job)
 
 

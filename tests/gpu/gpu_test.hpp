@@ -18,8 +18,9 @@ inline bool have_gpus(int wanted, const std::string& what) {
   gpus_are_fake();
   const int count = device::runtime().count();
   if (count >= wanted) return true;
-  fmt::print("skipped: {}: {}\n", what,
-             count == 0 ? "no GPU (" + device::runtime().why_none() + ")" : fmt::format("{} of {} GPUs", count, wanted));
+  fmt::print(
+      "skipped: {}: {}\n", what,
+      count == 0 ? "no GPU (" + device::runtime().no_gpu_reason() + ")" : fmt::format("{} of {} GPUs", count, wanted));
   return false;
 }
 

@@ -48,7 +48,7 @@ check 5 node auto 0,1,2,0,1
 check_listed() {
   local ranks=$1 backend=$2
   if out=$(launch "$ranks" "$backend") && [[ $out == *": contract kept"* ]] ||
-    [[ $out == *"the backend '$backend' cannot serve here: "?* ]]; then
+    [[ $out == *"the backend '$backend' cannot be used: "?* ]]; then
     echo "ok $backend is $([[ $out == *kept* ]] && echo tested || echo refused with a reason) on $ranks rank(s)" && passed=$((passed + 1))
   else
     echo "FAILED $backend on $ranks rank(s): $out" && failed=$((failed + 1))

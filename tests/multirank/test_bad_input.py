@@ -51,14 +51,14 @@ def with_lines(config, *lines):
 @test
 def nccl_without_a_gpu_is_refused_with_the_reason():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a machine that has some is not asked
-    refused(linear_config(scratch(), "run", SHORT), ("the backend 'nccl' cannot serve here", "no GPU can be used", "scaling.backend = auto takes"),
+    refused(linear_config(scratch(), "run", SHORT), ("the backend 'nccl' cannot be used", "no GPU can be used", "scaling.backend = auto takes"),
             "--scaling.backend=nccl")
 
 
 @test
 def a_request_for_gpus_that_are_not_there_is_refused_with_what_to_do():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    refused(linear_config(scratch(), "run", SHORT), ("asked for 1 GPU a worker", "sees no GPU", "scaling.gpus_per_worker = auto", "0 trains on the CPU"),
+    refused(linear_config(scratch(), "run", SHORT), ("1 GPU per worker requested", "sees no GPU", "scaling.gpus_per_worker = auto", "0 trains on the CPU"),
             "--scaling.gpus_per_worker=1")
 
 
@@ -69,7 +69,7 @@ def an_unknown_backend_is_refused_by_check_and_by_run_with_those_there_are():
         job = run([*command, "--config", config, "--scaling.backend=gloo"])
         check_exit(job, USAGE)
         names = sorted([*listed("communicator backends"), *listed("communicator backends for GPUs")])
-        check(f"there is no such backend: 'gloo'; there are: auto, {', '.join(names)}; set scaling.backend" in job.err, "the valid ones are not named", job)
+        check(f"unknown backend 'gloo'; valid backends: auto, {', '.join(names)}; set scaling.backend" in job.err, "the valid ones are not named", job)
 
 
 # ---- the config ----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def other_sizes_are_named_on_all_ranks():
         done = run_ranks(2, backend, "", "other")
         for rank in (0, 1):
             line = next((line for line in done.stdout.splitlines() if line.startswith(f"rank {rank}: the ranks")), "")
-            check("rank 0 came with all_reduce of 9 f32 (sum) 'bucket 1'" in line and "rank 1 with all_reduce of 8 f32" in line,
+            check("rank 0 called all_reduce of 9 f32 (sum) 'bucket 1'" in line and "rank 1 called all_reduce of 8 f32" in line,
                   f"{backend}: {done.stdout}{done.stderr}")
 
 
@@ -92,10 +92,10 @@ def killed_ranks_leave_no_shared_memory_behind():
 @test
 def a_backend_that_cannot_serve_is_refused_with_the_reason():
     done = run_ranks(1, "node", "", "name")
-    check(done.returncode != 0 and "takes more than one rank" in done.stdout + done.stderr and "auto takes self" in done.stdout + done.stderr,
+    check(done.returncode != 0 and "requires more than one rank" in done.stdout + done.stderr and "auto takes self" in done.stdout + done.stderr,
           f"{done.returncode}: {done.stdout}{done.stderr}")
     done = run_ranks(1, "gloo", "", "name")
-    check("no such backend" in done.stdout + done.stderr and "node" in done.stdout + done.stderr, f"{done.stdout}{done.stderr}")
+    check("unknown backend" in done.stdout + done.stderr and "node" in done.stdout + done.stderr, f"{done.stdout}{done.stderr}")
 
 
 main(setup)

@@ -92,7 +92,7 @@ def killed_rank(shape, signal_number, how):
 
 
 add_test("a_killed_rank_with_others_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N1"], signal.SIGKILL,
-         "failed: rank 0 .* rank 1 .* is gone .*|killed: rank [01-]+ on n1 by SIGKILL .*")
+         "failed: rank 0 .* rank 1 .* has exited .*|killed: rank [01-]+ on n1 by SIGKILL .*")
 add_test("a_rank_that_is_killed_alone_on_its_node_is_restarted_in_the_allocation", killed_rank, ["-N2"], signal.SIGKILL, r"killed: rank 1 on n2 by SIGKILL \(srun exit 137\)")
 
 

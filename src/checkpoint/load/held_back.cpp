@@ -56,7 +56,7 @@ void put(const TensorEntry& entry, int gpu, const std::vector<std::byte>& bytes)
   device::Copier copier;
   copier.follow_default_streams();
   copier.to_device(entry.local.data, gpu, bytes.data(), bytes.size());
-  device::wait_all(copier.mark(), device::most_copy_s, "copies of a checkpoint to a GPU have");
+  device::wait_all(copier.record(), device::max_copy_s, "copying a checkpoint to a GPU");
 }
 
 }  // namespace

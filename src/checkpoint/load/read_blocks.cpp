@@ -40,7 +40,7 @@ void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::
       copier.to_device(to.at + offset, to.gpu, run.data(), run.size());
     });
   }
-  if (to_gpus) device::wait_all(copier.mark(), device::most_copy_s, "copies of a checkpoint to a GPU have");
+  if (to_gpus) device::wait_all(copier.record(), device::max_copy_s, "copying a checkpoint to a GPU");
 }
 
 /// One file on its way; what its blocks' tasks find comes together here.

@@ -10,6 +10,7 @@
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/value_bytes.hpp"
+#include "comm/agreement.hpp"
 #include "core/text/text.hpp"
 #include "io/files/digest.hpp"
 
@@ -186,21 +187,20 @@ std::int64_t values_of(const State& state) {
 
 void require_alike(const State& state, Communicator& communicator) {
   const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::For::plan))));
-  const auto a = number_in_digest(mine), b = number_in_digest(mine, 15);
-  std::array<std::int64_t, 4> most = {a, -a, b, -b};
-  communicator.all_reduce(most, Op::max);
-  if (most[0] != -most[1] || most[2] != -most[3]) fail(communicator, state, Agreement::For::plan);
+  const auto over_ranks = comm::agree_min_max(communicator, std::array{number_in_digest(mine), number_in_digest(mine, 15)});
+  if (!over_ranks[0].alike() || !over_ranks[1].alike()) fail(communicator, state, Agreement::For::plan);
 }
 
 Agreement::Outcome Agreement::update(const State& state, For purpose, bool obstacle, std::int64_t number) {
   auto structure = structure_of(state);
   const auto values = purpose == For::save ? values_of(state) : 0;
-  std::array<std::int64_t, 6> most = {structure != structure_, obstacle, values, -values, number, ~number};
-  communicator_.all_reduce(most, Op::max);
-  if (most[2] != -most[3]) fail(communicator_, state, purpose);
-  if (most[0] != 0) exchange(state);
+  const auto over_ranks =
+      comm::agree_min_max(communicator_, std::array<std::int64_t, 4>{structure != structure_, obstacle, values, number});
+  if (!over_ranks[2].alike()) fail(communicator_, state, purpose);
+  const bool new_layout = over_ranks[0].max != 0;
+  if (new_layout) exchange(state);
   structure_ = std::move(structure);
-  return {most[0] != 0, most[1] != 0, most[4] == ~most[5]};
+  return {new_layout, over_ranks[1].max != 0, over_ranks[3].alike()};
 }
 
 void Agreement::exchange(const State& state) {

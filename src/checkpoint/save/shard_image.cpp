@@ -72,7 +72,7 @@ device::Events ShardImage::copy(std::span<std::byte> into, std::uint64_t window)
   }
   if (cursor < end) structure(into.subspan(cursor - window), cursor);
   if (window < values_end_ && values_begin_ < end) overlay_values(into, window);
-  return from_gpus ? copier_.mark() : device::Events{};
+  return from_gpus ? copier_.record() : device::Events{};
 }
 
 /// True if a GPU does it.

@@ -80,7 +80,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   }
 
   void await_copies(const device::Events& copies) const {
-    device::wait_all(copies, writer_.options_.stuck_s, "copies of the state from a GPU have");
+    device::wait_all(copies, writer_.options_.stuck_s, "copying the state from a GPU");
   }
 
   // --- background threads ---------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ void ShardWriter::Job::stage(const State& state, const Given& given) {
     if (writes_common && !given.carried_from.empty()) carry(given.carried_from, state);
     values_text_ = values_now(state);
   });
-  attempt([&] { await_copies(writer_.copier_.mark()); });  // in any case: they use the state and the staging memory
+  attempt([&] { await_copies(writer_.copier_.record()); });  // in any case: they use the state and the staging memory
   writer_.options_.observer(Phase::staged);
   complete_one(true);
 }

@@ -120,7 +120,7 @@ ExitCode check_command(std::span<const std::string> words) {
   if (is_sweep(given)) return check_sweep(given);
   auto spec = spec_of(std::move(given), arguments, usage);
   const auto training = prepared_training(spec);
-  comm::backends_of_name(spec.scaling.backend);
+  comm::find_backends(spec.scaling.backend);
   check_run_dir(spec);
   program::stage::require_source(spec.program.stage);
   const auto start = trainer::check_start(spec, training.call);

@@ -106,7 +106,7 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
     const auto prepare = [&] {
       if (plan.error) std::rethrow_exception(plan.error);
     };
-    comm::agreed(*communicator, prepare, trainer::with_advice);
+    comm::collectively(*communicator, prepare, trainer::with_advice);
     run_checks({launch.world(), *communicator, environment, plan.subject}, plan, visit, watchdog);
     communicator->barrier();
     return visit.report->code();

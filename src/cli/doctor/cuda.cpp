@@ -12,7 +12,7 @@ Json look_at_cuda() {
   auto& runtime = device::runtime();
   Json gpus = Json::array();
   for (int gpu = 0; gpu < runtime.count(); ++gpu) gpus.push_back(runtime.describe(gpu).name);
-  return {{"versions", runtime.versions()}, {"why_none", runtime.why_none()}, {"gpus", gpus}};
+  return {{"versions", runtime.versions()}, {"why_none", runtime.no_gpu_reason()}, {"gpus", gpus}};
 }
 
 Finding examine_cuda(const Examination& examination) {

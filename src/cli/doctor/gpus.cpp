@@ -19,19 +19,19 @@ Json look_at_gpus() {
   auto& runtime = device::runtime();
   Json uuids = Json::array();
   for (int gpu = 0; gpu < runtime.count(); ++gpu) uuids.push_back(runtime.describe(gpu).uuid);
-  return {{"uuids", uuids}, {"why_none", runtime.why_none()}};
+  return {{"uuids", uuids}, {"why_none", runtime.no_gpu_reason()}};
 }
 
 /// Of the ranks of one node.
 std::vector<device::Binding> bind_node(const Examination& examination, const Answers& answers, int node) {
-  std::vector<device::Visible> visible;
-  std::string why_none;
+  std::vector<device::GpuUuids> visible;
+  std::string no_gpu_reason;
   for (std::size_t rank = 0; rank < answers.of_rank.size(); ++rank) {
     if (examination.world().node_of_rank[rank] != node) continue;
-    visible.push_back(answers.of_rank[rank].at("uuids").get<device::Visible>());
-    if (visible.back().empty()) why_none = answers.of_rank[rank].at("why_none");
+    visible.push_back(answers.of_rank[rank].at("uuids").get<device::GpuUuids>());
+    if (visible.back().empty()) no_gpu_reason = answers.of_rank[rank].at("why_none");
   }
-  return device::bind_gpus(visible, device::gpu_request_from(examination.gpus_per_worker()), why_none);
+  return device::bind_gpus(visible, device::gpu_request_from(examination.gpus_per_worker()), no_gpu_reason);
 }
 
 /// How many GPUs the ranks have, and whether any two share one.

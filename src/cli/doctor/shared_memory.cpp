@@ -63,9 +63,9 @@ Finding examine_shared_memory(const Examination& examination) {
         "without hidepid on /proc");
   const auto answers = examination.ask_nodes([&] {
     const auto free_bytes = io::file_system_of("/dev/shm").free_bytes;
-    const auto facts = comm::node_facts(examination.world(), examination.environment());
-    auto trouble = facts.shm_obstacle;
-    if (!trouble.empty() && !facts.sysv_obstacle.empty()) trouble += "; " + facts.sysv_obstacle;
+    const auto facts = comm::ucx_facts(examination.world(), examination.environment());
+    auto trouble = facts.shm_problem;
+    if (!trouble.empty() && !facts.sysv_problem.empty()) trouble += "; " + facts.sysv_problem;
     if (trouble.empty() && free_bytes < enough) trouble = fmt::format("/dev/shm has {} MiB free", free_bytes >> 20);
     return Json{{"free_bytes", free_bytes}, {"trouble", trouble}};
   });

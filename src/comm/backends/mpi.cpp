@@ -1,4 +1,4 @@
-// MPI between the ranks.
+// The backend "mpi": MPI between all ranks.
 #include <fmt/format.h>
 
 #include <trainrt/communicators.hpp>
@@ -17,13 +17,13 @@ const Backend mpi{
     .name = "mpi",
     .help = "MPI between all ranks",
     .preference = 10,
-    .obstacle = [](const launch::Launch& launch) -> std::string {
-      return launch.world().size > 1 ? "" : "it takes more than one rank";
+    .why_unavailable = [](const launch::Launch& launch) -> std::string {
+      return launch.world().size > 1 ? "" : "it requires more than one rank";
     },
     .open = [](launch::Launch& launch, const CommOptions& options) -> std::unique_ptr<Communicator> {
       return start_mpi(launch, options, mpi.name);
     },
-    .explained = [](const World& world) -> std::string { return world.node_count == world.size ? "one rank a node" : ""; }};
+    .details = [](const World& world) -> std::string { return world.node_count == world.size ? "one rank a node" : ""; }};
 
 }  // namespace comm::plugins
 

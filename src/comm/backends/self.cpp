@@ -1,4 +1,4 @@
-// One rank: every collective is a copy, or nothing.
+// The backend "self", for one rank: every collective is a copy or does nothing.
 #include <cstring>
 
 #include <trainrt/communicators.hpp>
@@ -23,7 +23,7 @@ class SelfCommunicator : public QueuedCommunicator {
   }
 
  protected:
-  Task task_of(Collective c) override {
+  CollectiveTask make_task(Collective c) override {
     const auto bytes = c.buffer.bytes();
     if (c.kind == Collective::Kind::reduce_scatter && bytes > 0) std::memmove(c.part, c.buffer.data, bytes);
     if (c.kind == Collective::Kind::all_gather && bytes > 0) std::memmove(c.buffer.data, c.part, bytes);
@@ -40,8 +40,8 @@ extern const Backend self;
 const Backend self{.name = "self",
                    .help = "one rank, no communication",
                    .preference = 10,
-                   .obstacle = [](const launch::Launch& launch) -> std::string {
-                     return launch.world().size == 1 ? "" : "it is for one rank alone";
+                   .why_unavailable = [](const launch::Launch& launch) -> std::string {
+                     return launch.world().size == 1 ? "" : "it supports one rank only";
                    },
                    .open = [](launch::Launch&, const CommOptions&) -> std::unique_ptr<Communicator> {
                      return std::make_unique<SelfCommunicator>();

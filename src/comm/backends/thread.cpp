@@ -1,5 +1,5 @@
-// Ranks that are threads of one process: most of the distributed logic is tested with it, in milliseconds. They reach all
-// of one another's memory, and go through the same steps as the ranks of a node.
+// The backend "thread", for tests: the ranks are threads of one process. They can access all memory of each other, and
+// execute the same steps as the ranks of a node.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -14,12 +14,13 @@ namespace trainrt::comm::plugins {
 
 namespace {
 
-class WholeProcess : public Segments {
+/// The memory of this process, as one segment. Every rank can access all of it.
+class ProcessMemory : public Segments {
  public:
-  std::optional<Place> find(const void* data, std::size_t) const override {
-    return Place{Place::Kind::direct, 0, reinterpret_cast<std::uintptr_t>(data)};
+  std::optional<DataLocation> find(const void* data, std::size_t) const override {
+    return DataLocation{DataLocation::Kind::direct, 0, reinterpret_cast<std::uintptr_t>(data)};
   }
-  std::byte* at(const Place& place) const override { return reinterpret_cast<std::byte*>(place.offset); }
+  std::byte* at(const DataLocation& location) const override { return reinterpret_cast<std::byte*>(location.offset); }
 };
 
 std::vector<int> all_ranks(int size) {
@@ -35,12 +36,12 @@ class ThreadCommunicator : public SharedCommunicator {
         group_(std::move(group)) {}
   std::string_view name() const override { return "thread"; }
 
-  /// The first rank of each color makes the new group, and hands it to the others.
+  /// The first rank of each color creates the new group and passes its address to the other ranks of that color.
   std::unique_ptr<Communicator> split(int color, int key) override {
     const auto members = ranks_of_color(*this, color, key);
-    const auto place = std::ranges::find(members, rank());
+    const auto self = std::ranges::find(members, rank());
     std::shared_ptr<ThreadGroup> group;
-    if (place == members.begin() && !members.empty())
+    if (self == members.begin() && !members.empty())
       group = std::make_shared<ThreadGroup>(static_cast<int>(members.size()), timeout_seconds());
     const auto mine = reinterpret_cast<std::uintptr_t>(&group);
     const auto all = all_gather(std::string_view(reinterpret_cast<const char*>(&mine), sizeof mine));
@@ -51,7 +52,7 @@ class ThreadCommunicator : public SharedCommunicator {
     }
     barrier("split");
     if (members.empty()) return nullptr;
-    return std::make_unique<ThreadCommunicator>(group, static_cast<int>(place - members.begin()));
+    return std::make_unique<ThreadCommunicator>(group, static_cast<int>(self - members.begin()));
   }
 
  protected:
@@ -59,7 +60,7 @@ class ThreadCommunicator : public SharedCommunicator {
 
  private:
   std::shared_ptr<ThreadGroup> group_;
-  WholeProcess segments_;
+  ProcessMemory segments_;
 };
 
 }  // namespace
@@ -68,7 +69,7 @@ extern const Backend thread;
 const Backend thread{.name = "thread",
                      .help = "ranks that are threads of one process (tests)",
                      .preference = 40,
-                     .obstacle = [](const launch::Launch& launch) -> std::string {
+                     .why_unavailable = [](const launch::Launch& launch) -> std::string {
                        return dynamic_cast<const ThreadLaunch*>(&launch) != nullptr ? "" : "the ranks are processes";
                      },
                      .open = [](launch::Launch& launch, const CommOptions&) -> std::unique_ptr<Communicator> {

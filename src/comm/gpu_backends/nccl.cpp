@@ -1,4 +1,4 @@
-// NCCL between the ranks' GPUs. auto takes it if it can be had; by name it is an order.
+// The GPU backend "nccl": NCCL between the ranks' GPUs.
 #include <map>
 
 #include <fmt/format.h>
@@ -16,19 +16,18 @@ std::shared_ptr<const comm::nccl::Api> load_nccl(const GpuRanks& ranks) {
   return comm::nccl::load(ranks.library.empty() ? comm::nccl::library_name : ranks.library);
 }
 
-/// Why NCCL refuses these ranks; "" if it does not.
+/// Returns an error text if two ranks have the same GPU, which NCCL does not support, otherwise "".
 std::string shared_gpu(const std::vector<device::Binding>& bindings) {
   std::map<std::string, std::size_t> taken;
   for (std::size_t rank = 0; rank < bindings.size(); ++rank)
     if (const auto [found, is_new] = taken.try_emplace(bindings[rank].uuids.front(), rank); !is_new)
       return fmt::format(
-          "ranks {} and {} share a GPU, and NCCL refuses two ranks on one (start as many workers on a node as "
-          "it has GPUs)",
+          "ranks {} and {} share a GPU, which NCCL does not support (start at most one worker per GPU of a node)",
           found->second, rank);
   return "";
 }
 
-/// The first rank's failure to load it; "" if all can.
+/// Tries to load NCCL on all ranks. Returns the failure of the lowest failed rank, or "". Collective.
 std::string missing_library(Communicator& host, const GpuRanks& ranks) {
   std::string mine;
   try {
@@ -41,16 +40,18 @@ std::string missing_library(Communicator& host, const GpuRanks& ranks) {
   return "";
 }
 
-std::string nccl_obstacle(Communicator& host, const GpuRanks& ranks) {
+std::string why_nccl_is_unavailable(Communicator& host, const GpuRanks& ranks) {
   const auto shared = shared_gpu(ranks.bindings);
   return shared.empty() ? missing_library(host, ranks) : shared;
 }
 
 std::string nccl_explained(const Communicator&, const GpuRanks& ranks) {
-  return fmt::format("NCCL {} reduces between them{}", load_nccl(ranks)->version_text(),
-                     ranks.options.deterministic
-                         ? ", along the one tree over ranks: the same bits on any layout"
-                         : ": bits hold for one layout of ranks over GPUs and nodes (deterministic sums hold for any)");
+  return fmt::format(
+      "NCCL {} reduces between them{}", load_nccl(ranks)->version_text(),
+      ranks.options.deterministic
+          ? "; sums have the same bits for every layout of ranks over nodes"
+          : "; the bits of sums depend on the layout of ranks over GPUs and nodes, unless deterministic sums "
+            "are requested");
 }
 
 std::unique_ptr<Communicator> open_nccl(std::unique_ptr<Communicator> host, const GpuRanks& ranks) {
@@ -64,11 +65,11 @@ std::unique_ptr<Communicator> open_nccl(std::unique_ptr<Communicator> host, cons
 
 extern const GpuBackend nccl;
 const GpuBackend nccl{.name = "nccl",
-                      .help = "NCCL between the ranks' GPUs; what is on the host goes as it would without it",
+                      .help = "NCCL between the ranks' GPUs; host memory is reduced by the backend for host memory",
                       .preference = 20,
                       .through_host = false,
-                      .obstacle = nccl_obstacle,
-                      .explained = nccl_explained,
+                      .why_unavailable = why_nccl_is_unavailable,
+                      .details = nccl_explained,
                       .open = open_nccl};
 
 }  // namespace trainrt::comm::plugins

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// The parameters of a bucket, the last of the model first.
-struct Group {
+/// The parameters of one bucket, in the order in which a backward pass completes them.
+struct BucketMembers {
   std::vector<std::size_t> parameters;
   std::size_t bytes = 0;
 };
 
-/// With what aligns the next one; an empty gradient has a place too.
+/// Returns the size of a gradient with padding. An empty gradient gets memory, too.
 std::size_t bytes_of(const GradientBuckets::Parameter& parameter) {
   const auto bytes = std::max<std::size_t>(parameter.count * size_of(parameter.dtype), 1);
   return (bytes + alignment - 1) / alignment * alignment;
@@ -28,12 +28,13 @@ void require_gradient_type(const GradientBuckets::Parameter& parameter) {
   constexpr DType known[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
   if (std::find(std::begin(known), std::end(known), parameter.dtype) == std::end(known))
     throw UsageError("the gradient of '" + parameter.name + "' cannot be " + std::string(name_of(parameter.dtype)) +
-                     "; gradients are f64, f32, f16 or bf16");
+                     "; valid types: f64, f32, f16, bf16");
 }
 
-std::vector<Group> groups_of(std::span<const GradientBuckets::Parameter> parameters, std::size_t bucket_bytes) {
-  std::vector<Group> full;
-  std::map<DType, Group> open;
+std::vector<BucketMembers> members_of_buckets(std::span<const GradientBuckets::Parameter> parameters,
+                                              std::size_t bucket_bytes) {
+  std::vector<BucketMembers> full;
+  std::map<DType, BucketMembers> open;
   for (auto i = parameters.size(); i-- > 0;) {
     require_gradient_type(parameters[i]);
     auto& group = open[parameters[i].dtype];
@@ -43,9 +44,9 @@ std::vector<Group> groups_of(std::span<const GradientBuckets::Parameter> paramet
   }
   for (auto& [dtype, group] : open)
     if (!group.parameters.empty()) full.push_back(std::move(group));
-  // A group is complete with its last parameter: the one that the backward pass comes to last.
+  // A backward pass fills the buckets in the order of the parameter that it reaches last in each of them.
   std::sort(full.begin(), full.end(),
-            [](const Group& a, const Group& b) { return a.parameters.back() > b.parameters.back(); });
+            [](const BucketMembers& a, const BucketMembers& b) { return a.parameters.back() > b.parameters.back(); });
   return full;
 }
 
@@ -56,11 +57,11 @@ std::string name_of_bucket(std::size_t number, const std::string& first, const s
 }  // namespace
 
 BucketPlan plan_buckets(std::span<const GradientBuckets::Parameter> parameters, std::size_t bucket_bytes) {
-  if (parameters.empty()) throw UsageError("there is no parameter whose gradient could be averaged");
+  if (parameters.empty()) throw UsageError("GradientBuckets needs at least one parameter");
   BucketPlan plan;
   plan.bucket_of.resize(parameters.size());
   plan.offset_of.resize(parameters.size());
-  for (const auto& group : groups_of(parameters, bucket_bytes)) {
+  for (const auto& group : members_of_buckets(parameters, bucket_bytes)) {
     const auto& first = parameters[group.parameters.front()];
     plan.buckets.push_back(
         {.name = name_of_bucket(plan.buckets.size(), first.name, parameters[group.parameters.back()].name),

@@ -8,27 +8,29 @@
 
 namespace trainrt::comm {
 
-/// Gradients that are reduced together: one run of elements of one type.
+/// A range of memory with gradients of one type that are reduced together.
 struct PlannedBucket {
   std::string name;  ///< for messages: "bucket 0 (fc3.bias to fc2.weight)"
   DType dtype = DType::f32;
-  std::size_t offset = 0;  ///< bytes into the memory
-  std::size_t count = 0;   ///< elements, with what aligns the parameters
-  std::size_t members = 0;
+  std::size_t offset = 0;   ///< bytes from the beginning of the memory
+  std::size_t count = 0;    ///< elements, including padding between parameters
+  std::size_t members = 0;  ///< number of parameters
 
   std::size_t bytes() const { return count * size_of(dtype); }
 };
 
-/// Where each gradient lies. Parameters are taken from the last to the first into one open bucket a type; a bucket is full
-/// when it holds `bucket_bytes` or more. Buckets are in the order in which a backward pass fills them.
+/// The assignment of gradients to buckets and memory. Parameters are added from the last to the first, to one open bucket
+/// per type; a bucket is full when it has `bucket_bytes` or more. Buckets are in the order in which a backward pass fills
+/// them.
 struct BucketPlan {
   std::vector<PlannedBucket> buckets;
-  std::vector<std::size_t> bucket_of;  ///< of each parameter
-  std::vector<std::size_t> offset_of;  ///< of each parameter: bytes into the memory, a multiple of 64
-  std::size_t bytes = 0;
+  std::vector<std::size_t> bucket_of;  ///< bucket of each parameter
+  std::vector<std::size_t> offset_of;  ///< offset of each gradient in the memory: bytes, a multiple of 64
+  std::size_t bytes = 0;               ///< size of the memory
 };
 
-/// Throws UsageError for a type that gradients do not have, and if there is no parameter.
+/// Plans the buckets of a model. Throws UsageError if `parameters` is empty, or if a type is not f64, f32, f16 or bf16.
+/// Pure function.
 BucketPlan plan_buckets(std::span<const GradientBuckets::Parameter> parameters, std::size_t bucket_bytes);
 
 }  // namespace trainrt::comm

@@ -16,12 +16,13 @@ namespace {
 
 void require_host(Device device, const std::string& what) {
   if (device != Device::host)
-    throw UsageError(what + " of gradients on a GPU is the framework's: GradientBuckets does it in host memory only");
+    throw UsageError("GradientBuckets supports " + what + " in host memory only; on a GPU, use your framework's function");
 }
 
 }  // namespace
 
-/// A step goes filling -> average(): buckets [0, finished) are reduced, [finished, started) in flight, the rest is filling.
+/// The state of the buckets. Within a step, buckets [0, finished) are reduced, [finished, started) are being reduced, and
+/// the rest is being filled.
 struct GradientBuckets::Impl {
   Communicator& communicator;
   Device device;
@@ -29,10 +30,10 @@ struct GradientBuckets::Impl {
   comm::BucketPlan plan;
   bool narrow_wire;
   Memory memory;
-  Memory wire;                       // of bf16, for the buckets of f32
-  std::vector<std::size_t> wire_of;  // of each bucket: bytes into it
-  std::vector<std::size_t> missing;  // of each bucket: parameters that are not ready
-  std::vector<char> is_ready;        // of each parameter
+  Memory wire;                       // bf16 copies of the f32 buckets
+  std::vector<std::size_t> wire_of;  // per bucket: offset in `wire`, bytes
+  std::vector<std::size_t> missing;  // per bucket: number of parameters that are not ready
+  std::vector<char> is_ready;        // per parameter
   std::vector<Communicator::Ticket> tickets;
   std::size_t started = 0, finished = 0, reduced_bytes = 0;
   double overlapped = 0;
@@ -102,8 +103,7 @@ GradientBuckets::GradientBuckets(Communicator& communicator, std::span<const Par
                                  const GradientOptions& options, Device device)
     : impl_(std::make_unique<Impl>(communicator, parameters, options, device)) {}
 
-/// Reductions that are in flight still write into the memory: after a failure in the middle of a step it is never given
-/// back.
+/// After a failure in the middle of a step, reductions in progress may still write to the memory, so it is never freed.
 GradientBuckets::~GradientBuckets() {
   if (impl_->finished < impl_->started) static_cast<void>(impl_.release());
 }
@@ -116,16 +116,16 @@ void GradientBuckets::zero() {
   auto& s = *impl_;
   require_host(s.device, "zero()");
   if (s.finished < s.started)
-    throw UsageError("gradients cannot be zeroed while they are reduced: " + s.plan.buckets[s.finished].name +
-                     " is in flight; average() ends a step");
+    throw UsageError("cannot zero the gradients: " + s.plan.buckets[s.finished].name +
+                     " is being reduced; call average() first, which ends the step");
   std::memset(s.memory.get(), 0, s.plan.bytes);
 }
 
 void GradientBuckets::ready(std::size_t parameter) {
   auto& s = *impl_;
   if (s.is_ready.at(parameter) != 0)
-    throw UsageError("the gradient of '" + s.parameters[parameter].name +
-                     "' was told to be ready twice in a step; average() ends a step");
+    throw UsageError("ready() was called twice in a step for the gradient of '" + s.parameters[parameter].name +
+                     "'; average() ends a step");
   s.is_ready[parameter] = 1;
   --s.missing[s.plan.bucket_of[parameter]];
   while (s.started < s.plan.buckets.size() && s.missing[s.started] == 0) s.start_next();
@@ -146,7 +146,8 @@ void GradientBuckets::average() {
 double GradientBuckets::clip(double max_norm) {
   auto& s = *impl_;
   require_host(s.device, "clip()");
-  if (!(max_norm > 0)) throw UsageError("gradients can be clipped to a norm above 0 only, not " + std::to_string(max_norm));
+  if (!(max_norm > 0))
+    throw UsageError("cannot clip gradients to a norm of " + std::to_string(max_norm) + "; it must be greater than 0");
   double squares = 0;
   for (std::size_t i = 0; i < s.parameters.size(); ++i) squares += comm::sum_of_squares(s.values_of(i));
   const double norm = std::sqrt(squares);

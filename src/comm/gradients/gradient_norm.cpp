@@ -1,5 +1,5 @@
-// The inner loops have a constant length, so that the compiler makes vector code of them; each is made twice, for any
-// x86-64 and for AVX2. Products are never fused with sums: the bits are the same either way.
+// The inner loops have a constant length, so that the compiler vectorizes them. Each is compiled twice, for any x86-64 and
+// for AVX2. Multiplications are never fused with additions, so both give the same bits.
 #include "comm/gradients/gradient_norm.hpp"
 
 #include <algorithm>
@@ -13,75 +13,70 @@ namespace trainrt::comm {
 namespace {
 
 constexpr std::size_t lanes = 16;
-constexpr std::size_t block_elements = 2048;  // of f16 and bf16 that are widened at a time; a multiple of the lanes
+constexpr std::size_t block_elements = 2048;  // f16 and bf16 elements that are widened at a time; a multiple of `lanes`
 
 using Lanes = std::array<double, lanes>;
 
-template <class T>
-[[gnu::always_inline]] inline void add_squares_here(const T* values, std::size_t count, double* sums) {
-  const auto whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const auto value = static_cast<double>(values[i + lane]);
-      sums[lane] += value * value;
-    }
-  for (auto i = whole; i < count; ++i) sums[i - whole] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-}
+/// Adds the squares of `values` to the partial sums. The number of elements added before must be a multiple of `lanes`.
+struct AddSquares {
+  template <class T>
+  [[gnu::always_inline]] static void run(const T* values, std::size_t count, double* sums) {
+    const auto even = count / lanes * lanes;
+    for (std::size_t i = 0; i < even; i += lanes)
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const auto value = static_cast<double>(values[i + lane]);
+        sums[lane] += value * value;
+      }
+    for (auto i = even; i < count; ++i) sums[i - even] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+};
 
-template <class T>
-[[gnu::always_inline]] inline void multiply_here(T* values, std::size_t count, T factor) {
-  const auto whole = count / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) values[i + lane] *= factor;
-  for (auto i = whole; i < count; ++i) values[i] *= factor;
-}
+struct Multiply {
+  template <class T>
+  [[gnu::always_inline]] static void run(T* values, std::size_t count, T factor) {
+    const auto even = count / lanes * lanes;
+    for (std::size_t i = 0; i < even; i += lanes)
+      for (std::size_t lane = 0; lane < lanes; ++lane) values[i + lane] *= factor;
+    for (auto i = even; i < count; ++i) values[i] *= factor;
+  }
+};
 
-template <class T>
-void add_squares_plain(const T* values, std::size_t count, double* sums) {
-  add_squares_here(values, count, sums);
-}
-template <class T>
-void multiply_plain(T* values, std::size_t count, T factor) {
-  multiply_here(values, count, factor);
+// --- loops for the processor at hand -------------------------------------------------------------------------------------
+
+template <class Loop, class T, class Arg>
+void plain(T* values, std::size_t count, Arg arg) {
+  Loop::run(values, count, arg);
 }
 
 #if defined(__x86_64__)
-template <class T>
-[[gnu::target("avx2")]] void add_squares_wide(const T* values, std::size_t count, double* sums) {
-  add_squares_here(values, count, sums);
+template <class Loop, class T, class Arg>
+[[gnu::target("avx2")]] void vectorized(T* values, std::size_t count, Arg arg) {
+  Loop::run(values, count, arg);
 }
-template <class T>
-[[gnu::target("avx2")]] void multiply_wide(T* values, std::size_t count, T factor) {
-  multiply_here(values, count, factor);
-}
-bool wide_registers() {
-  static const bool there = __builtin_cpu_supports("avx2") != 0;
-  return there;
+
+template <class Loop, class T, class Arg>
+void run_loop(T* values, std::size_t count, Arg arg) {
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  return has_avx2 ? vectorized<Loop>(values, count, arg) : plain<Loop>(values, count, arg);
 }
 #else
-template <class T>
-void add_squares_wide(const T* values, std::size_t count, double* sums) {
-  add_squares_here(values, count, sums);
+template <class Loop, class T, class Arg>
+void run_loop(T* values, std::size_t count, Arg arg) {
+  plain<Loop>(values, count, arg);
 }
-template <class T>
-void multiply_wide(T* values, std::size_t count, T factor) {
-  multiply_here(values, count, factor);
-}
-bool wide_registers() { return false; }
 #endif
 
-/// `values` is the beginning, or what follows a multiple of `lanes` elements.
 template <class T>
 void add_squares(const T* values, std::size_t count, Lanes& sums) {
-  return wide_registers() ? add_squares_wide(values, count, sums.data()) : add_squares_plain(values, count, sums.data());
+  run_loop<AddSquares>(values, count, sums.data());
 }
 
 template <class T>
 void multiply(T* values, std::size_t count, T factor) {
-  return wide_registers() ? multiply_wide(values, count, factor) : multiply_plain(values, count, factor);
+  run_loop<Multiply>(values, count, factor);
 }
 
-/// Calls visit(bytes of the block, elements) for block after block of 16-bit elements.
+/// Calls visit(data, number of elements) for consecutive blocks of 16-bit elements.
 template <class Visit>
 void for_each_block(const Buffer& values, Visit visit) {
   auto* bytes = static_cast<std::byte*>(values.data);

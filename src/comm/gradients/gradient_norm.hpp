@@ -3,11 +3,13 @@
 
 namespace trainrt::comm {
 
-/// The sum of the squares of all elements, in f64. Element i goes into partial sum i modulo 16, and these are added along a
-/// tree: the bits depend on the values only. Types: f64, f32, f16, bf16; host memory.
+/// Returns the sum of the squares of all elements, computed in f64. Element i is added to partial sum i modulo 16, and the
+/// partial sums are added along a tree, so the bits depend only on the values. `values`: f64, f32, f16 or bf16 in host
+/// memory.
 double sum_of_squares(const Buffer& values);
 
-/// values *= factor, f16 and bf16 in f32 and rounded once, to nearest even. The same types; host memory.
+/// Multiplies `values` by `factor` in place. f16 and bf16 are computed in f32 and rounded once, to nearest even. `values`:
+/// f64, f32, f16 or bf16 in host memory.
 void scale(const Buffer& values, double factor);
 
 }  // namespace trainrt::comm

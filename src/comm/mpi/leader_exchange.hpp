@@ -7,25 +7,26 @@
 
 namespace trainrt::comm {
 
-/// How the first ranks of the nodes bring their nodes' sums together: each node has the sums of the subtrees that lie whole
-/// on it; one leader a stretch of the buffer gets all of them, follows the tree to its root, and hands the result to all.
-/// Short buffers: every leader does so for the whole buffer.
+/// Combines the sums of all nodes. The leader of a node is its first rank and holds the sums of the complete subtrees on
+/// that node. For its share of the elements, each leader receives these sums from all leaders, combines them along the tree
+/// and sends the result to all leaders. Short buffers are not divided: every leader combines all elements.
 class LeaderExchange {
  public:
-  /// `node_of_rank` has dense node numbers by lowest rank; leader k is node k's.
+  /// `leaders`: communicator of the leaders; rank k is the leader of node k. `node_of_rank`: node number of each rank,
+  /// without gaps, in the order of the nodes' lowest ranks.
   LeaderExchange(std::unique_ptr<MpiCommunicator> leaders, std::span<const int> node_of_rank);
 
-  /// `sums`: where this node's subtree sums lie, `shape.count` elements each, in the order of whole_subtrees(). The result
-  /// goes to sums[0]. Lives as long as the task.
-  Task reduce(Buffer shape, Op op, std::vector<std::byte*> sums);
-  /// The other leaders are not there any more: the end waits for nobody.
+  /// Combines the sums of all leaders into sums[0]. `sums`: this node's subtree sums, `shape.count` elements each, in the
+  /// order of complete_subtrees(). This object must outlive the task.
+  CollectiveTask reduce(Buffer shape, Op op, std::vector<std::byte*> sums);
+  /// Makes the destructor wait for no other leader, because they may have exited.
   void abandon() { leaders_->abandon(); }
 
  private:
   std::unique_ptr<MpiCommunicator> leaders_;
   int size_;
-  std::vector<std::vector<Subtree>> subtrees_;  ///< of each node
-  std::vector<TreeStep> steps_;                 ///< over all nodes' subtrees, node after node
+  std::vector<std::vector<Subtree>> subtrees_;  ///< complete subtrees of each node
+  std::vector<TreeStep> steps_;                 ///< combine the subtrees of all nodes, in node order
   std::int64_t rounds_ = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace trainrt::comm {
 
-/// The one MPI error check.
+/// Checks the return code of an MPI function. Throws Error with the name of the calling function and MPI's message.
 inline void check_mpi(int code, std::source_location where = std::source_location::current()) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
@@ -16,6 +16,28 @@ inline void check_mpi(int code, std::source_location where = std::source_locatio
   MPI_Error_string(code, text, &length);
   throw Error(
       fmt::format("MPI failed in {}: {}", where.function_name(), std::string(text, static_cast<std::size_t>(length))));
+}
+
+/// Returns the rank of this process in `comm`.
+inline int mpi_rank(MPI_Comm comm) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+/// Returns the number of ranks of `comm`.
+inline int mpi_size(MPI_Comm comm) {
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm, &size));
+  return size;
+}
+
+/// Duplicates `parent`. Errors of the duplicate are returned to the caller instead of ending the process. Collective.
+inline MPI_Comm mpi_duplicate(MPI_Comm parent) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(parent, &comm));
+  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  return comm;
 }
 
 }  // namespace trainrt::comm

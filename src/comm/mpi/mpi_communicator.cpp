@@ -6,6 +6,7 @@
 #include <exception>
 #include <numeric>
 
+#include "comm/element_range.hpp"
 #include "comm/mpi/mpi_call.hpp"
 #include "comm/mpi/mpi_lane.hpp"
 #include "comm/reduce.hpp"
@@ -14,41 +15,22 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t short_bytes = 16384;  // up to here latency counts, above it bytes do
+constexpr std::size_t short_bytes = 16384;  // limit of recursive doubling: few messages, but all bytes in each
 constexpr int tags_of_a_collective = 2;
-constexpr int collectives_in_tags = 8000;  // MPI promises tags up to 32767
+constexpr int collectives_in_tags = 8000;  // the MPI standard guarantees tags up to 32767
 
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank));
-  return rank;
-}
-int size_of_comm(MPI_Comm comm) {
-  int size = 0;
-  check_mpi(MPI_Comm_size(comm, &size));
-  return size;
-}
-
-MPI_Comm duplicate(MPI_Comm parent) {
-  MPI_Comm comm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(parent, &comm));
-  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-  return comm;
-}
-
 /// The part of a buffer that one rank reduces.
-struct Stretch {
+struct Share {
   std::byte* data;
   std::size_t count;
   std::size_t bytes;
 };
-Stretch stretch_of(const Buffer& buffer, int owner, int size) {
-  const auto ranks = static_cast<std::size_t>(size);
-  const auto first = buffer.count * static_cast<std::size_t>(owner) / ranks;
-  const auto count = buffer.count * (static_cast<std::size_t>(owner) + 1) / ranks - first;
-  return {bytes_of(buffer.data) + first * size_of(buffer.dtype), count, count * size_of(buffer.dtype)};
+Share share_of_rank(const Buffer& buffer, int rank, int size) {
+  const auto width = size_of(buffer.dtype);
+  const auto [first, count] = share_of(buffer.count, rank, size);
+  return {bytes_of(buffer.data) + first * width, count, count * width};
 }
 
 }  // namespace
@@ -63,31 +45,31 @@ bool MpiRequests::ready() {
 
 void MpiRequests::sleep(double) {
   roll_call_.answer();
-  const timespec pause{0, 50'000};  // messages wake nobody: look often
+  const timespec pause{0, 50'000};  // ns; a message does not end the sleep, so it is short
   nanosleep(&pause, nullptr);
 }
 
 std::string MpiRequests::missing() { return roll_call_.missing(); }
 
-// --- life ----------------------------------------------------------------------------------------------------------------
+// --- construction and destruction ----------------------------------------------------------------------------------------
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize)
-    : QueuedCommunicator(rank_in(parent), size_of_comm(parent), timeout_seconds),
+    : QueuedCommunicator(mpi_rank(parent), mpi_size(parent), timeout_seconds),
       finalize_(finalize),
-      comm_(duplicate(parent)),
-      maximum_comm_(duplicate(parent)),
+      comm_(mpi_duplicate(parent)),
+      maximum_comm_(mpi_duplicate(parent)),
       roll_call_(std::make_unique<MpiRollCall>(parent)) {}
 
-/// Finalizes MPI when all is well and nobody else does. While an exception flies the other ranks are not there:
-/// MPI_Finalize would hang.
+/// Finalizes MPI if `finalize` asked for it and no collective failed. During stack unwinding the other ranks do not make
+/// the same calls, and MPI_Finalize would hang.
 MpiCommunicator::~MpiCommunicator() {
   if (std::uncaught_exceptions() > 0 || is_broken() || abandoned_) return;
   int finalized = 0;
-  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program was faster
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // by the program
   try {
     drain();
     if (maximum_requests_) wait_for(*maximum_requests_, "maximum");
-    if (finalize_ != Finalize::by_program) barrier("end");  // start_mpi.cpp says why
+    if (finalize_ != Finalize::by_program) barrier("end");  // see finalize_policy() in start_mpi.cpp
   } catch (const std::exception&) {
     return;
   }
@@ -103,7 +85,7 @@ void MpiCommunicator::at_step(std::int64_t step) {
 }
 
 std::unique_ptr<MpiCommunicator> MpiCommunicator::split_mpi(int color, int key) {
-  barrier("split");  // a limit for what MPI waits for without one
+  barrier("split");  // has a timeout, unlike MPI_Comm_split
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part));
   if (part == MPI_COMM_NULL) return nullptr;
@@ -126,13 +108,13 @@ MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) 
 
 // --- the collectives -----------------------------------------------------------------------------------------------------
 
-Task MpiCommunicator::task_of(Collective c) {
-  if (in_flight() >= collectives_in_tags / 2) drain();  // or two under way would have one tag
+CollectiveTask MpiCommunicator::make_task(Collective c) {
+  if (in_flight() >= collectives_in_tags / 2) drain();  // no two collectives in progress may have the same tag
   const int tag = static_cast<int>(++collectives_ % collectives_in_tags) * tags_of_a_collective;
   roll_call_->note(collectives_, step());
   switch (c.kind) {
     case Collective::Kind::all_reduce:
-      return all_reduce_task(c, tag);
+      return c.buffer.bytes() > short_bytes ? reduce_long(c.buffer, c.op, tag) : reduce_short(c.buffer, c.op, tag);
     case Collective::Kind::reduce_scatter:
       return reduce_scatter_task(c, tag);
     case Collective::Kind::all_gather:
@@ -144,13 +126,9 @@ Task MpiCommunicator::task_of(Collective c) {
   }
 }
 
-Task MpiCommunicator::all_reduce_task(Collective c, int tag) {
-  return c.buffer.bytes() > short_bytes ? reduce_long(c.buffer, c.op, tag) : reduce_short(c.buffer, c.op, tag);
-}
-
-/// Recursive doubling in blocks of ranks: at each level a rank exchanges its block's sum with the neighbouring block.
-/// If the right block is cut short by the number of ranks, its members serve several ranks of the left one.
-Task MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
+/// Recursive doubling: at each level, each rank exchanges the sum of its block with a rank of the neighbouring block. If
+/// the right block has fewer ranks than the left one, each of its ranks sends to several ranks of the left block.
+CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
   const auto type = accumulator_of(buffer.dtype);
   std::vector<std::byte> own(buffer.count * size_of(type)), other(own.size());
   if (type == buffer.dtype) {
@@ -169,11 +147,11 @@ Task MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
     if (lower && rank() - base < right_count) to.push_back(right + rank() - base);
     for (int left = rank() - right; !lower && left < block; left += right_count) to.push_back(base + left);
     const int from = lower ? right + (rank() - base) % right_count : to.front();
-    MpiRequests exchange(*roll_call_, from);
+    MpiRequests exchange(*roll_call_);
     MpiLane{comm_, from, tag}.receive(other.data(), other.size(), exchange);
     for (const int peer : to) MpiLane{comm_, peer, tag}.send(own.data(), own.size(), exchange);
     co_await exchange;
-    if (!lower) own.swap(other);  // the lower block's sum comes first
+    if (!lower) own.swap(other);  // so that `own` is the sum of the lower block
     std::byte* const parts[] = {own.data(), other.data()};
     combine_in_place(parts, buffer.count, type, op, {&step, 1});
   }
@@ -184,10 +162,10 @@ Task MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
     narrow(reinterpret_cast<const float*>(own.data()), bytes_of(buffer.data), buffer.count, buffer.dtype);
 }
 
-/// Every rank owns one stretch: it gets that stretch from all, reduces by the tree and hands the result to all.
-Task MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
+/// Each rank receives its share of the elements from all ranks, reduces it along the tree and sends the result to all.
+CollectiveTask MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
   const auto steps = tree_steps(size());
-  const auto mine = stretch_of(buffer, rank(), size());
+  const auto mine = share_of_rank(buffer, rank(), size());
   std::vector<std::byte> received(mine.bytes * static_cast<std::size_t>(size()));
   std::vector<std::byte*> parts;
   MpiRequests scatter(*roll_call_);
@@ -196,7 +174,7 @@ Task MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
     if (other == rank()) continue;
     const MpiLane lane{comm_, other, tag};
     lane.receive(parts.back(), mine.bytes, scatter);
-    const auto theirs = stretch_of(buffer, other, size());
+    const auto theirs = share_of_rank(buffer, other, size());
     lane.send(theirs.data, theirs.bytes, scatter);
   }
   co_await scatter;
@@ -205,14 +183,14 @@ Task MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
   for (int other = 0; other < size(); ++other) {
     if (other == rank()) continue;
     const MpiLane lane{comm_, other, tag + 1};
-    const auto theirs = stretch_of(buffer, other, size());
+    const auto theirs = share_of_rank(buffer, other, size());
     lane.receive(theirs.data, theirs.bytes, gather);
     lane.send(mine.data, mine.bytes, gather);
   }
   co_await gather;
 }
 
-Task MpiCommunicator::reduce_scatter_task(Collective c, int tag) {
+CollectiveTask MpiCommunicator::reduce_scatter_task(Collective c, int tag) {
   const auto width = size_of(c.buffer.dtype);
   const auto bytes = c.counts[static_cast<std::size_t>(rank())] * width;
   std::vector<std::byte> received(bytes * static_cast<std::size_t>(size()));
@@ -234,7 +212,7 @@ Task MpiCommunicator::reduce_scatter_task(Collective c, int tag) {
   reduce_to(parts, {&out, 1}, bytes / width, c.buffer.dtype, c.op, tree_steps(size()), size());
 }
 
-Task MpiCommunicator::all_gather_task(Collective c, int tag) {
+CollectiveTask MpiCommunicator::all_gather_task(Collective c, int tag) {
   const auto width = size_of(c.buffer.dtype);
   const auto bytes = c.counts[static_cast<std::size_t>(rank())] * width;
   MpiRequests gather(*roll_call_);
@@ -253,16 +231,16 @@ Task MpiCommunicator::all_gather_task(Collective c, int tag) {
   co_await gather;
 }
 
-Task MpiCommunicator::broadcast_task(Collective c) {
+CollectiveTask MpiCommunicator::broadcast_task(Collective c) {
   MpiRequests pieces(*roll_call_);
-  for (std::size_t done = 0; done < c.buffer.bytes(); done += MpiLane::longest)
+  for (std::size_t done = 0; done < c.buffer.bytes(); done += MpiLane::max_message_bytes)
     check_mpi(MPI_Ibcast(bytes_of(c.buffer.data) + done,
-                         static_cast<int>(std::min(MpiLane::longest, c.buffer.bytes() - done)), MPI_BYTE, c.root, comm_,
-                         pieces.add()));
+                         static_cast<int>(std::min(MpiLane::max_message_bytes, c.buffer.bytes() - done)), MPI_BYTE, c.root,
+                         comm_, pieces.add()));
   co_await pieces;
 }
 
-Task MpiCommunicator::barrier_task(Collective) {
+CollectiveTask MpiCommunicator::barrier_task(Collective) {
   MpiRequests all(*roll_call_);
   check_mpi(MPI_Ibarrier(comm_, all.add()));
   co_await all;

@@ -10,33 +10,32 @@
 
 namespace trainrt::comm {
 
-/// Messages under way. While it waits it answers other ranks that ask who is there.
+/// MPI requests in progress. While a wait for them sleeps, roll calls of other ranks are answered.
 class MpiRequests : public Awaited {
  public:
-  /// `peer`: the only rank that is waited for, -1 for several.
-  explicit MpiRequests(MpiRollCall& roll_call, int peer = -1) : roll_call_(roll_call), peer_(peer) {}
+  explicit MpiRequests(MpiRollCall& roll_call) : roll_call_(roll_call) {}
   MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
-  void clear() { requests_.clear(); }
 
   bool ready() override;
-  void sleep(double most_seconds) override;
+  void sleep(double max_seconds) override;
   std::string missing() override;
 
  private:
   MpiRollCall& roll_call_;
-  int peer_;
   std::vector<MPI_Request> requests_;
 };
 
-/// MPI between the ranks. Sums do not use MPI_Allreduce, whose order of additions depends on the layout over nodes: they
-/// follow the one tree over rank numbers, by recursive doubling for short buffers (Thakur, Rabenseifner, Gropp 2005) and by
-/// exchange of stretches, local tree and all-gather for long ones.
+/// A communicator over MPI. Sums do not use MPI_Allreduce, because its order of additions depends on the layout of ranks
+/// over nodes. They follow the one tree over rank numbers: by recursive doubling for short buffers (Thakur, Rabenseifner,
+/// Gropp 2005); for long buffers each rank receives its share of all ranks' buffers, reduces it and sends the result to
+/// all.
 class MpiCommunicator : public QueuedCommunicator {
  public:
-  /// Who ends MPI: this communicator, the program, or nobody: it ends with the process.
+  /// Where MPI_Finalize is called: in this communicator's destructor, by the program, or not at all.
   enum class Finalize { with_communicator, by_program, never };
 
-  /// Over the ranks of `parent`, which is duplicated, so that messages never mix. Collective.
+  /// Creates a communicator of the ranks of `parent`, which is duplicated, so that messages of the two cannot be confused.
+  /// Collective.
   MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize);
   ~MpiCommunicator() override;
 
@@ -47,23 +46,22 @@ class MpiCommunicator : public QueuedCommunicator {
   std::unique_ptr<Communicator> split(int color, int key) override { return split_mpi(color, key); }
   std::unique_ptr<MpiCommunicator> split_mpi(int color, int key);
 
-  /// The other ranks are not there any more: its end waits for nobody, and leaves MPI as it is.
+  /// Makes the destructor wait for no rank and not finalize MPI, because other ranks may have exited.
   void abandon() { abandoned_ = true; }
 
   MPI_Comm handle() const { return comm_; }
   MpiRollCall& roll_call() { return *roll_call_; }
 
  protected:
-  Task task_of(Collective collective) override;
+  CollectiveTask make_task(Collective collective) override;
 
  private:
-  Task all_reduce_task(Collective c, int tag);
-  Task reduce_short(Buffer buffer, Op op, int tag);
-  Task reduce_long(Buffer buffer, Op op, int tag);
-  Task reduce_scatter_task(Collective c, int tag);
-  Task all_gather_task(Collective c, int tag);
-  Task broadcast_task(Collective c);
-  Task barrier_task(Collective c);
+  CollectiveTask reduce_short(Buffer buffer, Op op, int tag);
+  CollectiveTask reduce_long(Buffer buffer, Op op, int tag);
+  CollectiveTask reduce_scatter_task(Collective c, int tag);
+  CollectiveTask all_gather_task(Collective c, int tag);
+  CollectiveTask broadcast_task(Collective c);
+  CollectiveTask barrier_task(Collective c);
 
   Finalize finalize_;
   bool abandoned_ = false;

@@ -14,17 +14,15 @@ namespace {
 
 constexpr int question_tag = 1;
 constexpr int reply_tag = 2;
-constexpr double longest_roll_call_s = 2;
+constexpr double max_roll_call_s = 2;
 
 }  // namespace
 
-MpiRollCall::MpiRollCall(MPI_Comm parent) {
-  check_mpi(MPI_Comm_dup(parent, &comm_));
-  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
-  check_mpi(MPI_Comm_rank(comm_, &rank_));
-  check_mpi(MPI_Comm_size(comm_, &size_));
-  replies_.resize(static_cast<std::size_t>(size_));
-}
+MpiRollCall::MpiRollCall(MPI_Comm parent)
+    : comm_(mpi_duplicate(parent)),
+      rank_(mpi_rank(parent)),
+      size_(mpi_size(parent)),
+      replies_(static_cast<std::size_t>(size_)) {}
 
 void MpiRollCall::close() { MPI_Comm_free(&comm_); }
 
@@ -56,7 +54,7 @@ std::string MpiRollCall::missing() {
       check_mpi(MPI_Isend(&question_, sizeof(Reply) / 2, MPI_BYTE, other, question_tag, comm_, &sent_.emplace_back()));
   std::vector<std::optional<Reply>> heard(static_cast<std::size_t>(size_));
   const auto start = monotonic_seconds();
-  for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < longest_roll_call_s; sched_yield()) {
+  for (int left = size_ - 1; left > 0 && monotonic_seconds() - start < max_roll_call_s; sched_yield()) {
     answer();
     Reply reply;
     int from = 0;
@@ -72,11 +70,11 @@ std::string MpiRollCall::missing() {
     if (!reply)
       append(silent, fmt::format("rank {} (last seen at step {})", number_of(other), mine_.step));
     else if (reply->number != mine_.number)
-      append(elsewhere, fmt::format("rank {} (in collective {} at step {}, here is {})", number_of(other), reply->number,
-                                    reply->step, mine_.number));
+      append(elsewhere, fmt::format("rank {} (waiting in collective {} at step {}; this rank is in collective {})",
+                                    number_of(other), reply->number, reply->step, mine_.number));
   }
   if (!silent.empty()) return silent;
-  return elsewhere.empty() ? "the other ranks, which wait too" : elsewhere + ", which waits elsewhere";
+  return elsewhere.empty() ? "the other ranks, which are waiting, too" : elsewhere;
 }
 
 }  // namespace trainrt::comm

@@ -7,20 +7,21 @@
 
 namespace trainrt::comm {
 
-/// Finds out which ranks wait in a collective and which do not: who has waited too long asks all, and who waits answers. A
-/// rank that is computing, stopped or dead does not.
+/// Finds the ranks that have not joined a collective. A rank that has waited too long asks all ranks; ranks that wait in a
+/// collective answer. Ranks that compute, are stopped or have exited do not answer.
 class MpiRollCall {
  public:
-  explicit MpiRollCall(MPI_Comm parent);
-  void close();  ///< collective
-  /// What the ranks are called in messages, if that is not their number in MPI.
-  void call_them(std::vector<int> numbers) { numbers_ = std::move(numbers); }
+  explicit MpiRollCall(MPI_Comm parent);  ///< collective
+  void close();                           ///< collective
+  /// Sets the rank numbers used in messages, if they differ from the rank numbers in MPI.
+  void set_numbers(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
-  /// What others are told while this rank waits.
+  /// Sets the answer of this rank: the number of its current collective and its step.
   void note(std::int64_t collective_number, std::int64_t step);
-  /// Answers who has asked. Cheap.
+  /// Answers the questions that have arrived. Does not block.
   void answer();
-  /// "rank 3 (last seen at step 12)", all ranks that do not answer within two seconds; else what the others do.
+  /// Asks all ranks and waits up to two seconds for the answers. Returns the ranks that did not answer, for example
+  /// "rank 3 (last seen at step 12)"; if all answered, the ranks that are in another collective.
   std::string missing();
 
  private:
@@ -38,7 +39,7 @@ class MpiRollCall {
   Reply mine_;
   std::int64_t question_ = 0;
   std::vector<MPI_Request> sent_;
-  std::vector<Reply> replies_;  ///< under way: one a rank
+  std::vector<Reply> replies_;  ///< buffers of the replies being sent, one per rank
 };
 
 }  // namespace trainrt::comm

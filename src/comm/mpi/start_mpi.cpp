@@ -19,8 +19,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// While it lives, MPI starts: if MPI cannot, it prints lines of its own and calls exit() with a code of its own. Then the
-/// step ends with 70 and a sentence.
+/// Handles a failing MPI_Init while it lives. MPI then prints its own messages and calls exit(); this object's exit handler
+/// logs an error with advice and ends the job step with exit code 70.
 class StartGuard {
  public:
   explicit StartGuard(launch::Launch& launch) {
@@ -38,9 +38,8 @@ class StartGuard {
     auto* launch = starting_.load();
     if (launch == nullptr || process_ != getpid()) return;
     log::error(fmt::format(
-        "MPI cannot start on {}; its own lines above say why. Check the limits (ulimit -f, -n, -s, -v), the space in "
-        "/dev/shm "
-        "and variables that others have set (PMI_*, UCX_*, MPIR_CVAR_*), and run `trainrt doctor` in the same way",
+        "MPI_Init failed on {}; see MPI's messages above. Check the limits (ulimit -f, -n, -s, -v), the space in /dev/shm "
+        "and the environment variables PMI_*, UCX_* and MPIR_CVAR_*, and run `trainrt doctor` with the same launcher",
         host_name()));
     let_words_arrive();
     launch->abort(static_cast<int>(ExitCode::failed));
@@ -53,7 +52,7 @@ void initialize_mpi(launch::Launch& launch) {
   int initialized = 0;
   check_mpi(MPI_Initialized(&initialized));
   if (initialized != 0)
-    throw UsageError("MPI has been initialized by the program: let trainrt start it, and use MPI after that");
+    throw UsageError("MPI was already initialized by the program: let trainrt initialize it, and use MPI after that");
   const MpiTransports transports(launch.world());
   launch.before_mpi();
   int provided = 0;
@@ -62,10 +61,10 @@ void initialize_mpi(launch::Launch& launch) {
   launch.after_mpi();
 }
 
-/// In MPI_Finalize MPICH before 4.2 ends the connections that UCX has over TCP without regard for the ranks at their other
-/// ends: if one comes late it hangs, or fails (pmodels/mpich pull request 6596). After a barrier nothing is left to be
-/// sent, so between nodes the processes end without it if the launcher allows that.
-MpiCommunicator::Finalize who_ends_mpi(const launch::Launch& launch) {
+/// Returns whether the communicator finalizes MPI. MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without
+/// waiting for the other ranks; if a rank is late, it hangs or fails (pmodels/mpich pull request 6596). With several nodes
+/// MPI is therefore not finalized, if the launcher allows that; a barrier makes sure that no message is left to be sent.
+MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
   return launch.world().node_count > 1 && launch.may_leave_mpi() ? Finalize::never : Finalize::with_communicator;
 }
@@ -74,23 +73,21 @@ MpiCommunicator::Finalize who_ends_mpi(const launch::Launch& launch) {
 
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
   initialize_mpi(launch);
-  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // some errors are raised there
-  int rank = 0, size = 0;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // used for errors that belong to no communicator
+  const int rank = mpi_rank(MPI_COMM_WORLD), size = mpi_size(MPI_COMM_WORLD);
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)
     throw UsageError(fmt::format(
-        "MPI formed a world of {} (this process is its rank {}), but the launcher '{}' announced rank {} of {}: "
-        "this MPI library was not started by that launcher. Start with the mpiexec of the MPI that trainrt is "
-        "built with, or with srun --mpi=pmix",
+        "MPI has {} ranks and this process is rank {}, but the launcher '{}' announced rank {} of {}: this MPI library "
+        "cannot "
+        "be started by that launcher. Use the mpiexec of the MPI that trainrt was built with, or srun --mpi=pmix",
         size, rank, world.launcher, world.rank, world.size));
-  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, who_ends_mpi(launch));
+  auto communicator = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, options.timeout_seconds, finalize_policy(launch));
   const auto chosen = communicator->all_gather(backend);
   for (std::size_t other = 1; other < chosen.size(); ++other)
     if (chosen[other] != chosen[0])
-      throw BackendsDiffer(fmt::format("rank 0 is to open the backend '{}', rank {} '{}'", chosen[0], other, chosen[other]),
-                           static_cast<int>(other));
+      throw BackendsDiffer(
+          fmt::format("the ranks request different backends: rank 0 '{}', rank {} '{}'", chosen[0], other, chosen[other]));
   return communicator;
 }
 
@@ -100,14 +97,12 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
   check_mpi(MPI_Initialized(&initialized));
   check_mpi(MPI_Finalized(&finalized));
   if (initialized == 0 || finalized != 0)
-    throw UsageError(
-        fmt::format("mpi_communicator: MPI {}: call MPI_Init first. Where the program has done so, it is built with "
-                    "another MPI than trainrt is",
-                    finalized != 0 ? "has been finalized" : "has not been initialized"));
-  end_preparation();
-  int size = 0;
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
-  launch::check_promise_of_own_mpi(Environment::of_process(), size);
+    throw UsageError(fmt::format(
+        "mpi_communicator: MPI {}: call MPI_Init first. If the program has called it, the program was built with "
+        "another MPI than trainrt",
+        finalized != 0 ? "has been finalized" : "has not been initialized"));
+  undo_mpi_preparation();
+  launch::check_promise_of_own_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);
 }
 

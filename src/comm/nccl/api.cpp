@@ -8,9 +8,10 @@ namespace trainrt::comm::nccl {
 
 namespace {
 
-class Library {
+/// A library opened by dlopen(). It is never closed.
+class NcclLibrary {
  public:
-  explicit Library(std::string_view name) : name_(name), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  explicit NcclLibrary(std::string_view name) : name_(name), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       const char* why = dlerror();
       throw UsageError(
@@ -22,7 +23,8 @@ class Library {
   template <class Function>
   void find(Function*& function, const char* symbol) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, symbol));
-    if (function == nullptr) throw UsageError(fmt::format("'{}' has no {}: NCCL 2.18 or newer is needed", name_, symbol));
+    if (function == nullptr)
+      throw UsageError(fmt::format("'{}' has no function {}; NCCL 2.18 or newer is required", name_, symbol));
   }
 
  private:
@@ -37,12 +39,13 @@ std::string Api::version_text() const {
 }
 
 std::shared_ptr<const Api> load(std::string_view name) {
-  const Library library(name);
+  const NcclLibrary library(name);
   auto api = std::make_shared<Api>();
   library.find(api->get_version, "ncclGetVersion");
-  if (api->get_version(&api->version) != Result::success) throw UsageError("NCCL does not tell its version");
-  if (api->version < oldest_version)
-    throw UsageError(fmt::format("'{}' is NCCL {}: 2.18 or newer is needed", name, api->version_text()));
+  if (api->get_version(&api->version) != Result::success)
+    throw UsageError(fmt::format("ncclGetVersion failed in '{}'", name));
+  if (api->version < min_version)
+    throw UsageError(fmt::format("'{}' is NCCL {}; 2.18 or newer is required", name, api->version_text()));
   library.find(api->get_unique_id, "ncclGetUniqueId");
   library.find(api->comm_init_rank_config, "ncclCommInitRankConfig");
   library.find(api->comm_finalize, "ncclCommFinalize");

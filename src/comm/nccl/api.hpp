@@ -7,11 +7,11 @@
 
 namespace trainrt::comm::nccl {
 
-// What of NCCL's binary interface is used. NCCL is loaded when it is asked for, never linked, so that one program runs
-// where it is and where it is not; these declarations are those of nccl.h, which is not needed to build. A test compares
-// the two if nccl.h is there.
+// The part of NCCL's binary interface that is used. NCCL is loaded on demand and not linked, so that the same program runs
+// with and without it. These declarations match nccl.h, which is not needed for the build; a test compares them if nccl.h
+// exists.
 
-inline constexpr int oldest_version = 21800;  ///< 2.18: the first with all fields of Config
+inline constexpr int min_version = 21800;  ///< NCCL 2.18, the first version with all fields of Config
 
 enum class Result : int {
   success = 0,
@@ -29,15 +29,15 @@ enum class RedOp : int { sum = 0, max = 2, min = 3, avg = 4 };
 struct UniqueId {
   char bytes[128];
 };
-struct Comm;  // NCCL's own
+struct Comm;  // opaque type of NCCL
 
-/// ncclConfig_t as of 2.18; `size` and `version` tell newer libraries that the rest is not there.
+/// ncclConfig_t of NCCL 2.18. Newer libraries use `size` and `version` to find out that later fields are missing.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
-  unsigned version = oldest_version;
-  int blocking = 0;                                        ///< calls return at once, and their state is asked for
-  int cga_cluster_size = std::numeric_limits<int>::min();  // "not set", as the others
+  unsigned version = min_version;
+  int blocking = 0;                                        ///< 0: calls return at once; their state is queried
+  int cga_cluster_size = std::numeric_limits<int>::min();  // the minimum means "not set", also below
   int min_ctas = std::numeric_limits<int>::min();
   int max_ctas = std::numeric_limits<int>::min();
   const char* net_name = nullptr;
@@ -46,7 +46,7 @@ struct Config {
 
 using Stream = void*;  ///< a cudaStream_t
 
-/// A loaded library; stays loaded.
+/// The functions of a loaded NCCL library. The library is never unloaded.
 struct Api {
   Result (*get_version)(int* version);
   Result (*get_unique_id)(UniqueId* id);
@@ -71,8 +71,8 @@ struct Api {
 
 inline constexpr std::string_view library_name = "libnccl.so.2";
 
-/// Loads the library, by its name or path. UsageError if it is not there, lacks a function or is too old, with what to
-/// do.
+/// Loads the library with this name or path. Throws UsageError, with advice, if it does not exist, is older than 2.18 or
+/// lacks a function.
 std::shared_ptr<const Api> load(std::string_view library = library_name);
 
 }  // namespace trainrt::comm::nccl

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -18,12 +18,13 @@ namespace {
 
 using Kind = Collective::Kind;
 
-constexpr std::size_t piece_bytes = std::size_t{32} << 20;  ///< of what goes along the tree at a time: bounds the scratch
+constexpr std::size_t piece_bytes =
+    std::size_t{32} << 20;  ///< size of the pieces that are reduced along the tree; limits the scratch memory
 
-/// On NCCL's stream: complete when the event comes.
-class NcclFlight : public Flight {
+/// A collective that was enqueued on NCCL's stream. It is complete when `event` is reached.
+class NcclCollective : public DeviceCollective {
  public:
-  NcclFlight(device::Stream& default_stream, std::shared_ptr<device::Event> event)
+  NcclCollective(device::Stream& default_stream, std::shared_ptr<device::Event> event)
       : default_stream_(default_stream), event_(std::move(event)) {}
   bool advance(Until until) override {
     if (until == Until::blocked) return event_->test();
@@ -55,7 +56,7 @@ Type type_of(DType dtype) {
 
 bool is_integer(DType dtype) { return dtype == DType::i64 || dtype == DType::i32; }
 
-/// Integers are summed; the division that rounds toward zero follows.
+/// Returns NCCL's operation. The mean of integers is a sum here; finish_integer_mean() divides, rounding toward zero.
 RedOp red_op(const Collective& c) {
   if (c.op == Op::min) return RedOp::min;
   if (c.op == Op::max) return RedOp::max;
@@ -66,14 +67,16 @@ std::byte* element(const Collective& c, std::size_t index) {
   return static_cast<std::byte*>(c.buffer.data) + index * size_of(c.buffer.dtype);
 }
 
-std::vector<std::size_t> offsets_of(std::span<const std::size_t> counts) {
-  std::vector<std::size_t> offsets(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), std::size_t{0});
-  return offsets;
+/// Returns the range of elements of each rank's part.
+std::vector<ElementRange> ranges_of(std::span<const std::size_t> counts) {
+  std::vector<ElementRange> ranges;
+  std::size_t first = 0;
+  for (const auto count : counts) ranges.push_back({std::exchange(first, first + count), count});
+  return ranges;
 }
 
-/// The first failure counts.
-class Calls {
+/// Collects the results of several calls and returns the first failure.
+class FirstFailure {
  public:
   void add(Result result) {
     if (first_ == Result::success || first_ == Result::in_progress) first_ = result;
@@ -96,24 +99,24 @@ std::unique_ptr<Communicator> NcclCommunicator::split(int color, int key) {
   return std::make_unique<NcclCommunicator>(std::move(part), api_, runtime(), gpu(), options_);
 }
 
-void NcclCommunicator::require_whole() {
-  if (link_) link_->require_whole();
+void NcclCommunicator::require_usable() {
+  if (nccl_) nccl_->require_usable();
 }
 
-/// Collective, as the start of a collective is. It fails on all ranks or on none.
+/// Creates the NCCL communicator if it does not exist. Collective: fails on all ranks or on no rank.
 void NcclCommunicator::connect() {
-  if (link_) return;
+  if (nccl_) return;
   UniqueId id{};
   std::string failure;
   bool overdue = false;
   if (rank() == 0 && api_->get_unique_id(&id) != Result::success)
-    failure = "NCCL makes no id: is there a network interface?";
+    failure = "ncclGetUniqueId failed; NCCL needs a network interface";
   host().broadcast(Buffer{id.bytes, sizeof id.bytes, DType::u8}, 0, "NCCL's id");
-  std::unique_ptr<Link> link;
+  std::unique_ptr<NcclHandle> joined;
   if (host().all_reduced(std::int64_t{!failure.empty()}, Op::max) == 0) try {
       runtime().use(gpu());
       stream_ = runtime().make_stream(gpu());
-      link = std::make_unique<Link>(api_, id, Link::Member{rank(), size(), gpu(), options_.timeout_seconds});
+      joined = std::make_unique<NcclHandle>(api_, id, NcclHandle::Member{rank(), size(), gpu(), options_.timeout_seconds});
     } catch (const Error& error) {
       failure = error.what();
       overdue = dynamic_cast<const CollectiveTimeout*>(&error) != nullptr;
@@ -124,18 +127,18 @@ void NcclCommunicator::connect() {
   if (!failures.empty()) {
     const auto text = join(failures, "\n");
     if (host().all_reduced(std::int64_t{overdue}, Op::max) == 0) throw Error(text);
-    throw CollectiveTimeout(text, "joining the NCCL communicator", options_.timeout_seconds, "");
+    throw CollectiveTimeout(text);
   }
-  link_ = std::move(link);
+  nccl_ = std::move(joined);
 }
 
-std::unique_ptr<Flight> NcclCommunicator::flight_of(const Collective& collective) {
+std::unique_ptr<DeviceCollective> NcclCommunicator::begin(const Collective& collective) {
   connect();
   stream_->wait_for(*default_stream().record());
   enqueue(collective);
   auto event = stream_->record();
-  link_->watch(event, fmt::format("{} at step {}", described(collective), step()));
-  return std::make_unique<NcclFlight>(default_stream(), std::move(event));
+  nccl_->watch(event, fmt::format("{} at step {}", described(collective), step()));
+  return std::make_unique<NcclCollective>(default_stream(), std::move(event));
 }
 
 void NcclCommunicator::enqueue(const Collective& collective) {
@@ -145,7 +148,7 @@ void NcclCommunicator::enqueue(const Collective& collective) {
   else if (collective.kind == Kind::reduce_scatter)
     must_follow_tree(collective) ? reduce_scatter_along_tree(collective) : reduce_scatter(collective);
   else if (collective.kind == Kind::all_gather)
-    all_gather(collective);
+    gather_ranges(collective, ranges_of(collective.counts), collective.part);
   else
     broadcast(collective);
 }
@@ -153,42 +156,42 @@ void NcclCommunicator::enqueue(const Collective& collective) {
 // --- NCCL's own collectives ---------------------------------------------------------------------------------------------
 
 void NcclCommunicator::all_reduce(const Collective& c) {
-  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+  nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
     return api.all_reduce(c.buffer.data, c.buffer.data, c.buffer.count, type_of(c.buffer.dtype), red_op(c), comm,
                           stream_->handle());
   });
   finish_integer_mean(c, c.buffer.data, c.buffer.count);
 }
 
-/// Parts differ in length: to each rank a reduction of its own, all at once.
+/// The parts may have different lengths, so one reduction per rank is enqueued, all in one group.
 void NcclCommunicator::reduce_scatter(const Collective& c) {
-  const auto offsets = offsets_of(c.counts);
-  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
-    Calls calls;
-    for (std::size_t to = 0; to < c.counts.size(); ++to)
-      if (c.counts[to] > 0)
-        calls.add(api.reduce(element(c, offsets[to]), c.part, c.counts[to], type_of(c.buffer.dtype), red_op(c),
+  const auto ranges = ranges_of(c.counts);
+  nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    FirstFailure calls;
+    for (std::size_t to = 0; to < ranges.size(); ++to)
+      if (ranges[to].count > 0)
+        calls.add(api.reduce(element(c, ranges[to].first), c.part, ranges[to].count, type_of(c.buffer.dtype), red_op(c),
                              static_cast<int>(to), comm, stream_->handle()));
     return calls.result();
   });
   finish_integer_mean(c, c.part, c.counts[static_cast<std::size_t>(rank())]);
 }
 
-void NcclCommunicator::all_gather(const Collective& c) {
-  const auto offsets = offsets_of(c.counts);
-  const auto width = size_of(c.buffer.dtype);
-  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
-    Calls calls;
-    for (std::size_t from = 0; from < c.counts.size(); ++from)
-      if (c.counts[from] > 0)
-        calls.add(api.broadcast(c.part, element(c, offsets[from]), c.counts[from] * width, Type::u8, static_cast<int>(from),
-                                comm, stream_->handle()));
+/// Copies `own`, the data of this rank's range, and the data of all other ranks to their ranges of the buffer on every
+/// rank.
+void NcclCommunicator::gather_ranges(const Collective& c, const std::vector<ElementRange>& ranges, const void* own) {
+  nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    FirstFailure calls;
+    for (std::size_t from = 0; from < ranges.size(); ++from)
+      if (ranges[from].count > 0)
+        calls.add(api.broadcast(own, element(c, ranges[from].first), ranges[from].count * size_of(c.buffer.dtype), Type::u8,
+                                static_cast<int>(from), comm, stream_->handle()));
     return calls.result();
   });
 }
 
 void NcclCommunicator::broadcast(const Collective& c) {
-  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+  nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
     return api.broadcast(c.buffer.data, c.buffer.data, c.buffer.bytes(), Type::u8, c.root, comm, stream_->handle());
   });
 }
@@ -207,61 +210,52 @@ void NcclCommunicator::finish_integer_mean(const Collective& c, void* values, st
 
 // --- along the tree -----------------------------------------------------------------------------------------------------
 
-/// Sums of integers are the same in any order.
+/// Integers never follow the tree, because their sums are the same in any order.
 bool NcclCommunicator::must_follow_tree(const Collective& c) const {
   if (is_integer(c.buffer.dtype)) return false;
   return options_.deterministic || c.op == Op::min || c.op == Op::max;
 }
 
-/// Each rank gets one stretch of all ranks' buffers, reduces it, and hands the result to all.
+/// Each rank receives its share of all ranks' buffers, reduces it, and sends the result to all.
 void NcclCommunicator::all_reduce_along_tree(const Collective& c) {
-  const auto ranks = static_cast<std::size_t>(size());
-  const auto most = std::max(piece_bytes / size_of(c.buffer.dtype), ranks);
-  for (std::size_t done = 0; done < c.buffer.count; done += most) {
-    const auto count = std::min(most, c.buffer.count - done);
-    std::vector<Piece> stretches;
-    for (std::size_t r = 0; r < ranks; ++r) {
-      const auto first = count * r / ranks;
-      stretches.push_back({done + first, count * (r + 1) / ranks - first});
+  const auto max_count = std::max(piece_bytes / size_of(c.buffer.dtype), static_cast<std::size_t>(size()));
+  for (std::size_t done = 0; done < c.buffer.count; done += max_count) {
+    const auto count = std::min(max_count, c.buffer.count - done);
+    std::vector<ElementRange> shares;
+    for (int r = 0; r < size(); ++r) {
+      const auto share = share_of(count, r, size());
+      shares.push_back({done + share.first, share.count});
     }
-    exchange_and_reduce(c, stretches, element(c, stretches[static_cast<std::size_t>(rank())].first));
-    link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
-      Calls calls;
-      for (std::size_t from = 0; from < ranks; ++from) {
-        auto* const stretch = element(c, stretches[from].first);
-        if (stretches[from].count > 0)
-          calls.add(api.broadcast(stretch, stretch, stretches[from].count, type_of(c.buffer.dtype), static_cast<int>(from),
-                                  comm, stream_->handle()));
-      }
-      return calls.result();
-    });
+    auto* const own = element(c, shares[static_cast<std::size_t>(rank())].first);
+    exchange_and_reduce(c, shares, own);
+    gather_ranges(c, shares, own);
   }
 }
 
 void NcclCommunicator::reduce_scatter_along_tree(const Collective& c) {
-  const auto offsets = offsets_of(c.counts);
-  const auto most = std::max<std::size_t>(piece_bytes / size_of(c.buffer.dtype) / c.counts.size(), 1);
+  const auto max_count = std::max<std::size_t>(piece_bytes / size_of(c.buffer.dtype) / c.counts.size(), 1);
   const auto longest = *std::max_element(c.counts.begin(), c.counts.end());
-  for (std::size_t done = 0; done < longest; done += most) {
-    std::vector<Piece> pieces;
-    for (std::size_t r = 0; r < c.counts.size(); ++r) {
-      const auto first = std::min(done, c.counts[r]);
-      pieces.push_back({offsets[r] + first, std::min(most, c.counts[r] - first)});
+  for (std::size_t done = 0; done < longest; done += max_count) {
+    std::vector<ElementRange> pieces;
+    for (const auto range : ranges_of(c.counts)) {
+      const auto skipped = std::min(done, range.count);
+      pieces.push_back({range.first + skipped, std::min(max_count, range.count - skipped)});
     }
     exchange_and_reduce(c, pieces, static_cast<std::byte*>(c.part) + done * size_of(c.buffer.dtype));
   }
 }
 
-/// Every rank's part of pieces[rank] comes together here and is reduced into `out`. The buffer stays as it is.
-void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vector<Piece>& pieces, void* out) {
+/// Sends pieces[r] of the buffer to each rank r, and reduces the pieces received for this rank along the tree into `out`.
+/// The buffer is changed only where `out` is part of it.
+void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vector<ElementRange>& pieces, void* out) {
   const auto self = static_cast<std::size_t>(rank());
   const auto mine = pieces[self];
   const auto width = size_of(c.buffer.dtype);
   const auto type = type_of(c.buffer.dtype);
   auto* const parts = scratch(mine.count * width * pieces.size());
   if (mine.count > 0) stream_->within_device(parts + self * mine.count * width, element(c, mine.first), mine.count * width);
-  link_->enqueue(described(c), [&](const Api& api, Comm* comm) {
-    Calls calls;
+  nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
+    FirstFailure calls;
     for (std::size_t other = 0; other < pieces.size(); ++other) {
       if (other == self) continue;
       const auto peer = static_cast<int>(other);
@@ -283,12 +277,12 @@ void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vecto
                    .divide_by = c.op == Op::mean ? size() : 1});
 }
 
-/// The stream's order keeps one use from the next.
+/// Returns scratch memory of at least `bytes` bytes on the GPU. Uses of it are ordered by the stream.
 std::byte* NcclCommunicator::scratch(std::size_t bytes) {
   if (bytes > scratch_bytes_) {
     scratch_ = runtime().allocate(gpu(), bytes);
     scratch_bytes_ = bytes;
-    stream_->wait_for(*default_stream().record());  // which zeroes it
+    stream_->wait_for(*default_stream().record());  // allocate() zeroes the memory on the default stream
   }
   return scratch_.get();
 }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "comm/device_communicator.hpp"
+#include "comm/element_range.hpp"
 #include "comm/nccl/api.hpp"
 #include "comm/nccl/nccl_handle.hpp"
 
@@ -12,12 +13,12 @@ struct NcclOptions {
   double timeout_seconds = 1800;
 };
 
-/// NCCL between ranks that each have a GPU of their own. NCCL's communicator is made at the first collective on device
-/// memory, the host's communicator passing its id around: a run that has none pays nothing, not even for CUDA's context.
+/// Performs collectives on GPU memory with NCCL. Every rank must have its own GPU. The NCCL communicator is created at the
+/// first collective on GPU memory; until then not even a CUDA context is created.
 ///
-/// deterministic: sums are gathered and added along the one tree over rank numbers, with the bits that the CPU gives;
-/// otherwise their bits hold for one layout of ranks over GPUs and nodes. min and max of floats always go that way, since
-/// NCCL loses NaNs.
+/// With NcclOptions::deterministic, sums follow the one tree over rank numbers and have the same bits as on the CPU.
+/// Otherwise their bits depend on the layout of ranks over GPUs and nodes. Minima and maxima of floats always follow the
+/// tree, because NCCL loses NaNs.
 class NcclCommunicator : public DeviceCommunicator {
  public:
   NcclCommunicator(std::unique_ptr<Communicator> host, std::shared_ptr<const Api> api, device::Runtime& runtime, int gpu,
@@ -27,24 +28,20 @@ class NcclCommunicator : public DeviceCommunicator {
   std::unique_ptr<Communicator> split(int color, int key) override;
 
  private:
-  std::unique_ptr<Flight> flight_of(const Collective& collective) override;
-  void require_whole() override;
+  std::unique_ptr<DeviceCollective> begin(const Collective& collective) override;
+  void require_usable() override;
   void connect();
   void enqueue(const Collective& collective);
 
   void all_reduce(const Collective& collective);
   void reduce_scatter(const Collective& collective);
-  void all_gather(const Collective& collective);
+  void gather_ranges(const Collective& collective, const std::vector<ElementRange>& ranges, const void* own);
   void broadcast(const Collective& collective);
 
   bool must_follow_tree(const Collective& collective) const;
   void all_reduce_along_tree(const Collective& collective);
   void reduce_scatter_along_tree(const Collective& collective);
-  struct Piece {
-    std::size_t first = 0;
-    std::size_t count = 0;
-  };
-  void exchange_and_reduce(const Collective& collective, const std::vector<Piece>& pieces, void* out);
+  void exchange_and_reduce(const Collective& collective, const std::vector<ElementRange>& pieces, void* out);
   void finish_integer_mean(const Collective& collective, void* values, std::size_t count);
   std::byte* scratch(std::size_t bytes);
 
@@ -53,7 +50,7 @@ class NcclCommunicator : public DeviceCommunicator {
   std::unique_ptr<device::Stream> stream_;
   Memory scratch_;
   std::size_t scratch_bytes_ = 0;
-  std::unique_ptr<Link> link_;  // last: ends first
+  std::unique_ptr<NcclHandle> nccl_;  // last member, so that it is destroyed first
 };
 
 }  // namespace trainrt::comm::nccl

@@ -17,28 +17,28 @@ namespace trainrt::comm::nccl {
 namespace {
 
 constexpr auto poll_interval = std::chrono::milliseconds(100);
-constexpr double farewell_s = 30;  ///< for what is under way when a run ends
+constexpr double max_finish_s = 30;  ///< for collectives in progress when the communicator is destroyed
 
 bool is_fine(Result result) { return result == Result::success || result == Result::in_progress; }
 
-/// Waits on the host name the ranks that are missing, NCCL does not: they are given the time to speak first.
+/// Adds a margin to the timeout, so that a wait on the host times out first: it can name the missing ranks, NCCL cannot.
 double with_margin(double limit_seconds) { return limit_seconds + std::min(10.0, limit_seconds / 10); }
 
-constexpr double worth_saying_s = 0.5;
+constexpr double report_after_s = 0.5;
 
 }  // namespace
 
-Link::Link(std::shared_ptr<const Api> api, const UniqueId& id, const Member& place)
-    : api_(std::move(api)), place_(place), note_(WaitNote::of_this_thread()) {
+NcclHandle::NcclHandle(std::shared_ptr<const Api> api, const UniqueId& id, const Member& member)
+    : api_(std::move(api)), member_(member), note_(WaitNote::of_this_thread()) {
   const std::lock_guard lock(comm_mutex_);
   Config config;
-  auto result = api_->comm_init_rank_config(&comm_, place.size, id, place.rank, &config);
-  if (is_fine(result) && comm_ != nullptr) result = settled(place.limit_seconds);
+  auto result = api_->comm_init_rank_config(&comm_, member.size, id, member.rank, &config);
+  if (is_fine(result) && comm_ != nullptr) result = wait_until_settled(member.limit_seconds);
   if (result != Result::success) fail("joining the NCCL communicator", result);
 }
 
-Link::~Link() {
-  const bool in_order = std::uncaught_exceptions() == 0 && all_done_within(std::min(place_.limit_seconds, farewell_s));
+NcclHandle::~NcclHandle() {
+  const bool in_order = std::uncaught_exceptions() == 0 && all_done_within(std::min(member_.limit_seconds, max_finish_s));
   {
     const std::lock_guard lock(watch_mutex_);
     ending_ = true;
@@ -48,25 +48,25 @@ Link::~Link() {
   if (noted_) note_.set_on_device("");
   const std::lock_guard lock(comm_mutex_);
   if (comm_ == nullptr) return;
-  if (in_order && is_fine(api_->comm_finalize(comm_)) && settled(farewell_s) == Result::success)
+  if (in_order && is_fine(api_->comm_finalize(comm_)) && wait_until_settled(max_finish_s) == Result::success)
     api_->comm_destroy(comm_);
   else
     api_->comm_abort(comm_);
 }
 
-void Link::enqueue(const std::string& what, const std::function<Result(const Api&, Comm*)>& calls) {
+void NcclHandle::enqueue(const std::string& what, const std::function<Result(const Api&, Comm*)>& calls) {
   const std::lock_guard lock(comm_mutex_);
-  if (comm_ == nullptr) refuse();
+  if (comm_ == nullptr) throw_aborted();
   api_->group_start();
   const auto called = calls(*api_, comm_);
   const auto ended = api_->group_end();
   if (!is_fine(called)) fail(what, called);
   if (!is_fine(ended)) fail(what, ended);
-  const auto result = settled(place_.limit_seconds);
+  const auto result = wait_until_settled(member_.limit_seconds);
   if (result != Result::success) fail(what, result);
 }
 
-void Link::watch(std::shared_ptr<device::Event> event, std::string what) {
+void NcclHandle::watch(std::shared_ptr<device::Event> event, std::string what) {
   const std::lock_guard lock(watch_mutex_);
   if (watched_.empty()) since_ = monotonic_seconds();
   watched_.push_back({std::move(event), std::move(what)});
@@ -74,13 +74,13 @@ void Link::watch(std::shared_ptr<device::Event> event, std::string what) {
   changed_.notify_all();
 }
 
-void Link::require_whole() {
+void NcclHandle::require_usable() {
   const std::lock_guard lock(comm_mutex_);
-  if (comm_ == nullptr) refuse();
+  if (comm_ == nullptr) throw_aborted();
 }
 
-/// What the call before has come to; in_progress if it takes too long.
-Result Link::settled(double limit_seconds) {
+/// Waits until the previous call is complete and returns its result; in_progress if the limit is exceeded.
+Result NcclHandle::wait_until_settled(double limit_seconds) {
   const auto start = monotonic_seconds();
   double waited = 0;
   for (;; waited = monotonic_seconds() - start) {
@@ -91,40 +91,40 @@ Result Link::settled(double limit_seconds) {
   }
 }
 
-std::string Link::text_of(Result result) const {
-  if (result == Result::in_progress) return fmt::format("it took more than {} s", place_.limit_seconds);
+std::string NcclHandle::text_of(Result result) const {
+  if (result == Result::in_progress) return fmt::format("it took more than {} s", member_.limit_seconds);
   const char* detail = comm_ == nullptr ? nullptr : api_->get_last_error(comm_);
   return fmt::format("{}{}{}", api_->get_error_string(result), detail == nullptr || *detail == '\0' ? "" : ": ",
                      detail == nullptr ? "" : detail);
 }
 
-void Link::fail(const std::string& what, Result result) {
-  break_off({fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, place_.rank, host_name(), place_.gpu,
-                         api_->version_text(), text_of(result)),
-             result == Result::in_progress ? what : ""});
-  refuse();
+void NcclHandle::fail(const std::string& what, Result result) {
+  abort_communicator({fmt::format("{} on rank {} ({}, GPU {}): NCCL {} failed: {}", what, member_.rank, host_name(),
+                                  member_.gpu, api_->version_text(), text_of(result)),
+                      result == Result::in_progress});
+  throw_aborted();
 }
 
-/// comm_mutex_ is held.
-void Link::refuse() const {
-  if (broken_.overdue.empty()) throw Error(broken_.text);
-  throw CollectiveTimeout(broken_.text, broken_.overdue, place_.limit_seconds, "");
+/// Requires comm_mutex_.
+void NcclHandle::throw_aborted() const {
+  if (abort_reason_.is_timeout) throw CollectiveTimeout(abort_reason_.text);
+  throw Error(abort_reason_.text);
 }
 
-/// comm_mutex_ is held.
-void Link::break_off(Trouble why) {
-  broken_ = std::move(why);
+/// Requires comm_mutex_.
+void NcclHandle::abort_communicator(AbortReason why) {
+  abort_reason_ = std::move(why);
   if (comm_ != nullptr) api_->comm_abort(std::exchange(comm_, nullptr));
 }
 
 // --- the watchdog -------------------------------------------------------------------------------------------------------
 
-void Link::watch_loop() {
+void NcclHandle::watch_loop() {
   std::unique_lock lock(watch_mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return ending_ || !watched_.empty(); });
     if (ending_) return;
-    auto why = trouble();
+    auto why = find_failure();
     note_wait();
     if (why.text.empty()) {
       changed_.wait_for(lock, poll_interval, [&] { return ending_; });
@@ -134,43 +134,44 @@ void Link::watch_loop() {
     lock.unlock();
     {
       const std::lock_guard comm_lock(comm_mutex_);
-      if (comm_ != nullptr) break_off(std::move(why));
+      if (comm_ != nullptr) abort_communicator(std::move(why));
     }
     lock.lock();
   }
 }
 
-/// Forgets what is done; returns what is wrong with the first that is not. watch_mutex_ is held.
-Link::Trouble Link::trouble() try {
+/// Removes the complete collectives from watched_. Returns the reason to abort, if the oldest collective in progress has
+/// failed or exceeded the timeout. Requires watch_mutex_.
+NcclHandle::AbortReason NcclHandle::find_failure() try {
   while (!watched_.empty() && watched_.front().event->test()) {
     watched_.pop_front();
     since_ = monotonic_seconds();
   }
   if (watched_.empty()) return {};
   const auto& first = watched_.front();
-  const auto where = fmt::format("{} on rank {} ({})", first.what, place_.rank, host_name());
-  if (monotonic_seconds() - since_ > with_margin(place_.limit_seconds))
-    return {fmt::format("{}: not done on GPU {} after {} s: some rank has not joined it; NCCL does not tell which", where,
-                        place_.gpu, place_.limit_seconds),
-            first.what};
+  const auto where = fmt::format("{} on rank {} ({})", first.what, member_.rank, host_name());
+  if (monotonic_seconds() - since_ > with_margin(member_.limit_seconds))
+    return {fmt::format("{}: not complete on GPU {} after {} s: some rank has not joined it; NCCL does not report which",
+                        where, member_.gpu, member_.limit_seconds),
+            true};
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);
-  if (!comm_lock || comm_ == nullptr) return {};  // who holds it looks himself
+  if (!comm_lock || comm_ == nullptr) return {};  // the thread that holds it checks the state itself
   auto state = Result::success;
   api_->comm_get_async_error(comm_, &state);
   if (is_fine(state)) return {};
-  return {fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state)), ""};
-} catch (const Error& error) {  // the GPU's
-  return {error.what(), ""};
+  return {fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state)), false};
+} catch (const Error& error) {  // of the GPU
+  return {error.what(), false};
 }
 
-/// What the GPU has been at for a while, for whoever looks at the train thread. watch_mutex_ is held.
-void Link::note_wait() {
-  const bool is_long = !watched_.empty() && monotonic_seconds() - since_ > worth_saying_s;
+/// Publishes a long wait for the GPU as the wait of the train thread, for hang reports. Requires watch_mutex_.
+void NcclHandle::note_wait() {
+  const bool is_long = !watched_.empty() && monotonic_seconds() - since_ > report_after_s;
   if (is_long || noted_) note_.set_on_device(is_long ? watched_.front().what + ", on the GPU" : "");
   noted_ = is_long;
 }
 
-bool Link::all_done_within(double seconds) {
+bool NcclHandle::all_done_within(double seconds) {
   const auto start = monotonic_seconds();
   const auto done = [&] {
     const std::lock_guard lock(watch_mutex_);

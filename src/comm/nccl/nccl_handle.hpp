@@ -13,66 +13,67 @@
 
 namespace trainrt::comm::nccl {
 
-/// One rank's end of an NCCL communicator. NCCL never blocks here: its calls return at once, and what they have come to is
-/// asked for, with a limit. A thread watches what is under way on the GPU: if NCCL reports an error, or the first of it
-/// takes longer than the limit, it aborts the communicator. The kernels that wait for other ranks end then, so that nothing
-/// that waits for the GPU waits for ever, and every later call throws Error with the reason (CollectiveTimeout, if that is
-/// time).
-class Link {
+/// Owns this rank's NCCL communicator. NCCL's calls do not block; their state is polled, with a timeout. A watchdog thread
+/// monitors the collectives on the GPU: if NCCL reports an error, or the oldest collective exceeds the timeout, it aborts
+/// the communicator. Kernels that wait for other ranks then end, so that no wait for the GPU is endless, and every later
+/// call throws Error with the reason (CollectiveTimeout after a timeout).
+class NcclHandle {
  public:
+  /// This rank's place among the ranks of the NCCL communicator.
   struct Member {
     int rank = 0;
     int size = 1;
     int gpu = 0;
     double limit_seconds = 1800;
   };
-  /// On the train thread, which outlives it. Joins the others of that id; the thread's current GPU is Member::gpu. Error
-  /// if that fails or takes too long.
-  Link(std::shared_ptr<const Api> api, const UniqueId& id, const Member& place);
-  /// Waits a while for what is under way; what does not end is aborted.
-  ~Link();
-  Link(const Link&) = delete;
+  /// Joins the NCCL communicator with this `id`. Collective. Must be called on the train thread, which must outlive the
+  /// object, with Member::gpu as the current GPU. Throws Error if that fails, and CollectiveTimeout after the timeout.
+  NcclHandle(std::shared_ptr<const Api> api, const UniqueId& id, const Member& member);
+  /// Waits up to 30 seconds for the collectives in progress, and then aborts them.
+  ~NcclHandle();
+  NcclHandle(const NcclHandle&) = delete;
 
-  /// The calls, as one group of NCCL's. Returns when they are on their stream.
+  /// Makes `calls` as one NCCL group. Returns after they were enqueued on their stream. `what` names them in messages.
   void enqueue(const std::string& what, const std::function<Result(const Api&, Comm*)>& calls);
-  /// Watches until the event comes. `what` is in the error if it does not.
+  /// Adds a collective to those that the watchdog monitors. `event`: is reached when it is complete. `what`: its name in
+  /// errors.
   void watch(std::shared_ptr<device::Event> event, std::string what);
-  /// Throws Error with the reason, CollectiveTimeout if that is time, if it was aborted.
-  void require_whole();
+  /// Throws Error with the reason if the communicator was aborted, and CollectiveTimeout if the reason was a timeout.
+  void require_usable();
 
  private:
   struct Watched {
     std::shared_ptr<device::Event> event;
     std::string what;
   };
-  Result settled(double limit_seconds);
+  Result wait_until_settled(double limit_seconds);
   std::string text_of(Result result) const;
   [[noreturn]] void fail(const std::string& what, Result result);
-  /// Why the communicator is of no use any more.
-  struct Trouble {
-    std::string text;     ///< "" = it is whole
-    std::string overdue;  ///< the operation, if that took longer than the limit
+  /// The reason why the communicator was aborted.
+  struct AbortReason {
+    std::string text;  ///< "": not aborted
+    bool is_timeout = false;
   };
-  void break_off(Trouble why);
-  [[noreturn]] void refuse() const;
+  void abort_communicator(AbortReason why);
+  [[noreturn]] void throw_aborted() const;
   void watch_loop();
-  Trouble trouble();
+  AbortReason find_failure();
   void note_wait();
   bool all_done_within(double seconds);
 
   std::shared_ptr<const Api> api_;
-  Member place_;
-  WaitNote& note_;  // the train thread's
+  Member member_;
+  WaitNote& note_;  // belongs to the train thread
 
-  std::mutex comm_mutex_;  // held if NCCL is called
-  Comm* comm_ = nullptr;   // nullptr: aborted
-  Trouble broken_;
+  std::mutex comm_mutex_;  // held during calls of NCCL
+  Comm* comm_ = nullptr;   // nullptr after it was aborted
+  AbortReason abort_reason_;
 
   std::mutex watch_mutex_;
   std::condition_variable changed_;
   std::deque<Watched> watched_;
   bool noted_ = false;
-  double since_ = 0;  // when the first of these became the first
+  double since_ = 0;  // when the first of watched_ became the first; monotonic seconds
   bool ending_ = false;
   std::thread watchdog_;
 };

@@ -30,18 +30,18 @@ void futex_wake_all(Word& word) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// Counters wrap around after 2^32: what is compared is their distance.
+/// Compares two counters by their distance, because counters wrap around after 2^32.
 bool at_least(std::uint32_t value, std::uint32_t target) { return static_cast<std::int32_t>(value - target) >= 0; }
 
 }  // namespace
 
-/// What others poll shares no cache line with what this rank writes meanwhile; a small collective's data shares one with
-/// its announcement.
-struct alignas(64) Board::Line {
+/// The part of the board that belongs to one rank. Values that other ranks poll are not in the same cache line as values
+/// that this rank writes meanwhile. The data of a small collective begins in the cache line of its announcement.
+struct alignas(64) Board::RankArea {
   struct alignas(64) Counter {
     Word value;
   };
-  struct alignas(64) Said {
+  struct alignas(64) RingEntry {
     Announcement announcement;
     std::byte inlined[inline_bytes];
   };
@@ -52,95 +52,96 @@ struct alignas(64) Board::Line {
   std::atomic<std::uint32_t> abandoned;
   char why[256];
   Communicator::Maximum maxima[2];
-  Said said[ring];
+  RingEntry entries[ring];
 };
 
 namespace {
 
-template <class Line>
+template <class Area>
 constexpr std::size_t stride_of() {
-  return rounded(sizeof(Line)) + Board::slots * Board::slot_bytes + Board::piece_slots * Board::piece_bytes;
+  return rounded(sizeof(Area)) + Board::slots * Board::slot_bytes + Board::piece_slots * Board::piece_bytes;
 }
 
 }  // namespace
 
-std::size_t Board::bytes_for(int ranks) { return static_cast<std::size_t>(ranks) * stride_of<Line>(); }
+std::size_t Board::bytes_for(int ranks) { return static_cast<std::size_t>(ranks) * stride_of<RankArea>(); }
 
 Board::Board(std::byte* memory, int self, std::vector<int> numbers)
     : memory_(memory), self_(self), numbers_(std::move(numbers)) {
-  line(self).process.store(static_cast<std::int32_t>(getpid()));
+  area(self).process.store(static_cast<std::int32_t>(getpid()));
 }
 
-Board::Line& Board::line(int rank) const {
-  return *reinterpret_cast<Line*>(memory_ + static_cast<std::size_t>(rank) * stride_of<Line>());
+Board::RankArea& Board::area(int rank) const {
+  return *reinterpret_cast<RankArea*>(memory_ + static_cast<std::size_t>(rank) * stride_of<RankArea>());
 }
 
 Announcement& Board::announcement(int rank, std::uint32_t number) const {
-  return line(rank).said[number % ring].announcement;
+  return area(rank).entries[number % ring].announcement;
 }
-std::byte* Board::inlined(int rank, std::uint32_t number) const { return line(rank).said[number % ring].inlined; }
-Communicator::Maximum& Board::maximum(int rank, std::uint32_t number) const { return line(rank).maxima[number % 2]; }
+std::byte* Board::inlined(int rank, std::uint32_t number) const { return area(rank).entries[number % ring].inlined; }
+Communicator::Maximum& Board::maximum(int rank, std::uint32_t number) const { return area(rank).maxima[number % 2]; }
 
 std::byte* Board::slot(int rank, std::size_t index) const {
-  return reinterpret_cast<std::byte*>(&line(rank)) + rounded(sizeof(Line)) + index * slot_bytes;
+  return reinterpret_cast<std::byte*>(&area(rank)) + rounded(sizeof(RankArea)) + index * slot_bytes;
 }
 std::byte* Board::piece(int rank, std::size_t index) const { return slot(rank, slots) + index * piece_bytes; }
 
-/// The store and the look at the sleepers must not pass each other, nor must the sleeper's two: both are sequentially
-/// consistent.
+/// All four accesses (here the store of the counter and the load of `sleepers`, in sleep_for() the increment of `sleepers`
+/// and the load of the counter) are sequentially consistent. Otherwise a wake-up could be lost.
 void Board::reach(Counter counter, std::uint32_t value) {
-  auto& mine = line(self_);
+  auto& mine = area(self_);
   mine.counter[counter].value.store(value, std::memory_order_seq_cst);
   if (mine.sleepers.load(std::memory_order_seq_cst) > 0) futex_wake_all(mine.counter[counter].value);
 }
 
 std::uint32_t Board::reached(int rank, Counter counter) const {
-  return line(rank).counter[counter].value.load(std::memory_order_acquire);
+  return area(rank).counter[counter].value.load(std::memory_order_acquire);
 }
 
 bool Board::has_reached(int rank, Counter counter, std::uint32_t value) const {
   return at_least(reached(rank, counter), value);
 }
 
-void Board::sleep_for(int rank, Counter counter, std::uint32_t value, double most_seconds) const {
-  auto& other = line(rank);
+void Board::sleep_for(int rank, Counter counter, std::uint32_t value, double max_seconds) const {
+  auto& other = area(rank);
   other.sleepers.fetch_add(1, std::memory_order_seq_cst);
   const auto seen = other.counter[counter].value.load(std::memory_order_seq_cst);
-  if (!at_least(seen, value)) futex_wait(other.counter[counter].value, seen, most_seconds);
+  if (!at_least(seen, value)) futex_wait(other.counter[counter].value, seen, max_seconds);
   other.sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void Board::note_step(std::int64_t step) { line(self_).step.store(step, std::memory_order_relaxed); }
+void Board::note_step(std::int64_t step) { area(self_).step.store(step, std::memory_order_relaxed); }
 
 void Board::abandon(const std::string& why) {
-  auto& first = line(0);  // who fails first is heard; several may fail at once
+  auto& first = area(0);  // several ranks may fail at once; only the first reason is stored
   std::uint32_t nobody = 0;
   if (!first.abandoned.compare_exchange_strong(nobody, 1)) return;
   why.copy(first.why, sizeof first.why - 1);
   first.abandoned.store(2, std::memory_order_release);
   for (int rank = 0; rank < size(); ++rank)
-    for (auto& counter : line(rank).counter) futex_wake_all(counter.value);
+    for (auto& counter : area(rank).counter) futex_wake_all(counter.value);
 }
 
-std::string Board::lost(int rank) const {
-  if (line(0).abandoned.load(std::memory_order_acquire) == 2) return fmt::format("another rank failed: {}", line(0).why);
-  const auto process = line(rank).process.load();
+std::string Board::failure(int rank) const {
+  if (area(0).abandoned.load(std::memory_order_acquire) == 2) return fmt::format("another rank failed: {}", area(0).why);
+  const auto process = area(rank).process.load();
   if (process != 0 && kill(process, 0) != 0 && errno == ESRCH)
-    return fmt::format("{} is gone (its process {} has ended)", seen(rank), process);
+    return fmt::format("{} has exited (process {})", name_of(rank), process);
   return {};
 }
 
-std::string Board::seen(int rank) const {
-  return fmt::format("rank {} (last seen at step {})", numbers_[static_cast<std::size_t>(rank)], line(rank).step.load());
+std::string Board::name_of(int rank) const {
+  return fmt::format("rank {} (last seen at step {})", numbers_[static_cast<std::size_t>(rank)], area(rank).step.load());
 }
 
-std::string Arrivals::lost() { return next_ < end_ ? board_.lost(next_) : std::string(); }
+std::string CounterWait::failure() { return next_ < end_ ? board_.failure(next_) : std::string(); }
 
-std::string Arrivals::missing() {
+std::string CounterWait::missing() {
   std::string names;
   for (int rank = next_; rank < end_; ++rank)
-    if (!board_.has_reached(rank, counter_, value_)) names += (names.empty() ? "" : ", ") + board_.seen(rank);
-  if (counter_ != Board::announced && counter_ != Board::maximum_given) names += ", which came but did not take its part";
+    if (!board_.has_reached(rank, counter_, value_)) names += (names.empty() ? "" : ", ") + board_.name_of(rank);
+  if (counter_ != Board::announced && counter_ != Board::maximum_posted)
+    names += ", which joined but did not complete its share";
   return names;
 }
 

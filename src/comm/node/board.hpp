@@ -8,21 +8,22 @@
 
 #include <trainrt/communicator.hpp>
 
-#include "comm/task.hpp"
+#include "comm/collective_task.hpp"
 
 namespace trainrt::comm {
 
-/// Where a rank's data for one collective lies.
-struct Place {
+/// The location of a rank's data for one collective.
+struct DataLocation {
   enum class Kind : std::uint8_t { none, inlined, slot, direct, pieces };
-  Kind kind = Kind::none;     ///< inlined, slot: on the board; direct: in a segment; pieces: will pass through the board
-  std::uint32_t segment = 0;  ///< of a direct place
-  std::uint64_t offset = 0;
+  Kind kind =
+      Kind::none;  ///< inlined, slot: on the board; direct: in a segment; pieces: copied through the board in pieces
+  std::uint32_t segment = 0;  ///< direct: number of the segment
+  std::uint64_t offset = 0;   ///< direct: bytes into the segment, or an address; slot: index of the slot
 };
 
-/// What a rank says of a collective when it comes to it. Plain data: it lies in memory that processes share.
+/// A rank's description of a collective that it has entered. Plain data in memory that processes share.
 struct Announcement {
-  Place place;
+  DataLocation location;
   Collective::Kind kind{};
   Op op{};
   DType dtype{};
@@ -30,32 +31,33 @@ struct Announcement {
   std::uint64_t count = 0;
 };
 
-/// Memory in which ranks meet: threads of a process, or processes of a node that map the same pages. Each rank has a line
-/// of counters that only it writes and that only grow, a ring of announcements with room for small data, and slots that
-/// larger data passes through. Who waits for a counter sleeps on it as a futex, also across processes.
+/// Shared memory through which ranks coordinate their collectives. The ranks are threads of one process, or processes of
+/// one node that map the same pages. Each rank has an area with counters, which only it writes and which only grow, a ring
+/// of announcements with room for small data, and slots for larger data. Waits for a counter sleep on it as a futex, also
+/// across processes.
 class Board {
  public:
   enum Counter : std::size_t {
-    announced,  ///< collectives that this rank has come to
-    finished,   ///< collectives whose share it has done: it reads nobody's data any more
-    exchanged,  ///< of a node's leader: collectives whose exchange between nodes is done
-    copied,     ///< collectives whose result it has taken from the leader
-    piece_in,   ///< pieces that lie in its slot
-    piece_out,  ///< pieces whose share it has done
-    maximum_given,
+    announced,       ///< collectives that this rank has entered
+    finished,        ///< collectives for which this rank has done its share and no longer reads other ranks' data
+    exchanged,       ///< node leaders: collectives exchanged between nodes
+    copied,          ///< collectives for which this rank has copied the result from the leader
+    piece_written,   ///< pieces that this rank has written to its piece slots
+    piece_done,      ///< pieces that this rank has finished reading and reducing
+    maximum_posted,  ///< maxima for which this rank has posted its values
     counters
   };
-  static constexpr std::size_t ring = 64;  ///< collectives that may be in flight
+  static constexpr std::size_t ring = 64;  ///< maximum number of collectives in progress
   static constexpr std::size_t inline_bytes = 216;
   static constexpr std::size_t slot_bytes = std::size_t{64} << 10;
   static constexpr std::size_t slots = 4;
   static constexpr std::size_t piece_bytes = std::size_t{512} << 10;
   static constexpr std::size_t piece_slots = 2;
 
-  /// Bytes of the memory for so many ranks; it begins zeroed.
+  /// Returns the size of the memory for `ranks` ranks, in bytes. The memory must be zeroed.
   static std::size_t bytes_for(int ranks);
-  /// `numbers`: what the ranks are called in messages; numbers.size() ranks meet, this one is `self` among them. The memory
-  /// must outlive the board.
+  /// `numbers`: the rank numbers for messages, one per rank of the board. `self`: index of this rank. Does not own
+  /// `memory`, which must outlive the board.
   Board(std::byte* memory, int self, std::vector<int> numbers);
 
   int self() const { return self_; }
@@ -68,44 +70,45 @@ class Board {
   std::byte* piece(int rank, std::size_t index) const;
   Communicator::Maximum& maximum(int rank, std::uint32_t number) const;
 
-  /// Sets this rank's counter, and wakes who waits for it.
+  /// Sets a counter of this rank and wakes the ranks that wait for it.
   void reach(Counter counter, std::uint32_t value);
   std::uint32_t reached(int rank, Counter counter) const;
   bool has_reached(int rank, Counter counter, std::uint32_t value) const;
   void note_step(std::int64_t step);
 
-  /// Ends all waits: a rank failed, and will not come. For ranks that are threads.
+  /// Ends the waits of all ranks with an error, because a rank failed. `why` is part of the message. Used by ranks that are
+  /// threads.
   void abandon(const std::string& why);
 
  private:
-  friend class Arrivals;
-  struct Line;
-  Line& line(int rank) const;
-  void sleep_for(int rank, Counter counter, std::uint32_t value, double most_seconds) const;
-  std::string lost(int rank) const;
-  std::string seen(int rank) const;
+  friend class CounterWait;
+  struct RankArea;
+  RankArea& area(int rank) const;
+  void sleep_for(int rank, Counter counter, std::uint32_t value, double max_seconds) const;
+  std::string failure(int rank) const;
+  std::string name_of(int rank) const;
 
   std::byte* memory_;
   int self_;
   std::vector<int> numbers_;
 };
 
-/// All ranks of the board, or one, have reached a value of a counter.
-class Arrivals : public Awaited {
+/// The condition that a counter of all ranks of the board, or of one rank, has reached a value.
+class CounterWait : public Awaited {
  public:
-  Arrivals(const Board& board, Board::Counter counter, std::uint32_t value)
+  CounterWait(const Board& board, Board::Counter counter, std::uint32_t value)
       : board_(board), counter_(counter), value_(value), next_(0), end_(board.size()) {}
-  Arrivals(const Board& board, Board::Counter counter, std::uint32_t value, int rank)
+  CounterWait(const Board& board, Board::Counter counter, std::uint32_t value, int rank)
       : board_(board), counter_(counter), value_(value), next_(rank), end_(rank + 1) {}
 
   bool ready() override {
     while (next_ < end_ && board_.has_reached(next_, counter_, value_)) ++next_;
     return next_ == end_;
   }
-  void sleep(double most_seconds) override { board_.sleep_for(next_, counter_, value_, most_seconds); }
-  std::string lost() override;
+  void sleep(double max_seconds) override { board_.sleep_for(next_, counter_, value_, max_seconds); }
+  std::string failure() override;
   std::string missing() override;
-  std::string awaited_now() override { return ", for " + missing(); }
+  std::string missing_if_known() override { return ", for " + missing(); }
 
  private:
   const Board& board_;

@@ -13,7 +13,8 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t redundant_until = std::size_t{128} << 10;  ///< bytes of all ranks that each rank reduces alone
+/// Up to this number of bytes over all ranks, each rank computes the complete result alone, which saves one wait.
+constexpr std::size_t max_redundant_bytes = std::size_t{128} << 10;
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }
 std::byte* byte_pointer(void* data) { return static_cast<std::byte*>(data); }
@@ -30,7 +31,7 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
 
 SharedCommunicator::SharedCommunicator(Board board, std::vector<int> ranks, int size, double timeout_seconds)
     : QueuedCommunicator(ranks[static_cast<std::size_t>(board.self())], size, timeout_seconds),
-      meetings_(std::move(board)),
+      announcer_(std::move(board)),
       steps_(steps_within(ranks, size)) {}
 
 void SharedCommunicator::at_step(std::int64_t step) {
@@ -38,17 +39,16 @@ void SharedCommunicator::at_step(std::int64_t step) {
   board().note_step(step);
 }
 
-// --- the maximum
-// -----------------------------------------------------------------------------------------------------------
+// --- the maximum ---------------------------------------------------------------------------------------------------------
 
-/// Two have room: who starts the next but one has seen all start the next, so all have read this one.
+/// Room for two maxima is enough: before a rank starts maximum n + 2, all ranks have started n + 1, so all have read n.
 void SharedCommunicator::start_maximum(const Maximum& mine) {
   board().maximum(board().self(), ++maxima_) = mine;
-  board().reach(Board::maximum_given, maxima_);
+  board().reach(Board::maximum_posted, maxima_);
 }
 
 SharedCommunicator::Maximum SharedCommunicator::finish_maximum(std::string_view name) {
-  Arrivals all(board(), Board::maximum_given, maxima_);
+  CounterWait all(board(), Board::maximum_posted, maxima_);
   wait_for(all, name);
   auto result = board().maximum(0, maxima_);
   for (int other = 1; other < board().size(); ++other)
@@ -59,23 +59,19 @@ SharedCommunicator::Maximum SharedCommunicator::finish_maximum(std::string_view 
 // --- the collectives -----------------------------------------------------------------------------------------------------
 
 void SharedCommunicator::make_room(const Collective& c) {
-  if (meetings_.has_room(c)) return;
+  if (announcer_.has_room(c)) return;
   drain();
-  Arrivals all_done(board(), Board::finished, meetings_.number());
+  CounterWait all_done(board(), Board::finished, announcer_.number());
   wait_for(all_done, "room for another collective");
-  meetings_.all_have_finished();
+  announcer_.all_have_finished();
 }
 
-SharedCommunicator::Stretch SharedCommunicator::stretch_of(std::size_t count, int index) const {
-  constexpr std::size_t grain = 64;  // elements: whole cache lines of any type
-  const auto grains = (count + grain - 1) / grain;
-  const auto ranks = static_cast<std::size_t>(board().size());
-  const auto first = std::min(count, grains * static_cast<std::size_t>(index) / ranks * grain);
-  const auto end = std::min(count, grains * (static_cast<std::size_t>(index) + 1) / ranks * grain);
-  return {first, end - first};
+ElementRange SharedCommunicator::share_of_rank(std::size_t count, int index) const {
+  constexpr std::size_t grain = 64;  // elements: full cache lines of any type
+  return share_of(count, index, board().size(), grain);
 }
 
-Task SharedCommunicator::task_of(Collective c) {
+CollectiveTask SharedCommunicator::make_task(Collective c) {
   make_room(c);
   switch (c.kind) {
     case Collective::Kind::all_reduce:
@@ -91,151 +87,151 @@ Task SharedCommunicator::task_of(Collective c) {
   }
 }
 
-/// This rank's stretch of all parts, reduced into all of them.
-void SharedCommunicator::reduce_stretch(const Collective& c, std::span<std::byte* const> parts, std::size_t count) {
-  const auto [first, length] = stretch_of(count, board().self());
+/// Reduces this rank's share of all parts, and writes the result into all of them.
+void SharedCommunicator::reduce_share(const Collective& c, std::span<std::byte* const> parts, std::size_t count) {
+  const auto [first, length] = share_of_rank(count, board().self());
   moved_.assign(parts.begin(), parts.end());
   for (auto*& part : moved_) part += first * width_of(c);
   reduce_to(moved_, moved_, length, c.buffer.dtype, c.op, steps_, size());
 }
 
-Task SharedCommunicator::all_reduce_task(Collective c) {
+CollectiveTask SharedCommunicator::all_reduce_task(Collective c) {
   const auto bytes = c.buffer.bytes();
-  const auto meeting = announce(c, c.buffer.data, bytes);
-  const auto number = meeting.number();
-  Arrivals all(board(), Board::announced, number);
+  const auto entered = announce(c, c.buffer.data, bytes);
+  const auto number = entered.number();
+  CounterWait all(board(), Board::announced, number);
   co_await all;
-  meeting.require_alike(c, step());
-  const bool copied = !meeting.any(Place::Kind::direct) && !meeting.any(Place::Kind::pieces);
-  if (copied && bytes * static_cast<std::size_t>(board().size()) <= redundant_until) {
+  entered.require_alike(c, step());
+  const bool copied = !entered.any(DataLocation::Kind::direct) && !entered.any(DataLocation::Kind::pieces);
+  if (copied && bytes * static_cast<std::size_t>(board().size()) <= max_redundant_bytes) {
     std::byte* const out = byte_pointer(c.buffer.data);
-    reduce_to(meeting.places(), {&out, 1}, c.buffer.count, c.buffer.dtype, c.op, steps_, size());
+    reduce_to(entered.data_of_all(), {&out, 1}, c.buffer.count, c.buffer.dtype, c.op, steps_, size());
     board().reach(Board::finished, number);
     co_return;
   }
-  const bool in_pieces = meeting.any(Place::Kind::pieces);
+  const bool in_pieces = entered.any(DataLocation::Kind::pieces);
   if (in_pieces) {
     auto rest = all_reduce_in_pieces(c);
-    while (rest.go_on()) co_await *rest.awaited();
+    while (rest.advance()) co_await *rest.awaited();
   } else {
-    reduce_stretch(c, meeting.places(), c.buffer.count);
+    reduce_share(c, entered.data_of_all(), c.buffer.count);
   }
   board().reach(Board::finished, number);
-  Arrivals done(board(), Board::finished, number);
+  CounterWait done(board(), Board::finished, number);
   co_await done;
-  if (!in_pieces && meeting.mine().kind != Place::Kind::direct)
-    copy_bytes(c.buffer.data, meeting.place_of(board().self()), bytes);
+  if (!in_pieces && entered.mine().kind != DataLocation::Kind::direct)
+    copy_bytes(c.buffer.data, entered.data_of(board().self()), bytes);
 }
 
-Task SharedCommunicator::all_reduce_in_pieces(Collective c) {
-  const auto most = Board::piece_bytes / width_of(c);
-  for (std::size_t first = 0; first < c.buffer.count; first += most) {
-    const auto count = std::min(most, c.buffer.count - first);
+CollectiveTask SharedCommunicator::all_reduce_in_pieces(Collective c) {
+  const auto max_count = Board::piece_bytes / width_of(c);
+  for (std::size_t first = 0; first < c.buffer.count; first += max_count) {
+    const auto count = std::min(max_count, c.buffer.count - first);
     const auto k = ++pieces_;
-    Arrivals free(board(), Board::piece_out, k - Board::piece_slots);
-    co_await free;  // a broadcast's root runs ahead of those that still read
+    CounterWait free(board(), Board::piece_done, k - Board::piece_slots);
+    co_await free;  // after a broadcast, other ranks may still read the slot of its root
     const auto index = k % Board::piece_slots;
     auto* const own = board().piece(board().self(), index);
     auto* const data = byte_pointer(c.buffer.data) + first * width_of(c);
     copy_bytes(own, data, count * width_of(c));
-    board().reach(Board::piece_in, k);
-    Arrivals here(board(), Board::piece_in, k);
+    board().reach(Board::piece_written, k);
+    CounterWait here(board(), Board::piece_written, k);
     co_await here;
     parts_.clear();
     for (int other = 0; other < board().size(); ++other) parts_.push_back(board().piece(other, index));
-    reduce_stretch(c, parts_, count);
-    board().reach(Board::piece_out, k);
-    Arrivals reduced(board(), Board::piece_out, k);
+    reduce_share(c, parts_, count);
+    board().reach(Board::piece_done, k);
+    CounterWait reduced(board(), Board::piece_done, k);
     co_await reduced;
     copy_bytes(data, own, count * width_of(c));
   }
 }
 
-Task SharedCommunicator::reduce_scatter_task(Collective c) {
-  const auto meeting = announce(c, c.buffer.data, c.buffer.bytes());
-  const auto number = meeting.number();
-  Arrivals all(board(), Board::announced, number);
+CollectiveTask SharedCommunicator::reduce_scatter_task(Collective c) {
+  const auto entered = announce(c, c.buffer.data, c.buffer.bytes());
+  const auto number = entered.number();
+  CounterWait all(board(), Board::announced, number);
   co_await all;
-  meeting.require_alike(c, step());
-  if (meeting.any(Place::Kind::pieces)) {
+  entered.require_alike(c, step());
+  if (entered.any(DataLocation::Kind::pieces)) {
     auto rest = reduce_scatter_in_pieces(c);
-    while (rest.go_on()) co_await *rest.awaited();
+    while (rest.advance()) co_await *rest.awaited();
   } else {
-    moved_ = meeting.places();
+    moved_ = entered.data_of_all();
     for (auto*& part : moved_) part += offset_of(c.counts, rank()) * width_of(c);
     std::byte* const out = byte_pointer(c.part);
     reduce_to(moved_, {&out, 1}, c.counts[static_cast<std::size_t>(rank())], c.buffer.dtype, c.op, steps_, size());
   }
   board().reach(Board::finished, number);
-  Arrivals done(board(), Board::finished, number);
-  if (meeting.mine().kind == Place::Kind::direct) co_await done;
+  CounterWait done(board(), Board::finished, number);
+  if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// A piece holds as many elements of every rank's part.
-Task SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
+/// Each piece holds the same number of elements of every rank's part.
+CollectiveTask SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
   const auto ranks = static_cast<std::size_t>(size());
-  const auto most = Board::piece_bytes / width_of(c) / ranks;
+  const auto max_count = Board::piece_bytes / width_of(c) / ranks;
   const auto longest = *std::ranges::max_element(c.counts);
   const auto here = [&](std::size_t rank, std::size_t first) {
-    return c.counts[rank] > first ? std::min(most, c.counts[rank] - first) : 0;
+    return c.counts[rank] > first ? std::min(max_count, c.counts[rank] - first) : 0;
   };
-  for (std::size_t first = 0; first < longest; first += most) {
+  for (std::size_t first = 0; first < longest; first += max_count) {
     const auto k = ++pieces_;
-    Arrivals free(board(), Board::piece_out, k - Board::piece_slots);
+    CounterWait free(board(), Board::piece_done, k - Board::piece_slots);
     co_await free;
     auto* const own = board().piece(board().self(), k % Board::piece_slots);
     for (std::size_t r = 0, offset = 0; r < ranks; offset += c.counts[r], ++r)
-      copy_bytes(own + r * most * width_of(c), byte_pointer(c.buffer.data) + (offset + first) * width_of(c),
+      copy_bytes(own + r * max_count * width_of(c), byte_pointer(c.buffer.data) + (offset + first) * width_of(c),
                  here(r, first) * width_of(c));
-    board().reach(Board::piece_in, k);
-    Arrivals in(board(), Board::piece_in, k);
+    board().reach(Board::piece_written, k);
+    CounterWait in(board(), Board::piece_written, k);
     co_await in;
     const auto self = static_cast<std::size_t>(rank());
     moved_.clear();
     for (int other = 0; other < board().size(); ++other)
-      moved_.push_back(board().piece(other, k % Board::piece_slots) + self * most * width_of(c));
+      moved_.push_back(board().piece(other, k % Board::piece_slots) + self * max_count * width_of(c));
     std::byte* const out = byte_pointer(c.part) + first * width_of(c);
     reduce_to(moved_, {&out, 1}, here(self, first), c.buffer.dtype, c.op, steps_, size());
-    board().reach(Board::piece_out, k);
+    board().reach(Board::piece_done, k);
   }
 }
 
-Task SharedCommunicator::all_gather_task(Collective c) {
+CollectiveTask SharedCommunicator::all_gather_task(Collective c) {
   const auto own_bytes = c.counts[static_cast<std::size_t>(rank())] * width_of(c);
-  const auto meeting = announce(c, c.part, own_bytes);
-  const auto number = meeting.number();
-  Arrivals all(board(), Board::announced, number);
+  const auto entered = announce(c, c.part, own_bytes);
+  const auto number = entered.number();
+  CounterWait all(board(), Board::announced, number);
   co_await all;
-  meeting.require_alike(c, step());
-  const auto& parts = meeting.places();
+  entered.require_alike(c, step());
+  const auto& parts = entered.data_of_all();
   auto* to = byte_pointer(c.buffer.data);
   for (std::size_t r = 0; r < parts.size(); to += c.counts[r] * width_of(c), ++r)
     if (parts[r] != nullptr) copy_bytes(to, parts[r], c.counts[r] * width_of(c));
-  if (meeting.any(Place::Kind::pieces)) {
+  if (entered.any(DataLocation::Kind::pieces)) {
     auto rest = all_gather_in_pieces(c);
-    while (rest.go_on()) co_await *rest.awaited();
+    while (rest.advance()) co_await *rest.awaited();
   }
   board().reach(Board::finished, number);
-  Arrivals done(board(), Board::finished, number);
-  if (meeting.mine().kind == Place::Kind::direct) co_await done;
+  CounterWait done(board(), Board::finished, number);
+  if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Of the parts that are too large for a slot and that nobody else can reach; the others pass again with them.
-Task SharedCommunicator::all_gather_in_pieces(Collective c) {
-  const auto most = Board::piece_bytes / width_of(c);
+/// Gathers in pieces. Called if at least one part is too large for a slot and in no shared memory; all parts are copied.
+CollectiveTask SharedCommunicator::all_gather_in_pieces(Collective c) {
+  const auto max_count = Board::piece_bytes / width_of(c);
   const auto longest = *std::ranges::max_element(c.counts);
   const auto here = [&](std::size_t rank, std::size_t first) {
-    return c.counts[rank] > first ? std::min(most, c.counts[rank] - first) * width_of(c) : 0;
+    return c.counts[rank] > first ? std::min(max_count, c.counts[rank] - first) * width_of(c) : 0;
   };
   const auto self = static_cast<std::size_t>(rank());
-  for (std::size_t first = 0; first < longest; first += most) {
+  for (std::size_t first = 0; first < longest; first += max_count) {
     const auto k = ++pieces_;
-    Arrivals free(board(), Board::piece_out, k - Board::piece_slots);
+    CounterWait free(board(), Board::piece_done, k - Board::piece_slots);
     co_await free;
     copy_bytes(board().piece(board().self(), k % Board::piece_slots), byte_pointer(c.part) + first * width_of(c),
                here(self, first));
-    board().reach(Board::piece_in, k);
-    Arrivals in(board(), Board::piece_in, k);
+    board().reach(Board::piece_written, k);
+    CounterWait in(board(), Board::piece_written, k);
     co_await in;
     auto* to = byte_pointer(c.buffer.data) + first * width_of(c);
     for (int other = 0; other < board().size(); ++other) {
@@ -243,54 +239,54 @@ Task SharedCommunicator::all_gather_in_pieces(Collective c) {
       copy_bytes(to, board().piece(other, k % Board::piece_slots), here(r, first));
       to += c.counts[r] * width_of(c);
     }
-    board().reach(Board::piece_out, k);
+    board().reach(Board::piece_done, k);
   }
 }
 
-Task SharedCommunicator::broadcast_task(Collective c) {
+CollectiveTask SharedCommunicator::broadcast_task(Collective c) {
   const bool is_root = rank() == c.root;
-  const auto meeting = announce(c, c.buffer.data, is_root ? c.buffer.bytes() : 0);
-  const auto number = meeting.number();
-  Arrivals from_root(board(), Board::announced, number, c.root);
+  const auto entered = announce(c, c.buffer.data, is_root ? c.buffer.bytes() : 0);
+  const auto number = entered.number();
+  CounterWait from_root(board(), Board::announced, number, c.root);
   co_await from_root;
-  meeting.require_alike(c, step(), c.root);
-  if (board().announcement(c.root, number).place.kind == Place::Kind::pieces) {
+  entered.require_alike(c, step(), c.root);
+  if (board().announcement(c.root, number).location.kind == DataLocation::Kind::pieces) {
     auto rest = broadcast_in_pieces(c);
-    while (rest.go_on()) co_await *rest.awaited();
+    while (rest.advance()) co_await *rest.awaited();
   } else if (!is_root) {
-    copy_bytes(c.buffer.data, meeting.place_of(c.root), c.buffer.bytes());
+    copy_bytes(c.buffer.data, entered.data_of(c.root), c.buffer.bytes());
   }
   board().reach(Board::finished, number);
-  Arrivals done(board(), Board::finished, number);
-  if (meeting.mine().kind == Place::Kind::direct) co_await done;
+  CounterWait done(board(), Board::finished, number);
+  if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-Task SharedCommunicator::broadcast_in_pieces(Collective c) {
+CollectiveTask SharedCommunicator::broadcast_in_pieces(Collective c) {
   const bool is_root = rank() == c.root;
   for (std::size_t first = 0; first < c.buffer.bytes(); first += Board::piece_bytes) {
     const auto bytes = std::min(Board::piece_bytes, c.buffer.bytes() - first);
     const auto k = ++pieces_;
     auto* const piece = board().piece(c.root, k % Board::piece_slots);
     auto* const data = byte_pointer(c.buffer.data) + first;
-    Arrivals free(board(), Board::piece_out, k - Board::piece_slots);
+    CounterWait free(board(), Board::piece_done, k - Board::piece_slots);
     if (is_root) {
       co_await free;
       copy_bytes(piece, data, bytes);
     }
-    board().reach(Board::piece_in, k);
-    Arrivals in(board(), Board::piece_in, k, c.root);
+    board().reach(Board::piece_written, k);
+    CounterWait in(board(), Board::piece_written, k, c.root);
     co_await in;
     if (!is_root) copy_bytes(data, piece, bytes);
-    board().reach(Board::piece_out, k);
+    board().reach(Board::piece_done, k);
   }
 }
 
-Task SharedCommunicator::barrier_task(Collective c) {
-  const auto meeting = announce(c, nullptr, 0);
-  const auto number = meeting.number();
-  Arrivals all(board(), Board::announced, number);
+CollectiveTask SharedCommunicator::barrier_task(Collective c) {
+  const auto entered = announce(c, nullptr, 0);
+  const auto number = entered.number();
+  CounterWait all(board(), Board::announced, number);
   co_await all;
-  meeting.require_alike(c, step());
+  entered.require_alike(c, step());
   board().reach(Board::finished, number);
 }
 

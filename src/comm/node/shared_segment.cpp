@@ -22,25 +22,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-/// An obstacle on this rank; becomes text for all.
+/// Throws the failure of a system call; attempt() turns it into text.
 [[noreturn]] void fail(const char* what, int code = errno) {
   throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(code)));
 }
@@ -50,9 +32,9 @@ std::uint64_t nonce() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-/// What the first rank of a node tells the others: where its descriptor is found, and what stands in the last page, so that
-/// nobody mistakes another process for it (containers may number processes anew).
-struct Address {
+/// Where the other ranks of a node find the file descriptor of its first rank. `nonce` is stored in the last page of the
+/// file, so that the descriptor of another process is not mistaken for it (containers have process numbers of their own).
+struct SegmentAddress {
   pid_t process = 0;
   int fd = -1;
   std::uint64_t nonce = 0;
@@ -60,34 +42,37 @@ struct Address {
 
 void reserve(int fd, std::size_t offset, std::size_t bytes) {
   if (const int code = reserve_pages(fd, offset, bytes); code != 0)
-    fail(fmt::format("no memory for {} bytes", bytes).c_str(), code);
+    fail(fmt::format("cannot reserve {} bytes of memory", bytes).c_str(), code);
 }
 
-Descriptor make(std::size_t total, std::uint64_t mark) {
-  Descriptor fd(memfd_create("trainrt", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (fd.get() < 0) fail("memfd_create");
-  if (ftruncate(fd.get(), static_cast<off_t>(total + page)) != 0) fail("ftruncate");
-  if (fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
-  reserve(fd.get(), total, page);
-  if (pwrite(fd.get(), &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
-  return fd;
-}
+/// A file descriptor that is closed with its last owner.
+using SharedFd = std::shared_ptr<const int>;
 
-Descriptor open_other(const Address& address, std::size_t total) {
-  const auto path = fmt::format("/proc/{}/fd/{}", address.process, address.fd);
-  Descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (fd.get() < 0) fail(path.c_str());
-  std::uint64_t found = 0;
-  if (pread(fd.get(), &found, sizeof found, static_cast<off_t>(total)) != sizeof found || found != address.nonce)
-    throw std::runtime_error(path + " is not what the other rank has made");
-  return fd;
-}
-
-std::shared_ptr<const int> shared(Descriptor fd) {
-  return {new int(fd.release()), [](const int* number) {
+/// Takes ownership of `fd`. Throws the failure of the system call `call` if `fd` is negative.
+SharedFd owned(int fd, const char* call) {
+  if (fd < 0) fail(call);
+  return {new int(fd), [](const int* number) {
             close(*number);
             delete number;
           }};
+}
+
+SharedFd make(std::size_t total, std::uint64_t mark) {
+  auto fd = owned(memfd_create("trainrt", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create");
+  if (ftruncate(*fd, static_cast<off_t>(total + page)) != 0) fail("ftruncate");
+  if (fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) fail("F_ADD_SEALS");
+  reserve(*fd, total, page);
+  if (pwrite(*fd, &mark, sizeof mark, static_cast<off_t>(total)) != sizeof mark) fail("pwrite");
+  return fd;
+}
+
+SharedFd open_other(const SegmentAddress& address, std::size_t total) {
+  const auto path = fmt::format("/proc/{}/fd/{}", address.process, address.fd);
+  auto fd = owned(open(path.c_str(), O_RDWR | O_CLOEXEC), path.c_str());
+  std::uint64_t found = 0;
+  if (pread(*fd, &found, sizeof found, static_cast<off_t>(total)) != sizeof found || found != address.nonce)
+    throw std::runtime_error(path + " is not the shared memory of the node's first rank");
+  return fd;
 }
 
 Memory map(int fd, std::size_t total, int flags) {
@@ -96,7 +81,7 @@ Memory map(int fd, std::size_t total, int flags) {
   return Memory(static_cast<std::byte*>(memory), [total](std::byte* p) { munmap(p, total); });
 }
 
-/// Runs this rank's part; returns what stood in its way.
+/// Runs `function`. Returns the message of its exception, or "".
 template <class Function>
 std::string attempt(Function&& function) {
   try {
@@ -107,22 +92,23 @@ std::string attempt(Function&& function) {
   }
 }
 
-std::string first_obstacle(Communicator& communicator, const std::string& mine) {
-  const auto said = mine.empty() ? mine : fmt::format("rank {} ({}): {}", communicator.rank(), host_name(), mine);
-  for (const auto& text : communicator.all_gather(said))
+/// Gathers the failures of all ranks. Returns that of the lowest failed rank with its name, or "". Collective.
+std::string first_failure(Communicator& communicator, const std::string& mine) {
+  const auto text_of_rank = mine.empty() ? mine : fmt::format("rank {} ({}): {}", communicator.rank(), host_name(), mine);
+  for (const auto& text : communicator.all_gather(text_of_rank))
     if (!text.empty()) return text;
   return {};
 }
 
-/// The ranks of this one's node.
-struct Neighbours {
-  std::size_t leader = 0;  ///< the lowest of them
-  int index = 0;           ///< how many are below this one
+/// The ranks on this rank's node.
+struct NodeRanks {
+  std::size_t leader = 0;  ///< the lowest rank
+  int index = 0;           ///< index of this rank among them
   std::size_t count = 0;
 };
 
-Neighbours neighbours_of(std::size_t self, std::span<const int> node_of_rank) {
-  Neighbours found{.leader = self};
+NodeRanks node_ranks_of(std::size_t self, std::span<const int> node_of_rank) {
+  NodeRanks found{.leader = self};
   for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
     if (node_of_rank[r] != node_of_rank[self]) continue;
     found.leader = std::min(found.leader, r);
@@ -132,8 +118,8 @@ Neighbours neighbours_of(std::size_t self, std::span<const int> node_of_rank) {
   return found;
 }
 
-/// Which pages of the segment this rank takes before anyone touches one.
-struct Taken {
+/// The pages of a segment that this rank reserves before any rank accesses the segment.
+struct PageRange {
   std::size_t offset = 0;
   std::size_t bytes = 0;
   int map_flags = 0;
@@ -141,57 +127,58 @@ struct Taken {
 
 std::size_t whole_pages(std::size_t bytes) { return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page; }
 
-/// Makes what `segment` describes.
-SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSegment segment, const Taken& taken,
-                        std::string& obstacle) {
+/// Creates the memory and the descriptor of `segment`; its sizes and its index are already set. Collective.
+SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSegment segment, const PageRange& reserved,
+                        std::string& failure) {
   const bool leads = leader == static_cast<std::size_t>(communicator.rank());
-  Address address;
-  Descriptor fd;
+  SegmentAddress address;
+  SharedFd fd;
   auto mine = attempt([&] {
     if (!leads) return;
-    if (segment.slice == 0) require_memory(segment.total, "what the ranks of a node share");  // nobody reserves it
+    if (segment.slice == 0)
+      require_memory(segment.total, "the memory that the ranks of a node share");  // not reserved here
     address.nonce = nonce();
     fd = make(segment.total, address.nonce);
     address.process = getpid();
-    address.fd = fd.get();
+    address.fd = *fd;
   });
   const auto all = communicator.all_gather(std::string_view(reinterpret_cast<const char*>(&address), sizeof address));
   std::memcpy(&address, all[leader].data(), sizeof address);
   if (mine.empty())
     mine = attempt([&] {
-      if (address.fd < 0) throw std::runtime_error("the first rank of this node could make no shared memory");
+      if (address.fd < 0) throw std::runtime_error("the first rank of this node could not create shared memory");
       if (!leads) fd = open_other(address, segment.total);
-      reserve(fd.get(), taken.offset, taken.bytes);
+      reserve(*fd, reserved.offset, reserved.bytes);
     });
-  obstacle = first_obstacle(communicator, mine);  // all is reserved before anyone touches a page
-  if (!obstacle.empty()) return {};
-  mine = attempt([&] { segment.memory = map(fd.get(), segment.total, taken.map_flags); });
-  obstacle = first_obstacle(communicator, mine);
-  segment.file = shared(std::move(fd));
-  return obstacle.empty() ? segment : SharedSegment{};
+  failure = first_failure(communicator, mine);  // collective: all ranks have reserved their pages before any is accessed
+  if (!failure.empty()) return {};
+  mine = attempt([&] { segment.memory = map(*fd, segment.total, reserved.map_flags); });
+  failure = first_failure(communicator, mine);
+  segment.file = std::move(fd);
+  return failure.empty() ? segment : SharedSegment{};
 }
 
 }  // namespace
 
 SharedSegment share_segment(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
-                            std::string& obstacle) {
-  const auto here = neighbours_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
+                            std::string& failure) {
+  const auto here = node_ranks_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
   SharedSegment segment;
   segment.index = here.index;
   segment.slice = whole_pages(bytes);
   segment.total = segment.slice * here.count;
-  // Each rank its own slice, so that it lies in the memory next to its cores.
-  const Taken own{static_cast<std::size_t>(here.index) * segment.slice, segment.slice, MAP_POPULATE};
-  return shared_by(communicator, here.leader, segment, own, obstacle);
+  // Each rank reserves its own slice, so that the slice is in the memory next to its cores.
+  const PageRange own{static_cast<std::size_t>(here.index) * segment.slice, segment.slice, MAP_POPULATE};
+  return shared_by(communicator, here.leader, segment, own, failure);
 }
 
 SharedSegment share_on_demand(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
-                              std::size_t reserved, std::string& obstacle) {
-  const auto here = neighbours_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
+                              std::size_t reserved, std::string& failure) {
+  const auto here = node_ranks_of(static_cast<std::size_t>(communicator.rank()), node_of_rank);
   SharedSegment segment;
   segment.index = here.index;
   segment.total = whole_pages(bytes);
-  return shared_by(communicator, here.leader, segment, {0, here.index == 0 ? reserved : 0, 0}, obstacle);
+  return shared_by(communicator, here.leader, segment, {0, here.index == 0 ? reserved : 0, 0}, failure);
 }
 
 }  // namespace trainrt::comm

@@ -10,7 +10,7 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Zeroed, and taken only if it is touched.
+/// Returns zeroed memory. The system allocates its pages at the first access.
 Memory pages(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -39,7 +39,7 @@ ThreadLaunch::ThreadLaunch(std::shared_ptr<ThreadGroup> group, int rank) : group
 }
 
 void ThreadLaunch::abort(int code) noexcept {
-  group_->abandon(fmt::format("rank {} ended with code {}", world_.rank, code));
+  group_->abandon(fmt::format("rank {} exited with code {}", world_.rank, code));
 }
 
 }  // namespace trainrt::comm

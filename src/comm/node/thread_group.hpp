@@ -7,7 +7,7 @@
 
 namespace trainrt::comm {
 
-/// Where ranks that are threads of one process meet.
+/// The shared memory of ranks that are threads of one process.
 class ThreadGroup {
  public:
   ThreadGroup(int size, double timeout_seconds);
@@ -15,7 +15,7 @@ class ThreadGroup {
   int size() const { return size_; }
   double timeout_seconds() const { return timeout_seconds_; }
   Board board_of(int rank) const;
-  /// Wakes every waiting rank with an Error: a rank failed, and will not come.
+  /// Ends the waits of all ranks with an Error, because a rank failed. `why` is part of the message.
   void abandon(const std::string& why);
 
  private:
@@ -24,11 +24,11 @@ class ThreadGroup {
   Memory memory_;
 };
 
-/// The launch of a rank that is a thread; the "thread" backend is viable for it alone.
+/// The launch of a rank that is a thread. The backend "thread" is available only for it.
 class ThreadLaunch : public launch::Launch {
  public:
   ThreadLaunch(std::shared_ptr<ThreadGroup> group, int rank);
-  /// Ends this rank's group, not the process.
+  /// Ends the waits of the group's ranks; the process continues.
   void abort(int code) noexcept override;
   const std::shared_ptr<ThreadGroup>& group() const { return group_; }
 

@@ -1,20 +1,30 @@
-// CUDA's runtime, linked statically: it looks for the driver (libcuda.so.1) when it is first asked for something, and a
-// machine without one is a machine without GPUs.
+// The runtime for CUDA. CUDA's runtime library is linked statically and loads the driver (libcuda.so.1) at the first call;
+// a machine without a driver has no GPUs.
 #include <algorithm>
 #include <mutex>
+#include <source_location>
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
 #include "core/environment.hpp"
-#include "device/cuda/check_cuda.hpp"
 #include "device/cuda/reduce_parts.hpp"
-#include "device/kinds.hpp"
+#include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {
 
 namespace {
 
-/// While it lives, that GPU is the thread's current one.
+/// Checks the return code of a CUDA function. Throws Error with the name of the calling function and CUDA's message.
+void check_cuda(cudaError_t code, std::source_location where = std::source_location::current()) {
+  if (code == cudaSuccess) return;
+  cudaGetLastError();  // clears the error, so that the next check does not find it again
+  throw Error(
+      fmt::format("CUDA failed in {}: {} ({})", where.function_name(), cudaGetErrorString(code), cudaGetErrorName(code)));
+}
+
+/// Makes a GPU the current GPU of the calling thread while it lives.
 class OnGpu {
  public:
   explicit OnGpu(int gpu) {
@@ -42,7 +52,7 @@ class CudaEvent : public Event {
   bool test() override {
     const auto code = cudaEventQuery(event_);
     if (code == cudaErrorNotReady) {
-      cudaGetLastError();  // no error, but it is kept as one
+      cudaGetLastError();  // CUDA stores this result as an error, too
       return false;
     }
     check_cuda(code);
@@ -91,7 +101,7 @@ class CudaStream : public Stream {
   }
 };
 
-/// A stream that does not wait for the default stream, nor it for this one.
+/// Creates a stream that is not synchronized with the default stream.
 cudaStream_t new_stream(int gpu) {
   const OnGpu on(gpu);
   cudaStream_t stream = nullptr;
@@ -102,7 +112,7 @@ cudaStream_t new_stream(int gpu) {
 class OwnCudaStream : public CudaStream {
  public:
   explicit OwnCudaStream(int gpu) : CudaStream(gpu, new_stream(gpu)) {}
-  ~OwnCudaStream() override { cudaStreamDestroy(stream_); }  // what it still has to do is done all the same
+  ~OwnCudaStream() override { cudaStreamDestroy(stream_); }  // work already enqueued is still completed
   OwnCudaStream(const OwnCudaStream&) = delete;
 };
 
@@ -115,23 +125,23 @@ std::string reason_for(cudaError_t code) {
   cudaDriverGetVersion(&driver);
   if (code == cudaErrorInsufficientDriver && driver == 0) return "this machine has no CUDA driver (libcuda.so.1)";
   if (code == cudaErrorInsufficientDriver)
-    return fmt::format("this machine's driver is made for CUDA {}, trainrt for CUDA {}: it needs a newer driver",
+    return fmt::format("this machine's driver supports CUDA {}, but trainrt was built for CUDA {}: install a newer driver",
                        version_text(driver), version_text(CUDART_VERSION));
   const auto shown = Environment::of_process().text("CUDA_VISIBLE_DEVICES");
-  if (code == cudaErrorNoDevice && shown) return fmt::format("CUDA_VISIBLE_DEVICES='{}' shows none", *shown);
-  if (code == cudaErrorNoDevice) return "CUDA sees no GPU on this machine";
-  return fmt::format("CUDA does not start: {} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
+  if (code == cudaErrorNoDevice && shown) return fmt::format("CUDA_VISIBLE_DEVICES='{}' selects no GPU", *shown);
+  if (code == cudaErrorNoDevice) return "CUDA found no GPU on this machine";
+  return fmt::format("CUDA cannot be initialized: {} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
-/// The error for an allocation on the calling thread's GPU that failed for lack of memory.
-Error no_room(int gpu, std::size_t bytes) {
-  cudaGetLastError();  // reported here: the next check is not to find it again
+/// Returns the error for a failed allocation of `bytes` bytes on the calling thread's current GPU.
+Error out_of_memory(int gpu, std::size_t bytes) {
+  cudaGetLastError();  // clears the error, so that the next check does not find it again
   std::size_t free = 0;
   std::size_t total = 0;
   cudaMemGetInfo(&free, &total);
   return Error(
-      fmt::format("GPU {} has no room for {} bytes of memory: {} of its {} bytes are free. Use a smaller model or "
-                  "batch, or end other programs that use this GPU (nvidia-smi lists them).",
+      fmt::format("GPU {}: cannot allocate {} bytes: {} of {} bytes are free. Use a smaller model or batch, or end other "
+                  "programs that use this GPU (nvidia-smi lists them)",
                   gpu, bytes, free, total));
 }
 
@@ -139,11 +149,11 @@ class CudaRuntime : public Runtime {
  public:
   std::string_view name() const override { return "cuda"; }
   int count() override {
-    look();
+    probe();
     return count_;
   }
-  std::string why_none() override {
-    look();
+  std::string no_gpu_reason() override {
+    probe();
     return why_none_;
   }
   std::string versions() override {
@@ -174,7 +184,7 @@ class CudaRuntime : public Runtime {
     const OnGpu on(gpu);
     void* memory = nullptr;
     const auto code = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
-    if (code == cudaErrorMemoryAllocation) throw no_room(gpu, bytes);
+    if (code == cudaErrorMemoryAllocation) throw out_of_memory(gpu, bytes);
     check_cuda(code);
     Memory owned(static_cast<std::byte*>(memory), [](std::byte* p) { cudaFree(p); });
     check_cuda(cudaMemsetAsync(memory, 0, bytes, cudaStreamLegacy));
@@ -196,8 +206,8 @@ class CudaRuntime : public Runtime {
   std::unique_ptr<Stream> default_stream(int gpu) override { return std::make_unique<CudaStream>(gpu, cudaStreamLegacy); }
 
  private:
-  void look() {
-    std::call_once(looked_, [&] {
+  void probe() {
+    std::call_once(probed_, [&] {
       const auto code = cudaGetDeviceCount(&count_);
       if (code == cudaSuccess && count_ > 0) return;
       cudaGetLastError();
@@ -206,7 +216,7 @@ class CudaRuntime : public Runtime {
     });
   }
 
-  std::once_flag looked_;
+  std::once_flag probed_;
   int count_ = 0;
   std::string why_none_;
 };
@@ -214,7 +224,7 @@ class CudaRuntime : public Runtime {
 }  // namespace
 
 Runtime& cuda_runtime() {
-  static auto* const runtime = new CudaRuntime;  // never ended: memory that outlives main is given back through it
+  static auto* const runtime = new CudaRuntime;  // never destroyed: memory that outlives main() is freed through it
   return *runtime;
 }
 

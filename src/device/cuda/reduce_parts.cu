@@ -1,6 +1,7 @@
-// Sums along the one binary tree over rank numbers, bit for bit as the CPU computes them: every addition is rounded as
-// IEEE 754 says, none is fused (the build passes -fmad=false), f16 and bf16 are converted here as there. Each thread
-// computes whole elements: a vector of 16 bytes of each part for few ranks and aligned parts, else one element.
+// Reductions along the binary tree over rank numbers, with the same bits as on the CPU: every addition is rounded according
+// to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are converted as on the
+// CPU. Each thread computes complete elements: 16 bytes of each part for sums of 2 to 8 aligned parts, otherwise one
+// element.
 #include <cuda_fp16.h>
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace trainrt::device {
 
 namespace {
 
-constexpr int most_levels = 24;  // of the tree: 16 million ranks
+constexpr int max_levels = 24;  // levels of the tree: 16 million ranks
 constexpr int threads = 256;
 
 struct Half {
@@ -34,7 +35,7 @@ struct Arithmetic<Half> {
   static __device__ float wide(Half h) { return __half2float(__ushort_as_half(h.bits)); }
   static __device__ Half narrow(float value) {
     if (value == value) return {__half_as_ushort(__float2half_rn(value))};
-    const unsigned bits = __float_as_uint(value);  // a quiet NaN with what fits of its payload, as x86 does
+    const unsigned bits = __float_as_uint(value);  // a quiet NaN with the high bits of the payload, as on x86
     return {static_cast<unsigned short>((bits >> 16 & 0x8000u) | 0x7e00u | (bits >> 13 & 0x1ffu))};
   }
 };
@@ -56,8 +57,8 @@ __device__ bool is_nan(T) {
   return false;
 }
 
-/// A sum that is no number, as x86 has it: the first operand that is NaN, quiet, or the negative NaN that inf - inf makes.
-/// A GPU makes one positive NaN of all.
+/// Returns the NaN that x86 computes for a sum: the first NaN operand, made quiet, or the negative NaN of inf - inf. A GPU
+/// would compute the same positive NaN in all cases.
 __device__ float nan_of_sum(float lower, float upper) {
   if (is_nan(lower)) return __uint_as_float(__float_as_uint(lower) | 0x400000u);
   return __uint_as_float(is_nan(upper) ? __float_as_uint(upper) | 0x400000u : 0xffc00000u);
@@ -85,7 +86,7 @@ __device__ T combined(T lower, T upper) {
   }
 }
 template <>
-__device__ int combined<Op::sum, int>(int lower, int upper) {  // wraps around, as on the CPU
+__device__ int combined<Op::sum, int>(int lower, int upper) {  // overflow wraps around, as on the CPU
   return static_cast<int>(static_cast<unsigned>(lower) + static_cast<unsigned>(upper));
 }
 template <>
@@ -93,14 +94,14 @@ __device__ long long combined<Op::sum, long long>(long long lower, long long upp
   return static_cast<long long>(static_cast<unsigned long long>(lower) + static_cast<unsigned long long>(upper));
 }
 
-/// Ranks are taken in order and combined as the digits of a binary counter carry: whole subtrees as soon as they are there,
-/// what is left at the end from the right.
+/// Reduces one element per iteration, for any number of ranks. Parts are read in rank order and combined like the carries
+/// of a binary counter: a subtree as soon as it is complete, incomplete subtrees at the end, from right to left.
 template <Op op, class T>
 __global__ void reduce_kernel(const T* parts, std::size_t stride, int ranks, T* out, std::size_t count, int divide_by) {
   using Accumulator = typename Arithmetic<T>::Accumulator;
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
-    Accumulator subtree[most_levels];
+    Accumulator subtree[max_levels];
     for (int rank = 0; rank < ranks; ++rank) {
       Accumulator value = Arithmetic<T>::wide(parts[static_cast<std::size_t>(rank) * stride + i]);
       int level = 0;
@@ -116,8 +117,8 @@ __global__ void reduce_kernel(const T* parts, std::size_t stride, int ranks, T* 
   }
 }
 
-/// The same tree for a number of ranks that is known when this is compiled: combines neighbours, then neighbours of those,
-/// and keeps all values in registers. Every range of ranks begins at a multiple of its size, as in the tree.
+/// Reduces the values along the tree, for a number of ranks known at compile time, with all values in registers. Combines
+/// neighbours first, then neighbouring pairs, and so on.
 template <Op op, int ranks, class A>
 __device__ A along_tree(const A (&values)[ranks]) {
   A left[ranks];
@@ -138,7 +139,7 @@ union Vector {
   T elements[vector_bytes / sizeof(T)];
 };
 
-/// `count` and `stride` are in vectors.
+/// Reduces one vector of 16 bytes per iteration. `count` and `stride` are numbers of vectors.
 template <Op op, class T, int ranks>
 __global__ void reduce_vectors(const uint4* parts, std::size_t stride, uint4* out, std::size_t count, int divide_by) {
   using Accumulator = typename Arithmetic<T>::Accumulator;
@@ -169,8 +170,8 @@ unsigned blocks_for(std::size_t work) {
 
 bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % vector_bytes == 0; }
 
-/// Launches the kernel for vectors if `ranks` are as many, and all vectors are aligned. Returns the number of elements that
-/// it reduces: the last few, which fill no vector, remain.
+/// Launches the kernel for vectors, if `r` has `ranks` ranks and all its vectors are aligned. Returns the number of
+/// elements that it reduces, which excludes the last elements that do not fill a vector.
 template <Op op, class T, int ranks>
 std::size_t launch_vectors(const TreeReduction& r, cudaStream_t stream) {
   constexpr std::size_t width = vector_bytes / sizeof(T);
@@ -190,7 +191,7 @@ std::size_t launch_for_few(const TreeReduction& r, cudaStream_t stream, std::int
 template <Op op, class T>
 cudaError_t launch(const TreeReduction& r, cudaStream_t stream) {
   std::size_t done = 0;
-  if constexpr (op == Op::sum)  // of gradients, which is what has to be fast
+  if constexpr (op == Op::sum)                                                      // sums of gradients must be fast
     done = launch_for_few<op, T>(r, stream, std::make_integer_sequence<int, 7>());  // 2 to 8 ranks
   if (const auto left = r.count - done; left > 0)
     reduce_kernel<op, T><<<blocks_for(left), threads, 0, stream>>>(static_cast<const T*>(r.parts) + done, r.stride, r.ranks,

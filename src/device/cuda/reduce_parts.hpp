@@ -5,7 +5,7 @@
 
 namespace trainrt::device {
 
-/// Enqueues the reduction. What it returns is the launch's.
+/// Enqueues the reduction on `stream`. Returns the error of the kernel launch.
 cudaError_t reduce_parts(const TreeReduction& reduction, cudaStream_t stream);
 
 }  // namespace trainrt::device

@@ -1,5 +1,5 @@
-// A build without the CUDA toolkit.
-#include "device/kinds.hpp"
+// cuda_runtime() of a build without the CUDA toolkit.
+#include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {
 

@@ -16,18 +16,20 @@
 
 namespace trainrt::test {
 
-/// What a rank's values are, so that every rank can tell what the others hold.
+/// Returns the values of a rank. Every rank can compute the values of the other ranks.
 template <class T>
 std::vector<T> values_of(int rank, std::size_t count) {
   Random random(99, static_cast<std::uint64_t>(rank));
   std::vector<T> values(count);
   for (auto& value : values)
-    value = static_cast<T>((random.uniform() - 0.5) *
-                           (random.below(2) == 0 ? 1e3 : 1e-3));  // magnitudes that make order matter
+    value = static_cast<T>(
+        (random.uniform() - 0.5) *
+        (random.below(2) == 0 ? 1e3 : 1e-3));  // with these magnitudes the order of additions changes the bits
   return values;
 }
 
-/// The sum over ranks first .. first+width of the tree, written as the contract says it, not as any backend computes it.
+/// Returns the sum of the ranks [first, first + width) along the tree. Implements the definition in the contract directly,
+/// independently of the backends.
 template <class T>
 T tree_sum(const std::vector<std::vector<T>>& all, std::size_t i, std::size_t first, std::size_t width) {
   if (width == 1) return all[first][i];
@@ -80,7 +82,7 @@ inline std::string exchange_findings(Communicator& c) {
 inline std::string maximum_findings(Communicator& c) {
   for (int round = 0; round < 5; ++round) {
     c.start_maximum({c.rank(), -c.rank(), round, c.rank() == round ? 7 : 0});
-    double work = c.all_reduced(1.0, Op::sum);  // other collectives may run while a maximum is in flight
+    double work = c.all_reduced(1.0, Op::sum);  // other collectives may run before the maximum is finished
     if (work != c.size()) return "all_reduce during a maximum is wrong; ";
     const auto result = c.finish_maximum();
     if (result != Communicator::Maximum{c.size() - 1, 0, round, round < c.size() ? 7 : 0}) return "maximum is wrong; ";
@@ -95,7 +97,7 @@ inline std::string nan_findings(Communicator& c) {
   return {};
 }
 
-/// The 16-bit types are summed in f32 by the tree, and rounded once.
+/// Checks that 16-bit types are summed in f32 along the tree and rounded once.
 template <class Round, class Widen>
 std::string small_float_findings(Communicator& c, DType dtype, Round round, Widen widen) {
   const std::size_t count = 5001;
@@ -134,7 +136,7 @@ inline float from_bf16(std::uint16_t half) {
 inline std::uint16_t to_f16(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
 inline float from_f16(std::uint16_t half) { return static_cast<float>(std::bit_cast<_Float16>(half)); }
 
-/// counts that differ, with an empty part among them.
+/// Returns different numbers of elements for the ranks; rank 1 has an empty part.
 inline std::vector<std::size_t> uneven_counts(int size, std::size_t unit) {
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < size; ++rank) counts.push_back(rank == 1 ? 0 : unit * static_cast<std::size_t>(rank + 1) + 3);
@@ -166,7 +168,8 @@ inline std::string part_findings(Communicator& c, std::size_t unit) {
   return gathered.back() == -7 ? "" : "all_gather writes past its buffer; ";
 }
 
-/// More in flight than any board has room for, of all sizes, waited for in another order; in memory of the backend and not.
+/// Starts more collectives than a board has room for, of all sizes, in memory of the backend and in other memory, and waits
+/// for them in another order.
 inline std::string flight_findings(Communicator& c) {
   constexpr std::size_t in_flight = 150;
   const auto window = c.allocate(std::size_t{1} << 20);
@@ -196,7 +199,7 @@ inline std::string flight_findings(Communicator& c) {
   return {};
 }
 
-/// A broadcast's root is done before the others have read, and comes with the next collective.
+/// Checks that the root of a broadcast can start the next collective before the other ranks have read the data.
 inline std::string overtaking_findings(Communicator& c) {
   const std::size_t count = std::size_t{1} << 18;
   for (int root = 0; root < std::min(c.size(), 2); ++root) {
@@ -207,14 +210,14 @@ inline std::string overtaking_findings(Communicator& c) {
     if (c.rank() != root) std::this_thread::sleep_for(std::chrono::milliseconds(30));
     c.wait(last);
     for (std::size_t i = 0; i < count; ++i) {
-      if (sent[i] != 7) return "a broadcast is overtaken by what follows it; ";
-      if (summed[i] != 100.0F * static_cast<float>(c.size())) return "an all_reduce behind a broadcast is wrong; ";
+      if (sent[i] != 7) return "a broadcast is overtaken by the next collective; ";
+      if (summed[i] != 100.0F * static_cast<float>(c.size())) return "an all_reduce after a broadcast is wrong; ";
     }
   }
   return {};
 }
 
-/// Ranks that make the same calls, and look after them at different times, wait for each other nowhere for good.
+/// Checks for deadlocks if ranks make the same calls, but call test() and wait() at different times.
 inline std::string pace_findings(Communicator& c) {
   std::vector<std::vector<float>> values(6, std::vector<float>(7000));
   for (int round = 0; round < 20; ++round) {
@@ -226,7 +229,7 @@ inline std::string pace_findings(Communicator& c) {
           {.kind = Collective::Kind::all_reduce, .buffer = {each.data(), each.size(), DType::f32}, .name = "pace"}));
       if ((c.rank() + round) % 3 == 0) c.test(tickets.front());
     }
-    const auto memory = c.allocate(4096);  // while they are under way
+    const auto memory = c.allocate(4096);  // while collectives are in progress
     if ((c.rank() + round) % 2 == 0) c.wait(tickets.back());
     if (c.finish_maximum()[0] != c.size() - 1) return "a maximum among collectives is wrong; ";
     for (const auto ticket : tickets) c.wait(ticket);
@@ -237,7 +240,7 @@ inline std::string pace_findings(Communicator& c) {
   return {};
 }
 
-/// Giving memory back is each rank's own affair: others may go on with theirs.
+/// Checks that a rank can release allocated memory while other ranks continue to use theirs.
 inline std::string given_back_findings(Communicator& c) {
   constexpr std::size_t count = 100'000;
   auto memory = c.allocate(count * sizeof(float));
@@ -251,10 +254,10 @@ inline std::string given_back_findings(Communicator& c) {
     if ((c.rank() == 0 ? plain[i] : values[i]) != 1) return "memory that another rank gave back is lost; ";
   memory.reset();
   const auto next = c.allocate(count * sizeof(float));
-  return reinterpret_cast<float*>(next.get())[count - 1] == 0 ? "" : "memory that was given back is not zeroed anew; ";
+  return reinterpret_cast<float*>(next.get())[count - 1] == 0 ? "" : "memory that was released is not zeroed again; ";
 }
 
-/// In memory of the backend's own, at sizes around its borders.
+/// Checks collectives in memory of the backend, at sizes around its internal limits.
 inline std::string window_findings(Communicator& c) {
   for (const std::size_t count : {1UL, 2049UL, 16384UL, 300001UL}) {
     const auto memory = c.allocate(count * sizeof(float));
@@ -282,7 +285,7 @@ inline std::string window_findings(Communicator& c) {
 
 inline std::string split_findings(Communicator& c) {
   const int color = c.rank() % 2 == 0 ? 5 : 9;
-  const auto part = c.split(color, -c.rank());  // numbered backwards
+  const auto part = c.split(color, -c.rank());  // in reverse order
   const int members = color == 5 ? (c.size() + 1) / 2 : c.size() / 2;
   if (!part || part->size() != members) return "split makes a group of the wrong size; ";
   if (part->rank() != members - 1 - c.rank() / 2) return "split does not number by key; ";
@@ -295,13 +298,14 @@ inline std::string split_findings(Communicator& c) {
   return texts.back() == std::to_string(color == 5 ? 0 : 1) ? "" : "all_gather in a part is wrong; ";
 }
 
-/// allocate() has memory of the devices that it reaches, and refuses the others; on all ranks alike.
+/// Checks that allocate() succeeds for exactly the devices that the communicator reaches, and that all ranks agree on
+/// these.
 inline std::string reach_findings(Communicator& c) {
   if (!c.reaches(Device::host)) return "the host is not reached; ";
   for (const auto device : {Device::host, Device::cuda}) {
     const auto about = " on " + std::string(name_of(device)) + "; ";
     if (c.all_reduced(c.reaches(device) ? 1 : 0, Op::sum) != (c.reaches(device) ? c.size() : 0))
-      return "the ranks differ in what they reach" + about;
+      return "the ranks do not reach the same devices" + about;
     try {
       const auto memory = c.allocate(64, device);
       if (!c.reaches(device)) return "memory that is not reached is given" + about;
@@ -329,7 +333,7 @@ inline std::string bucket_findings(Communicator& c) {
   return {};
 }
 
-/// Everything that the header of Communicator promises; "" if it is kept. Collective.
+/// Checks the contract in the header of Communicator. Returns the violations as text, or "". Collective.
 inline std::string communicator_findings(Communicator& c) {
   std::string findings;
   for (const std::size_t count : {0UL, 1UL, 7UL, 4096UL, 4097UL, 100001UL}) {

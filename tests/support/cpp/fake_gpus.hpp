@@ -39,7 +39,7 @@ class FakeGpus : public device::Runtime {
 
   std::string_view name() const override { return "fake"; }
   int count() override { return count_; }
-  std::string why_none() override { return count_ == 0 ? "the test has none" : ""; }
+  std::string no_gpu_reason() override { return count_ == 0 ? "the test has no GPUs" : ""; }
   std::string versions() override { return "fake"; }
   device::Gpu describe(int gpu) override { return {gpu, "Fake GPU", "fake-" + std::to_string(gpu), std::size_t{1} << 30}; }
   std::optional<int> owner_of(const void* memory) override {

@@ -146,6 +146,6 @@ TEST_CASE("a GPU that does not answer fails the save within the limit") {
     gpus.stalled = false;
   });
   CHECK_FALSE(result.committed);
-  CHECK_THAT(result.error, Contains("from a GPU have come to a halt"));
+  CHECK_THAT(result.error, Contains("from a GPU: the GPU did not finish"));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }

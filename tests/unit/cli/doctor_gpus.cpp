@@ -26,7 +26,7 @@ Finding run_check(std::string_view name, int gpus, const std::string& gpus_per_w
 TEST_CASE("no GPU is a plain statement with its reason") {
   const auto none = run_check("cuda", 0);
   CHECK(none.grade == Grade::ok);
-  CHECK_THAT(none.text, Contains("no GPU: the test has none"));
+  CHECK_THAT(none.text, Contains("no GPU: the test has no GPUs"));
   CHECK(run_check("nccl", 0).grade == Grade::ok);
   const auto gpus = run_check("gpus", 0);
   CHECK(gpus.grade == Grade::ok);
@@ -44,6 +44,6 @@ TEST_CASE("GPUs are told by name, versions and number a rank") {
 TEST_CASE("more GPUs a worker than there are is an error that says what to do") {
   const auto too_many = run_check("gpus", 1, "2");
   CHECK(too_many.grade == Grade::error);
-  CHECK_THAT(too_many.text, Contains("asked for 2 GPUs a worker") && Contains("scaling.gpus_per_worker"));
+  CHECK_THAT(too_many.text, Contains("2 GPUs per worker requested") && Contains("scaling.gpus_per_worker"));
   CHECK_FALSE(too_many.advice.empty());
 }

@@ -44,7 +44,7 @@ Values values(const GradientBuckets& buckets, const Parameters& parameters) {
   return all;
 }
 
-/// What each rank has after one step in which it calls announce(buckets, rank).
+/// Runs one step on each rank, in which the rank calls announce(buckets, rank). Returns the gradients of each rank.
 std::vector<Values> averaged(int ranks, const GradientOptions& options,
                              const std::function<void(GradientBuckets&, int)>& announce) {
   std::vector<Values> found(static_cast<std::size_t>(ranks));
@@ -62,7 +62,7 @@ void announce_in_reverse(GradientBuckets& buckets, int) {
   for (auto p = model.size(); p-- > 0;) buckets.ready(p);
 }
 
-/// Along the tree over rank numbers: neighbours, then pairs of pairs.
+/// Returns the expected means, computed along the tree over rank numbers: neighbours first, then pairs of pairs.
 float tree_mean(std::vector<float> parts) {
   const auto ranks = parts.size();
   for (std::size_t step = 1; step < ranks; step *= 2)
@@ -91,7 +91,7 @@ float as_bf16(float value) {
   return std::bit_cast<float>(bits << 16);
 }
 
-/// One rank of two that notes what is started and completes nothing before it is waited for.
+/// A communicator of one of two ranks. It records the names of started collectives and completes them in wait() only.
 class Recorder : public Communicator {
  public:
   Recorder() : Communicator(0, 2) {}
@@ -112,7 +112,7 @@ class Recorder : public Communicator {
 
 }  // namespace
 
-TEST_CASE("any bucket size gives the same bits, the mean along the tree") {
+TEST_CASE("the mean has the same bits for any bucket size") {
   for (const int ranks : {1, 2, 3, 4}) {
     const auto expected = reference(ranks, [](float value) { return value; });
     for (const std::size_t bytes : {0UL, 256UL, 2048UL, 4UL << 20}) {
@@ -122,27 +122,27 @@ TEST_CASE("any bucket size gives the same bits, the mean along the tree") {
   }
 }
 
-TEST_CASE("the order in which gradients become ready does not matter, nor whether they are told of") {
+TEST_CASE("the result does not depend on the order of ready() or on missing calls of it") {
   const auto expected = reference(3, [](float value) { return value; });
   const auto announce = [](GradientBuckets& buckets, int rank) {
     if (rank == 0) return announce_in_reverse(buckets, rank);
-    if (rank == 1)  // the other way round, and one is missing
+    if (rank == 1)  // in reverse order and without the first parameter
       for (std::size_t p = 1; p < model.size(); ++p) buckets.ready(p);
   };
   for (const auto& found : averaged(3, {.bucket_bytes = 256}, announce)) CHECK(found == expected);
 }
 
-TEST_CASE("bf16 on the wire rounds to nearest even, sums in f32 and rounds again") {
+TEST_CASE("bf16_on_the_wire rounds to nearest even, sums in f32 and rounds again") {
   for (const auto& found : averaged(3, {.bucket_bytes = 2048, .bf16_on_the_wire = true}, announce_in_reverse))
     CHECK(found == reference(3, as_bf16));
 }
 
-TEST_CASE("buckets start in one order, from the last parameter on, as soon as they are full") {
+TEST_CASE("full buckets start at once, in the order from the last parameter to the first") {
   Recorder recorder;
   GradientBuckets buckets(recorder, model, {.bucket_bytes = 1});
   REQUIRE(buckets.bucket_count() == model.size());
   buckets.ready(3);
-  CHECK(recorder.started.empty());  // what comes before it on every rank is not ready
+  CHECK(recorder.started.empty());  // an earlier bucket is not ready
   buckets.ready(4);
   CHECK(recorder.started == std::vector<std::string>{"bucket 0 (e)", "bucket 1 (d)"});
   recorder.completed = 1;
@@ -153,7 +153,7 @@ TEST_CASE("buckets start in one order, from the last parameter on, as soon as th
   CHECK(buckets.overlapped() == Approx(256.0 / (256 + 4096 + 64 + 64 + 1216)));
 }
 
-TEST_CASE("a bucket holds one type, and each type fills a bucket of its own") {
+TEST_CASE("each bucket holds gradients of one type") {
   Recorder recorder;
   const Parameters mixed{{"a", 8, DType::f32}, {"b", 8, DType::bf16}, {"c", 8, DType::f32}, {"d", 8, DType::f64}};
   GradientBuckets buckets(recorder, mixed, {.bucket_bytes = 128});
@@ -163,7 +163,7 @@ TEST_CASE("a bucket holds one type, and each type fills a bucket of its own") {
   for (std::size_t p = 0; p < mixed.size(); ++p) CHECK(reinterpret_cast<std::uintptr_t>(buckets.gradient(p)) % 64 == 0);
 }
 
-TEST_CASE("mixed types are averaged, each in its own") {
+TEST_CASE("gradients of mixed types are averaged, each in its own type") {
   std::mutex mutex;
   test::run_ranks(2, [&](Communicator& communicator) {
     const Parameters mixed{{"a", 3, DType::f64}, {"b", 3, DType::f32}, {"c", 3, DType::bf16}, {"d", 3, DType::f16}};
@@ -183,7 +183,7 @@ TEST_CASE("mixed types are averaged, each in its own") {
   });
 }
 
-TEST_CASE("a gradient that is told of twice in a step is an error, in the next step it is not") {
+TEST_CASE("a second ready() for a gradient is an error in the same step only") {
   Recorder recorder;
   GradientBuckets buckets(recorder, model);
   buckets.ready(1);
@@ -192,14 +192,14 @@ TEST_CASE("a gradient that is told of twice in a step is an error, in the next s
   buckets.ready(1);
 }
 
-TEST_CASE("gradients that are being reduced are not zeroed") {
+TEST_CASE("zero() is an error while gradients are being reduced") {
   Recorder recorder;
   GradientBuckets buckets(recorder, model, {.bucket_bytes = 1});
   floats(buckets, 0)[0] = 1;
   buckets.zero();
   CHECK(floats(buckets, 0)[0] == 0);
   buckets.ready(4);
-  CHECK_THROWS_WITH(buckets.zero(), Catch::Contains("bucket 0 (e) is in flight"));
+  CHECK_THROWS_WITH(buckets.zero(), Catch::Contains("bucket 0 (e) is being reduced"));
   buckets.average();
   buckets.zero();
 }
@@ -212,11 +212,11 @@ TEST_CASE("gradients accumulate until they are averaged") {
   };
   auto expected = reference(2, [](float value) { return value + value; });
   for (auto& values : expected)
-    for (auto& value : values) value /= 2;  // reference() doubled the mean too; powers of two round nothing
+    for (auto& value : values) value /= 2;  // the doubled values double the mean, too; dividing by 2 is exact
   for (const auto& found : averaged(2, {.bucket_bytes = 256}, add_twice)) CHECK(found == expected);
 }
 
-TEST_CASE("clipping scales to the norm, by the same factor whatever the buckets, and leaves smaller gradients alone") {
+TEST_CASE("clip() scales gradients above the norm by the same factor for any bucket size") {
   const auto communicator = std::make_unique<Recorder>();
   std::vector<Values> clipped;
   for (const std::size_t bytes : {1UL, 1UL << 20}) {
@@ -238,7 +238,7 @@ TEST_CASE("clipping scales to the norm, by the same factor whatever the buckets,
   CHECK(clipped[0] == clipped[1]);
 }
 
-TEST_CASE("a norm that is not finite scales nothing") {
+TEST_CASE("clip() changes nothing if the norm is not finite") {
   Recorder recorder;
   GradientBuckets buckets(recorder, model);
   fill(buckets, model, 0);
@@ -262,7 +262,7 @@ TEST_CASE("16-bit gradients are clipped in f32 and rounded once") {
   CHECK(h[1] == 0x4000);  // 2
 }
 
-TEST_CASE("integers have no gradients") {
+TEST_CASE("integer gradients are an error that names the parameter") {
   Recorder recorder;
   const Parameters integers{{"steps", 4, DType::i64}};
   CHECK_THROWS_WITH(GradientBuckets(recorder, integers), Catch::Contains("'steps' cannot be i64"));

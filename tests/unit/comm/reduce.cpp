@@ -14,7 +14,7 @@ using namespace trainrt::comm;
 
 namespace {
 
-/// n parts that lie `shift` elements off any alignment.
+/// One part per rank, `shift` elements after an aligned address.
 template <class T>
 struct Parts {
   std::vector<std::vector<T>> memory;
@@ -43,7 +43,7 @@ void check_sums(int ranks, std::size_t count, std::size_t shift) {
 
 }  // namespace
 
-TEST_CASE("a reduction writes the tree's sum to every part, at any size and alignment") {
+TEST_CASE("reduce_to() writes the sum along the tree to every part, for any size and alignment") {
   for (const int ranks : {1, 2, 3, 5, 8})
     for (const std::size_t count : {0UL, 1UL, 15UL, 2047UL, 2048UL, 5001UL})
       for (const std::size_t shift : {0UL, 1UL}) {
@@ -55,7 +55,7 @@ TEST_CASE("a reduction writes the tree's sum to every part, at any size and alig
       }
 }
 
-TEST_CASE("inputs that are not outputs stay as they are") {
+TEST_CASE("reduce_to() does not change inputs that are not outputs") {
   Parts<float> parts(3, 100, 0);
   const auto before = parts.memory;
   std::vector<float> result(100);
@@ -65,7 +65,7 @@ TEST_CASE("inputs that are not outputs stay as they are") {
   CHECK(result[7] == ((before[0][7] + before[1][7]) + before[2][7]) / 3);
 }
 
-TEST_CASE("a NaN on either side wins in min and max, of two ranks and of three") {
+TEST_CASE("the minimum and the maximum of a NaN and numbers are NaN, on 2 and 3 ranks") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const std::size_t ranks : {2UL, 3UL})
     for (std::size_t holder = 0; holder < ranks; ++holder)
@@ -80,7 +80,7 @@ TEST_CASE("a NaN on either side wins in min and max, of two ranks and of three")
       }
 }
 
-TEST_CASE("integers wrap around, and their mean rounds toward zero") {
+TEST_CASE("sums of integers wrap around and their mean rounds toward zero") {
   std::int32_t a = std::numeric_limits<std::int32_t>::max(), b = 1;
   std::vector<std::byte*> parts = {reinterpret_cast<std::byte*>(&a), reinterpret_cast<std::byte*>(&b)};
   reduce_to(parts, parts, 1, DType::i32, Op::sum, tree_steps(2), 2);
@@ -90,7 +90,7 @@ TEST_CASE("integers wrap around, and their mean rounds toward zero") {
   CHECK(a == -3);
 }
 
-TEST_CASE("all 65536 patterns of the 16-bit types widen and narrow to themselves") {
+TEST_CASE("every 16-bit pattern that is no NaN is the same after widen() and narrow()") {
   for (const auto type : {DType::f16, DType::bf16}) {
     std::vector<std::uint16_t> patterns(65536), back(65536);
     for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<std::uint16_t>(i);
@@ -102,18 +102,18 @@ TEST_CASE("all 65536 patterns of the 16-bit types widen and narrow to themselves
   }
 }
 
-TEST_CASE("narrowing rounds to nearest, ties to even, and keeps NaN a NaN") {
+TEST_CASE("narrow() rounds to nearest, ties to even, and keeps NaNs") {
   const float values[] = {1.00390625F, 1.01171875F, 3.4e38F, std::bit_cast<float>(0x7f800001U)};
   std::uint16_t narrowed[4];
   narrow(values, reinterpret_cast<std::byte*>(narrowed), 4, DType::bf16);
-  CHECK(narrowed[0] == 0x3f80);  // half way between 1 and the next: to the even one
+  CHECK(narrowed[0] == 0x3f80);  // half way between 1 and the next number: rounds to the even one
   CHECK(narrowed[1] == 0x3f82);
-  CHECK(narrowed[2] == 0x7f80);  // beyond the largest: infinity
+  CHECK(narrowed[2] == 0x7f80);  // beyond the largest number: infinity
   CHECK((narrowed[3] & 0x7fU) != 0);
   CHECK((narrowed[3] & 0x7f80U) == 0x7f80U);
 }
 
-TEST_CASE("types that collectives do not reduce are named, with those that they do") {
+TEST_CASE("a type that cannot be reduced is an error that lists the supported types") {
   CHECK_THROWS_AS(accumulator_of(DType::u8), UsageError);
   CHECK_THROWS_WITH(accumulator_of(DType::boolean), Catch::Contains("bool") && Catch::Contains("bf16"));
 }

@@ -11,7 +11,7 @@ using namespace trainrt::comm;
 
 namespace {
 
-/// The additions as text: "((0+1)+2)".
+/// Performs the steps on texts, so that the result shows the order of additions: "((0+1)+2)".
 void add_up(std::vector<std::string>& parts, const std::vector<TreeStep>& steps) {
   for (const auto [into, from] : steps)
     parts[static_cast<std::size_t>(into)] =
@@ -25,7 +25,7 @@ std::string whole_tree(int size) {
   return parts[0];
 }
 
-/// The same by nodes: each adds up what it holds, then the nodes' sums are added.
+/// Returns the order of additions if each node first adds up its complete subtrees, and then the nodes' sums are added.
 std::string tree_over_nodes(const std::vector<int>& node_of_rank) {
   const int size = static_cast<int>(node_of_rank.size());
   const int nodes = *std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1;
@@ -40,7 +40,7 @@ std::string tree_over_nodes(const std::vector<int>& node_of_rank) {
       parts.push_back(std::to_string(rank));
     }
     add_up(parts, steps_within(ranks, size));
-    for (const auto& subtree : whole_subtrees(ranks, size)) {
+    for (const auto& subtree : complete_subtrees(ranks, size)) {
       subtrees.push_back(subtree);
       sums.push_back(parts[static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), subtree.first) - ranks.begin())]);
     }
@@ -58,7 +58,7 @@ TEST_CASE("the tree adds neighbours first, then pairs of pairs") {
   CHECK(whole_tree(8) == "(((0+1)+(2+3))+((4+5)+(6+7)))");
 }
 
-TEST_CASE("the same additions in the same order, whatever the layout of ranks over nodes") {
+TEST_CASE("the order of additions is the same for every layout of ranks over nodes") {
   CHECK(tree_over_nodes({0, 0, 0, 1, 1, 2}) == whole_tree(6));
   Random random(7, 0);
   for (int round = 0; round < 500; ++round) {
@@ -67,7 +67,8 @@ TEST_CASE("the same additions in the same order, whatever the layout of ranks ov
     std::vector<int> node_of_rank;
     int known = 0;
     for (int rank = 0; rank < size; ++rank) {
-      const int node = std::min(static_cast<int>(random.below(nodes)), known);  // numbered by lowest rank
+      const int node =
+          std::min(static_cast<int>(random.below(nodes)), known);  // nodes are numbered in the order of their lowest rank
       known = std::max(known, node + 1);
       node_of_rank.push_back(node);
     }
@@ -76,9 +77,10 @@ TEST_CASE("the same additions in the same order, whatever the layout of ranks ov
   }
 }
 
-TEST_CASE("a layout in blocks exchanges one sum a node") {
-  CHECK(whole_subtrees(std::vector{0, 1, 2, 3}, 8) == std::vector<Subtree>{{0, 4}});
-  CHECK(whole_subtrees(std::vector{4, 5, 6}, 7) == std::vector<Subtree>{{4, 4}});  // cut short by the last rank, and whole
-  CHECK(whole_subtrees(std::vector{0, 1, 2}, 6) == std::vector<Subtree>{{0, 2}, {2, 1}});
-  CHECK(whole_subtrees(std::vector{1, 3}, 4) == std::vector<Subtree>{{1, 1}, {3, 1}});
+TEST_CASE("ranks in blocks have one complete subtree per node") {
+  CHECK(complete_subtrees(std::vector{0, 1, 2, 3}, 8) == std::vector<Subtree>{{0, 4}});
+  CHECK(complete_subtrees(std::vector{4, 5, 6}, 7) ==
+        std::vector<Subtree>{{4, 4}});  // complete, although it has only 3 of 4 ranks
+  CHECK(complete_subtrees(std::vector{0, 1, 2}, 6) == std::vector<Subtree>{{0, 2}, {2, 1}});
+  CHECK(complete_subtrees(std::vector{1, 3}, 4) == std::vector<Subtree>{{1, 1}, {3, 1}});
 }

@@ -1,4 +1,4 @@
-// What a rank hears when others do not come, do something else, or are gone.
+// Errors of a rank if other ranks do not join a collective, make different calls, or have exited.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Runs ranks as threads that may fail; what each threw, "" for nothing.
+/// Runs ranks as threads. Returns the message of the error that each rank threw, or "".
 std::vector<std::string> errors_of(int size, double timeout_seconds, const std::function<void(Communicator&)>& rank_main,
                                    bool check = false) {
   const auto group = std::make_shared<comm::ThreadGroup>(size, timeout_seconds);
@@ -38,7 +38,7 @@ std::vector<std::string> errors_of(int size, double timeout_seconds, const std::
 
 }  // namespace
 
-TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks and their last step") {
+TEST_CASE("a timeout names the operation, the tensor, the missing ranks and their last step") {
   const auto errors = errors_of(3, 0.2, [](Communicator& c) {
     c.at_step(c.rank() == 1 ? 7 : 9);
     if (c.rank() == 1) return;
@@ -51,7 +51,7 @@ TEST_CASE("a wait that ends names the operation, the tensor, the missing ranks a
   CHECK(errors[1].empty());
 }
 
-TEST_CASE("a maximum that a rank does not join ends too") {
+TEST_CASE("a maximum that a rank does not join times out") {
   const auto errors = errors_of(2, 0.2, [](Communicator& c) {
     if (c.rank() == 1) return;
     c.start_maximum({});
@@ -60,18 +60,18 @@ TEST_CASE("a maximum that a rank does not join ends too") {
   CHECK_THAT(errors[0], Contains("stop vote") && Contains("rank 1"));
 }
 
-TEST_CASE("after a wait that failed the communicator says so, and waits no more") {
+TEST_CASE("after a timeout every later call fails at once with the reason") {
   const auto start = std::chrono::steady_clock::now();
   const auto errors = errors_of(2, 0.2, [](Communicator& c) {
     if (c.rank() == 1) return;
     CHECK_THROWS_AS(c.barrier(), Error);
     c.barrier();
   });
-  CHECK_THAT(errors[0], Contains("of no use any more") && Contains("rank 1"));
+  CHECK_THAT(errors[0], Contains("can no longer be used") && Contains("rank 1"));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
 }
 
-TEST_CASE("ranks that come with other sizes, types or operations are told who came with what") {
+TEST_CASE("different sizes, types or operations are an error that names the ranks and their calls") {
   const auto errors = errors_of(2, 5, [](Communicator& c) {
     std::vector<float> values(c.rank() == 0 ? 1000 : 1001);
     c.all_reduce(values, Op::sum, "gradient");
@@ -81,7 +81,7 @@ TEST_CASE("ranks that come with other sizes, types or operations are told who ca
                Contains("'gradient'") && Contains("all_reduce of 1000 f32 (sum)") && Contains("all_reduce of 1001 f32"));
 }
 
-TEST_CASE("with scaling.check other kinds, roots and names are found before anything is exchanged") {
+TEST_CASE("with CommOptions::check, different kinds, roots and names are found before the exchange") {
   const auto other_root = errors_of(
       2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
   for (const auto& error : other_root)
@@ -96,8 +96,8 @@ TEST_CASE("with scaling.check other kinds, roots and names are found before anyt
       },
       true);
   for (const auto& error : other_kind)
-    CHECK_THAT(error, Contains("at step 4") && Contains("rank 0 came with all_reduce of 3 f32 (max) 'scores'") &&
-                          Contains("rank 2 with barrier 'end'"));
+    CHECK_THAT(error, Contains("at step 4") && Contains("rank 0 called all_reduce of 3 f32 (max) 'scores'") &&
+                          Contains("rank 2 called barrier 'end'"));
   const auto other_name = errors_of(
       2, 5,
       [](Communicator& c) {
@@ -108,7 +108,7 @@ TEST_CASE("with scaling.check other kinds, roots and names are found before anyt
   for (const auto& error : other_name) CHECK_THAT(error, Contains("'weight'") && Contains("'bias'"));
 }
 
-TEST_CASE("a rank whose process has ended is missed at once, not after the limit") {
+TEST_CASE("a rank whose process has exited is reported before the timeout") {
   void* const memory = mmap(nullptr, comm::Board::bytes_for(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
   const pid_t child = fork();
@@ -119,25 +119,25 @@ TEST_CASE("a rank whose process has ended is missed at once, not after the limit
     _exit(0);
   }
   comm::Board board(static_cast<std::byte*>(memory), 0, {4, 6});
-  comm::Arrivals first(board, comm::Board::announced, 1, 1), second(board, comm::Board::announced, 2, 1);
+  comm::CounterWait first(board, comm::Board::announced, 1, 1), second(board, comm::Board::announced, 2, 1);
   for (int tries = 0; tries < 500 && !first.ready(); ++tries) first.sleep(0.01);  // sleeps on the child's futex
   CHECK(first.ready());
   REQUIRE(waitpid(child, nullptr, 0) == child);
   CHECK_FALSE(second.ready());
-  CHECK_THAT(second.lost(), Contains("rank 6 (last seen at step 12) is gone"));
+  CHECK_THAT(second.failure(), Contains("rank 6 (last seen at step 12) has exited"));
   munmap(memory, comm::Board::bytes_for(2));
 }
 
 namespace {
 
-/// One rank that comes, and whose process ends, between two looks.
+/// The wait for a rank that exits; if `comes`, the rank joined just before.
 class LastMoment : public comm::Awaited {
  public:
   bool ready() override { return came_; }
   void sleep(double) override {}
-  std::string lost() override {
+  std::string failure() override {
     came_ = comes_;
-    return "rank 1 is gone";
+    return "rank 1 has exited";
   }
   std::string missing() override { return "rank 1"; }
   explicit LastMoment(bool comes) : comes_(comes) {}
@@ -150,14 +150,14 @@ class LastMoment : public comm::Awaited {
 class WaitsFor : public comm::QueuedCommunicator {
  public:
   explicit WaitsFor(comm::Awaited& awaited) : QueuedCommunicator(0, 2, 5), awaited_(awaited) {}
-  ~WaitsFor() override { forget(); }
+  ~WaitsFor() override { drop_pending(); }
   std::string_view name() const override { return "test"; }
   void start_maximum(const Maximum&) override {}
   Maximum finish_maximum(std::string_view) override { return {}; }
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 
  protected:
-  comm::Task task_of(Collective) override { co_await awaited_; }
+  comm::CollectiveTask make_task(Collective) override { co_await awaited_; }
 
  private:
   comm::Awaited& awaited_;
@@ -165,14 +165,15 @@ class WaitsFor : public comm::QueuedCommunicator {
 
 }  // namespace
 
-TEST_CASE("a rank that came and then ended is not missed") {
+TEST_CASE("a rank that joined before it exited is not reported as missing") {
   LastMoment comes(true), never(false);
   CHECK_NOTHROW(WaitsFor(comes).barrier());
-  CHECK_THROWS_WITH(WaitsFor(never).barrier("end"), Contains("barrier of 'end' on rank 0") && Contains("rank 1 is gone"));
+  CHECK_THROWS_WITH(WaitsFor(never).barrier("end"),
+                    Contains("barrier of 'end' on rank 0") && Contains("rank 1 has exited"));
   CHECK_THROWS_AS(WaitsFor(never).barrier("end"), trainrt::comm::RankGone);
 }
 
-TEST_CASE("arguments that no backend could carry out are refused before anybody waits") {
+TEST_CASE("invalid arguments are refused before any rank waits, and the communicator stays usable") {
   std::vector<std::string> said(6);
   const auto errors = errors_of(2, 5, [&](Communicator& c) {
     std::vector<float> values(4);
@@ -187,12 +188,12 @@ TEST_CASE("arguments that no backend could carry out are refused before anybody 
     refusal(0, [&] { c.all_gather(values.data(), wrong, Buffer{values.data(), 4, DType::f32}, "parts"); });
     refusal(1, [&] { c.broadcast(Buffer{values.data(), 4, DType::f32}, 2); });
     refusal(2, [&] { c.all_reduce(Buffer{values.data(), 4, DType::f32, Device::cuda}, Op::sum); });
-    c.barrier();  // nothing is broken by it
+    c.barrier();  // still works
   });
   CHECK(errors == std::vector<std::string>{"", ""});
   for (const std::size_t rank : {0UL, 1UL}) {
-    CHECK_THAT(said[rank], Contains("'parts'") && Contains("3 elements, the buffer 4"));
-    CHECK_THAT(said[2 + rank], Contains("rank 2 is no root among 2 ranks"));
+    CHECK_THAT(said[rank], Contains("'parts'") && Contains("3 elements; the buffer has 4"));
+    CHECK_THAT(said[2 + rank], Contains("rank 2 is not a valid root; there are 2 ranks"));
     CHECK_THAT(said[4 + rank], Contains("cannot reach memory on cuda"));
   }
 }

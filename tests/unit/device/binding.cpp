@@ -10,14 +10,14 @@ using Numbers = std::vector<std::vector<int>>;
 
 namespace {
 
-/// A node whose ranks all see the same GPUs.
-std::vector<Visible> all_see(int ranks, int gpus) {
-  Visible visible;
+/// Returns the GPUs that the ranks of a node see if all see the same ones.
+std::vector<GpuUuids> all_see(int ranks, int gpus) {
+  GpuUuids visible;
   for (int gpu = 0; gpu < gpus; ++gpu) visible.push_back("gpu-" + std::to_string(gpu));
-  return std::vector<Visible>(static_cast<std::size_t>(ranks), visible);
+  return std::vector<GpuUuids>(static_cast<std::size_t>(ranks), visible);
 }
 
-Numbers numbers(const std::vector<Visible>& visible, std::string_view request) {
+Numbers numbers(const std::vector<GpuUuids>& visible, std::string_view request) {
   Numbers all;
   for (const auto& binding : bind_gpus(visible, gpu_request_from(request))) all.push_back(binding.gpus);
   return all;
@@ -25,7 +25,7 @@ Numbers numbers(const std::vector<Visible>& visible, std::string_view request) {
 
 }  // namespace
 
-TEST_CASE("ranks of a node share its GPUs out by local rank") {
+TEST_CASE("the GPUs of a node are divided among its ranks by local rank") {
   struct Row {
     int ranks, gpus;
     const char* request;
@@ -37,7 +37,7 @@ TEST_CASE("ranks of a node share its GPUs out by local rank") {
       {1, 1, "auto", {{0}}},
       {4, 4, "auto", {{0}, {1}, {2}, {3}}},
       {2, 4, "auto", {{0, 1}, {2, 3}}},
-      {3, 4, "auto", {{0}, {1}, {2}}},  // shares are equal: one GPU is left
+      {3, 4, "auto", {{0}, {1}, {2}}},  // shares are equal, so one GPU is not used
       {2, 1, "auto", {{0}, {0}}},
       {5, 2, "auto", {{0}, {0}, {0}, {1}, {1}}},
       {2, 4, "1", {{0}, {1}}},
@@ -56,42 +56,42 @@ TEST_CASE("ranks of a node share its GPUs out by local rank") {
   }
 }
 
-TEST_CASE("where Slurm shows each task its own GPUs, every rank counts its own from 0") {
-  const std::vector<Visible> own = {{"a"}, {"b"}, {"c"}};
+TEST_CASE("if each rank sees only its own GPUs, their numbers begin at 0 on every rank") {
+  const std::vector<GpuUuids> own = {{"a"}, {"b"}, {"c"}};
   CHECK(numbers(own, "auto") == Numbers{{0}, {0}, {0}});
   CHECK(numbers(own, "1") == Numbers{{0}, {0}, {0}});
   const auto bindings = bind_gpus(own, {});
   CHECK(bindings[1].uuids == std::vector<std::string>{"b"});
-  const std::vector<Visible> two_each = {{"a", "b"}, {"c", "d"}};
+  const std::vector<GpuUuids> two_each = {{"a", "b"}, {"c", "d"}};
   CHECK(numbers(two_each, "auto") == Numbers{{0, 1}, {0, 1}});
   CHECK(numbers(two_each, "1") == Numbers{{0}, {0}});
   CHECK(numbers(two_each, "2") == Numbers{{0, 1}, {0, 1}});
 }
 
-TEST_CASE("ranks that see the same GPUs share these, others theirs") {
-  const std::vector<Visible> pairs = {{"a", "b"}, {"c", "d"}, {"a", "b"}, {"c", "d"}};
+TEST_CASE("only ranks that see the same GPUs divide them among each other") {
+  const std::vector<GpuUuids> pairs = {{"a", "b"}, {"c", "d"}, {"a", "b"}, {"c", "d"}};
   CHECK(numbers(pairs, "auto") == Numbers{{0}, {0}, {1}, {1}});
-  const std::vector<Visible> some = {{"a"}, {}};
+  const std::vector<GpuUuids> some = {{"a"}, {}};
   CHECK(numbers(some, "auto") == Numbers{{0}, {}});
 }
 
-TEST_CASE("a request that the node cannot meet says what to do") {
+TEST_CASE("a request that cannot be met is an error with advice") {
   CHECK_THROWS_WITH(numbers(all_see(2, 1), "1"),
-                    Contains("asked for 1 GPU a worker: 2 workers of a node need 2 GPUs, and 1 is there") &&
-                        Contains("Start fewer workers on a node"));
+                    Contains("1 GPU per worker requested: 2 workers of a node need 2 GPUs, but the node has 1 GPU") &&
+                        Contains("Start fewer workers per node"));
   CHECK_THROWS_AS(numbers(all_see(2, 1), "1"), UsageError);
   CHECK_THROWS_AS(numbers(all_see(2, 3), "2"), UsageError);
   CHECK_THROWS_AS(numbers(all_see(5, 2), "0.5"), UsageError);
   CHECK_THROWS_WITH(bind_gpus(all_see(1, 0), gpu_request_from("1"), "no driver"),
-                    Contains("asked for 1 GPU a worker: local rank 0 sees no GPU: no driver"));
-  const std::vector<Visible> overlapping = {{"a", "b"}, {"b", "c"}};
+                    Contains("1 GPU per worker requested, but local rank 0 sees no GPU: no driver"));
+  const std::vector<GpuUuids> overlapping = {{"a", "b"}, {"b", "c"}};
   CHECK_THROWS_WITH(numbers(overlapping, "auto"), Contains("local ranks 0 and 1 see some GPUs in common"));
 }
 
-TEST_CASE("the GPUs of a worker are auto, a whole number, or a fraction below 1") {
+TEST_CASE("valid requests are auto, integers and fractions below 1") {
   CHECK(gpu_request_from("auto").automatic);
-  CHECK(gpu_request_from("2").each == 2);
-  CHECK(gpu_request_from("0.25").each == 0.25);
+  CHECK(gpu_request_from("2").per_worker == 2);
+  CHECK(gpu_request_from("0.25").per_worker == 0.25);
   CHECK_FALSE(gpu_request_from("0").automatic);
   for (const char* text : {"", "all", "-1", "1.5", "2x", "nan", "inf", "1e9"}) {
     CAPTURE(text);

@@ -1,4 +1,4 @@
-// What NVML tells of GPUs, of a library that takes its place.
+// Measurements of GPUs by NVML, with a fake library.
 #include "device/gpu_meter.hpp"
 
 #include <unistd.h>
@@ -6,12 +6,12 @@
 
 using namespace trainrt;
 
-TEST_CASE("without NVIDIA's library there is no meter") {
+TEST_CASE("nvml_meter() returns nullptr without NVIDIA's library") {
   CHECK(device::nvml_meter("libno-such-library.so.1") == nullptr);
-  CHECK(device::nvml_meter("libm.so.6") == nullptr);  // a library, but not that one
+  CHECK(device::nvml_meter("libm.so.6") == nullptr);  // a library without the functions of NVML
 }
 
-TEST_CASE("the meter tells what each GPU does and who computes on it, and leaves out what is not known") {
+TEST_CASE("the meter reads utilization, energy and processes of each GPU, and leaves unknown values empty") {
   const auto meter = device::nvml_meter(FAKE_NVML);
   REQUIRE(meter);
   const auto gpus = meter->read();

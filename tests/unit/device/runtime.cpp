@@ -3,32 +3,32 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "device/kinds.hpp"
+#include "device/cuda_runtime.hpp"
 #include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::device;
 using Catch::Matchers::Contains;
 
-TEST_CASE("a machine without a GPU is no error, and says why it has none") {
+TEST_CASE("a machine without GPUs is valid and gives the reason") {
   auto& cuda = cuda_runtime();
   if (cuda.count() > 0) {
-    CHECK(cuda.why_none().empty());
+    CHECK(cuda.no_gpu_reason().empty());
     return;
   }
-  CHECK_FALSE(cuda.why_none().empty());
+  CHECK_FALSE(cuda.no_gpu_reason().empty());
   int on_the_stack = 0;
   CHECK_FALSE(cuda.owner_of(&on_the_stack));
   CHECK_FALSE(cuda.versions().empty());
 }
 
-TEST_CASE("using a GPU that is not there is an error with the reason") {
-  NoGpus none("the node has none");
-  CHECK_THROWS_WITH(none.allocate(0, 8), Contains("no GPU can be used: the node has none"));
+TEST_CASE("using a GPU on a machine without GPUs is an error with the reason") {
+  NoGpus none("the node has no GPUs");
+  CHECK_THROWS_WITH(none.allocate(0, 8), Contains("no GPU can be used: the node has no GPUs"));
   CHECK_THROWS_AS(none.make_stream(0), UsageError);
 }
 
-TEST_CASE("a stream works in order, late, and an event tells when") {
+TEST_CASE("a stream performs its work in order and asynchronously, and an event reports its completion") {
   test::FakeGpus gpus(1, std::chrono::milliseconds(5));
   const auto memory = gpus.allocate(0, 64);
   const auto stream = gpus.make_stream(0);
@@ -42,7 +42,7 @@ TEST_CASE("a stream works in order, late, and an event tells when") {
   CHECK(back == sent);
 }
 
-TEST_CASE("a stream waits for another one's event") {
+TEST_CASE("a stream waits for the event of another stream") {
   test::FakeGpus gpus(1, std::chrono::milliseconds(3));
   const auto memory = gpus.allocate(0, 1000);
   const auto first = gpus.make_stream(0);
@@ -56,14 +56,14 @@ TEST_CASE("a stream waits for another one's event") {
   CHECK(back == sent);
 }
 
-TEST_CASE("a wait for a GPU has a limit") {
+TEST_CASE("wait_within() returns false after its limit") {
   test::FakeGpus gpus;
   gpus.stalled = true;
   const auto stream = gpus.make_stream(0);
   CHECK_FALSE(wait_within(*stream->record(), 0.05));
 }
 
-TEST_CASE("device memory tells which GPU it belongs to, memory of the host none") {
+TEST_CASE("owner_of() returns the GPU of device memory and nothing for host memory") {
   test::FakeGpus gpus(2);
   const auto memory = gpus.allocate(1, 100);
   CHECK(gpus.owner_of(memory.get() + 99) == 1);

@@ -29,13 +29,13 @@ std::shared_ptr<const Error> an(Fields... fields) {
 
 std::vector<Row> rows() {
   return {
-      {an<comm::CollectiveTimeout>("all_reduce", 2, "rank 1"), {"failure.collective_timeout"}},
+      {an<comm::CollectiveTimeout>(), {"failure.collective_timeout"}},
       {an<comm::RankGone>(), {}},
-      {an<comm::UnknownBackend>("gloo"), {"scaling.backend"}},
-      {an<comm::BackendRefused>("nccl", "no GPU"), {"scaling.backend = auto"}},
-      {an<comm::BackendsDiffer>(1), {"scaling.backend"}},
+      {an<comm::UnknownBackend>(), {"scaling.backend"}},
+      {an<comm::BackendRefused>(), {"scaling.backend = auto"}},
+      {an<comm::BackendsDiffer>(), {"scaling.backend"}},
       {an<device::GpusRefused>(), {"scaling.gpus_per_worker"}},
-      {an<device::GpuStalled>(2), {"failure.collective_timeout"}},
+      {an<device::GpuStalled>(), {"failure.collective_timeout"}},
       {an<checkpoint::SaveStalled>(2), {"failure.collective_timeout"}},
       {an<checkpoint::DirectoryNotSeen>(ENOENT, "/d", 2), {"run.storage_path", "failure.storage_timeout"}},
       {an<checkpoint::DirectoryNotSeen>(ESTALE, "/d", 2), {"run.storage_path", "failure.storage_timeout"}},

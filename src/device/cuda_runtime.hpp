@@ -5,16 +5,17 @@
 
 namespace trainrt::device {
 
-/// CUDA's. In a build without the toolkit there are no GPUs, and why_none() says so. Lives as long as the process.
+/// Returns the runtime for CUDA. In a build without the CUDA toolkit it has no GPUs, and no_gpu_reason() returns that
+/// reason. It lives as long as the process.
 Runtime& cuda_runtime();
 
-/// A machine without a GPU: every use throws UsageError with the reason.
+/// The runtime of a machine without GPUs. Every use of a GPU throws UsageError with the reason.
 class NoGpus : public Runtime {
  public:
   explicit NoGpus(std::string why) : why_(std::move(why)) {}
   std::string_view name() const override { return "none"; }
   int count() override { return 0; }
-  std::string why_none() override { return why_; }
+  std::string no_gpu_reason() override { return why_; }
   std::string versions() override { return "none"; }
   Gpu describe(int) override { fail(); }
   std::optional<int> owner_of(const void*) override { return std::nullopt; }

@@ -1,4 +1,4 @@
-// MPI that a program starts and ends by itself.
+// prepare_mpi(), for programs that initialize and finalize MPI themselves.
 #include "comm/mpi/start_mpi.hpp"
 
 #include <memory>
@@ -21,19 +21,20 @@ namespace comm {
 
 namespace {
 
-/// Lives as long as the process: the bridge answers MPI until its MPI_Finalize, wherever the program calls that.
-struct Preparation {
-  std::unique_ptr<launch::Launch> launch;  ///< of PMIx, if this MPI needs it
+/// The launch and the environment variables for the program's MPI_Init. Never destroyed, because the PMI bridge must answer
+/// MPI until the program calls MPI_Finalize.
+struct MpiPreparation {
+  std::unique_ptr<launch::Launch> launch;  ///< PMIx's, if this MPI needs it
   std::unique_ptr<MpiTransports> transports;
 };
-Preparation* the_preparation = nullptr;
+MpiPreparation* the_preparation = nullptr;
 
 bool needs_pmix(const Environment& environment) {
-  const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");  // an mpiexec inside the step
+  const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");  // started by an mpiexec inside the job step
   return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text());
 }
 
-/// The ranks as the environment promises them, if nobody else tells.
+/// Returns the rank and the number of ranks according to the environment variables of the launcher.
 World promised_world(const Environment& environment) {
   World world;
   world.rank = launch::claimed_rank(environment);
@@ -43,7 +44,7 @@ World promised_world(const Environment& environment) {
 
 }  // namespace
 
-void end_preparation() {
+void undo_mpi_preparation() {
   if (the_preparation == nullptr) return;
   the_preparation->transports.reset();
   if (the_preparation->launch) the_preparation->launch->after_mpi();
@@ -54,10 +55,10 @@ void end_preparation() {
 void prepare_mpi(double timeout_seconds) {
   int initialized = 0;
   comm::check_mpi(MPI_Initialized(&initialized));
-  if (initialized != 0) throw UsageError("prepare_mpi: MPI has been initialized: call it before MPI_Init");
+  if (initialized != 0) throw UsageError("prepare_mpi: MPI is already initialized: call prepare_mpi() before MPI_Init");
   if (comm::the_preparation != nullptr) return;
   const auto environment = Environment::of_process();
-  auto preparation = std::make_unique<comm::Preparation>();
+  auto preparation = std::make_unique<comm::MpiPreparation>();
   World world = comm::promised_world(environment);
   if (comm::needs_pmix(environment)) {
     const auto& pmix = find_plugin(launch::launcher_table(), "pmix", "launcher");
