@@ -9,7 +9,7 @@
 
 namespace trainrt::checkpoint {
 
-/// A save, or what follows one, makes no progress: the storage does not answer.
+/// Thrown if a save, or the work after its commit, makes no progress because the storage does not respond.
 class SaveStalled : public Error {
  public:
   SaveStalled(const std::string& message, double waited_s) : Error(message), waited_s_(waited_s) {}
@@ -19,7 +19,7 @@ class SaveStalled : public Error {
   double waited_s_;
 };
 
-/// This rank does not see a checkpoint's directory, which another rank has made.
+/// Thrown if a checkpoint directory that rank 0 created does not become visible on this rank.
 class DirectoryNotSeen : public io::StorageError {
  public:
   DirectoryNotSeen(const std::string& message, int error_number, const std::string& path, double waited_s)
@@ -30,13 +30,14 @@ class DirectoryNotSeen : public io::StorageError {
   double waited_s_;
 };
 
-/// Checkpoints exist and all of them are damaged, as readings by different ranks agree. A restart does not help.
+/// Thrown if checkpoints exist and all are damaged, confirmed by reading them again on other ranks. A restart does not
+/// help.
 class AllDamaged : public UsageError {
  public:
-  /// `damages`: "checkpoint_000003: what is wrong with it", the newest first; the first few.
+  /// `damages` has one line per checkpoint, "checkpoint_000003: REASON", newest first, at most the first few.
   AllDamaged(const std::string& message, std::string directory, std::vector<std::string> damages)
       : UsageError(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
-  const std::string& directory() const { return directory_; }  ///< the run's
+  const std::string& directory() const { return directory_; }  ///< the run directory
   const std::vector<std::string>& damages() const { return damages_; }
 
  private:
@@ -44,13 +45,13 @@ class AllDamaged : public UsageError {
   std::vector<std::string> damages_;
 };
 
-/// A checkpoint is of another model than the State.
+/// Thrown if the tensors, values or files of a checkpoint do not match the State.
 class StateDiffers : public UsageError {
  public:
-  /// `differences`: a line a tensor, value or file.
+  /// `differences` has one line per tensor, value or file that does not match.
   StateDiffers(const std::string& message, std::string directory, std::vector<std::string> differences)
       : UsageError(message), directory_(std::move(directory)), differences_(std::move(differences)) {}
-  const std::string& directory() const { return directory_; }  ///< the checkpoint's
+  const std::string& directory() const { return directory_; }  ///< the checkpoint directory
   const std::vector<std::string>& differences() const { return differences_; }
 
  private:

@@ -29,20 +29,23 @@ namespace trainrt {
 namespace {
 
 void check_input(const std::string& directory, const CheckpointStoreOptions& options) {
-  if (directory.empty()) throw UsageError("CheckpointStore: the directory's name is empty");
+  if (directory.empty()) throw UsageError("CheckpointStore: the directory name is empty");
   if (options.io_threads < 1)
-    throw UsageError("CheckpointStoreOptions::io_threads is " + std::to_string(options.io_threads) + ": at least 1");
+    throw UsageError("CheckpointStoreOptions::io_threads is " + std::to_string(options.io_threads) +
+                     "; it must be at least 1");
   if (options.num_to_keep < 0)
-    throw UsageError("CheckpointStoreOptions::num_to_keep is " + std::to_string(options.num_to_keep) + ": 0 (all) or more");
+    throw UsageError("CheckpointStoreOptions::num_to_keep is " + std::to_string(options.num_to_keep) +
+                     "; it must be 0 (keep all) or more");
 }
 
 std::function<void(const std::string&)> sink_of(const CheckpointStoreOptions& options, const Communicator& communicator) {
   if (options.say) return options.say;
   if (communicator.size() == 1) return log::warning;
-  return [who = checkpoint::who(communicator)](const std::string& text) { log::warning(who + ": " + text); };
+  return
+      [prefix = checkpoint::rank_and_host(communicator)](const std::string& text) { log::warning(prefix + ": " + text); };
 }
 
-/// As the checkpoint holds it: values that are parts of a sum are tensors there.
+/// Returns the state as a checkpoint stores it, with values that are parts of a sum as tensors.
 State as_stored(const State& state) {
   State stored;
   stored.append(state);
@@ -76,7 +79,7 @@ class CheckpointStore::Impl {
       first_.does([&] { say_(error.what()); });
     }
     const bool ended = !saver_->in_flight();
-    saver_.reset();  // waits for what follows a commit
+    saver_.reset();  // waits for the work after commits
     if (ended) first_.does([&] { remove_private_dir(); });
   }
 
@@ -117,7 +120,7 @@ class CheckpointStore::Impl {
   }
 
  private:
-  /// The ranks agree on rank 0's path, so that none depends on its own working directory, and on where to begin.
+  /// Sends rank 0's absolute path and its list of checkpoints to all ranks, because working directories may differ.
   void meet(const std::string& directory) {
     const auto text = checkpoint::from_root(communicator_, [&] {
       auto path = std::filesystem::absolute(directory).lexically_normal().string();
@@ -148,27 +151,23 @@ class CheckpointStore::Impl {
     saver.writer.threads = options.io_threads;
     saver.writer.read_back = options.read_back;
     saver.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
-    saver.writer.say = say_;
+    saver.writer.warn = say_;
     saver.writer.staging_limit = "CheckpointStoreOptions::staging_bytes";
     return saver;
   }
 
-  void remove_private_dir() const {
-    try {
-      io::remove_tree(private_dir_);
-    } catch (const std::exception& error) {
-      say_(error.what());
-    }
+  void remove_private_dir() const try { io::remove_tree(private_dir_); } catch (const std::exception& error) {
+    say_(error.what());
   }
 
-  /// Waits for the save in flight; throws if it failed.
+  /// Waits for the save in flight. Throws Error if it failed.
   void settle() {
     if (!broken_.empty()) throw Error(broken_);
     std::optional<checkpoint::SaveResult> result;
     try {
       result = saver_->finish();
     } catch (const std::exception& error) {
-      broken_ = error.what();  // another program owns the directory, or a rank or the storage is gone: it stays so
+      broken_ = error.what();  // permanent: another program owns the directory, or a rank or the storage is gone
       throw;
     }
     if (result) take(*result);
@@ -181,7 +180,7 @@ class CheckpointStore::Impl {
     last_ = result.directory;
   }
 
-  /// And for what follows a commit, on rank 0.
+  /// Waits for the save in flight and for the work after commits.
   void settle_all() {
     settle();
     checkpoint::on_every_rank(communicator_, [&] {
@@ -195,12 +194,12 @@ class CheckpointStore::Impl {
   std::function<void(const std::string&)> say_;
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;
-  std::optional<GuardedTree> guarded_;  // of directory_
+  std::optional<GuardedTree> guarded_;  // protects directory_ from symbolic links
   std::string private_dir_;
-  std::set<std::int64_t> listed_;  // checkpoints that were there at first
+  std::set<std::int64_t> listed_;  // checkpoints that existed at construction
   std::int64_t next_number_ = 0;
   std::string last_;    // directory of the checkpoint committed last
-  std::string broken_;  // why this store can save no more
+  std::string broken_;  // why this store can no longer save, "" if it can
   std::unique_ptr<checkpoint::Saver> saver_;
 };
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-
-#include <trainrt/error.hpp>
 
 #include "checkpoint/damage.hpp"
 #include "core/first_rank.hpp"
@@ -15,26 +12,24 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// What became of a rank's work: a text, or the message and exit code of its exception.
-struct Attempt {
+/// The result of a rank's work: a string, or the message and exit code of its exception.
+struct WorkOutcome {
   bool failed = false;
-  bool cannot_read = false;  // CannotRead
+  bool cannot_read = false;  // the exception was CannotRead
   ExitCode code = ExitCode::failed;
   std::string text;
 
-  std::string packed() const { return Packer().put(failed).put(cannot_read).put(static_cast<int>(code)).put(text).bytes(); }
-  static Attempt unpacked(std::string_view bytes) {
-    Unpacker unpacker(bytes);
-    Attempt attempt;
-    attempt.failed = unpacker.number() != 0;
-    attempt.cannot_read = unpacker.number() != 0;
-    attempt.code = static_cast<ExitCode>(unpacker.number());
-    attempt.text = unpacker.text();
-    return attempt;
+  std::string packed() const { return Packer().all(failed, cannot_read, static_cast<int>(code), text).bytes(); }
+  static WorkOutcome unpacked(std::string_view bytes) {
+    WorkOutcome outcome;
+    int code = 0;
+    Unpacker(bytes).all(outcome.failed, outcome.cannot_read, code, outcome.text);
+    outcome.code = static_cast<ExitCode>(code);
+    return outcome;
   }
 };
 
-Attempt attempt(const std::function<std::string()>& work, const Explain& explain) {
+WorkOutcome attempt(const std::function<std::string()>& work, const Explain& explain) {
   try {
     return {false, false, ExitCode::finished, work()};
   } catch (const CannotRead& error) {
@@ -48,31 +43,32 @@ Attempt attempt(const std::function<std::string()>& work, const Explain& explain
 
 }  // namespace
 
-std::string who(const Communicator& communicator) {
+std::string rank_and_host(const Communicator& communicator) {
   return "rank " + std::to_string(communicator.rank()) + " on " + host_name();
 }
 
 std::string from_root(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
   std::string mine;
   FirstRank(communicator.rank()).does([&] { mine = attempt(work, explain).packed(); });
-  const auto outcome = Attempt::unpacked(communicator.broadcast_text(mine, 0));
+  const auto outcome = WorkOutcome::unpacked(communicator.broadcast_text(mine, 0));
   if (outcome.failed) throw Error(outcome.text, outcome.code);
   return outcome.text;
 }
 
 Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
   auto mine = attempt(work, explain);
-  if (mine.failed) mine.text = who(communicator) + ": " + mine.text;
+  if (mine.failed) mine.text = rank_and_host(communicator) + ": " + mine.text;
   Gathered gathered;
-  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) == 0) {  // nothing to send
+  if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) ==
+      0) {  // no rank has a result or a failure
     gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
     return gathered;
   }
   std::vector<std::string> cannot_read;
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
-    auto outcome = Attempt::unpacked(bytes);
+    auto outcome = WorkOutcome::unpacked(bytes);
     if (outcome.failed) {
-      // A restart may help if it may help any rank.
+      // A restart may help if it may help at least one rank.
       const bool is_first = gathered.failures.empty();
       if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
       gathered.failures.push_back(outcome.text);
@@ -99,14 +95,14 @@ std::vector<std::string> distinct_lines(Communicator& communicator, const std::f
     for (const auto& line : work()) lines.put(line);
     mine = std::move(lines);
   } catch (const std::exception& error) {
-    mine.put(who(communicator) + ": " + error.what());
+    mine.put(rank_and_host(communicator) + ": " + error.what());
     cannot_read = dynamic_cast<const CannotRead*>(&error) != nullptr;
   }
-  std::array<std::int64_t, 2> most = {static_cast<std::int64_t>(mine.bytes().size()), cannot_read};
-  communicator.all_reduce(most, Op::max);
+  std::array<std::int64_t, 2> maxima = {static_cast<std::int64_t>(mine.bytes().size()), cannot_read};
+  communicator.all_reduce(maxima, Op::max);
   std::vector<std::string> distinct;
-  if (most[0] == 0) return distinct;
-  const bool fails = most[1] != 0;
+  if (maxima[0] == 0) return distinct;
+  const bool fails = maxima[1] != 0;
   for (const auto& packed : communicator.all_gather(fails && !cannot_read ? std::string() : mine.bytes()))
     for (Unpacker unpacker(packed); !unpacker.done();)
       if (auto line = unpacker.text(); std::find(distinct.begin(), distinct.end(), line) == distinct.end())

@@ -7,17 +7,18 @@
 
 namespace trainrt::checkpoint {
 
-/// "'PATH' is damaged: bytes A to B do not have their digest"; B is the last.
+/// Returns the message that `bytes` bytes of the file from byte `at` on do not match their digest.
 std::string damaged_bytes(const std::string& path, std::uint64_t at, std::uint64_t bytes);
 
-/// A checkpoint cannot be read for a reason that lies in this process or machine: no file descriptors or no memory are
-/// left. That is no damage: a load that meets it fails on all ranks, and takes no older checkpoint.
+/// Thrown if a checkpoint cannot be read because this process is out of memory, threads or file descriptors, or because the
+/// storage fails temporarily. That is not damage: the load then fails on all ranks and does not use an older checkpoint.
 class CannotRead : public Error {
  public:
   using Error::Error;
 };
 
-/// Throws CannotRead if the error is of that kind. Whoever takes exceptions for findings of damage calls it first.
+/// Throws CannotRead if `error` was caused by a lack of memory, threads or file descriptors. Code that reports exceptions
+/// as damage must call this first.
 void rethrow_if_no_damage(const std::exception& error);
 
 }  // namespace trainrt::checkpoint

@@ -10,13 +10,12 @@ int gpu_of(const TensorEntry& entry, device::Runtime& runtime) {
   if (entry.local.device == Device::host || entry.local.bytes() == 0) return -1;
   if (const auto gpu = runtime.owner_of(entry.local.data)) return *gpu;
   const auto why = runtime.no_gpu_reason();
-  throw UsageError("the tensor '" + entry.name + "' of the State is said to lie on a GPU, and its memory belongs to none" +
+  throw UsageError("the tensor '" + entry.name + "' of the State is declared as GPU memory, but no GPU owns its memory" +
                    (why.empty() ? "" : ": " + why));
 }
 
 bool any_on_device(const State& state) {
-  return std::any_of(state.tensors().begin(), state.tensors().end(),
-                     [](const TensorEntry& entry) { return entry.local.device != Device::host; });
+  return std::ranges::any_of(state.tensors(), [](const auto& entry) { return entry.local.device != Device::host; });
 }
 
 }  // namespace trainrt::checkpoint

@@ -5,10 +5,11 @@
 
 namespace trainrt::checkpoint {
 
-/// The GPU whose memory the entry's tensor lies in, -1 for memory of the host. UsageError that names the tensor if it is
-/// said to lie on a GPU and does not. An empty tensor lies nowhere: -1.
+/// Returns the number of the GPU that owns the tensor's memory; -1 for host memory and for empty tensors. Throws UsageError
+/// naming the tensor if it is declared as GPU memory but `runtime` finds no GPU that owns the pointer.
 int gpu_of(const TensorEntry& entry, device::Runtime& runtime);
 
+/// Returns whether any tensor of the state is declared as GPU memory.
 bool any_on_device(const State& state);
 
 }  // namespace trainrt::checkpoint

@@ -1,6 +1,7 @@
 #include "checkpoint/layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -26,7 +27,8 @@ bool overlap(const Slab& a, const Slab& b) {
   return true;
 }
 
-/// The first axis along which the slabs start at different places: comparing only neighbours there is enough for most.
+/// Returns the first axis along which slabs have different offsets. Sorted along it, only neighbours can overlap in most
+/// cases.
 std::size_t split_axis(const std::vector<Slab>& slabs) {
   for (std::size_t axis = 0; axis < slabs.front().offset.size(); ++axis)
     for (const auto& slab : slabs)
@@ -42,37 +44,36 @@ void check_tiling(const TensorLayout& tensor) {
   for (const auto& slab : slabs) found += element_count(slab.shape);
   if (!slabs.empty()) {
     const auto axis = split_axis(slabs);
-    std::sort(slabs.begin(), slabs.end(), [&](const Slab& a, const Slab& b) { return a.offset[axis] < b.offset[axis]; });
+    std::ranges::sort(slabs, {}, [axis](const Slab& slab) { return slab.offset[axis]; });
     for (auto a = slabs.begin(); a != slabs.end(); ++a)
       for (auto b = a + 1; b != slabs.end() && b->offset[axis] < a->offset[axis] + a->shape[axis]; ++b)
         if (overlap(*a, *b))
-          throw UsageError("State: slabs of '" + tensor.name + "' overlap: " + describe(*a) + ", and " + describe(*b));
+          throw UsageError("State: slabs of '" + tensor.name + "' overlap: " + describe(*a) + " and " + describe(*b));
   }
   if (found != wanted)
     throw UsageError("State: the slabs of '" + tensor.name + "' hold " + std::to_string(found) + " of the " +
                      std::to_string(wanted) + " elements of its shape " + to_string(tensor.global_shape));
 }
 
-/// Each distinct slab once, by its lowest rank.
+/// Returns each distinct slab once, with its lowest rank as writer.
 std::vector<Slab> distinct(std::vector<Slab> slabs) {
-  const auto key = [](const Slab& s) { return std::tie(s.offset, s.shape, s.writer); };
-  std::sort(slabs.begin(), slabs.end(), [&](const Slab& a, const Slab& b) { return key(a) < key(b); });
+  std::ranges::sort(slabs, {}, [](const Slab& slab) { return std::tie(slab.offset, slab.shape, slab.writer); });
   const auto same = [](const Slab& a, const Slab& b) { return a.offset == b.offset && a.shape == b.shape; };
   slabs.erase(std::unique(slabs.begin(), slabs.end(), same), slabs.end());
   return slabs;
 }
 
-/// Empty slabs go, but for one if there are no others: an empty tensor is one all the same.
+/// Removes empty slabs, except one if all are empty, so that an empty tensor is still stored.
 void keep_one_empty(std::vector<Slab>& slabs) {
   const auto is_empty = [](const Slab& slab) { return element_count(slab.shape) == 0; };
   const bool all = std::all_of(slabs.begin(), slabs.end(), is_empty);
   slabs.erase(std::remove_if(slabs.begin() + (all ? 1 : 0), slabs.end(), is_empty), slabs.end());
 }
 
-/// The level to which writers with these loads are filled so that `bytes` more are spread over them evenly.
+/// Returns the load, in bytes, to which all less loaded writers can be filled with `bytes` more bytes in total.
 std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) {
   std::sort(load.begin(), load.end());
-  std::uint64_t below = 0;  // bytes in the writers that are under the level
+  std::uint64_t below = 0;  // load of the writers below the level
   for (std::size_t n = 0; n < load.size(); ++n) {
     below += load[n];
     const auto level = (below + bytes + n) / (n + 1);
@@ -81,8 +82,8 @@ std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) 
   return 0;
 }
 
-/// Deals the rows of large tensors out to the writers in order, each up to the level; pieces too small to be worth a
-/// dataset of their own stay with their neighbour.
+/// Divides the rows of large tensors between the writers, in order, and fills each up to the level. A slab smaller than
+/// min_slab_bytes is not created; its rows go to a neighbour.
 class RowDealer {
  public:
   RowDealer(std::vector<std::uint64_t>& load, std::uint64_t level) : load_(load), level_(level) {}
@@ -90,18 +91,18 @@ class RowDealer {
   void deal(TensorLayout& tensor) {
     const auto rows = row_count(tensor.global_shape);
     const auto row_bytes = tensor_bytes(tensor.global_shape, tensor.dtype) / static_cast<std::uint64_t>(rows);
-    const auto least_rows = static_cast<std::int64_t>(1 + least_piece / row_bytes);
+    const auto min_rows = static_cast<std::int64_t>(1 + min_slab_bytes / row_bytes);
     tensor.slabs.clear();
     for (std::int64_t first = 0; first < rows;) {
       auto count = rows - first;
       if (writer_ + 1 < load_.size()) {
         const auto room =
             static_cast<std::int64_t>((std::max(level_, load_[writer_]) - load_[writer_] + row_bytes / 2) / row_bytes);
-        if (room < least_rows) {  // full
+        if (room < min_rows) {  // full
           ++writer_;
           continue;
         }
-        if (count - room >= least_rows) count = room;
+        if (count - room >= min_rows) count = room;
       }
       tensor.slabs.push_back(rows_of(tensor.global_shape, first, count, static_cast<int>(writer_)));
       load_[writer_] += static_cast<std::uint64_t>(count) * row_bytes;
@@ -110,13 +111,13 @@ class RowDealer {
   }
 
  private:
-  static constexpr std::uint64_t least_piece = splittable_bytes / 4;
+  static constexpr std::uint64_t min_slab_bytes = splittable_bytes / 4;
   std::vector<std::uint64_t>& load_;
   std::uint64_t level_;
   std::size_t writer_ = 0;
 };
 
-/// Spreads the replicated tensors over the ranks: small ones whole, large ones in as few pieces as even it out.
+/// Distributes replicated tensors over the ranks: small ones undivided, large ones in the slabs that balance the loads.
 void balance(Layout& layout, std::vector<std::uint64_t> load) {
   std::vector<TensorLayout*> small;
   std::vector<TensorLayout*> large;
@@ -148,7 +149,7 @@ std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const
   std::vector<std::size_t> order(item_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return item_bytes[a] > item_bytes[b]; });
-  using Writer = std::pair<std::uint64_t, int>;  // load and number
+  using Writer = std::pair<std::uint64_t, int>;  // load, number
   std::priority_queue<Writer, std::vector<Writer>, std::greater<>> least;
   for (std::size_t writer = 0; writer < load.size(); ++writer) least.emplace(load[writer], static_cast<int>(writer));
   std::vector<int> writers(item_bytes.size(), 0);
@@ -183,7 +184,7 @@ Slab rows_of(const Shape& shape, std::int64_t first, std::int64_t count, int wri
 std::vector<TensorGroup> tensors_by_name(const State& state) {
   std::vector<const TensorEntry*> entries;
   for (const auto& entry : state.tensors()) entries.push_back(&entry);
-  std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::ranges::stable_sort(entries, {}, &TensorEntry::name);
   std::vector<TensorGroup> groups;
   for (const auto* entry : entries) {
     if (groups.empty() || groups.back().first->name != entry->name) groups.push_back({entry, {}});
@@ -192,8 +193,8 @@ std::vector<TensorGroup> tensors_by_name(const State& state) {
   return groups;
 }
 
-LayoutPlanner::LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file, std::size_t most_slabs)
-    : own_file_(own_file), slabs_left_(most_slabs) {
+LayoutPlanner::LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file, std::size_t max_slabs)
+    : own_file_(own_file), slabs_left_(max_slabs) {
   layout_.ranks = static_cast<int>(file_of_rank.size());
   layout_.file_of_rank = std::move(file_of_rank);
   load_.resize(layout_.file_of_rank.size());
@@ -205,7 +206,7 @@ LayoutPlanner::LayoutPlanner(const State& state, std::vector<int> file_of_rank, 
     if (entry.placement == Placement::replicated) tensor.slabs.push_back({entry.offset, entry.global_shape, 0});
     if (entry.placement != Placement::per_rank) continue;
     for (int rank = 0; rank < layout_.ranks; ++rank) tensor.slabs.push_back({entry.offset, entry.global_shape, rank});
-    keep(tensor);
+    number_and_trim(tensor);
   }
 }
 
@@ -214,11 +215,11 @@ void LayoutPlanner::add(std::vector<Slab> held) {
   tensor.slabs = distinct(std::move(held));
   check_tiling(tensor);
   keep_one_empty(tensor.slabs);
-  keep(tensor);
+  number_and_trim(tensor);
 }
 
-/// Counts and numbers a tensor's slabs, and drops those that others have to know.
-void LayoutPlanner::keep(TensorLayout& tensor) {
+/// Numbers a tensor's slabs, adds them to the load of their writers, and drops slabs of other files beyond the limit.
+void LayoutPlanner::number_and_trim(TensorLayout& tensor) {
   for (std::size_t number = 0; number < tensor.slabs.size(); ++number) {
     auto& slab = tensor.slabs[number];
     slab.number = number;
@@ -230,9 +231,8 @@ void LayoutPlanner::keep(TensorLayout& tensor) {
     return;
   }
   slabs_left_ = 0;
-  const auto dropped = std::erase_if(tensor.slabs, [&](const Slab& slab) {
-    return layout_.file_of_rank[static_cast<std::size_t>(slab.writer)] != own_file_;
-  });
+  const auto dropped =
+      std::erase_if(tensor.slabs, [&](const Slab& slab) { return layout_.file_of(slab.writer) != own_file_; });
   if (dropped > 0) layout_.complete = false;
   tensor.slabs.shrink_to_fit();
 }
@@ -257,15 +257,8 @@ Layout plan_layout(const State& state, const std::vector<std::vector<std::vector
 }
 
 std::string_view name_of(Placement placement) {
-  switch (placement) {
-    case Placement::replicated:
-      return "replicated";
-    case Placement::sharded:
-      return "sharded";
-    case Placement::per_rank:
-      return "per_rank";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 3> names = {"replicated", "sharded", "per_rank"};
+  return names.at(static_cast<std::size_t>(placement));
 }
 
 std::vector<int> files_of_ranks(FileLayout layout, std::span<const int> node_of_rank) {

@@ -10,16 +10,16 @@
 
 namespace trainrt::checkpoint {
 
-/// A box of a tensor and the rank that writes it.
+/// A rectangular part of a tensor, and the rank that writes it.
 struct Slab {
   Shape offset;
   Shape shape;
   int writer = 0;
-  std::size_t number = 0;  ///< among all slabs of the tensor; the planner gives it
+  std::size_t number = 0;  ///< index among all slabs of the tensor, set by LayoutPlanner
 };
 
-/// Who writes what of a tensor: replicated: slabs in row-major order that tile it, one if it is small; sharded: slabs
-/// that tile it; per_rank: each rank's own, in rank order. In a layout that is not complete, only some of these.
+/// The slabs of one tensor. Replicated: slabs in row-major order that tile the tensor, one slab if it is small. Sharded:
+/// slabs that tile the tensor. Per_rank: one slab per rank, in rank order. An incomplete Layout lists only some of them.
 struct TensorLayout {
   std::string name;
   DType dtype = DType::f32;
@@ -27,72 +27,76 @@ struct TensorLayout {
   Shape global_shape;
   std::vector<Slab> slabs;
 
-  bool is_whole() const { return placement == Placement::replicated && slabs.size() == 1; }
+  bool is_undivided() const { return placement == Placement::replicated && slabs.size() == 1; }
 };
 
-/// Which rank writes what into which file. The same on every rank as far as it is complete.
+/// Assigns slabs to writing ranks, and ranks to shard files. All ranks compute the same assignment; an incomplete layout
+/// omits slabs.
 struct Layout {
   int ranks = 0;
-  bool complete = true;               ///< all slabs are listed; else slabs of other files are left out
-  std::vector<int> file_of_rank;      ///< files are numbered from 0
-  std::vector<TensorLayout> tensors;  ///< by name
+  bool complete = true;               ///< false: slabs of other files are omitted
+  std::vector<int> file_of_rank;      ///< one file number per rank, from 0
+  std::vector<TensorLayout> tensors;  ///< sorted by name
 
-  int files() const;
-  int values_writer() const { return 0; }
+  int files() const;  ///< number of shard files
+  int file_of(int rank) const { return file_of_rank[static_cast<std::size_t>(rank)]; }
+  int values_writer() const { return 0; }  ///< the rank that writes all values
 };
 
-/// The tensors of a state by name, each with its entries: one, or several slabs.
+/// The entries of a State that have one name: one entry, or several slabs of a sharded tensor.
 struct TensorGroup {
   const TensorEntry* first = nullptr;
   std::vector<const TensorEntry*> entries;
 };
+/// Returns the tensors of the state, sorted by name. The state must outlive the result.
 std::vector<TensorGroup> tensors_by_name(const State& state);
 
-/// Assigns every item to one of the writers so that all write about as much, counting what each writes anyway (`load`,
-/// bytes a writer): largest item first, to the least loaded (Graham, "Bounds on multiprocessing timing anomalies", 1969).
-/// Equal items and loads go by number, so every rank computes the same. Pure.
+/// Assigns each item to a writer and returns one writer per item. `load` has the bytes that each writer already writes.
+/// The largest item goes first, to the writer with the lowest load (Graham, "Bounds on multiprocessing timing anomalies",
+/// 1969). Ties are broken by index, so every rank computes the same result. Pure function.
 std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const std::vector<std::uint64_t>& load);
 
-/// Replicated tensors of at least so many bytes are split if that evens out what the writers write.
+/// Minimum size in bytes of a replicated tensor that may be divided between writers.
 inline constexpr std::uint64_t splittable_bytes = std::uint64_t{4} << 20;
 
-/// The box of `count` rows from `first` on, if a row is what one index of the tensor's first axis longer than 1 holds.
-/// Contiguous in a row-major tensor. Pure.
+/// Returns the slab of `count` rows of a tensor, from row `first` on. Rows are counted along the first axis with an extent
+/// that is not 1. The slab is contiguous in row-major memory. Pure function.
 Slab rows_of(const Shape& shape, std::int64_t first, std::int64_t count, int writer);
+/// Returns the number of such rows; 1 if all extents are 1.
 std::int64_t row_count(const Shape& shape);
 
-/// The layout of a state whose ranks hold these slabs: `held[rank][i]` are the slabs of the i-th sharded tensor by name.
-/// If several ranks hold the same slab the lowest writes it. Slabs that overlap otherwise or leave a gap throw
-/// UsageError. Pure.
+/// Returns the layout of a state. `held[rank][i]` has the slabs that a rank holds of the i-th sharded tensor, in name
+/// order. If several ranks hold the same slab, the lowest rank writes it. Throws UsageError if slabs overlap otherwise or
+/// leave a gap. Pure function.
 Layout plan_layout(const State& state, const std::vector<std::vector<std::vector<Slab>>>& held,
                    std::vector<int> file_of_rank);
 
-/// Makes a layout one sharded tensor at a time, so that the slabs of all ranks need not be in memory at once.
+/// Computes a layout from one sharded tensor at a time, so that the slabs of all ranks need not be in memory at once.
 class LayoutPlanner {
  public:
-  /// `own_file`: once sharded and per_rank tensors have more than `most_slabs` slabs in all, the layout lists those of that
-  /// file alone, so that it stays small for any number of ranks and tensors; -1: all.
-  LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file = -1, std::size_t most_slabs = 0);
-  /// The next sharded tensor by name: the slabs that the ranks hold. Throws as plan_layout().
+  /// If `own_file` is not negative, the layout keeps all slabs of sharded and per_rank tensors only up to `max_slabs`; of
+  /// the tensors after that, it keeps the slabs in shard file `own_file`. This bounds its size for any number of ranks.
+  LayoutPlanner(const State& state, std::vector<int> file_of_rank, int own_file = -1, std::size_t max_slabs = 0);
+  /// Adds the next sharded tensor in name order. `held` has the slabs of all ranks. Throws the errors of plan_layout().
   void add(std::vector<Slab> held);
-  /// All sharded tensors are added.
+  /// Returns the layout, which is then moved out of the planner. All sharded tensors must have been added.
   Layout finish();
 
  private:
-  void keep(TensorLayout& tensor);
+  void number_and_trim(TensorLayout& tensor);
 
   Layout layout_;
   int own_file_;
-  std::size_t slabs_left_;            // that may still be kept, whosever they are
+  std::size_t slabs_left_;            // slabs of other files that may still be kept
   std::vector<std::uint64_t> load_;   // bytes that each rank writes
-  std::vector<std::size_t> sharded_;  // their places in the layout
+  std::vector<std::size_t> sharded_;  // indices of the sharded tensors in the layout
   std::size_t next_ = 0;
 };
 
 std::string_view name_of(Placement placement);  ///< "replicated", "sharded", "per_rank"
 
-/// The shard file of each rank, numbered from 0 without gaps by their lowest rank. `node_of_rank` has one number a rank,
-/// the same for ranks of a node. Pure.
+/// Returns the shard file of each rank. Files are numbered from 0 without gaps, in the order of their lowest ranks.
+/// `node_of_rank` has one number per rank; ranks of one node have the same number. Pure function.
 std::vector<int> files_of_ranks(FileLayout layout, std::span<const int> node_of_rank);
 
 }  // namespace trainrt::checkpoint

@@ -21,7 +21,7 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::size_t brought_at_once = 32 << 20;
-constexpr std::uint64_t longest_record = 64 << 20;
+constexpr std::uint64_t max_record_bytes = 64 << 20;
 
 io::Descriptor opened(const std::string& path) {
   const int file = io::open_retrying(path, O_RDONLY);
@@ -29,7 +29,7 @@ io::Descriptor opened(const std::string& path) {
   return io::Descriptor(file);
 }
 
-/// A name for what is open, whether it still has another or not.
+/// Returns a path for an open file, which works after the file was deleted.
 std::string path_of(const io::Descriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
 
 std::vector<std::string> names_in(const Manifest& manifest) {
@@ -45,9 +45,21 @@ std::vector<std::string> names_in(const Manifest& manifest) {
 MirroredRun::MirroredRun(std::shared_ptr<io::Storage> storage, std::string prefix)
     : storage_(std::move(storage)), prefix_(std::move(prefix)) {}
 
+std::vector<io::StoredObject> MirroredRun::objects_below(const std::string& folder) const {
+  return io::retried([&] { return storage_->list(prefix_ + folder); });
+}
+
+std::optional<io::StoredObject> MirroredRun::find(const std::string& name) const {
+  return io::retried([&] { return storage_->look(prefix_ + name); });
+}
+
+void MirroredRun::remove_object(const std::string& name) {
+  io::retried([&] { storage_->remove(name); });
+}
+
 MirroredRun::Numbers MirroredRun::numbers() const {
   std::map<std::int64_t, bool> found;
-  for (const auto& object : io::retried([&] { return storage_->list(prefix_ + "checkpoint_"); })) {
+  for (const auto& object : objects_below("checkpoint_")) {
     const auto name = object.name.substr(prefix_.size());
     const auto slash = name.find('/');
     const auto number = slash == std::string::npos ? std::nullopt : number_of(name.substr(0, slash));
@@ -74,11 +86,11 @@ std::string HeldCheckpoint::manifest() const {
 
 bool MirroredRun::holds(const HeldCheckpoint& checkpoint) const {
   if (manifest_of(checkpoint.number()) != checkpoint.manifest()) return false;
-  const auto folder = prefix_ + directory_name(checkpoint.number()) + "/";
+  const auto folder = directory_name(checkpoint.number()) + "/";
   std::map<std::string, std::uint64_t> sizes;
-  for (const auto& object : io::retried([&] { return storage_->list(folder); })) sizes[object.name] = object.size;
+  for (const auto& object : objects_below(folder)) sizes[object.name] = object.size;
   return std::ranges::all_of(checkpoint.files_, [&](const auto& each) {
-    const auto found = sizes.find(folder + each.name);
+    const auto found = sizes.find(prefix_ + folder + each.name);
     return found != sizes.end() && found->second == std::filesystem::file_size(path_of(each.file));
   });
 }
@@ -89,10 +101,9 @@ void MirroredRun::put(const HeldCheckpoint& checkpoint) {
 }
 
 void MirroredRun::remove(std::int64_t number) {
-  const auto folder = prefix_ + directory_name(number) + "/";
-  io::retried([&] { storage_->remove(folder + manifest_name); });
-  for (const auto& object : io::retried([&] { return storage_->list(folder); }))
-    io::retried([&] { storage_->remove(object.name); });
+  const auto folder = directory_name(number) + "/";
+  remove_object(prefix_ + folder + manifest_name);
+  for (const auto& object : objects_below(folder)) remove_object(object.name);
 }
 
 void MirroredRun::bring_object(const io::StoredObject& object, const std::string& path) const {
@@ -112,7 +123,7 @@ void MirroredRun::bring_object(const io::StoredObject& object, const std::string
 void MirroredRun::bring(std::int64_t number, const std::string& run_dir) const {
   const auto directory = run_dir + "/" + directory_name(number);
   if (!bring_file(directory_name(number) + "/" + manifest_name, run_dir))
-    throw Error(fmt::format("'{}' has no {} any more", url() + directory_name(number), manifest_name));
+    throw Error(fmt::format("'{}' no longer has {}", url() + directory_name(number), manifest_name));
   for (const auto& name : names_in(read_manifest(directory)))
     if (name != manifest_name && !bring_file(directory_name(number) + "/" + name, run_dir))
       throw Error(fmt::format("'{}{}' lacks {}", url(), directory_name(number), name));
@@ -128,18 +139,18 @@ void MirroredRun::remove_records() {
   std::vector<std::string> names;
   for (const auto& name : files_in("attempts")) names.push_back("attempts/" + name);
   names.insert(names.end(), {"result.json", "params.json", "run.json"});
-  for (const auto& name : names) io::retried([&] { storage_->remove(prefix_ + name); });
+  for (const auto& name : names) remove_object(prefix_ + name);
 }
 
 std::vector<std::string> MirroredRun::files_in(const std::string& folder) const {
   std::vector<std::string> names;
-  for (const auto& object : io::retried([&] { return storage_->list(prefix_ + folder + "/"); }))
+  for (const auto& object : objects_below(folder + "/"))
     names.push_back(object.name.substr(prefix_.size() + folder.size() + 1));
   return names;
 }
 
 bool MirroredRun::bring_file(const std::string& name, const std::string& run_dir) const {
-  const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
+  const auto object = find(name);
   if (object) bring_object(*object, run_dir + "/" + name);
   return object.has_value();
 }
@@ -149,9 +160,9 @@ std::vector<io::UnfinishedUpload> MirroredRun::unfinished_uploads() const {
 }
 
 std::string MirroredRun::text_of(const std::string& name) const {
-  const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
+  const auto object = find(name);
   if (!object) return "";
-  if (object->size > longest_record) throw Error(fmt::format("'{}{}' is longer than 64 MiB", url(), name));
+  if (object->size > max_record_bytes) throw Error(fmt::format("'{}{}' is larger than 64 MiB", url(), name));
   std::string text(object->size, '\0');
   const io::ObjectPart part{0, std::as_writable_bytes(std::span(text))};
   io::retried([&] { storage_->read(*object, {&part, 1}); });

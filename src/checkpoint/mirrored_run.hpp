@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,13 @@
 
 namespace trainrt::checkpoint {
 
-/// A committed checkpoint whose files are open: it can be copied whole, whatever becomes of its directory.
+/// Holds all files of a committed checkpoint open, so that it can be copied even if its directory is deleted meanwhile.
 class HeldCheckpoint {
  public:
-  /// Throws Error if it is not there, or cannot be read.
+  /// Opens the files of checkpoint `number`. Throws Error if it does not exist or cannot be read.
   HeldCheckpoint(const std::string& run_dir, std::int64_t number);
   std::int64_t number() const { return number_; }
-  /// Its text.
+  /// Returns the text of its manifest.
   std::string manifest() const;
 
  private:
@@ -28,47 +29,56 @@ class HeldCheckpoint {
   std::vector<File> files_;  // the manifest last
 };
 
-/// A copy of a run's finished checkpoints in a storage, below one prefix, under the names that they have in the run
-/// directory. One whose manifest is there is complete: it is put last, and removed first. What can be derived (state.h5) is
-/// left out. One caller at a time. All throw what the storage does.
+/// Manages the copy of a run's checkpoints and records in a storage, below one prefix, under the names that they have in
+/// the run directory. A checkpoint is complete if its manifest exists: the manifest is copied last and removed first.
+/// state.h5, which can be derived, is not copied. Must be used by one thread at a time, except interrupt(). All functions
+/// throw the errors of the storage.
 class MirroredRun {
  public:
-  /// `prefix`: "" or ends with a slash.
+  /// `prefix` is empty or ends with a slash.
   MirroredRun(std::shared_ptr<io::Storage> storage, std::string prefix);
 
   std::string url() const { return storage_->url_of(prefix_); }
-  /// Numbers of the checkpoints that are complete, ascending, and of those that are not.
+  /// The numbers of complete and of incomplete checkpoints, each in ascending order.
   struct Numbers {
     std::vector<std::int64_t> complete, begun;
   };
   Numbers numbers() const;
-  /// The text of its manifest, which tells one checkpoint of that number from another: it has the attempt, the time and
-  /// the digests. "" if it is not complete there.
+  /// Returns the text of a checkpoint's manifest, "" if the checkpoint is not complete. Its attempt, time and digests
+  /// distinguish it from another checkpoint of that number.
   std::string manifest_of(std::int64_t number) const;
-  /// Returns whether all files of the checkpoint are there: the same manifest, and the others with their sizes.
+  /// Returns whether the storage has the same manifest, and all other files with their sizes.
   bool holds(const HeldCheckpoint& checkpoint) const;
+  /// Copies all files of the checkpoint into the storage, the manifest last.
   void put(const HeldCheckpoint& checkpoint);
+  /// Removes a checkpoint from the storage, the manifest first.
   void remove(std::int64_t number);
-  /// Brings it into `run_dir`, which is there, durable; not verified.
+  /// Copies a checkpoint into the existing directory `run_dir` and makes it durable. Does not verify its digests.
   void bring(std::int64_t number, const std::string& run_dir) const;
 
-  /// Any other file, "attempts/000001.json".
+  /// Copies another file of the run into the storage, for example "attempts/000001.json".
   void put_file(const std::string& run_dir, const std::string& name);
-  /// Of the run that was there, checkpoints apart: run.json last, so that a part of them is still that run's.
+  /// Removes the records of the run from the storage, but no checkpoints. run.json is removed last, so that remaining
+  /// records still belong to a run.
   void remove_records();
+  /// Returns the names of the files below `folder`, without the folder.
   std::vector<std::string> files_in(const std::string& folder) const;
-  /// False if it is not there.
+  /// Copies a file into `run_dir`. Returns false if the storage does not have it.
   bool bring_file(const std::string& name, const std::string& run_dir) const;
-  /// "" if it is not there. Of more than 64 MiB an Error.
+  /// Returns the contents of a file, "" if it does not exist. Throws Error if it is larger than 64 MiB.
   std::string text_of(const std::string& name) const;
 
-  /// Of its checkpoints' files, as processes leave them that are killed while they send one.
+  /// Returns uploads of checkpoint files that were never completed, because a process was killed while it sent one.
   std::vector<io::UnfinishedUpload> unfinished_uploads() const;
   void abort_upload(const io::UnfinishedUpload& upload) { storage_->abort_upload(upload); }
 
+  /// Makes running and later calls fail soon. Any thread may call it.
   void interrupt() { storage_->interrupt(); }
 
  private:
+  std::vector<io::StoredObject> objects_below(const std::string& folder) const;
+  std::optional<io::StoredObject> find(const std::string& name) const;
+  void remove_object(const std::string& name);
   void bring_object(const io::StoredObject& object, const std::string& path) const;
 
   std::shared_ptr<io::Storage> storage_;

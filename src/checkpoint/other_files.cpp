@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <span>
-#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -21,7 +19,7 @@
 
 namespace trainrt::checkpoint {
 
-FileRecord read_through(const std::string& path, const std::function<void(std::span<const std::byte>)>& take) {
+FileRecord digest_file(const std::string& path, const std::function<void(std::span<const std::byte>)>& take) {
   io::FileReader reader(path);
   std::vector<std::byte> buffer(std::min<std::uint64_t>(block_bytes, reader.size() + 1));
   FileRecord found;
@@ -41,16 +39,16 @@ namespace {
 
 std::string difference(const std::string& path, const FileRecord& found, const FileRecord& wanted) {
   if (found.bytes != wanted.bytes) return fmt::format("'{}' has {} bytes, not {}", path, found.bytes, wanted.bytes);
-  if (found.digest != wanted.digest) return fmt::format("'{}' is damaged: it does not have its digest", path);
+  if (found.digest != wanted.digest) return fmt::format("'{}' is damaged: it does not match its digest", path);
   return "";
 }
 
 bool is_there(const std::string& path, const FileRecord& wanted) try {
   std::error_code error;
   return std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) == wanted.bytes &&
-         difference(path, read_through(path, {}), wanted).empty();
+         difference(path, digest_file(path, {}), wanted).empty();
 } catch (const Error&) {
-  return false;  // it is replaced, or that fails and says why
+  return false;  // restore() replaces it, or reports why it cannot
 }
 
 void restore(const std::string& from, const FileRecord& record, const std::string& path) {
@@ -60,7 +58,7 @@ void restore(const std::string& from, const FileRecord& record, const std::strin
   io::remove_tree(aside);
   try {
     io::FileWriter writer(aside);
-    const auto found = read_through(from, [&](std::span<const std::byte> piece) { writer.write(piece); });
+    const auto found = digest_file(from, [&](std::span<const std::byte> piece) { writer.write(piece); });
     if (const auto wrong = difference(from, found, record); !wrong.empty()) throw Error(wrong);
     writer.finish();
     if (rename_guarded(aside, path) != 0) io::fail("rename '" + aside + "' to", path, errno);
@@ -73,11 +71,11 @@ void restore(const std::string& from, const FileRecord& record, const std::strin
 
 }  // namespace
 
-std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
-                      const std::function<void(std::uint64_t bytes)>& read, const FailedRead& failed) try {
+std::string file_damage(const std::string& checkpoint_dir, const FileRecord& file,
+                        const std::function<void(std::uint64_t bytes)>& read, const FailedRead& failed) try {
   const auto path = checkpoint_dir + "/" + file.name;
   const auto found = io::retried_in(run_of(checkpoint_dir), [&] {
-    return read_through(path, [&](std::span<const std::byte> piece) {
+    return digest_file(path, [&](std::span<const std::byte> piece) {
       if (read) read(piece.size());
     });
   });
@@ -107,7 +105,7 @@ std::vector<std::string> file_differences(const State& state, const Manifest& ma
   std::vector<std::string> lines;
   for (const auto& entry : state.files())
     if (!entry.optional && find_file(manifest, entry, rank) == nullptr)
-      lines.push_back("'" + entry.name + "' is in the State only, a file" + (entry.each_rank ? " per rank" : ""));
+      lines.push_back("'" + entry.name + "' is only in the State: a file" + (entry.each_rank ? " per rank" : ""));
   return lines;
 }
 

@@ -13,33 +13,36 @@
 
 namespace trainrt::checkpoint {
 
-/// Size and digest of a file, as a manifest has them, without a name; `take` gets its bytes, piece by piece.
-FileRecord read_through(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
+/// Reads a file and returns its size and digest; the name stays empty. Passes the bytes to `take`, block by block.
+FileRecord digest_file(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
 
-/// What a rank's file is called in a checkpoint: "files/NAME", or "files/rank-00003/NAME" if every rank has its own.
+/// Returns the path of a file of the State inside a checkpoint: "files/NAME", or "files/rank-00003/NAME" if each rank has
+/// its own.
 std::string file_name(const FileEntry& entry, int rank);
 
-/// Receives an error that becomes the text of a finding, while its type is still known.
+/// Called with an exception before only its message is kept as a finding.
 using FailedRead = std::function<void(const std::exception& error)>;
 
-/// "" if the file is in the checkpoint whole; else what is wrong, with its path. `read` hears of bytes that were read.
-std::string damage_of(const std::string& checkpoint_dir, const FileRecord& file,
-                      const std::function<void(std::uint64_t bytes)>& read = {}, const FailedRead& failed = {});
+/// Returns "" if the file of the checkpoint exists and matches its record, otherwise a message with its path. Calls `read`
+/// with the number of bytes after each block. Throws CannotRead.
+std::string file_damage(const std::string& checkpoint_dir, const FileRecord& file,
+                        const std::function<void(std::uint64_t bytes)>& read = {}, const FailedRead& failed = {});
 
-/// The file that this rank gets for an entry; nullptr if the checkpoint has none.
+/// Returns the record of the file that `rank` restores for an entry; nullptr if the checkpoint has no such file.
 const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, int rank);
 
-/// Files that the state needs and the checkpoint lacks, one line each. Pure.
+/// Returns one line for each required file of the state that the checkpoint lacks. Pure function.
 std::vector<std::string> file_differences(const State& state, const Manifest& manifest, int rank);
 
-/// Puts back every file of the state that the checkpoint has: atomic and durable, and checked on the way. One that lies
-/// there as it should be is left alone.
+/// Restores every file of the state that the checkpoint has, to the path of its entry. A file is replaced atomically and
+/// durably, and verified while it is copied. A file that already matches its record is not written.
 void restore_files(const State& state, const std::string& checkpoint_dir, const Manifest& manifest, int rank);
 
-/// The whole view is derived, and written when the checkpoint is whole already: one may lack it.
+/// Returns whether state.h5 exists. A committed checkpoint may lack it, as it is written after the commit.
 bool has_view(const std::string& checkpoint_dir);
 
-/// "" if state.h5 ends with the digest of all before; else what is wrong. `read` hears of bytes that were read.
+/// Returns "" if state.h5 ends with the digest of all bytes before, otherwise a message. Calls `read` with the number of
+/// bytes after each block. Throws CannotRead.
 std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {},
                         const FailedRead& failed = {});
 

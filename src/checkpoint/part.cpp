@@ -27,13 +27,12 @@ io::PositionalFile open_shard(const std::string& checkpoint_dir, const ShardReco
 
 std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shard, const PartRecord& part) {
   const auto file = open_shard(checkpoint_dir, shard, io::PositionalFile::Cache::bypass);
-  if (part.bytes > most_index_bytes)
-    throw Error(fmt::format("'{}' says that it has an index of {} bytes: no index is larger than {}", file.path(),
-                            part.bytes, most_index_bytes));
+  if (part.bytes > max_index_bytes)
+    throw Error(fmt::format("'{}' has an index of {} bytes; the maximum is {}", file.path(), part.bytes, max_index_bytes));
   io::BlockPool pool(read_buffer_for(std::min<std::uint64_t>(part.bytes, block_bytes)), 0);
   const auto buffer = pool.take();
   std::string text;
-  text.reserve(part.bytes);  // of a file that is as long
+  text.reserve(part.bytes);  // open_shard() has checked that the file is this long
   while (text.size() < part.bytes) {
     const auto count = std::min<std::uint64_t>(part.bytes - text.size(), block_bytes);
     const auto piece = file.read(part.at + text.size(), count, buffer);

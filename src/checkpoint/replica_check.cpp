@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "checkpoint/collective.hpp"
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/replicas.hpp"
@@ -20,15 +21,13 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::uint64_t least_part_bytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t min_part_bytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t sample_parts = 16;
 constexpr std::uint64_t bytes_worth_threads = std::uint64_t{64} << 20;
-constexpr std::size_t most_named = 16;  // tensors of which the ranks are found out
+constexpr std::size_t max_named_tensors = 16;  // maximum number of tensors that are reported with their ranks
 
-/// 60 bits of a digest.
-std::int64_t number_from(const std::string& digest) { return std::stoll(digest.substr(0, 15), nullptr, 16); }
-
-/// The ranks whose text is not that of most; of several that as many have, the lowest rank's counts.
+/// Returns the ranks with a text that differs from the most frequent one; of equally frequent ones, the lowest rank's
+/// counts.
 std::vector<int> odd_ones(const std::vector<std::string>& texts) {
   std::map<std::string, int> counts;
   for (const auto& text : texts) ++counts[text];
@@ -43,7 +42,7 @@ std::vector<int> odd_ones(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-/// A part of a tensor.
+/// A range of a tensor's bytes.
 struct ReplicaCheck::Block {
   const TensorEntry* tensor = nullptr;
   std::span<const std::byte> bytes;
@@ -51,10 +50,10 @@ struct ReplicaCheck::Block {
   std::int64_t equal_at = 0;
 };
 
-/// What brings blocks from GPUs to where they can be digested.
+/// Copies blocks from GPUs to host memory, to digest them.
 struct ReplicaCheck::Gpus {
   std::vector<std::byte> staging = std::vector<std::byte>(block_bytes);
-  device::Copier copier;  // ends before the memory that it has pinned
+  device::Copier copier;  // destroyed before the memory that it has pinned
 };
 
 ReplicaCheck::ReplicaCheck(const State& state, Communicator& communicator, std::int64_t step, int threads)
@@ -76,7 +75,7 @@ void ReplicaCheck::add_blocks(const TensorEntry& entry) {
   }
 }
 
-// --- which blocks -------------------------------------------------------------------------------------------------------
+// --- selection of blocks ------------------------------------------------------------------------------------------------
 
 ReplicaCheck::Indices ReplicaCheck::all() const {
   Indices indices(blocks_.size());
@@ -87,7 +86,7 @@ ReplicaCheck::Indices ReplicaCheck::all() const {
 ReplicaCheck::Indices ReplicaCheck::rotating_part() {
   std::uint64_t total = 0;
   for (const auto& block : blocks_) total += block.bytes.size();
-  const auto enough = std::max(least_part_bytes, total / sample_parts);
+  const auto enough = std::max(min_part_bytes, total / sample_parts);
   Indices indices;
   for (std::uint64_t bytes = 0; bytes < enough && indices.size() < blocks_.size(); next_ = (next_ + 1) % blocks_.size()) {
     indices.push_back(next_);
@@ -119,11 +118,11 @@ void ReplicaCheck::digest_on_host(const Indices& part, std::vector<std::string>&
   workers.drain();
 }
 
-/// As many blocks at a time as there is staging memory for.
+/// Copies and digests as many blocks at a time as staging memory can hold.
 void ReplicaCheck::digest_on_gpus(const Indices& part, std::vector<std::string>& digests) {
   gpus_->copier.follow_default_streams();
   std::size_t used = 0;
-  std::vector<std::pair<std::size_t, std::span<const std::byte>>> staged;  // whose digest, of what
+  std::vector<std::pair<std::size_t, std::span<const std::byte>>> staged;  // index in `digests`, bytes to digest
   const auto flush = [&] {
     if (staged.empty()) return;
     device::wait_all(gpus_->copier.record(), device::max_copy_s, "copying replicated tensors from a GPU");
@@ -147,24 +146,24 @@ std::int64_t ReplicaCheck::number_of(const Indices& part) {
   part_ = part;
   std::string digests;
   for (const auto& digest : digests_of(part)) digests += digest;
-  return number_from(io::digest_of(std::string_view(digests)));
+  return number_in_digest(io::digest_of(std::string_view(digests)));
 }
 
-// --- the comparison -----------------------------------------------------------------------------------------------------
+// --- comparison ---------------------------------------------------------------------------------------------------------
 
 std::int64_t ReplicaCheck::next_part() {
   const bool first = !std::exchange(has_compared_all_, true);
   return number_of(first ? all() : rotating_part());
 }
 
-std::vector<ReplicaCheck::Parted> ReplicaCheck::conclude(bool alike, std::int64_t step) {
+std::vector<ReplicaCheck::DifferingTensor> ReplicaCheck::conclude(bool alike, std::int64_t step) {
   if (alike) {
     for (const auto i : part_) blocks_[i].equal_at = step;
     return {};
   }
-  auto parted = find();
-  forget(parted);
-  return parted;
+  auto differing = find();
+  forget(differing);
+  return differing;
 }
 
 ReplicaCheck::Compared ReplicaCheck::compare_all(std::int64_t step) {
@@ -172,10 +171,10 @@ ReplicaCheck::Compared ReplicaCheck::compare_all(std::int64_t step) {
   return {alike, conclude(alike, step)};
 }
 
-/// One reduction tells which tensors differ; of the first of these the ranks gather their digests.
-std::vector<ReplicaCheck::Parted> ReplicaCheck::find() {
-  std::vector<Parted> tensors;
-  std::vector<std::string> digests;  // of all blocks of each
+/// Determines which tensors differ, by one reduction. For the first of these, the ranks gather their digests. Collective.
+std::vector<ReplicaCheck::DifferingTensor> ReplicaCheck::find() {
+  std::vector<DifferingTensor> tensors;
+  std::vector<std::string> digests;  // one per tensor, over all its blocks
   const auto of_blocks = digests_of(all());
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (i == 0 || blocks_[i].tensor != blocks_[i - 1].tensor) {
@@ -186,20 +185,20 @@ std::vector<ReplicaCheck::Parted> ReplicaCheck::find() {
     digests.back() = io::digest_of(std::string_view(digests.back() + of_blocks[i]));
   }
   std::vector<std::int64_t> numbers;
-  for (const auto& digest : digests) numbers.push_back(number_from(digest));
+  for (const auto& digest : digests) numbers.push_back(number_in_digest(digest));
   const auto over_ranks = comm::agree_min_max(communicator_, numbers, "replicated tensors");
-  std::vector<Parted> parted;
+  std::vector<DifferingTensor> differing;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (over_ranks[i].alike()) continue;
-    if (parted.size() < most_named) tensors[i].ranks = odd_ones(communicator_.all_gather(digests[i]));
-    parted.push_back(std::move(tensors[i]));
+    if (differing.size() < max_named_tensors) tensors[i].ranks = odd_ones(communicator_.all_gather(digests[i]));
+    differing.push_back(std::move(tensors[i]));
   }
-  return parted;
+  return differing;
 }
 
-void ReplicaCheck::forget(const std::vector<Parted>& parted) {
+void ReplicaCheck::forget(const std::vector<DifferingTensor>& differing) {
   std::set<std::string> names;
-  for (const auto& one : parted) names.insert(one.tensor);
+  for (const auto& one : differing) names.insert(one.tensor);
   std::erase_if(blocks_, [&](const Block& block) { return names.contains(block.tensor->name); });
   part_.clear();
   next_ = 0;

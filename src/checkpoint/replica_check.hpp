@@ -9,34 +9,38 @@
 
 namespace trainrt::checkpoint {
 
-/// Finds out whether the ranks still hold the same in the replicated tensors of a State. Each rank digests blocks of some
-/// megabytes and the ranks compare one number; only if that differs they tell each other more.
+/// Checks that the replicated tensors of a State are equal on all ranks. Each rank digests blocks of 4 MiB, and the ranks
+/// compare one number; they exchange more only if it differs.
 ///
-/// next_part() takes all of the state the first time, and then a sixteenth of it (16 MiB at least) that goes round: so what
-/// is compared at every checkpoint costs little, and a difference is found after sixteen of them at the latest.
+/// The first call of next_part() digests the complete state. Each later call digests the next sixteenth of it, at least
+/// 16 MiB, so that one check is cheap and a difference is found after sixteen checks at the latest. Must be used by one
+/// thread.
 class ReplicaCheck {
  public:
-  /// All ranks hold the same at this `step`. The state must outlive this object, and its views stay as they are.
+  /// Requires that all ranks hold equal tensors at `step`. The state must outlive this object, and its tensors must keep
+  /// their memory. `threads` is the number of threads that digest host memory.
   ReplicaCheck(const State& state, Communicator& communicator, std::int64_t step, int threads = 1);
   ~ReplicaCheck();
 
-  /// A tensor that is not the same on all ranks.
-  struct Parted {
+  /// A tensor that differs between ranks.
+  struct DifferingTensor {
     std::string tensor;
-    std::vector<int> ranks;     ///< whose tensor is not that of most ranks; empty beyond the first few tensors
-    std::int64_t equal_at = 0;  ///< the last step at which all of it was known to be the same
+    std::vector<int> ranks;     ///< ranks that differ from the majority; empty after the first 16 tensors
+    std::int64_t equal_at = 0;  ///< the last step at which all ranks were known to be equal
   };
 
-  /// A number of what this rank holds of the next part. Not collective.
+  /// Returns a number of 60 bits from the digests of the next part on this rank. Not collective.
   std::int64_t next_part();
-  /// `alike`: all ranks had the same number. If not, the tensors that differ: all ranks look at all of the state. These are
-  /// not compared any more. (There are none if the state changed in between.) Collective if not alike.
-  std::vector<Parted> conclude(bool alike, std::int64_t step);
-  /// Compares everything at once. Collective.
+  /// Ends the check of the part that next_part() digested at `step`; `alike` is whether all ranks had the same number. If
+  /// not, compares the complete state, and returns the tensors that differ, which are not checked again. The result is
+  /// empty if the state changed in between. Collective if `alike` is false.
+  std::vector<DifferingTensor> conclude(bool alike, std::int64_t step);
+  /// The result of compare_all(), the same on all ranks.
   struct Compared {
     bool alike = true;
-    std::vector<Parted> parted;
+    std::vector<DifferingTensor> differing;
   };
+  /// Compares the complete state at `step`. Collective.
   Compared compare_all(std::int64_t step);
 
  private:
@@ -50,14 +54,14 @@ class ReplicaCheck {
   std::vector<std::string> digests_of(const Indices& part);
   void digest_on_host(const Indices& part, std::vector<std::string>& digests) const;
   void digest_on_gpus(const Indices& part, std::vector<std::string>& digests);
-  std::vector<Parted> find();
-  void forget(const std::vector<Parted>& parted);
+  std::vector<DifferingTensor> find();
+  void forget(const std::vector<DifferingTensor>& differing);
 
   Communicator& communicator_;
   int threads_;
-  std::vector<Block> blocks_;  // by tensor name, then by place
-  Indices part_;               // that the last number was of
-  std::size_t next_ = 0;       // block of the rotation
+  std::vector<Block> blocks_;  // sorted by tensor name, then by position
+  Indices part_;               // blocks that the last number covered
+  std::size_t next_ = 0;       // first block of the next part
   bool has_compared_all_ = false;
   std::unique_ptr<Gpus> gpus_;
 };

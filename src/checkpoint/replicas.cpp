@@ -10,61 +10,61 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{8} << 20;
+constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 
-/// A part of a tensor.
+/// A range of a tensor's memory.
 struct CopyRange {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
-  int gpu = -1;  ///< -1: it lies on the host
+  int gpu = -1;  ///< -1: host memory
 };
 
-/// Runs that travel together: many small tensors, or a part of a large one.
-using Piece = std::vector<CopyRange>;
+/// Ranges that are broadcast together, at most batch_bytes: many small tensors, or a part of a large one.
+using CopyBatch = std::vector<CopyRange>;
 
-std::vector<Piece> pieces_of(std::span<const TensorEntry* const> tensors, const std::vector<int>& gpus) {
-  std::vector<Piece> pieces;
+std::vector<CopyBatch> batches_of(std::span<const TensorEntry* const> tensors, const std::vector<int>& gpus) {
+  std::vector<CopyBatch> batches;
   std::size_t room = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     auto* data = static_cast<std::byte*>(tensors[i]->local.data);
     for (std::size_t first = 0, left = tensors[i]->local.bytes(); left > 0;) {
       if (room == 0) {
-        pieces.emplace_back();
-        room = piece_bytes;
+        batches.emplace_back();
+        room = batch_bytes;
       }
       const auto count = std::min(room, left);
-      pieces.back().push_back({data + first, count, gpus[i]});
+      batches.back().push_back({data + first, count, gpus[i]});
       room -= count;
       first += count;
       left -= count;
     }
   }
-  return pieces;
+  return batches;
 }
 
-/// Takes pieces from rank 0 to the others, one after the other through one staging memory.
+/// Broadcasts batches from rank 0 through one staging buffer.
 class Courier {
  public:
   explicit Courier(Communicator& communicator) : communicator_(communicator), sends_(communicator.rank() == 0) {
     copier_.follow_default_streams();
   }
 
-  void carry(const Piece& piece) {
+  void carry(const CopyBatch& batch) {
     std::size_t bytes = 0;
-    for (const auto& run : piece) bytes += run.bytes;
+    for (const auto& run : batch) bytes += run.bytes;
     if (staging_.size() < bytes) staging_.resize(bytes);
-    if (sends_) each(piece, [this](std::byte* staged, const CopyRange& run) { collect(staged, run); });
+    if (sends_) each(batch, [this](std::byte* staged, const CopyRange& run) { collect(staged, run); });
     communicator_.broadcast(Buffer{staging_.data(), bytes, DType::u8}, 0, "replicated tensors");
-    if (!sends_) each(piece, [this](std::byte* staged, const CopyRange& run) { deliver(staged, run); });
+    if (!sends_) each(batch, [this](std::byte* staged, const CopyRange& run) { deliver(staged, run); });
   }
 
  private:
-  /// The copies of a piece are complete when it returns.
+  /// Calls `copy` for all ranges of a batch, and waits until copies from or to GPUs are complete.
   template <class Copy>
-  void each(const Piece& piece, Copy&& copy) {
+  void each(const CopyBatch& batch, Copy&& copy) {
     auto* staged = staging_.data();
     bool on_gpus = false;
-    for (const auto& run : piece) {
+    for (const auto& run : batch) {
       copy(staged, run);
       on_gpus = on_gpus || run.gpu >= 0;
       staged += run.bytes;
@@ -108,7 +108,7 @@ void broadcast_replicas(std::span<const TensorEntry* const> tensors, Communicato
     return std::string();
   });
   Courier courier(communicator);
-  for (const auto& piece : pieces_of(tensors, gpus)) courier.carry(piece);
+  for (const auto& batch : batches_of(tensors, gpus)) courier.carry(batch);
 }
 
 }  // namespace trainrt::checkpoint

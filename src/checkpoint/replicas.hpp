@@ -7,12 +7,12 @@
 
 namespace trainrt::checkpoint {
 
-/// The replicated tensors of a state that hold anything, by name: in the same order on every rank.
+/// Returns the replicated tensors of a state that are not empty, sorted by name. The state must outlive the result.
 std::vector<const TensorEntry*> replicated_tensors(const State& state);
 
-/// Gives every rank what rank 0 holds of these replicated tensors, of any type, on the host or on a GPU. It goes through
-/// some megabytes of the host's memory, whatever the tensors' size. Collective: the tensors are the same on all ranks
-/// (require_alike() tells). One that is said to lie on a GPU and does not is an Error on all ranks.
+/// Copies the values of replicated tensors from rank 0 to all ranks, in host or GPU memory. Uses 8 MiB of host memory for
+/// any size of tensors. All ranks must pass the same tensors (require_alike() checks that). Throws Error on all ranks if a
+/// tensor is declared as GPU memory but is not. Collective.
 void broadcast_replicas(std::span<const TensorEntry* const> tensors, Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

@@ -1,14 +1,12 @@
 #include "checkpoint/value_bytes.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace trainrt::checkpoint {
 
 namespace {
 
-constexpr std::size_t least_room = 64;
+constexpr std::size_t min_string_room = 64;
 
 template <class T>
 std::string raw(const T& value) {
@@ -28,7 +26,7 @@ std::string bytes_of(const ValueEntry& entry) {
 
 std::uint64_t room_of(const ValueEntry& entry) {
   if (const auto* text = std::get_if<std::string*>(&entry.value))
-    return std::bit_ceil(std::max(least_room, (*text)->size()));
+    return std::bit_ceil(std::max(min_string_room, (*text)->size()));
   return bytes_of(entry).size();
 }
 

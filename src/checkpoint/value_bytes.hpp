@@ -8,16 +8,18 @@
 
 namespace trainrt::checkpoint {
 
-// How the values of a State are stored: numbers as i64, f64 or a bool's one byte, texts as they are.
+// Values of a State are stored as i64, f64, one byte for a bool, or the bytes of a string. A 32-bit integer is stored as
+// i64.
 
-/// "i64", "f64", "bool", "string".
+/// Returns the type that a value is stored as: "i64", "f64", "bool" or "string".
 std::string dtype_of(const ValueEntry& entry);
-/// The bytes of a value as they are stored.
+/// Returns the stored bytes of a value.
 std::string bytes_of(const ValueEntry& entry);
-/// Bytes that a value may take before the plan has to be made anew: strings have room to grow.
+/// Returns the bytes reserved for a value in a shard file. A string can grow up to that size before the ranks must compute
+/// a new plan.
 std::uint64_t room_of(const ValueEntry& entry);
 
-/// A number from its bytes, which index_from() has held against the dtype.
+/// Returns the number with these bytes. index_from() has already checked their count against the dtype.
 template <class T>
 T number_from(const std::string& bytes) {
   T value{};

@@ -13,7 +13,7 @@ namespace trainrt::cli {
 
 using checkpoint::PieceReader;
 
-ExportSource::ExportSource(const PieceReader& reader, Tensors tensors, Values values, checkpoint::Progress progress)
+ExportSource::ExportSource(const PieceReader& reader, Tensors tensors, Values values, checkpoint::OnProgress progress)
     : reader_(reader), tensors_(std::move(tensors)), values_(std::move(values)), progress_(std::move(progress)) {}
 
 std::string ExportSource::meta_text() const {

@@ -19,7 +19,7 @@ class ExportSource {
   using Values = std::vector<const checkpoint::PieceReader::NamedValue*>;
 
   /// `progress` hears of bytes that were dealt with.
-  ExportSource(const checkpoint::PieceReader& reader, Tensors tensors, Values values, checkpoint::Progress progress);
+  ExportSource(const checkpoint::PieceReader& reader, Tensors tensors, Values values, checkpoint::OnProgress progress);
 
   const Tensors& tensors() const { return tensors_; }  ///< by name
   const Values& values() const { return values_; }     ///< by name
@@ -35,7 +35,7 @@ class ExportSource {
   const checkpoint::PieceReader& reader_;
   Tensors tensors_;
   Values values_;
-  checkpoint::Progress progress_;
+  checkpoint::OnProgress progress_;
 };
 
 /// The bytes of a number, little-endian, and of a text.

@@ -43,7 +43,7 @@ void export_plain_file(const std::string& checkpoint_dir, const FileRecord& reco
                        const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
   const auto from = checkpoint_dir + "/" + record.name;
   std::uint64_t done = 0;
-  const auto found = checkpoint::read_through(from, [&](std::span<const std::byte> piece) {
+  const auto found = checkpoint::digest_file(from, [&](std::span<const std::byte> piece) {
     if (const int signal = batch::stop_signal(); signal != 0)
       throw Error(fmt::format("ended by {}: nothing was exported", batch::signal_name(signal)));
     file.write(done, piece);

@@ -50,7 +50,7 @@ std::vector<Batch> batches_of(const Tensors& tensors, std::size_t buffer_bytes) 
 }
 
 void read(const PieceReader& reader, const Batch& batch, std::span<std::byte> buffer) {
-  std::vector<PieceReader::Request> requests;
+  std::vector<PieceReader::BoxRequest> requests;
   for (const auto& part : batch.parts) requests.push_back({part.tensor, part.box, buffer.subspan(part.at, part.bytes)});
   reader.read(requests);
 }

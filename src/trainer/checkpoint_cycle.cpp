@@ -40,7 +40,7 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.writer.stuck_s = spec.failure.collective_timeout_s;
   options.writer.visible_s = spec.failure.storage_timeout_s;
   options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
-  options.writer.say = log::warning;  // marked with the rank, which may be the only one that waits
+  options.writer.warn = log::warning;  // marked with the rank, which may be the only one that waits
   options.writer.explain = with_advice;
   options.writer.staging_limit = "checkpoint.staging_limit";
   return options;
@@ -93,7 +93,7 @@ void CheckpointCycle::start(const Content& content) {
 }
 
 /// What it finds in another run's checkpoint is that run's, which may delete it.
-void CheckpointCycle::add_files(const checkpoint::Given* reported, checkpoint::Saver::Request& request) const {
+void CheckpointCycle::add_files(const checkpoint::DirectoryFiles* reported, checkpoint::Saver::Request& request) const {
   auto& meta = request.meta;
   const bool carries = newest_ && newest_->has_files && checkpoint::run_of(newest_->directory) == parts_.spec.run_dir;
   if (reported == nullptr && !carries) return;
@@ -108,7 +108,7 @@ void CheckpointCycle::add_files(const checkpoint::Given* reported, checkpoint::S
   meta.metadata = checkpoint::merged_metadata(newest_->metadata, meta.metadata);
 }
 
-void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
+void CheckpointCycle::advance(const checkpoint::Saver::Progress& of_all) {
   if (!saver_.in_flight()) return;
   const rundir::Meter::Stall stall(parts_.attempt.meter);
   conclude(measured(saver_.advance(of_all)));
@@ -116,10 +116,10 @@ void CheckpointCycle::advance(const checkpoint::Saver::Standing& of_all) {
 
 void CheckpointCycle::advance() {
   if (!saver_.in_flight()) return;
-  const auto mine = saver_.standing();
+  const auto mine = saver_.progress();
   const auto over_ranks =
-      comm::agree_min_max(communicator_, std::array{mine.sealed, mine.concluded}, "progress of the checkpoint");
-  advance({.sealed = over_ranks[0].min, .concluded = over_ranks[1].max});
+      comm::agree_min_max(communicator_, std::array{mine.sealed, mine.finished}, "progress of the checkpoint");
+  advance({.sealed = over_ranks[0].min, .finished = over_ranks[1].max});
 }
 
 void CheckpointCycle::finish() {
@@ -164,7 +164,7 @@ void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   if (failed_in_a_row_++ == 0) failing_since_ms_ = result.began_ms;
   const auto text = fmt::format("{} could not be written and is dropped: {}", named(flying_), result.error);
   const double failing_s = static_cast<double>(result.ended_ms - failing_since_ms_) / 1000;
-  const bool may_pass = result.may_pass && failing_s < parts_.spec.failure.storage_timeout_s;
+  const bool may_pass = result.is_transient && failing_s < parts_.spec.failure.storage_timeout_s;
   const auto most = parts_.spec.checkpoint.max_failed;
   if (most > 0 && failed_in_a_row_ >= most && !may_pass)
     throw comm::AgreedError(

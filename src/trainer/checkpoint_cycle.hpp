@@ -65,7 +65,7 @@ class CheckpointCycle {
     const std::map<std::string, double>& metrics;  ///< of the last report
     const std::string& metadata;                   ///< JSON
     /// Files of the directories that came with this report; else those of the newest checkpoint are carried on.
-    const checkpoint::Given* given = nullptr;
+    const checkpoint::DirectoryFiles* given = nullptr;
     double iteration_s = 0;  ///< Meta::iteration_s
     bool at_stop = false;    ///< Meta::at_stop
   };
@@ -79,7 +79,7 @@ class CheckpointCycle {
   /// Starts a checkpoint, after the one on its way has been waited for.
   void start(const Content& content);
   /// To where the vote found all ranks.
-  void advance(const checkpoint::Saver::Standing& of_all);
+  void advance(const checkpoint::Saver::Progress& of_all);
   /// Waits for the one on its way.
   void finish();
   /// How far all ranks' checkpoint is, without waiting for any. Nothing is sent if none is on its way.
@@ -88,7 +88,7 @@ class CheckpointCycle {
   bool save_and_wait(const Content& content);
 
   // --- not collective ---
-  checkpoint::Saver::Standing standing() const { return saver_.standing(); }
+  checkpoint::Saver::Progress progress() const { return saver_.progress(); }
   /// checkpoint.every asks for one by the clock: rank 0's decides. `reported`: this attempt has made a report.
   bool is_due_by_clock(bool reported) const;
   /// The newest committed checkpoint is of this point.
@@ -114,7 +114,7 @@ class CheckpointCycle {
   void drain() { saver_.drain(); }
 
  private:
-  void add_files(const checkpoint::Given* reported, checkpoint::Saver::Request& request) const;
+  void add_files(const checkpoint::DirectoryFiles* reported, checkpoint::Saver::Request& request) const;
   void conclude(const std::optional<checkpoint::SaveResult>& result);
   void note_commit();
   void note_failure(const checkpoint::SaveResult& result);

@@ -9,8 +9,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/load/first_whole.hpp"
-#include "checkpoint/save/whole_view.hpp"
+#include "checkpoint/load/newest_intact.hpp"
+#include "checkpoint/save/combined_view.hpp"
 #include "comm/agreement.hpp"
 #include "core/first_rank.hpp"
 #include "core/output/log.hpp"
@@ -72,8 +72,8 @@ void tidy_finished(const std::string& run_dir) try {
   const auto attempts = rundir::read_attempts(run_dir);
   if (attempts.empty() || attempts.back().end.empty()) return;
   rundir::fence_off_older(run_dir, attempts.back().number + 1);
-  checkpoint::OwedViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
-  for (const auto& line : views.settle()) log::warning(line);
+  checkpoint::MissingViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
+  for (const auto& line : views.write_all()) log::warning(line);
 } catch (const Error& error) {
   log::warning(std::string("what the last attempt left stays: ") + with_advice(error));
 }
@@ -100,7 +100,7 @@ RecordedEnd recorded_end(const std::string& run_dir, Communicator& communicator)
 }
 
 std::string damage_of_end(const std::string& run_dir, std::int64_t checkpoint, Communicator& communicator) try {
-  return join(checkpoint::damages_of(run_dir, checkpoint, communicator));
+  return join(checkpoint::find_damage(run_dir, checkpoint, communicator));
 } catch (const Error& error) {
   throw comm::AgreedError(with_advice(error), error.code());
 }

@@ -14,7 +14,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-using Parted = checkpoint::ReplicaCheck::Parted;
+using DifferingTensor = checkpoint::ReplicaCheck::DifferingTensor;
 
 constexpr std::size_t most_listed = 8;  // tensors, and ranks of each
 
@@ -28,13 +28,13 @@ std::string listed(const std::vector<int>& ranks) {
 }
 
 /// "'model/w' on rank 1 differs from the others' (equal at step 40)"
-std::string described(const Parted& parted, std::int64_t began_at) {
-  const auto since = parted.equal_at == began_at ? "when this attempt began, at step" : "at step";
-  return fmt::format("'{}' on {} differs from the others' (equal {} {})", parted.tensor, listed(parted.ranks), since,
-                     parted.equal_at);
+std::string described(const DifferingTensor& differing, std::int64_t began_at) {
+  const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
+  return fmt::format("'{}' on {} differs from the others' (equal {} {})", differing.tensor, listed(differing.ranks), since,
+                     differing.equal_at);
 }
 
-std::string described(const std::vector<Parted>& all, std::int64_t began_at, std::int64_t step) {
+std::string described(const std::vector<DifferingTensor>& all, std::int64_t began_at, std::int64_t step) {
   if (all.empty())
     return fmt::format(
         "replicated tensors changed while the ranks compared them at step {}: does another thread write to "
@@ -59,8 +59,8 @@ checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {
   if (!check_) return {};
   return {[this] { return check_->next_part(); },
           [this, step](bool alike) {
-            const auto parted = check_->conclude(alike, step);
-            if (!alike) judge(parted, step);
+            const auto differing = check_->conclude(alike, step);
+            if (!alike) judge(differing, step);
           }};
 }
 
@@ -69,11 +69,11 @@ bool ReplicaWatch::is_due_at(std::int64_t step) const {
 }
 
 void ReplicaWatch::compare_all(std::int64_t step) {
-  if (const auto compared = check_->compare_all(step); !compared.alike) judge(compared.parted, step);
+  if (const auto compared = check_->compare_all(step); !compared.alike) judge(compared.differing, step);
 }
 
-void ReplicaWatch::judge(const std::vector<Parted>& parted, std::int64_t step) const {
-  const auto what = described(parted, began_at_, step);
+void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int64_t step) const {
+  const auto what = described(differing, began_at_, step);
   if (spec_.checkpoint.replicas == config::Replicas::warn)
     return log::run_warning(what + "; the run goes on (checkpoint.replicas = warn), and these are not compared any more");
   throw comm::AgreedError(

@@ -29,7 +29,7 @@ class ReplicaWatch {
   void compare_all(std::int64_t step);
 
  private:
-  void judge(const std::vector<checkpoint::ReplicaCheck::Parted>& parted, std::int64_t step) const;
+  void judge(const std::vector<checkpoint::ReplicaCheck::DifferingTensor>& differing, std::int64_t step) const;
 
   const config::RunSpec& spec_;
   Communicator& communicator_;

@@ -99,7 +99,7 @@ StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
   using Wants = StopVote::Wants;
   const bool gives = directory != nullptr && (!directory->path.empty() || directory->state != nullptr);
   const auto wants = gives ? Wants::directory : saves_.is_due_by_clock(reported_) ? Wants::checkpoint : Wants::nothing;
-  return {.stop = stops_.cause(), .wants = wants, .saves = saves_.standing()};
+  return {.stop = stops_.cause(), .wants = wants, .saves = saves_.progress()};
 }
 
 void Session::throw_if_stopped() const {

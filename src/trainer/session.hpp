@@ -110,7 +110,7 @@ class Session {
   };
   /// What comes with a report for its checkpoint.
   struct Given {
-    checkpoint::Given files;
+    checkpoint::DirectoryFiles files;
     std::optional<State> state;  ///< instead of the run's; it holds that too
   };
   bool has_progress() const { return progress_.step > 0 || progress_.iteration > 0; }

@@ -34,7 +34,7 @@ void Session::note_place() {
 void Session::save(const Given* reported) try {
   const trainer::SpeedWatch::At at(speeds_, watch::Work::save);
   saves_.start(content(reported));
-} catch (const checkpoint::GivenUnreadable& error) {
+} catch (const checkpoint::DirectoryFileUnreadable& error) {
   throw AgreedError(error.what(), error.code());
 }
 

@@ -15,13 +15,13 @@ StopVote::Outcome StopVote::finish() {
         "some ranks only). They are collective: every rank must make the same ones in the same order");
   return {.stop = static_cast<batch::StopCause>(result[0]),
           .wants = static_cast<Wants>(result[1]),
-          .saves = {.sealed = -result[4], .concluded = result[5]}};
+          .saves = {.sealed = -result[4], .finished = result[5]}};
 }
 
 void StopVote::start(const Ballot& ballot, Call call) {
   const auto tag = 8 * calls_++ + static_cast<std::int64_t>(call);
   communicator_.start_maximum(
-      {ballot.stop, static_cast<std::int64_t>(ballot.wants), tag, -tag, -ballot.saves.sealed, ballot.saves.concluded});
+      {ballot.stop, static_cast<std::int64_t>(ballot.wants), tag, -tag, -ballot.saves.sealed, ballot.saves.finished});
   pending_ = true;
 }
 

@@ -22,13 +22,13 @@ class StopVote {
   struct Outcome {
     batch::StopCause stop = batch::no_stop;  ///< the weightiest cause that any rank has
     Wants wants = Wants::nothing;
-    checkpoint::Saver::Standing saves;  ///< sealed by all; concluded by rank 0
+    checkpoint::Saver::Progress saves;  ///< sealed by all ranks; finished by rank 0
   };
   /// What one rank has to say.
   struct Ballot {
     batch::StopCause stop = batch::no_stop;
     Wants wants = Wants::nothing;
-    checkpoint::Saver::Standing saves;
+    checkpoint::Saver::Progress saves;
   };
   enum class Call : std::int64_t { step = 1, report = 2, stop_point = 3, report_of_first = 4 };
 

@@ -1,12 +1,10 @@
-// Kills a process that saves checkpoints in the background while it trains, with SIGKILL, at every phase of a save and of a
-// deletion, and at random moments. After each kill the newest committed checkpoint must load, bit for bit, on another
-// number of ranks; nothing half-written may be visible; the next attempt sweeps what is left; a view that is missing is
-// made anew.
+// Kills a process with SIGKILL while it saves checkpoints in the background, at every phase of a save and of a deletion,
+// and at random times. After each kill the newest committed checkpoint must load bit for bit on another number of ranks, no
+// incomplete checkpoint may be visible, and the next attempt must remove the remaining files and write missing views.
 //
-//   checkpoint_kill [KILLS]            the driver: prints a table, exits 1 if a promise was broken (default 200 kills)
-//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     what it kills: kills itself at PHASE (-1: never) once SAVES saves
-//   have begun
-
+//   checkpoint_kill [KILLS]            the driver: prints a table, exits with 1 if a check fails (default: 200 kills)
+//   checkpoint_kill save RUN ATTEMPT PHASE SAVES FD     the killed process: kills itself at PHASE (-1: never) after SAVES
+//   saves have begun
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,12 +22,12 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/load.hpp"
 #include "checkpoint/other_files.hpp"
+#include "checkpoint/save/combined_view.hpp"
 #include "checkpoint/save/phases.hpp"
 #include "checkpoint/save/private_directory.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/saver.hpp"
-#include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/ranks.hpp"
@@ -42,8 +40,8 @@ using checkpoint::Phase;
 namespace {
 
 constexpr int ranks = 2;
-constexpr unsigned char saved_mark = 100;    // in the pipe: all ranks know that a save is committed
-constexpr unsigned char started_mark = 101;  // in the pipe: a save begins
+constexpr unsigned char saved_mark = 100;    // written to the pipe when all ranks know that a save is committed
+constexpr unsigned char started_mark = 101;  // written to the pipe when a save begins
 
 std::vector<Spec> model_specs() {
   return {{"whole", DType::f32, {20000}},
@@ -52,17 +50,17 @@ std::vector<Spec> model_specs() {
           {"scalar", DType::f64, {}}};
 }
 
-// --- what is killed -----------------------------------------------------------------------------------------------------
+// --- killed process -----------------------------------------------------------------------------------------------------
 
 void send_mark(int fd, unsigned char mark) {
   if (write(fd, &mark, 1) != 1) _exit(3);
 }
 
-/// "Trains" until the save in flight has concluded.
-checkpoint::SaveResult train_until_concluded(checkpoint::Saver& saver, Communicator& communicator, std::mt19937& random) {
+/// Runs steps with votes until the save in flight is finished.
+checkpoint::SaveResult train_until_finished(checkpoint::Saver& saver, Communicator& communicator, std::mt19937& random) {
   for (;;) {
-    const auto mine = saver.standing();
-    communicator.start_maximum({0, 0, 0, 0, -mine.sealed, mine.concluded});
+    const auto mine = saver.progress();
+    communicator.start_maximum({0, 0, 0, 0, -mine.sealed, mine.finished});
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
     const auto all = communicator.finish_maximum();
     if (auto result = saver.advance({-all[4], all[5]})) return *result;
@@ -72,7 +70,7 @@ checkpoint::SaveResult train_until_concluded(checkpoint::Saver& saver, Communica
 checkpoint::SaverOptions saver_options(const std::string& run_dir, const std::string& private_dir, int attempt) {
   auto options = options_for(run_dir, 0).saver;
   options.private_dir = private_dir;
-  if (attempt % 2 == 1) options.file_of_rank.assign(ranks, 0);  // one file for all
+  if (attempt % 2 == 1) options.file_of_rank.assign(ranks, 0);  // one file for all ranks
   options.retention = checkpoint::Retention{2, "", true};
   const auto earlier = checkpoint::numbers_in(run_dir);
   options.known = {earlier.begin(), earlier.end()};
@@ -100,10 +98,10 @@ int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int k
       communicator.barrier();
       model.fill(static_cast<std::uint64_t>(number));
       auto failed = saver.start(model.state(), {options_for(run_dir, number).meta, {}});
-      model.fill(99999);  // training goes on
+      model.fill(99999);  // training continues
       const auto result = failed            ? *failed
                           : number % 3 == 0 ? saver.finish().value()
-                                            : train_until_concluded(saver, communicator, random);
+                                            : train_until_finished(saver, communicator, random);
       if (!result.committed) {
         std::fprintf(stderr, "a save failed: %s\n", result.error.c_str());
         _exit(4);
@@ -114,11 +112,11 @@ int save_for_ever(const std::string& run_dir, int attempt, int kill_phase, int k
   return 0;
 }
 
-// --- the driver ---------------------------------------------------------------------------------------------------------
+// --- driver -------------------------------------------------------------------------------------------------------------
 
 struct Killed {
-  int phase = -1;  // the last that was reached, -1: none
-  int saved = 0;   // saves that were known to be committed
+  int phase = -1;  // last phase that was reached, -1: no phase
+  int saved = 0;   // number of saves known to be committed
   std::array<bool, checkpoint::phase_count> reached{};
   bool by_signal = false;
 };
@@ -144,7 +142,7 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
     killed.phase = mark;
     killed.reached[mark] = true;
   };
-  if (phase < 0) {  // at random: so long after the first save began
+  if (phase < 0) {  // at a random time after the first save began
     while (mark != started_mark && read(ends[0], &mark, 1) == 1) {
     }
     usleep(static_cast<useconds_t>(kill_after_us));
@@ -158,7 +156,7 @@ Killed run_and_kill(const std::string& run_dir, int attempt, int phase, int save
   return killed;
 }
 
-/// What is wrong with any checkpoint that can be seen; makes the views that are missing.
+/// Verifies all visible checkpoints and writes missing views. Returns problems.
 std::string damage_in(const std::string& run_dir, int& views_made) {
   for (const auto number : checkpoint::numbers_in(run_dir)) {
     const auto directory = run_dir + "/" + checkpoint::directory_name(number);
@@ -176,7 +174,7 @@ std::string damage_in(const std::string& run_dir, int& views_made) {
   return "";
 }
 
-/// Loads on another number of ranks; what is wrong. `least` is the newest number that must be there.
+/// Loads on another number of ranks and returns problems. The loaded number must be at least `least`.
 std::string loading_error(const std::string& run_dir, std::int64_t least) {
   std::string finding;
   std::mutex mutex;
@@ -198,7 +196,7 @@ std::string loading_error(const std::string& run_dir, std::int64_t least) {
   return finding;
 }
 
-/// What the next attempt leaves when it has swept; "" if that is checkpoints only.
+/// Removes abandoned files as the next attempt does. Returns "" if only checkpoints remain.
 std::string debris_in(const std::string& run_dir) {
   std::string said;
   checkpoint::remove_abandoned(run_dir, [&](const std::string& text) { said = text; });
@@ -208,11 +206,11 @@ std::string debris_in(const std::string& run_dir) {
   return "";
 }
 
-/// What is broken after a kill, "" if nothing is.
+/// Checks the run directory after a kill. Returns problems, "" if there are none.
 std::string broken(const std::string& run_dir, std::int64_t least, int& views_made) {
   auto finding = loading_error(run_dir, least);
   if (finding.empty()) finding = damage_in(run_dir, views_made);
-  // The views were made in this process's private directory; that of the killed one is abandoned.
+  // Views are written in this process's private directory; that of the killed process is abandoned.
   for (const auto& name : io::list_directory(run_dir))
     if (name.find("." + std::to_string(getpid()) + ".") != std::string::npos) io::remove_tree(run_dir + "/" + name);
   if (finding.empty()) finding = debris_in(run_dir);
@@ -246,7 +244,7 @@ int drive(int kills) {
   int views_made = 0;
   const auto started = monotonic_seconds();
   for (int n = 0; n < kills; ++n) {
-    // Every phase twice, in the first save (if it can be) and in a later one; then at random.
+    // First each phase twice, in the first save (if possible) and in a later one; then random times.
     const bool at_random = n >= 2 * checkpoint::phase_count;
     const int phase = at_random ? -1 : n % checkpoint::phase_count;
     const int save = phase >= static_cast<int>(Phase::retired) || n >= checkpoint::phase_count ? 3 : 1;
@@ -267,7 +265,7 @@ int drive(int kills) {
   print_table(rows);
   const bool all_hit = std::all_of(rows.begin() + 1, rows.end(), [](const Row& row) { return row.kills > 0; });
   if (!all_hit && kills >= 2 * checkpoint::phase_count) std::printf("a phase was never hit\n");
-  std::printf("%d kills in %.1f s, %d failures, %d views made anew, newest checkpoint %lld\n", kills,
+  std::printf("%d kills in %.1f s, %d failures, %d views written, newest checkpoint %lld\n", kills,
               monotonic_seconds() - started, failures, views_made,
               static_cast<long long>(checkpoint::highest_number(run_dir)));
   return failures == 0 && (all_hit || kills < 2 * checkpoint::phase_count) ? 0 : 1;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Some points of the attack harness (tests/attack; `make attack` takes all of them): at whichever system call a run is killed or
-stopped, and whichever one fails once, the next attempt ends it as if nothing had happened."""
+"""Runs some points of the attack harness (tests/attack; `make attack` runs all of them): a run is killed, stopped or gets an error at a
+system call, and the next attempt finishes it with the results of an undisturbed run."""
 import sys
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from harness import *  # noqa: E402,F403
 SEED = 2137
 POINTS = 56
 CONVERSION_POINTS = 40
-TIME_S = 60  # a machine under load attacks fewer
+TIME_S = 60  # fewer points on a loaded machine
 
 
-# What is done to the second line of three that a program writes, and what then lies in the file.
+# Action on the second of three lines that a program writes -> contents of the file afterwards.
 ONE_CALL = {"fail:28": "1\n3\n", "short": "1\n23\n", "kill-before": "1\n", "kill-after": "1\n2\n", "signal:15": "1\n2\n"}
 WRITER = """import os, sys
 file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
@@ -36,7 +36,7 @@ def an_attack_hits_the_call_that_it_names_and_no_other():
         folder = scratch()
         program = program_file(WRITER)
         run([INJECTOR, "--watch", folder, "--log", folder.parent / "calls", "--at", "write", "file", "2", action, "/usr/bin/python3", program, folder / "file"])
-        equal((folder / "file").read_text(), expected, f"what lies there after {action}")
+        equal((folder / "file").read_text(), expected, f"contents after {action}")
 
 
 @test
@@ -44,8 +44,8 @@ def an_attack_at_any_system_call_leaves_no_trace_in_the_results():
     tally = attack.run(SEED, POINTS, scenes=(*SCENES, *SWEEPS), time_s=TIME_S)
     tally.print_report()
     check(tally.count(), "no point was attacked")
-    check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls were not made again: the points are not those of a quiet run any more")
-    check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} went wrong, see above")
+    check(tally.late <= tally.count() // 5, f"{tally.late} of {tally.count()} calls were not repeated: the points differ from those of an undisturbed run")
+    check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} failed, see above")
 
 
 @test
@@ -53,7 +53,7 @@ def an_attack_at_any_system_call_of_a_conversion_leaves_no_file_that_looks_compl
     tally = attack.run(SEED, CONVERSION_POINTS, scenes=CONVERSIONS, time_s=TIME_S)
     tally.print_report()
     check(tally.count(), "no point was attacked")
-    check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} went wrong, see above")
+    check(not tally.missed, f"{len(tally.missed)} points of seed {SEED} failed, see above")
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""An attempt that was given up but lives: all its ranks are frozen (SIGSTOP) at every point at which it changes the run
-directory, a newer attempt takes over, and the old one is continued. It ends itself and says why, not a byte of the run
-directory is other than the newer attempt left it, and the run has the bits of one that nothing happened to."""
+"""Tests an abandoned attempt that is still alive. All its ranks are frozen (SIGSTOP) at each point at which it changes the run
+directory, a newer attempt takes over, and the old one is continued. It must exit with a message, must not change a byte of the
+run directory, and the run must have the bits of an undisturbed one."""
 import hashlib
 import signal
 import sys
@@ -14,7 +14,7 @@ RANKS = 2
 JOB = "4711"
 LOOP = {"epochs": 6, "optimizer": "adamw", "dropout": 0.1}
 TAKEN_OVER = r"a newer attempt has taken over this run; attempt 1 ends"
-# Those of a save and of a deletion, as src/checkpoint/save/phases.hpp lists them.
+# Phases of a save and of a deletion, as in src/checkpoint/save/phases.hpp.
 PHASES = re.findall(r"^  (\w+),", (SOURCE / "src/checkpoint/save/phases.hpp").read_text().split("enum class Phase")[1].split("};")[0], re.M)
 _whole = {}
 
@@ -32,23 +32,23 @@ def without_faults():
 
 
 def job(restart_count):
-    """The environment of a job that was requeued so often: the later one takes over whoever seems to live."""
+    """Returns the environment of a job after `restart_count` requeues. A later one takes over from an earlier one."""
     return {"SLURM_JOB_ID": JOB, "SLURM_RESTART_COUNT": restart_count}
 
 
 def bytes_of(run_dir):
-    """A digest of every file of a run directory, hidden ones too."""
+    """Returns the digests of all files of a run directory, including hidden ones."""
     return {str(path.relative_to(run_dir)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(run_dir).rglob("*")) if path.is_file()}
 
 
 def changed_since(before, config):
-    """The files of the run that are other than bytes_of() found them."""
+    """Returns the files of the run that differ from the result of bytes_of()."""
     after = bytes_of(run_dir_of(config))
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
 def frozen_at(config, phase, times=1):
-    """Attempt 1, all of its ranks stopped once rank 0 has reached the phase; None if it ends before."""
+    """Returns attempt 1 with all its ranks stopped after rank 0 has reached the phase; None if it ends before."""
     first = start_ranks(RANKS, config, first_env={"TRAINRT_STOP_AT": f"{phase}:{times}"}, env=job(0))
     wait_until(lambda: first.ended() or is_stopped(first.ranks().get(0, 0)), 60, f"rank 0 to reach {phase} for the {times}. time", first)
     if first.ended():
@@ -66,9 +66,9 @@ def go_on(first):
 
 def check_ends_itself(first):
     first.code = first.wait(60)
-    check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for well", first)
-    check(re.search(TAKEN_OVER, first.err) or "another attempt owns this run now" in first.err, "it does not say that it was taken over", first)
-    check(not re.search(r"tell those who run this file system|could not be written and is dropped|Traceback", first.err), "it speaks of the disk", first)
+    check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for success", first)
+    check(re.search(TAKEN_OVER, first.err) or "another attempt owns this run now" in first.err, "the message about the newer attempt is missing", first)
+    check(not re.search(r"tell those who run this file system|could not be written and is dropped|Traceback", first.err), "the message names the disk", first)
 
 
 def check_run(config):
@@ -81,7 +81,7 @@ def check_run(config):
 
 
 def a_zombie(phase, times=1):
-    """False if attempt 1 does not reach that phase so often."""
+    """Returns False if attempt 1 does not reach the phase `times` times."""
     config = config_of(scratch(), "run")
     first = frozen_at(config, phase, times)
     if first is None:
@@ -93,7 +93,7 @@ def a_zombie(phase, times=1):
     before = bytes_of(run_dir_of(config))
     go_on(first)
     check_ends_itself(first)
-    equal(changed_since(before, config), [], "what the old attempt changed", first)
+    equal(changed_since(before, config), [], "files that the old attempt changed", first)
     return True
 
 
@@ -140,12 +140,12 @@ def an_attempt_that_crashes_once_it_is_taken_over_leaves_its_report_and_no_error
     check_exit(run_ranks(RANKS, config, env=job(1)), FINISHED)
     before = bytes_of(run_dir_of(config))
     rank_1 = first.ranks()[1]
-    kill([rank_1], signal.SIGSEGV)  # waits for it, before anything that it would do
+    kill([rank_1], signal.SIGSEGV)  # pending, so it is handled before the process continues
     kill([rank_1], signal.SIGCONT)
     first.code = first.wait(60)
-    check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for well", first)
-    equal(changed_since(before, config), ["logs/crash-attempt-000001-rank-00001.txt"], "what the old attempt changed", first)
-    check(f"rank 1 on {os.uname().nodename} died of SIGSEGV, sent by process {os.getpid()}, at step 2 (training)" in first.err, "it is not told", first)
+    check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for success", first)
+    equal(changed_since(before, config), ["logs/crash-attempt-000001-rank-00001.txt"], "files that the old attempt changed", first)
+    check(f"rank 1 on {os.uname().nodename} died of SIGSEGV, sent by process {os.getpid()}, at step 2 (training)" in first.err, "the crash is not reported", first)
     check_run(config)
 
 
@@ -154,10 +154,10 @@ def a_second_job_does_not_take_over_while_the_first_lives():
     config = config_of(scratch(), "run", step_pause=0.4)
     first = start_ranks(RANKS, config, env=job(1))
     wait_for_reports(run_dir_of(config), 1, first)
-    for other in ({"SLURM_JOB_ID": "4712"}, job(1), job(0)):  # another job, another step, what is left from before a requeue
+    for other in ({"SLURM_JOB_ID": "4712"}, job(1), job(0)):  # another job, another step, a process from before a requeue
         second = run_ranks(RANKS, config, env=other)
         check_exit(second, USAGE)
-        check("is already being run" in second.err, "it does not say why", second)
+        check("is already being run" in second.err, "the reason is missing", second)
     first.code = first.wait(60)
     check_exit(first, FINISHED)
     check_run(config)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Some bits of the files of tests/attack/flips.py (`make attack` flips all of them): a flipped bit in a data file is an error that names
-the file, or changes no value, wherever the format has a checksum."""
+"""Flips some bits of the files of tests/attack/flips.py (`make attack` flips all of them). If the format has a checksum, a flipped bit in a
+data file must be an error that names the file, or must not change any value."""
 import sys
 from pathlib import Path
 

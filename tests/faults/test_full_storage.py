@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""File systems that really run out of space or of inodes, and quotas that are used up: every message names the resource that is missing,
-and the key that needs less of it; `check` says so before the run."""
+"""Tests with file systems that run out of space or inodes, and with exceeded quotas. Every message must name the exhausted resource and the
+key that reduces its use; `check` must warn before the run."""
 import random
 import subprocess
 import sys
@@ -24,15 +24,15 @@ def alone(config, *words, prefix=(), env=None):
 
 
 def in_small(storage, options, config, *words):
-    """In a file system of its own at `storage`; its exit code, and what is left there, after."""
+    """Runs in a separate file system at `storage`. Returns the exit code and the remaining resources."""
     return alone(config, *words, prefix=own_mount(storage, options))
 
 
 def says(job, *words, never=()):
     for word in words:
-        check(word in job.err, f"it does not say {word!r}", job)
+        check(word in job.err, f"the message lacks {word!r}", job)
     for word in never:
-        check(word not in job.err, f"it says {word!r}", job)
+        check(word not in job.err, f"the message contains {word!r}", job)
 
 
 @test
@@ -113,7 +113,7 @@ def a_quota_that_the_system_does_not_explain_is_named_as_one_of_space_or_files()
 
 @test
 def a_real_quota_is_named():
-    """Quotas of btrfs, which does not report them to its users."""
+    """Uses quotas of btrfs, which does not report them to users."""
     if shutil.which("mkfs.btrfs") is None or os.geteuid() != 0:
         skip("needs root and mkfs.btrfs (package btrfs-progs)")
     folder, storage = scratch(), scratch()
@@ -143,7 +143,7 @@ def check_compares_what_num_to_keep_checkpoints_take_with_what_is_free():
         for word in words:
             check(word in line, f"{word!r} is not in {line!r}", job)
         for word in never:
-            check(word not in job.out.replace("WARNING: it is memory", ""), f"{word!r} is said", job)
+            check(word not in job.out.replace("WARNING: it is memory", ""), f"the output contains {word!r}", job)
     fresh = alone(config, "check")
     check("checkpoints     their size is known after the first one" in fresh.out, "a new run", fresh)
 

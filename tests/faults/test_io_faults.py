@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Storage that fails while checkpoints are written: a preloaded library makes chosen system calls of real runs fail, slow or short.
-Nothing that was committed is lost, nothing that was not is ever loaded, and a run whose storage comes back ends with the bits of
-one that never saw a fault."""
+"""Tests storage that fails while checkpoints are written. A preloaded library makes selected system calls of real runs fail, slow or short.
+No committed checkpoint may be lost, no incomplete one may be loaded, and after the storage recovers the run must finish with the bits of
+a run without faults."""
 import signal
 import sys
 from pathlib import Path
@@ -10,20 +10,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
 RANKS = 2
-EPOCHS = 6  # a report and a checkpoint each
+EPOCHS = 6  # each with a report and a checkpoint
 SHIM = BUILD / "tests/fault_shim.so"
 _whole = {}  # a run without faults, by layout
 
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is missing (package mpich)")
     if not SHIM.exists():
         skip("the library that injects faults was not built (it goes without the sanitizers)")
 
 
 def faulty(faults, rank=None):
-    """What a run needs so that those calls fail on that rank, or on all."""
+    """Returns the environment in which those calls fail on one rank, or on all."""
     env = {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": faults}
     return {"env": env} if rank is None else {"rank_env": {rank: env}}
 
@@ -51,7 +51,7 @@ def config_of(folder, name, layout="node", asynchronous=True, loop=None, **check
 
 
 def without_faults():
-    """The run directory of a run that nothing happens to; its weights do not depend on the layout."""
+    """Returns the run directory of a run without faults. Its weights do not depend on the layout."""
     if not _whole:
         config = config_of(scratch(), "whole")
         check_exit(run_to_end(config), FINISHED)
@@ -60,27 +60,27 @@ def without_faults():
 
 
 def dropped(job):
-    """The lines that name a checkpoint that was not written."""
+    """Returns the messages about dropped checkpoints."""
     return [line for line in job.err.splitlines() if "could not be written and is dropped" in line]
 
 
 def check_named(job, count, *words):
-    """So many checkpoints were dropped, each is named once, and each with these words: rank, operation, path, reason."""
+    """Checks that `count` checkpoints were dropped, and that one message for each has all words: rank, operation, path, reason."""
     lines = dropped(job)
-    equal(len(lines), count, "checkpoints that were dropped", job)
-    equal(len({re.search(r"checkpoint at step (\d+)", line).group(1) for line in lines}), count, "steps that they name", job)
+    equal(len(lines), count, "dropped checkpoints", job)
+    equal(len({re.search(r"checkpoint at step (\d+)", line).group(1) for line in lines}), count, "steps in the messages", job)
     for line in lines:
         for word in words:
             check(re.search(word, line), f"{word!r} is not in {line!r}", job)
 
 
 def check_committed_whole(run_dir, job=None):
-    """What is there is whole, nothing else is to be seen."""
+    """Checks that all visible checkpoints are intact and that no other files are visible."""
     if checkpoints(run_dir):
         verified = run([TRAINRT, "verify", str(run_dir)])
         check(verified.code == FINISHED and "DAMAGED" not in verified.out, "a committed checkpoint is damaged", verified)
     seen = [path.name for path in Path(run_dir).iterdir() if path.name.startswith("checkpoint") and not re.fullmatch(r"checkpoint_\d{6}", path.name)]
-    check(not seen, f"half-written: {seen}", job)
+    check(not seen, f"incomplete: {seen}", job)
 
 
 def check_like_whole(config, job):
@@ -90,8 +90,8 @@ def check_like_whole(config, job):
     check_no_debris(run_dir_of(config))
 
 
-# ---- faults that go away: the run drops a checkpoint, goes on, and ends as if nothing had happened ---------------------------
-# name: the fault, the rank that has it (None: all), checkpoints that are lost, words that the log must have for each
+# ---- temporary faults: the run drops a checkpoint, continues, and has the results of a run without faults ---------------------
+# name: fault, rank with the fault (None: all ranks), number of lost checkpoints, words that each message must contain
 
 RANK_1 = r"rank 1 on \S+: "
 RANK_0 = r"rank 0 on \S+: "
@@ -123,12 +123,12 @@ def a_temporary_fault(fault, rank, lost, words, layout, asynchronous):
 
 
 for _number, (_name, _case) in enumerate(TEMPORARY.items()):
-    # Each layout with both ways of saving; a fault of the directory's fsync comes at other counts with another layout.
+    # Tests each layout, asynchronous and synchronous. The number of the fsync of the directory depends on the layout.
     _layout, _async = [("node", True), ("rank", False), ("rank", True), ("node", False)][_number % 4]
     add_test(f"a_run_outlives_{_name}_{_layout}_{'async' if _async else 'sync'}", a_temporary_fault, *_case, _layout, _async)
 
 
-# ---- what is no fault: the checkpoints are all there --------------------------------------------------------------------------
+# ---- harmless faults: no checkpoint is lost -----------------------------------------------------------------------------------
 
 HARMLESS = {
     "interrupted_calls_everywhere": ",".join(f"{call}:EINTR:/run/" for call in ("open", "read", "pread", "write", "pwrite", "fsync", "rename", "mkdir",
@@ -155,11 +155,11 @@ for _name, _fault in HARMLESS.items():
     add_test(f"{_name}_cost_nothing", a_harmless_fault, _fault)
 
 
-# ---- faults that stay ---------------------------------------------------------------------------------------------------------
+# ---- permanent faults ---------------------------------------------------------------------------------------------------------
 
 
 def check_continues(config):
-    """The storage is well again: the same command ends the run."""
+    """Checks that the same command finishes the run when the storage works again."""
     job = run_to_end(config)
     check_like_whole(config, job)
     return job
@@ -171,14 +171,14 @@ def a_disk_that_stays_full_ends_the_run_after_max_failed_checkpoints_and_it_cont
         config = config_of(scratch(), "run", asynchronous=asynchronous, max_failed=2)
         job = run_to_end(config, **faulty("pwrite:ENOSPC:shard-:4", 1))
         check_exit(job, FAILED)
-        check(re.search(r"the 2\. in a row \(checkpoint\.max_failed\)", job.err), "it does not say why it ended", job)
-        check("No space left" in job.err and re.search(RANK_1, job.err), "it does not say what was wrong where", job)
+        check(re.search(r"the 2\. in a row \(checkpoint\.max_failed\)", job.err), "the reason of the end is missing", job)
+        check("No space left" in job.err and re.search(RANK_1, job.err), "cause and rank are missing", job)
         committed = len(checkpoints(run_dir_of(config)))
         check(0 < committed < EPOCHS, f"{committed} checkpoints before the disk was full", job)
         check_committed_whole(run_dir_of(config), job)
         equal(run_state(run_dir_of(config)), "failed", "state of the run")
         second = check_continues(config)
-        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "it did not continue where it was", second)
+        check(f"continuing from {checkpoints(run_dir_of(config))[committed - 1]}" in second.err, "it did not continue from the newest checkpoint", second)
 
 
 @test
@@ -187,7 +187,7 @@ def a_disk_that_is_full_from_the_beginning_leaves_no_checkpoint_and_the_run_begi
     job = run_to_end(config, **faulty("fallocate:ENOSPC:shard-,pwrite:ENOSPC:shard-"))
     check_exit(job, FAILED)
     equal(checkpoints(run_dir_of(config)), [], "checkpoints", job)
-    check_named(job, 3, RANK_0, RANK_1, "No space left")  # the third in the error that ends it
+    check_named(job, 3, RANK_0, RANK_1, "No space left")  # the third message is the error that ends the run
     check_continues(config)
 
 
@@ -195,7 +195,7 @@ def a_disk_that_is_full_from_the_beginning_leaves_no_checkpoint_and_the_run_begi
 def without_a_limit_the_run_goes_on_without_checkpoints_until_its_end_which_it_cannot_save():
     config = config_of(scratch(), "run", max_failed=0)
     job = run_to_end(config, **faulty("fsync:EIO:shard-", 1))
-    check_exit(job, FAILED)  # the end's save()
+    check_exit(job, FAILED)  # save() at the end
     equal(checkpoints(run_dir_of(config)), [], "checkpoints", job)
     check(len(dropped(job)) >= EPOCHS, f"{len(dropped(job))} lines for {EPOCHS} checkpoints", job)
     check_continues(config)
@@ -203,12 +203,12 @@ def without_a_limit_the_run_goes_on_without_checkpoints_until_its_end_which_it_c
 
 @test
 def a_directory_whose_name_may_not_last_is_not_taken_for_committed():
-    # Each fsync in the run directory in its turn: that of the run directory itself, after the rename, is among them.
+    # Fails each fsync in the run directory in turn, including that of the run directory itself after the rename.
     for after in range(4, 12):
         config = config_of(scratch(), "run", asynchronous=False)
         run_dir = run_dir_of(config)
         job = run_to_end(config, **faulty(f"fsync:EIO:runs/run:{after}:1", 0))
-        if job.code != FINISHED:  # it hit a file that a run cannot be without
+        if job.code != FINISHED:  # the fault hit a file that a run requires
             check_exit(job, FAILED)
             check_committed_whole(run_dir, job)
             check_continues(config)
@@ -222,8 +222,8 @@ def what_cannot_be_removed_is_named_and_harms_nothing():
     config = config_of(scratch(), "run", num_to_keep=1)
     job = run_to_end(config, **faulty("unlinkat:EIO:shard-", 0))
     check_exit(job, FINISHED)
-    check("Input/output error" in job.err and "remove" in job.err, "it does not say what could not be removed", job)
-    equal(len(checkpoints(run_dir_of(config))), 1, "checkpoints to be seen", job)
+    check("Input/output error" in job.err and "remove" in job.err, "the file that could not be removed is not named", job)
+    equal(len(checkpoints(run_dir_of(config))), 1, "visible checkpoints", job)
     check_committed_whole(run_dir_of(config), job)
     check_same_bits(run_dir_of(config), without_faults())
     more = config_of(config.parent, "run", num_to_keep=1, loop={"epochs": EPOCHS + 1})
@@ -237,15 +237,15 @@ def a_view_that_cannot_be_written_is_made_at_the_next_start_and_the_checkpoint_c
     job = run_to_end(config, **faulty("open:ENOSPC:state.h5", 0))
     check_exit(job, FINISHED)
     check_named(job, 0)
-    check(job.err.count("the whole view of a checkpoint is missing") == EPOCHS, "not every missing view is named", job)
+    check(job.err.count("cannot write the combined view of a checkpoint") == EPOCHS, "not every missing view is named", job)
     run_dir = run_dir_of(config)
     equal(len(checkpoints(run_dir)), EPOCHS, "checkpoints", job)
     check_committed_whole(run_dir, job)
-    check(not any((directory / "state.h5").exists() for directory in checkpoints(run_dir)), "there is a view", job)
+    check(not any((directory / "state.h5").exists() for directory in checkpoints(run_dir)), "a view exists", job)
     more = config_of(config.parent, "run", loop={"epochs": EPOCHS + 1})
     job = run_to_end(more)
     check_exit(job, FINISHED)
-    check((checkpoints(run_dir)[EPOCHS - 1] / "state.h5").exists(), "the view of the checkpoint that was loaded was not made anew", job)
+    check((checkpoints(run_dir)[EPOCHS - 1] / "state.h5").exists(), "the view of the loaded checkpoint was not written", job)
     check_same_bits(config.parent / "runs/run", _longer())
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a checkpoint asks of a file system's metadata servers: calls that a rank makes on paths in the run directory, counted by a
-preloaded library, as the difference between runs of few and of more checkpoints. No rank's number grows with the ranks."""
+"""Counts the metadata operations of a checkpoint: calls of a rank on paths in the run directory, counted by a preloaded library, as the
+difference between runs with few and with more checkpoints. The number per rank must not grow with the number of ranks."""
 import sys
 from pathlib import Path
 
@@ -10,28 +10,28 @@ from harness import *  # noqa: E402,F403
 SHIM = BUILD / "tests/fault_shim.so"
 RANKS = (1, 2, 4, 8)
 FEW, MORE = 2, 6  # checkpoints
-# Those that name a path. What goes to an open file (pwrite, fsync, fallocate, fstat, close) is printed besides.
+# Calls with a path. Calls on open files (pwrite, fsync, fallocate, fstat, close) are only printed.
 BY_PATH = ("open", "openat", "openat2", "rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "stat", "lstat",
            "fstatat", "access", "opendir")
 BY_FILE = ("pwrite", "fsync", "fdatasync", "fallocate", "ftruncate", "fstat")
-# A rank other than 0: one look whether the directory is there, one open of the shard, with what of it cannot go by direct I/O one
-# more. A rank whose storage polls until a directory shows up looks more often; here it is there at once.
+# Ranks except 0: one check whether the directory exists, one open of the shard, and a second open for bytes that direct I/O cannot
+# write. On storage that shows directories late there are more checks; here the directory is visible at once.
 MOST_OF_OTHERS = 4
 MOST_OF_FIRST = 32
-# Of rank 0, many ranks beside one: a call for a file that several ranks share, and one for what comes by time (a heartbeat that fell into
-# all long runs and not into one short one). A call for each rank would be 7 more with 8 ranks.
+# Additional calls of rank 0 with many ranks compared with one: one for a file that several ranks share, and one for a heartbeat that all
+# long runs contain and one short run does not. One call per rank would be 7 more with 8 ranks.
 MORE_WITH_RANKS = 2
 
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is missing (package mpich)")
     if not SHIM.exists():
         skip("the library that counts calls was not built (it goes without the sanitizers)")
 
 
 def counted_run(layout, ranks, count, retention):
-    """{rank: {call: number}} of a run that takes so many checkpoints."""
+    """Returns {rank: {call: number}} for a run with `count` checkpoints."""
     folder = scratch()
     config = linear_config(folder, "run", {"epochs": count, "batch_size": 8}, {"samples": 8 * ranks, "features": 4000}, {"layout": layout, "num_to_keep": retention})
     command = []
@@ -49,7 +49,7 @@ _least = {}
 
 
 def least_calls(layout, ranks, count, retention, runs):
-    """The same, the least of all runs so far: heartbeats and waits come by time, and those that fall into a run add their calls."""
+    """Returns the minimum of several runs, because heartbeats and waits depend on time and add calls to some runs."""
     for _ in range(runs):
         found = counted_run(layout, ranks, count, retention)
         known = _least.setdefault((layout, ranks, count, retention), found)
@@ -60,7 +60,7 @@ def least_calls(layout, ranks, count, retention, runs):
 
 
 def calls_per_checkpoint(layout, ranks, retention=0, runs=2):
-    """(by path, by open file) of each rank."""
+    """Returns (calls on paths, calls on open files) for each rank."""
     few, more = (least_calls(layout, ranks, count + retention, retention, runs) for count in (FEW, MORE))
     per = lambda rank, names: sum(more[rank][name] - few[rank][name] for name in names) / (MORE - FEW)
     return [(per(rank, BY_PATH), per(rank, BY_FILE)) for rank in range(ranks)]
@@ -99,7 +99,7 @@ def the_first_rank_asks_as_much_with_many_ranks_as_with_one():
 
 @test
 def deleting_an_old_checkpoint_costs_the_first_rank_one_call_a_file_and_a_few_more():
-    """num_to_keep: in the steady state one checkpoint goes for each that comes."""
+    """With num_to_keep, in the steady state each new checkpoint deletes an old one."""
     found = {}
     for layout, files in (("single", 1), ("rank", 4)):
         kept = calls_per_checkpoint(layout, 4, retention=1)[0][0]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A run that has saved something never begins anew unasked: a listing of its directory that is empty, cut short or gone for a
-moment is read again, and one that stays so is refused before anything is changed."""
+"""Tests that a run with checkpoints never starts from the beginning without permission. An empty, truncated or failed listing of its
+directory is read again; if it stays wrong, the start is refused before anything is changed."""
 import shutil
 import signal
 import sys
@@ -21,7 +21,7 @@ def config_of(folder, name="lost", epochs=EPOCHS, pause=0.0, **failure):
 
 
 def finished(epochs=EPOCHS, ranks=1):
-    """A finished run, made once: its run directory is copied."""
+    """Returns the run directory of a finished run, which is made once and copied."""
     if (epochs, ranks) not in _kept:
         config = config_of(scratch(), epochs=epochs)
         check_exit(run_ranks(ranks, config), FINISHED)
@@ -30,7 +30,7 @@ def finished(epochs=EPOCHS, ranks=1):
 
 
 def begun(ranks=1, **keys):
-    """The config of a run that has made half of its epochs: 8 steps on one rank, 4 on two."""
+    """Returns the config of a run that has done half of its epochs: 8 steps on one rank, 4 on two."""
     config = config_of(scratch(), **keys)
     shutil.copytree(finished(EPOCHS // 2, ranks), run_dir_of(config), symlinks=True)
     return config
@@ -51,7 +51,7 @@ def check_went_on(config, job):
     run_dir = run_dir_of(config)
     check_same_bits(run_dir, finished())
     check_iterations(run_dir, EPOCHS)
-    equal(attempts(run_dir)[-1]["first_step"], attempts(finished(EPOCHS // 2))[-1]["last_step"], "where the attempt began", job)
+    equal(attempts(run_dir)[-1]["first_step"], attempts(finished(EPOCHS // 2))[-1]["last_step"], "first step of the attempt", job)
     equal([path.name for path in checkpoints(run_dir)], [path.name for path in checkpoints(finished())], "checkpoints", job)
     check_no_debris(run_dir, keep=2)
     check_verifies(run_dir)
@@ -65,7 +65,7 @@ def check_refused(config, job, *words):
 
 
 def move_away(config, *names):
-    """Returns where they are."""
+    """Returns the new folder."""
     away = config.parent / "away"
     away.mkdir(exist_ok=True)
     for name in names:
@@ -77,12 +77,12 @@ def names_of(config):
     return [path.name for path in checkpoints(run_dir_of(config))]
 
 
-# ---- faults that pass ----------------------------------------------------------------------------------------------------
+# ---- temporary faults ----------------------------------------------------------------------------------------------------
 
 
 @test
 def a_listing_that_is_wrong_once_changes_nothing():
-    # The n-th name or opening: of the look before the start, of the claim, of the look after it, of the sweep.
+    # Fails the n-th listing or opening: in the check before the start, in the claim, in the check after it, in the cleanup.
     faults = [f"readdir:end:/lost$:{n}:1" for n in (0, 4, 13, 26, 40, 60)] + [f"readdir:end:/lost/attempts$:{n}:1" for n in (0, 3, 7, 11)]
     faults += ["open:ENOENT:/lost$:0:1"] + [f"open:ENOENT:/lost/attempts$:{n}:1" for n in range(2)]
     faults += [f"lstat:ENOENT:/lost/run.json$:{n}:1" for n in range(3)]
@@ -100,10 +100,10 @@ def a_listing_that_is_wrong_for_a_while_is_waited_for():
     config = begun()
     job = start(config, "readdir:end:/lost$:0:5")
     check_went_on(config, job)
-    check("storage does not answer" in job.err and "storage answers again" in job.err, "it does not say that it waits", job)
+    check("storage does not answer" in job.err and "storage answers again" in job.err, "the message about the wait is missing", job)
 
 
-# ---- what stays so -----------------------------------------------------------------------------------------------------------
+# ---- permanent faults --------------------------------------------------------------------------------------------------------
 
 
 @test
@@ -114,7 +114,7 @@ def a_listing_that_stays_wrong_is_refused_on_all_ranks_and_nothing_is_changed():
         config = begun(ranks=2, storage_timeout=0.3)
         before = content(run_dir_of(config))
         check_refused(config, start(config, fault, ranks=2), *words)
-        equal(content(run_dir_of(config)), before, f"what is in the run directory after {fault}")
+        equal(content(run_dir_of(config)), before, f"contents of the run directory after {fault}")
 
 
 @test
@@ -126,7 +126,7 @@ def checkpoints_and_records_that_were_moved_away_are_missed_and_taken_up_again_w
         away = move_away(config, *names)
         before = content(run_dir_of(config))
         check_refused(config, run_ranks(1, config), *words)
-        equal(content(run_dir_of(config)), before, "what is in the run directory")
+        equal(content(run_dir_of(config)), before, "contents of the run directory")
         for name in names:
             (away / name).rename(run_dir_of(config) / name)
         check_went_on(config, run_ranks(1, config))
@@ -142,7 +142,7 @@ def a_finished_run_without_its_checkpoints_is_no_finished_run():
         (away / name).rename(run_dir_of(config) / name)
     job = run_ranks(2, config)
     check_exit(job, FINISHED)
-    check("finished already" in job.out + job.err, "it does not say so", job)
+    check("finished already" in job.out + job.err, "the message is missing", job)
 
 
 @test
@@ -151,22 +151,22 @@ def check_and_result_say_what_is_missing():
     move_away(config, *names_of(config))
     job = run([TRAINRT, "check", "--config", config])
     check_refused(config, job, "had saved checkpoint_000001 (step 8)")
-    check("from the beginning" not in job.out, "check says that it would start from the beginning", job)
+    check("from the beginning" not in job.out, "check reports a start from the beginning", job)
     job = run([TRAINRT, "check", "--config", config, "--run.missing_checkpoints=accept"])
     check_exit(job, FINISHED)
-    check("from the beginning, as run.missing_checkpoints = accept allows" in job.out, "what was accepted is not said", job)
+    check("from the beginning, as run.missing_checkpoints = accept allows" in job.out, "the accepted loss is not reported", job)
     job = run([TRAINRT, "result", run_dir_of(config)])
     check_exit(job, FINISHED)
-    check("WARNING     attempt 1 had saved checkpoint_000001 (step 8), but" in job.out, "result does not say it", job)
+    check("WARNING     attempt 1 had saved checkpoint_000001 (step 8), but" in job.out, "result does not report it", job)
     shown = json.loads(run([TRAINRT, "result", "--json", run_dir_of(config)]).out)
     check("shows no checkpoint" in shown["contradiction"], f"result --json: {shown['contradiction']!r}")
 
 
-# ---- damaged ones --------------------------------------------------------------------------------------------------------------
+# ---- damaged checkpoints -------------------------------------------------------------------------------------------------------
 
 
 def damaged(ranks=1, **keys):
-    """A run that has made half of its epochs, and whose checkpoints are all damaged."""
+    """Returns the config of a run that has done half of its epochs, with only damaged checkpoints."""
     config = begun(ranks, **keys)
     for directory in checkpoints(run_dir_of(config)):
         flip(directory / "shard-00000.h5")
@@ -174,7 +174,7 @@ def damaged(ranks=1, **keys):
 
 
 def flip(path):
-    """Changes a few bytes in the middle, so that what comes before them can be read."""
+    """Changes a few bytes in the middle, so that the bytes before can be read."""
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0x55
     path.write_bytes(data)
@@ -193,16 +193,16 @@ def a_run_whose_checkpoints_are_all_damaged_ends_with_64_at_once_and_names_the_c
 
 @test
 def damaged_checkpoints_that_are_accepted_are_kept_until_the_run_has_another_one():
-    config = damaged(2, pause=0.05)  # a part of each checkpoint can be read, and must not get into the State
+    config = damaged(2, pause=0.05)  # a part of each checkpoint can be read, but must not be loaded into the State
     before = names_of(config)
     config.write_text(config.read_text().replace("num_to_keep = 2", "num_to_keep = 2\nevery = 5 steps"))
     job = start_ranks(2, config, "--run.missing_checkpoints=accept")
     wait_for_reports(run_dir_of(config), 1, job)
     equal(names_of(config), before, "checkpoints", job)
     equal(job.wait(60), FINISHED, "exit code", job)
-    check("accepted (run.missing_checkpoints): all checkpoints are damaged, and the run begins at step 0" in job.err, "it does not say so", job)
-    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "where the attempt began", job)
-    check(not set(before) & set(names_of(config)), f"a damaged one is still there: {names_of(config)}", job)
+    check("accepted (run.missing_checkpoints): all checkpoints are damaged, and the run begins at step 0" in job.err, "the message is missing", job)
+    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
+    check(not set(before) & set(names_of(config)), f"a damaged checkpoint still exists: {names_of(config)}", job)
     check_same_bits(run_dir_of(config), finished(ranks=2))
     check_iterations(run_dir_of(config), EPOCHS)
 
@@ -214,16 +214,16 @@ def checkpoints_that_are_all_damaged_are_restored_from_a_mirror():
     shutil.copytree(finished(EPOCHS // 2), mirror / "lost", symlinks=True)
     words = [f"--checkpoint.mirror={mirror}"]
     job = run_ranks(1, config, *words)
-    (run_dir_of(config) / "mirror.json").unlink()  # the status of the copies
+    (run_dir_of(config) / "mirror.json").unlink()  # status of the copies
     check_went_on(config, job)
-    check("all checkpoints in" in job.err and "was restored from" in job.err, "it does not say so", job)
+    check("all checkpoints in" in job.err and "was restored from" in job.err, "the message is missing", job)
 
-    config = damaged()  # a mirror that has no better one
+    config = damaged()  # the mirror has no intact checkpoint
     shutil.rmtree(mirror)
     shutil.copytree(run_dir_of(config), mirror / "lost", symlinks=True)
     job = run_ranks(1, config, *words)
     check_refused(config, job, "all its checkpoints are damaged")
-    check("has no intact checkpoint" in job.err, "it does not say so", job)
+    check("has no intact checkpoint" in job.err, "the message is missing", job)
 
 
 @test
@@ -232,7 +232,7 @@ def errors_of_the_storage_that_may_pass_are_no_damage_for_good():
         config = begun(ranks=2, storage_timeout=0.3)
         job = start(config, fault, ranks=2)
         check_exit(job, FAILED)
-        check("errors that may pass" in job.err, f"{fault}: it does not say so", job)
+        check("reports temporary errors" in job.err, f"{fault}: the message is missing", job)
         check_went_on_2(config, run_ranks(2, config))
 
 
@@ -265,14 +265,14 @@ def a_lost_log_of_record_is_made_anew_from_what_is_derived_from_it():
             (run_dir_of(config) / name).unlink()
         job = run_ranks(1, config)
         check_went_on(config, job)
-        check("result.json lacked 2 of the 2 records" in job.err, "it does not say so", job)
+        check("result.json lacked 2 of the 2 records" in job.err, "the message is missing", job)
         check((run_dir_of(config) / "result.json").read_bytes().startswith(log), f"without {lost} other records than before", job)
     config = begun()
     for name in ("result.json", "metrics.h5", "progress.csv"):
         (run_dir_of(config) / name).unlink()
     job = run_ranks(1, config)
     check_exit(job, USAGE)
-    check("records of iterations 1 to 2 are missing" in job.err, "it does not say what is missing", job)
+    check("records of iterations 1 to 2 are missing" in job.err, "the missing records are not named", job)
 
 
 @test
@@ -285,7 +285,7 @@ def a_damaged_record_of_an_attempt_is_named_and_passed_over_by_a_run_and_by_resu
     check("attempts (1, 1 of them without a record that can be read)" in job.out, "the attempts are not counted", job)
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    equal(job.err.count("attempts/000001.json cannot be read and is passed over: it says that it is of attempt 7"), 1, "times that it is named", job)
+    equal(job.err.count("attempts/000001.json cannot be read and is passed over: it says that it is of attempt 7"), 1, "number of messages", job)
     equal(sorted(path.name for path in (run_dir_of(config) / "attempts").iterdir()), ["000001.json", "000002.json"], "records")
 
 
@@ -304,7 +304,7 @@ def something_else_by_the_name_of_a_file_is_named_or_replaced_and_never_waited_f
             check(name in job.err and job.err.count("error:") == 1, f"{name} is not named once", job)
 
 
-# ---- on purpose ----------------------------------------------------------------------------------------------------------------
+# ---- accepted losses -----------------------------------------------------------------------------------------------------------
 
 
 @test
@@ -313,9 +313,9 @@ def what_is_accepted_begins_anew_and_the_next_start_needs_no_word():
     move_away(config, *names_of(config))
     job = run_ranks(1, config, "--run.missing_checkpoints=accept", "--loop.epochs=1")
     check_exit(job, FINISHED)
-    check("accepted (run.missing_checkpoints), the run goes on from its beginning" in job.err, "it does not say so", job)
-    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "where the attempt began", job)
-    equal(names_of(config), ["checkpoint_000002"], "the numbers that were given stay given", job)
+    check("accepted (run.missing_checkpoints), the run goes on from its beginning" in job.err, "the message is missing", job)
+    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
+    equal(names_of(config), ["checkpoint_000002"], "numbers are not used again", job)
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
     check_same_bits(run_dir_of(config), finished())
@@ -327,11 +327,11 @@ def a_checkpoint_that_shows_up_later_is_neither_deleted_nor_overwritten():
     config = begun(storage_timeout=0.3, pause=0.1)
     away = move_away(config, "checkpoint_000001")
     job = start_ranks(1, config, "--run.missing_checkpoints=accept")
-    wait_until(lambda: "continuing from" in job.err or job.ended(), 30, "the run to go on", job)
+    wait_until(lambda: "continuing from" in job.err or job.ended(), 30, "the run to continue", job)
     shutil.copytree(away / "checkpoint_000001", run_dir_of(config) / "checkpoint_000001")
     equal(job.wait(60), FINISHED, "exit code", job)
     check("checkpoint_000001" in names_of(config), f"it was deleted: {names_of(config)}", job)
-    equal(content(run_dir_of(config) / "checkpoint_000001"), content(away / "checkpoint_000001"), "what it holds")
+    equal(content(run_dir_of(config) / "checkpoint_000001"), content(away / "checkpoint_000001"), "contents of the checkpoint")
     check_same_bits(run_dir_of(config), finished())
 
 
@@ -347,7 +347,7 @@ def a_run_killed_before_its_first_commit_begins_at_0_without_a_word():
     wait_for_reports(run_dir_of(config), 1, job)
     kill([job.process.pid], signal.SIGTERM)
     job.wait(30)
-    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "where it began", job)
+    equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
     check("trying again" not in job.err, "it waited", job)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Storage that is full, over its quota or away for a while, under the files that a run cannot be without: the log of record, the
-records of the run and of its attempts, the manifest at a start. The run waits or goes on, says so, loses no committed checkpoint
-and no report, and ends with the bits of one that never saw a fault."""
+"""Tests storage that is full, over its quota or unavailable for a while, for files that a run requires: the log of record, the records of
+the run and of its attempts, the manifest at a start. The run must wait or continue, report this, lose no committed checkpoint and no
+report, and finish with the bits of a run without faults."""
 import signal
 import re
 import subprocess
@@ -21,7 +21,7 @@ _whole = {}
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is missing (package mpich)")
 
 
 def config_of(folder, name, loop=None, storage=None, **checkpoint):
@@ -43,7 +43,7 @@ def fault_env(faults):
 
 
 def start(config, faults):
-    """The faults are rank 0's, which keeps these files."""
+    """Starts a run with faults on rank 0, which writes these files."""
     return start_ranks(RANKS, config, first_env=fault_env(faults))
 
 
@@ -66,8 +66,8 @@ def lost(job):
     return job.err.count("could not be written and is dropped")
 
 
-# ---- faults that pass: name, fault, checkpoints that it costs at most, words that it says -------------------------------------
-# "/result.json" is the file in its place, not the one that is written aside.
+# ---- temporary faults: name, fault, maximum number of lost checkpoints, words of the messages ----------------------------------
+# "/result.json" is the file with its final name, not the temporary file.
 
 PASSING = {
     "a_log_that_cannot_be_appended_to": ("write:EIO:/result.json:1:2", 0, ["held in memory"]),
@@ -95,7 +95,7 @@ def a_passing_fault(faults, most_lost, words):
         check_like_whole(run_dir_of(config), job)
         check(lost(job) <= most_lost, f"{lost(job)} checkpoints were dropped", job)
         for word in words:
-            check(word in job.err, f"it does not say {word!r}", job)
+            check(word in job.err, f"the message lacks {word!r}", job)
 
 
 for _name, _case in PASSING.items():
@@ -111,10 +111,10 @@ def a_start_waits_for_storage_that_is_away_and_takes_the_newest_checkpoint():
         job = run_with(config, faults)
         check_like_whole(run_dir_of(config), job)
         check(f"continuing from {run_dir_of(config)}/checkpoint_{EPOCHS - 3:06}" in job.err, f"{faults}: it did not take the newest checkpoint", job)
-        check("storage does not answer" in job.err and "storage answers again" in job.err, f"{faults}: it does not say that it waits", job)
+        check("storage does not answer" in job.err and "storage answers again" in job.err, f"{faults}: the message about the wait is missing", job)
 
 
-# ---- storage that is gone as a whole: unmounted, renamed ----------------------------------------------------------------------
+# ---- storage that is unmounted or renamed -------------------------------------------------------------------------------------
 
 
 @test
@@ -130,13 +130,13 @@ def a_run_directory_that_is_gone_for_seconds_is_waited_for_and_costs_nothing():
     away.rename(run_dir)
     job.code = job.wait(90)
     check_like_whole(run_dir, job)
-    equal(lost(job), 0, "checkpoints that were dropped", job)
-    check("storage answers again" in job.err and "another attempt owns" not in job.err, "it does not say what happened", job)
+    equal(lost(job), 0, "dropped checkpoints", job)
+    check("storage answers again" in job.err and "another attempt owns" not in job.err, "the cause is missing", job)
 
 
 @test
 def a_rank_that_alone_finds_the_run_directory_gone_says_that_it_waits():
-    """Rank 0 has its part of the checkpoint on the disk already, and waits for rank 1, which was about to open the file."""
+    """Rank 0 has written its part of the checkpoint and waits for rank 1, which was about to open the file."""
     config = config_of(scratch(), "run", {"step_pause": 0.01})
     run_dir = run_dir_of(config)
     job = start_ranks(RANKS, config, other_env=fault_env("lstat:slow=2000:/checkpoint_000002$:0:1"))
@@ -148,8 +148,8 @@ def a_rank_that_alone_finds_the_run_directory_gone_says_that_it_waits():
     away.rename(run_dir)
     job.code = job.wait(90)
     check_like_whole(run_dir, job)
-    equal(lost(job), 0, "checkpoints that were dropped", job)
-    check("rank 1: warning: storage answers again" in job.err, "it does not say that the storage is back", job)
+    equal(lost(job), 0, "dropped checkpoints", job)
+    check("rank 1: warning: storage answers again" in job.err, "the message that the storage works again is missing", job)
 
 
 @test
@@ -165,7 +165,7 @@ def a_file_system_that_is_unmounted_for_seconds_is_waited_for():
         subprocess.run(["mount", "--bind", elsewhere, folder], check=True)
         job.code = job.wait(90)
         check_like_whole(folder / "run", job)
-        equal(lost(job), 0, "checkpoints that were dropped", job)
+        equal(lost(job), 0, "dropped checkpoints", job)
     finally:
         for mounted in (folder, elsewhere):
             subprocess.run(["umount", "-l", mounted], check=False, capture_output=True)
@@ -182,7 +182,7 @@ def a_run_directory_that_stays_away_ends_the_run_after_the_storage_timeout_and_n
     job.code = job.wait(90)
     check_exit(job, FAILED)
     check(time.monotonic() - began >= 4, f"it ended after {time.monotonic() - began:.1f} s", job)
-    check("No such file or directory" in job.err and "another attempt owns" not in job.err, "it does not say why", job)
+    check("No such file or directory" in job.err and "another attempt owns" not in job.err, "the reason is missing", job)
 
 
 @test
@@ -202,7 +202,7 @@ def an_attempt_whose_private_directory_alone_is_gone_ends_promptly_with_its_own_
     (run_dir / ".attempt_000001").rename(run_dir.with_name("taken"))
     job.code = job.wait(60)
     check(job.code not in (FINISHED, STOPPED), f"it exits {job.code}", job)
-    check(re.search("another attempt owns this run now|a newer attempt has taken over", job.err), "it does not say why", job)
+    check(re.search("another attempt owns this run now|a newer attempt has taken over", job.err), "the reason is missing", job)
     check("storage does not answer" not in job.err, "it waited for the storage", job)
 
 
@@ -216,8 +216,8 @@ def a_process_without_file_descriptors_or_memory_fails_the_start_and_takes_no_ol
     for fault in faults:
         job = run_with(config_of(config.parent, "run"), fault)
         check_exit(job, FAILED)
-        check(words[fault.split(":")[1]] in job.err, f"{fault}: it does not say why", job)
-        check("continuing from" not in job.err, f"{fault}: it went on from an older checkpoint", job)
+        check(words[fault.split(":")[1]] in job.err, f"{fault}: the reason is missing", job)
+        check("continuing from" not in job.err, f"{fault}: it continued from an older checkpoint", job)
     equal(checkpoints(run_dir_of(config)), before, "checkpoints")
     check_like_whole(run_dir_of(config), run_ranks(RANKS, config_of(config.parent, "run")))
     job = run([TRAINRT, "verify", run_dir_of(config)], env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": "open:EMFILE:shard-"})
@@ -234,11 +234,11 @@ def without_view(run_dir):
 
 @test
 def a_view_that_could_not_be_written_is_written_again_after_the_next_checkpoint_or_at_the_end():
-    for after in (0, EPOCHS - 1):  # the first one's, the last one's
+    for after in (0, EPOCHS - 1):  # the first and the last checkpoint
         config = config_of(scratch(), "run", num_to_keep=0)
         job = run_with(config, f"open:ENOSPC:.attempt_000001/state.h5:{after}:1")
         check_like_whole(run_dir_of(config), job)
-        equal(job.err.count("whole view of a checkpoint is missing"), 1, "times that it is said", job)
+        equal(job.err.count("cannot write the combined view of a checkpoint"), 1, "number of messages", job)
         equal(without_view(run_dir_of(config)), [], "checkpoints without a view", job)
 
 
@@ -250,9 +250,9 @@ def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
     equal(len(without_view(run_dir)), EPOCHS, "checkpoints without a view")
     job = run([TRAINRT, "verify", run_dir])
     check_exit(job, FINISHED)
-    equal(len(re.findall(r"^ok        .*checkpoint_\d{6} \(without state.h5\)$", job.out, re.M)), EPOCHS, "checkpoints that are said to lack it", job)
-    check("the next start of the run makes it" in job.out, "it does not say what to do", job)
-    check_exit(run_ranks(RANKS, config), FINISHED)  # it has finished already
+    equal(len(re.findall(r"^ok        .*checkpoint_\d{6} \(without state.h5\)$", job.out, re.M)), EPOCHS, "checkpoints reported without a view", job)
+    check("the next start of the run writes the file" in job.out, "the remedy is missing", job)
+    check_exit(run_ranks(RANKS, config), FINISHED)  # the run has already finished
     equal(without_view(run_dir), [], "checkpoints without a view")
     for directory in checkpoints(run_dir):
         (directory / "state.h5").unlink()
@@ -269,7 +269,7 @@ def a_view_that_is_missing_is_noted_by_verify_and_made_at_the_next_start():
 @test
 def a_limit_on_file_sizes_kills_no_rank_but_drops_checkpoints_and_is_named():
     config = config_of(scratch(), "run")
-    alone = [TRAINRT, "--config", config]  # what MPI shares needs larger files
+    alone = [TRAINRT, "--config", config]  # shared memory of MPI needs larger files
     job = run(["prlimit", f"--fsize={20 << 10}", *alone])
     check_exit(job, FAILED)
     check("File too large" in job.err and "ulimit -f" in job.err, "the limit is not named", job)
@@ -298,10 +298,10 @@ def links_in_the_run_directory_lead_no_attempt_out_of_it_and_a_run_directory_may
         (run_dir / name).symlink_to(folder / "precious/data")
     check_like_whole(run_dir, run_ranks(RANKS, config_of(folder, "run")))
     check(run_dir.is_symlink() and not (run_dir / "progress.csv").is_symlink(), "the links")
-    equal([(path.name, path.read_text()) for path in (folder / "precious").iterdir()], [("data", "kept")], "what lies elsewhere")
+    equal([(path.name, path.read_text()) for path in (folder / "precious").iterdir()], [("data", "kept")], "files outside the run directory")
 
 
-# ---- faults that stay -----------------------------------------------------------------------------------------------------------
+# ---- permanent faults -----------------------------------------------------------------------------------------------------------
 
 
 @test
@@ -310,8 +310,8 @@ def a_log_that_stays_on_a_full_disk_costs_every_checkpoint_and_ends_the_run_with
     run_dir = run_dir_of(config)
     job = run_with(config, "write:ENOSPC:/result.json:2")
     check_exit(job, FAILED)
-    check("No space left" in job.err and "result.json" in job.err, "it does not say what was wrong", job)
-    for directory in checkpoints(run_dir):  # each has its reports in the log
+    check("No space left" in job.err and "result.json" in job.err, "the cause is missing", job)
+    for directory in checkpoints(run_dir):  # the log has the reports of each checkpoint
         iteration = int.from_bytes(read_checkpoint(directory)["trainrt/iteration"][2], "little")
         check(iteration <= len(reports(run_dir)), f"{directory} is of iteration {iteration}, and the log ends at {len(reports(run_dir))}", job)
     check_like_whole(run_dir, run_ranks(RANKS, config))
@@ -327,7 +327,7 @@ def a_stop_whose_checkpoint_meets_a_fault_that_passes_is_saved():
     equal(len(checkpoints(run_dir_of(config))), 1, "checkpoints", job)
 
 
-# ---- a file system that really fills ---------------------------------------------------------------------------------------------
+# ---- a file system without free space --------------------------------------------------------------------------------------------
 
 
 def tmpfs(megabytes):
@@ -339,7 +339,7 @@ def tmpfs(megabytes):
 
 
 def fill(folder):
-    """Takes all the room that is left; returns the file that has it."""
+    """Uses all remaining space and returns the file that has it."""
     filler = folder / "filler"
     with open(filler, "wb", buffering=0) as file:
         try:
@@ -379,7 +379,7 @@ def a_disk_that_is_full_to_the_end_fails_the_run_and_the_same_command_ends_it_wh
         filler = fill(folder)
         job.code = job.wait(90)
         check_exit(job, FAILED)
-        check("No space left" in job.err, "it does not say why", job)
+        check("No space left" in job.err, "the reason is missing", job)
         filler.unlink()
         check_like_whole(run_dir, run_ranks(RANKS, config))
     finally:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A few plans of the harness that breaks sweeps (tests/chaos/break_sweeps.py; `make chaos-sweeps` runs as many as one likes): whatever is
-killed or stopped, every trial ends once, with the bits of its config run alone."""
+"""Runs a few plans of the harness that disturbs sweeps (tests/chaos/break_sweeps.py; `make chaos-sweeps` runs more of them). Whichever process
+is killed or stopped, every trial must end once, with the bits of a separate run of its config."""
 import sys
 from pathlib import Path
 
@@ -15,13 +15,13 @@ PLANS = (0, 5, 6)  # median in two sweeps at once, a population of trials with t
 
 def setup():
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich is missing (package mpich)")
 
 
 @test
 def kills_and_stops_leave_no_trace_in_a_sweep():
     tally, missed = carry_out_all(SEED, PLANS, Here())
-    equal(missed, [], f"plans that missed; again: make chaos-sweeps SEED={SEED} PLAN=N")
+    equal(missed, [], f"failed plans; repeat with: make chaos-sweeps SEED={SEED} PLAN=N")
     check(tally.total() > tally["came too late"], f"nothing was disturbed: {dict(tally)}")
 
 

@@ -319,15 +319,15 @@ REFUSED = {
     "a_link_to_a_folder": (1, "os.symlink('/usr', folder + '/usr')\nctx.report({}, directory=folder)", "given-0/usr' is a link to a directory"),
     "a_link_to_nothing": (1, "os.symlink('nothing', folder + '/link')\nctx.report({}, directory=folder)", "given-0/link'"),
     "other_bytes_of_one_name": (3, "open(folder + '/model.pt', 'w').write('ab'[rank // 2])\nctx.report({}, directory=folder)",
-                                "ranks 0 and 2 give different files 'model.pt' (of 1 bytes each)"),
+                                "ranks 0 and 2 have different files 'model.pt' (1 bytes each)"),
     "other_sizes_of_one_name": (2, "open(folder + '/model.pt', 'w').write('a' * rank)\nctx.report({}, directory=folder)",
-                                "ranks 0 and 1 give different files 'model.pt' (of 0 and 1 bytes)"),
+                                "ranks 0 and 1 have different files 'model.pt' (0 and 1 bytes)"),
     "a_file_where_another_rank_has_a_folder": (2, "os.makedirs(folder + '/x' * (1 + rank))\nopen(folder + '/x/x' * rank + '/x/x/y'[rank * 4:], 'w').close() if rank else "
                                                "open(folder + '/x/x', 'w').close()\nos.makedirs(folder + '/x/x', exist_ok=True) if rank else None\n"
                                                "open(folder + '/x/x/y', 'w').close() if rank else None\nctx.report({}, directory=folder)",
                                                "'x/x' is a file on rank 0 and a folder on rank 1"),
     "a_name_that_the_state_has": (1, "open(folder + '/a', 'w').close()\nstate = trainrt.State()\nstate.file('a', folder + '/a')\nctx.restore(state)\n"
-                                  "ctx.report({}, directory=folder)", "rank 0 gives a file 'a', where the State's file 'a' lies"),
+                                  "ctx.report({}, directory=folder)", "rank 0 has a file 'a', but the State's file 'a' uses that path"),
     "metadata_that_is_no_dict": (1, "ctx.report({}, directory=folder, metadata=[1])", "the metadata of report() must be a dict, not a list"),
     "some_ranks_with_of_first_rank": (2, "ctx.report({}, of_first_rank=rank == 0)", "report() with of_first_rank where others do not"),
 }

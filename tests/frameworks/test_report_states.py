@@ -91,7 +91,7 @@ def any_number_of_ranks_loads_them():
 def what_is_not_there_is_named():
     config = training()
     check_exit(run_program(1, config), FINISHED)
-    for lines, words in (("found.tensor('layer/other', numpy.zeros(2))", ("'layer/other'", "in the State only")),
+    for lines, words in (("found.tensor('layer/other', numpy.zeros(2))", ("'layer/other'", "only in the State")),
                          ("found.slab('same', numpy.zeros((1, 3)), (0, 0), (3, 3))", ("'same'", "[2, 2]", "[3, 3]")),
                          ("found.slab('same', numpy.zeros((2, 2)), (1, 1), (2, 2))", ("'same'", "not inside its tensor"))):
         job = run_program(2, program_config(python(f"found = trainrt.State()\n{lines}\nctx.load(found, {str(run_dir_of(config))!r})")))

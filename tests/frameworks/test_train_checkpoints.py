@@ -247,7 +247,7 @@ def a_checkpoint_that_is_damaged_is_passed_over():
     script, found = damaged_run(3, 1)
     again = script.run()
     equal(again.code, 0, "exit", again)
-    check(found[0].name in again.err and "does not have its digest" in again.err, "it is not named", again)
+    check(found[0].name in again.err and "does not match its digest" in again.err, "it is not named", again)
     equal(result_of(again)[0]["returned"], expected_total(30), "the sum over all epochs", again)
     check("FOUND" in again.out, "it began anew", again)
     check_iterations(script.runs / "run", 30)

@@ -95,7 +95,7 @@ def a_program_is_not_started_if_the_storage_path_cannot_be_written():
 @test
 def a_checkpoint_to_start_from_that_is_not_there_is_refused_by_both():
     config = linear_config(scratch(), "run", MANY)
-    refused_by_both(config, ("there is nothing of that name",), f"--run.resume_from_checkpoint={config.parent}/none")
+    refused_by_both(config, ("it does not exist",), f"--run.resume_from_checkpoint={config.parent}/none")
 
 
 @test

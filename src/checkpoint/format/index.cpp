@@ -20,7 +20,7 @@ namespace {
 
 using Text = std::back_insert_iterator<std::string>;
 
-/// Most names need no escapes, and are many.
+/// Appends a quoted name. Names without special characters, which are most, are not passed to the JSON library.
 void put_name(std::string& text, const std::string& name) {
   const auto plain = [](unsigned char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
   if (std::all_of(name.begin(), name.end(), plain))
@@ -39,30 +39,26 @@ void put_entry(std::string& text, const IndexEntry& entry) {
 
 IndexEntry entry_from(JsonCursor& cursor) {
   IndexEntry entry;
-  const auto comma = [&] { cursor.expect(',', "one of its 8 fields"); };
+  const auto next = [&](std::string_view field) {
+    cursor.expect(',', "one of its 8 fields");
+    return field;
+  };
   cursor.expect('[', "a list of 8 fields");
   entry.name = cursor.text("name");
-  comma();
-  entry.dtype = cursor.text("dtype");
-  comma();
-  entry.placement = cursor.text("placement");
-  comma();
-  entry.global_shape = cursor.shape("global shape");
-  comma();
-  entry.offset = cursor.shape("offset");
-  comma();
-  entry.shape = cursor.shape("shape");
-  comma();
-  entry.at = cursor.count("place");
-  comma();
-  entry.bytes = cursor.count("size");
+  entry.dtype = cursor.text(next("dtype"));
+  entry.placement = cursor.text(next("placement"));
+  entry.global_shape = cursor.shape(next("global shape"));
+  entry.offset = cursor.shape(next("offset"));
+  entry.shape = cursor.shape(next("shape"));
+  entry.at = cursor.count(next("position"));
+  entry.bytes = cursor.count(next("size"));
   cursor.expect(']', "its end after 8 fields");
   if (entry.name.empty()) cursor.fail("has no name");
   return entry;
 }
 
-/// Bytes of so many elements; nullopt if that is no number of bytes that a file can have. A shape with a 0 is counted
-/// without it too, so that nothing that is computed from its other axes overflows.
+/// Returns the size of a slab in bytes; nullopt if it exceeds the maximum of std::int64_t. For an empty slab, the product
+/// of the other axes must not exceed it either, so that later computations with these axes do not overflow.
 std::optional<std::uint64_t> slab_bytes(const Shape& shape, std::uint64_t element_bytes) {
   std::int64_t bytes = static_cast<std::int64_t>(element_bytes);
   bool empty = false;
@@ -89,7 +85,7 @@ DType known_dtype(const IndexEntry& entry, const JsonCursor& cursor) try {
 }
 
 void check_place(const IndexEntry& entry, const JsonCursor& cursor) {
-  if (entry.at > std::numeric_limits<std::int64_t>::max() - entry.bytes) cursor.fail("has a place that is too large");
+  if (entry.at > std::numeric_limits<std::int64_t>::max() - entry.bytes) cursor.fail("has a position that is too large");
 }
 
 IndexEntry tensor_from(JsonCursor& cursor) {
@@ -97,10 +93,11 @@ IndexEntry tensor_from(JsonCursor& cursor) {
   const auto element = size_of(known_dtype(entry, cursor));
   if (entry.placement != "replicated" && entry.placement != "sharded" && entry.placement != "per_rank")
     cursor.fail("has the unknown placement '" + entry.placement + "'");
-  if (!lies_inside(entry)) cursor.fail("has a slab that is not inside its tensor");
-  if (entry.placement == "per_rank" && entry.shape != entry.global_shape) cursor.fail("is a rank's own, but not whole");
+  if (!lies_inside(entry)) cursor.fail("has a slab that is outside its tensor");
+  if (entry.placement == "per_rank" && entry.shape != entry.global_shape)
+    cursor.fail("is per_rank, but its slab is not the complete tensor");
   if (!slab_bytes(entry.global_shape, element)) cursor.fail("has a global shape that is too large");
-  if (slab_bytes(entry.shape, element) != entry.bytes) cursor.fail("has a size that does not fit its shape");
+  if (slab_bytes(entry.shape, element) != entry.bytes) cursor.fail("has a size that does not match its shape");
   check_place(entry, cursor);
   return entry;
 }
@@ -111,8 +108,8 @@ IndexEntry value_from(JsonCursor& cursor) {
   if (!entry.global_shape.empty() || !entry.offset.empty() || !entry.shape.empty()) cursor.fail("has a shape");
   if (entry.dtype != "string") {
     if (entry.dtype != "i64" && entry.dtype != "f64" && entry.dtype != "bool")
-      cursor.fail("has the dtype '" + entry.dtype + "', which no value has");
-    if (entry.bytes != size_of(known_dtype(entry, cursor))) cursor.fail("has a size that does not fit its dtype");
+      cursor.fail("has the dtype '" + entry.dtype + "', which is invalid for values");
+    if (entry.bytes != size_of(known_dtype(entry, cursor))) cursor.fail("has a size that does not match its dtype");
   }
   check_place(entry, cursor);
   return entry;
@@ -121,14 +118,14 @@ IndexEntry value_from(JsonCursor& cursor) {
 BlockRecord block_from(JsonCursor& cursor) {
   BlockRecord block;
   cursor.expect('[', "a list of 3 fields");
-  block.at = cursor.count("place");
+  block.at = cursor.count("position");
   cursor.expect(',', "one of its 3 fields");
   block.bytes = cursor.count("size");
   cursor.expect(',', "one of its 3 fields");
   block.digest = cursor.text("digest");
   cursor.expect(']', "its end after 3 fields");
-  if (block.bytes == 0 || block.bytes > block_bytes) cursor.fail("has a size that no block has");
-  if (!is_digest(block.digest)) cursor.fail("has a digest that is none");
+  if (block.bytes == 0 || block.bytes > block_bytes) cursor.fail("has an invalid block size");
+  if (!is_digest(block.digest)) cursor.fail("has an invalid digest");
   return block;
 }
 
@@ -143,7 +140,7 @@ std::vector<Entry> list_from(JsonCursor& cursor, std::string_view key, Entry (*e
       cursor.at_entry(key, entries.size());
       entries.push_back(entry_from(cursor));
     } while (cursor.take(','));
-    cursor.expect(']', "a comma or the end of the list behind it");
+    cursor.expect(']', "a comma or the end of the list after it");
   }
   cursor.at_entry({}, 0);
   return entries;
@@ -156,7 +153,7 @@ void expect_format(JsonCursor& cursor) {
   cursor.expect(',', "a comma");
   cursor.expect_key("version");
   if (const auto version = cursor.count("version"); version != static_cast<std::uint64_t>(format_version))
-    cursor.fail(fmt::format("has the version {}, where this trainrt reads {}", version, format_version));
+    cursor.fail(fmt::format("has version {}; this trainrt reads version {}", version, format_version));
   cursor.expect(',', "a comma");
 }
 
@@ -181,7 +178,7 @@ std::string index_text(int rank, std::string_view tensors_text, std::string_view
     fmt::format_to(Text(text), R"({}[{},{},"{}"])", i == 0 ? "" : ",", blocks[i].at, blocks[i].bytes, blocks[i].digest);
   text += "]}";
   if (text.size() > padded_bytes)
-    throw std::logic_error(fmt::format("an index of {} bytes has room for {}", text.size(), padded_bytes));
+    throw std::logic_error(fmt::format("an index has {} bytes, but only {} were reserved", text.size(), padded_bytes));
   text.resize(padded_bytes, ' ');
   return text;
 }

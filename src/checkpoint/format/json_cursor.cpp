@@ -30,15 +30,15 @@ bool JsonCursor::take(char c) {
 
 void JsonCursor::end() {
   skip_blanks();
-  if (at_ != text_.size()) fail("goes on behind its end");
+  if (at_ != text_.size()) fail("continues after its end");
 }
 
 std::string JsonCursor::text(std::string_view what) {
-  const auto bad = [&] { fail(fmt::format("has a {} that is no text", what)); };
+  const auto bad = [&] { fail(fmt::format("has a {} that is not a string", what)); };
   skip_blanks();
   const auto begin = at_;
   if (!take('"')) bad();
-  bool plain = true;  // most texts need no second look
+  bool plain = true;  // without escapes and non-ASCII characters, as most strings
   for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
     const auto c = static_cast<unsigned char>(text_[at_]);
     plain = plain && c >= ' ' && c < 0x7f && c != '\\';
@@ -56,14 +56,14 @@ std::string JsonCursor::text(std::string_view what) {
 }
 
 std::uint64_t JsonCursor::count(std::string_view what) {
-  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
-  const auto bad = [&] { fail(fmt::format("has a {} that is no count", what)); };
+  constexpr std::uint64_t max_count = std::numeric_limits<std::int64_t>::max();
+  const auto bad = [&] { fail(fmt::format("has a {} that is not an integer from 0 to 2^63 - 1", what)); };
   skip_blanks();
   const auto begin = at_;
   std::uint64_t value = 0;
   for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
     const auto digit = static_cast<std::uint64_t>(text_[at_] - '0');
-    if (value > (largest - digit) / 10) bad();
+    if (value > (max_count - digit) / 10) bad();
     value = value * 10 + digit;
   }
   const bool fraction = at_ < text_.size() && (text_[at_] == '.' || text_[at_] == 'e' || text_[at_] == 'E');
@@ -73,7 +73,7 @@ std::uint64_t JsonCursor::count(std::string_view what) {
 }
 
 Shape JsonCursor::shape(std::string_view what) {
-  if (!take('[')) fail(fmt::format("has a {} that is no list", what));
+  if (!take('[')) fail(fmt::format("has a {} that is not a list", what));
   Shape shape;
   if (take(']')) return shape;
   do shape.push_back(static_cast<std::int64_t>(count(what)));

@@ -7,29 +7,34 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads JSON of a known form from its beginning to its end: many short lists of texts and counts, much faster than by way
-/// of a document. What is not there as it should be throws Error naming `path`, the byte, and what was to be read.
+/// Parses JSON text with a structure that is known in advance, from the beginning to the end, without building a document.
+/// All functions throw Error naming `path`, the current entry, the byte and the expected item if the text differs. A
+/// byte-exact position for every error is the reason not to use simdjson: it checks UTF-8, quotes and control characters of
+/// the complete text first and reports no position for them.
 class JsonCursor {
  public:
-  /// Both must outlive the cursor.
+  /// `text` and `path` must outlive the cursor.
   JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
-  /// Takes this character, blanks before it included; else "lacks WHAT".
+  /// Skips blanks and consumes the character `c`. The error is "lacks `what`".
   void expect(char c, std::string_view what);
-  /// The same for the next key of an object, with its colon.
+  /// Consumes the next key of an object and its colon.
   void expect_key(std::string_view key);
-  /// Takes it if it is next.
+  /// Skips blanks and consumes `c` if it is the next character; returns whether it was.
   bool take(char c);
-  /// Only blanks are left.
+  /// Requires that only blanks remain.
   void end();
 
+  /// Parses a string; `what` names it in errors, here and below.
   std::string text(std::string_view what);
-  /// A whole number from 0 to the largest std::int64_t.
+  /// Parses an integer from 0 to the maximum of std::int64_t.
   std::uint64_t count(std::string_view what);
+  /// Parses a list of such integers.
   Shape shape(std::string_view what);
 
+  /// Throws Error with the message "'PATH': ENTRY `why` (byte N of its text)".
   [[noreturn]] void fail(const std::string& why) const;
-  /// What errors begin with from now on: "entry 3 of 'tensors' ".
+  /// Sets the entry that errors name, "entry 3 of 'tensors'"; an empty `list` means the complete index.
   void at_entry(std::string_view list, std::size_t number) {
     list_ = list;
     number_ = number;

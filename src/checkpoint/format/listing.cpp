@@ -4,7 +4,6 @@
 #include <ranges>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/validation.hpp"
 #include "io/files/file.hpp"
@@ -22,7 +21,7 @@ std::vector<std::int64_t> numbers_in(const std::string& run_dir) {
 
 namespace {
 
-/// nullopt if it is damaged: verify() and load_latest() say so.
+/// Returns nullopt if the manifest is damaged; verify() and load_latest() report that.
 std::optional<Meta> meta_of(const std::string& run_dir, std::int64_t number) try {
   auto manifest = read_manifest(run_dir + "/" + directory_name(number));
   if (manifest.meta.number != number) return std::nullopt;
@@ -46,10 +45,10 @@ std::int64_t highest_number(const std::string& run_dir) {
 }
 
 std::int64_t number_after(std::int64_t highest, const std::string& run_dir) {
-  constexpr std::int64_t most = 1'000'000'000'000'000;
-  if (highest < most) return highest + 1;
-  throw UsageError("'" + run_dir + "/" + directory_name(highest) + "' has a number that no run reaches, and the next " +
-                   "checkpoint would need a higher one: give that directory another name");
+  constexpr std::int64_t max_number = 1'000'000'000'000'000;
+  if (highest < max_number) return highest + 1;
+  throw UsageError("'" + run_dir + "/" + directory_name(highest) + "' has a number that no run reaches, so the next " +
+                   "checkpoint has no valid number. Rename that directory");
 }
 
 std::vector<Meta> list(const std::string& run_dir) {

@@ -1,7 +1,5 @@
 #include "checkpoint/format/manifest.hpp"
 
-#include <string>
-
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
@@ -17,7 +15,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// The last lines of a manifest whose text before them is `body`.
+/// Returns the last lines of a manifest, with the digest of `body`, the text before.
 std::string seal(std::string_view body) { return ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n"; }
 
 bool is_users_file(const std::string& name) {
@@ -30,18 +28,17 @@ bool is_users_file(const std::string& name) {
   return name.starts_with(files_folder + "/");
 }
 
-std::map<std::string, double> metrics_from(const Json& json, const StrictObject& reader) {
-  if (!json.is_object()) reader.fail("has 'metrics' that are no object");
+std::map<std::string, double> metrics_from(StrictObject& reader) {
   std::map<std::string, double> metrics;
-  for (const auto& [key, value] : json.items()) {
+  for (const auto& [key, value] : reader.object("metrics").items()) {
     const auto number = number_of_json(value);
-    if (!number) reader.fail("has the metric '" + key + "' that is no number");
+    if (!number) reader.fail("has the metric '" + key + "' that is not a number");
     metrics[key] = *number;
   }
   return metrics;
 }
 
-/// False if it is missing.
+/// Returns false if the key is missing.
 bool flag_from(StrictObject& reader, const char* key) {
   const auto* flag = reader.find(key);
   if (flag != nullptr && !flag->is_boolean()) reader.fail("has '" + std::string(key) + "' that is neither true nor false");
@@ -57,18 +54,14 @@ Meta meta_from(StrictObject& reader) {
   if (meta.ranks == 0) reader.fail("has 'ranks' 0");
   meta.attempt = reader.small_count("attempt");
   meta.created = reader.text("created");
-  meta.metrics = metrics_from(reader.at("metrics"), reader);
-  const auto& metadata = reader.at("metadata");
-  if (!metadata.is_object()) reader.fail("has 'metadata' that is no object");
-  meta.metadata = metadata.dump();
+  meta.metrics = metrics_from(reader);
+  meta.metadata = reader.object("metadata").dump();
   meta.at_stop = flag_from(reader, "at_stop");
   meta.has_directory = flag_from(reader, "directory");
-  if (const auto* validation = reader.find("validation")) {
-    if (!validation->is_object()) reader.fail("has a 'validation' that is no object");
-    meta.validation = validation->dump();
-  }
+  if (reader.find("validation") != nullptr) meta.validation = reader.object("validation").dump();
   if (const auto* seconds = reader.find("iteration_s")) {
-    if (!seconds->is_number() || !(seconds->get<double>() >= 0)) reader.fail("has 'iteration_s' that is no time");
+    if (!seconds->is_number() || !(seconds->get<double>() >= 0))
+      reader.fail("has 'iteration_s' that is not a number of seconds");
     meta.iteration_s = seconds->get<double>();
   }
   return meta;
@@ -98,10 +91,10 @@ ShardRecord shard_from(const Json& json, std::size_t number, const std::string& 
   if (shard.parts.empty()) reader.fail("has no 'parts'");
   auto end = shard.hdf5_bytes();
   for (const auto& part : shard.parts) {
-    if (part.at != end) reader.fail("has 'parts' that do not follow each other");
+    if (part.at != end) reader.fail("has 'parts' with a gap or an overlap");
     end += part.bytes;
-    // Sums of two that fit into 63 bits fit into 64.
-    if (end > shard.bytes) reader.fail("has 'parts' behind its end");
+    // The sum of two 63-bit numbers fits into 64 bits.
+    if (end > shard.bytes) reader.fail("has 'parts' after its end");
   }
   if (end != shard.bytes) reader.fail("has 'parts' that do not reach its end");
   return shard;
@@ -115,11 +108,11 @@ FileRecord file_from(const Json& json, const std::string& path) {
   file.digest = reader.digest("xxh3_128");
   if (!reader.at("rank").is_null()) file.rank = reader.small_count("rank");
   reader.end();
-  if (!is_users_file(file.name)) reader.fail("has the name '" + file.name + "', which is no file below 'files'");
+  if (!is_users_file(file.name)) reader.fail("has the name '" + file.name + "', which is not a file below 'files'");
   return file;
 }
 
-/// Every rank wrote one index, and no file is listed twice.
+/// Checks that each rank wrote exactly one index, and that no file is listed twice.
 void check_unique(const Manifest& manifest, const StrictObject& reader) {
   std::set<int> ranks;
   for (const auto& shard : manifest.shards)
@@ -158,7 +151,8 @@ Json to_json(const Meta& meta) {
             {"attempt", meta.attempt},     {"created", meta.created},   {"metrics", Json::object()}};
   for (const auto& [key, value] : meta.metrics) json["metrics"][key] = json_of_number(value);
   json["metadata"] = parse_json(meta.metadata, "metadata");
-  if (!json["metadata"].is_object()) throw UsageError("a checkpoint's metadata is no JSON object: " + meta.metadata);
+  if (!json["metadata"].is_object())
+    throw UsageError("the metadata of a checkpoint is not a JSON object: " + meta.metadata);
   if (meta.at_stop) json["at_stop"] = true;
   if (meta.has_directory) json["directory"] = true;
   if (!meta.validation.empty()) json["validation"] = parse_json(meta.validation, "validation");
@@ -189,15 +183,15 @@ std::string to_text(const Manifest& manifest) {
   for (const auto& shard : manifest.shards) json["shards"].push_back(to_json(shard));
   for (const auto& file : manifest.files) json["files"].push_back(to_json(file));
   auto body = json.dump(1, ' ', false, Json::error_handler_t::replace);
-  body.resize(body.rfind('\n'));  // without the closing bracket, which comes with the seal
+  body.resize(body.rfind('\n'));  // the seal contains the closing bracket
   return body + seal(body);
 }
 
 Manifest manifest_from(const std::string& text, const std::string& path) {
   const auto seal_bytes = seal("").size();
-  if (text.size() < seal_bytes) throw Error("'" + path + "' is cut short");
+  if (text.size() < seal_bytes) throw Error("'" + path + "' is truncated");
   const auto body = std::string_view(text).substr(0, text.size() - seal_bytes);
-  if (text.substr(body.size()) != seal(body)) throw Error("'" + path + "' is damaged: its digest does not fit its text");
+  if (text.substr(body.size()) != seal(body)) throw Error("'" + path + "' is damaged: its text does not match its digest");
   return manifest_from(parse_json(text, path), path);
 }
 
@@ -208,19 +202,19 @@ Manifest read_manifest(const std::string& checkpoint_dir) {
 
 namespace {
 
-constexpr int deepest = deepest_json - 1;  // the manifest is one more around it
+constexpr int max_metadata_depth = deepest_json - 1;  // one level less, as the manifest contains the metadata
 
 }  // namespace
 
 void check_metadata(std::string_view json) try {
-  if (is_nested_deeper(json, deepest))
-    throw UsageError("checkpoint metadata is nested too deep: at most " + std::to_string(deepest) +
-                     " arrays and objects may stand inside one another");
+  if (is_nested_deeper(json, max_metadata_depth))
+    throw UsageError("checkpoint metadata is nested too deeply: at most " + std::to_string(max_metadata_depth) +
+                     " levels of arrays and objects are allowed");
   if (!nlohmann::json::parse(json).is_object())
     throw UsageError("checkpoint metadata must be a JSON object, {\"key\": value, ...}, not: " +
                      std::string(json.substr(0, 80)));
 } catch (const nlohmann::json::exception& error) {
-  throw UsageError(std::string("checkpoint metadata is no JSON: ") + excerpt(error.what()));
+  throw UsageError(std::string("checkpoint metadata is not JSON: ") + excerpt(error.what()));
 }
 
 std::string merged_metadata(const std::string& base, const std::string& over) {

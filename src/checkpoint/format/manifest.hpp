@@ -9,48 +9,49 @@
 
 namespace trainrt::checkpoint {
 
-/// What a manifest says of a checkpoint besides its files.
+/// The properties of a checkpoint that its manifest records, except the files.
 struct Meta {
   std::int64_t number = 0;                ///< NNNNNN of checkpoint_NNNNNN
-  std::int64_t iteration = 0;             ///< reports that it includes
-  std::int64_t step = 0;                  ///< steps that it includes
-  int ranks = 0;                          ///< that wrote it
-  int attempt = 0;                        ///< 0: a CheckpointStore's, which counts neither reports nor steps
-  std::string created;                    ///< UTC
-  std::map<std::string, double> metrics;  ///< numbers of the last report (NaN if it was NaN)
-  std::string metadata = "{}";            ///< a JSON object of the user's
-  bool at_stop = false;                   ///< taken only because the run stopped there: a quiet run has none
-  bool has_directory = false;             ///< files/ has what report() was given a directory of
-  std::string validation;                 ///< a JSON object: it is to be validated, and how; "" if it is not
-  bool awaits_validation = false;         ///< that has not ended (with_validation(); no part of the manifest)
-  double iteration_s = 0;                 ///< time that the iteration under way has taken up to here, in all attempts
+  std::int64_t iteration = 0;             ///< number of reports before it
+  std::int64_t step = 0;                  ///< number of steps before it
+  int ranks = 0;                          ///< number of ranks that wrote it
+  int attempt = 0;                        ///< number of the attempt; 0 if a CheckpointStore wrote it
+  std::string created;                    ///< UTC, "2026-11-21T01:02:03Z"
+  std::map<std::string, double> metrics;  ///< numbers of the last report, including NaN
+  std::string metadata = "{}";            ///< JSON object of the user
+  bool at_stop = false;                   ///< saved only because the run stopped
+  bool has_directory = false;             ///< files/ contains files from directories passed to report()
+  std::string validation;                 ///< JSON object with the parameters of a requested validation; "" if none
+  bool awaits_validation = false;         ///< its validation is not done; set by with_validation(), not stored
+  double iteration_s = 0;                 ///< seconds spent in the current iteration until the save, over all attempts
 };
 
-/// Where a rank's index lies in a shard file, and its XXH3-128 over all those bytes.
+/// The position of a rank's index in a shard file, and its checksum.
 struct PartRecord {
   int rank = 0;
-  std::uint64_t at = 0;
-  std::uint64_t bytes = 0;
-  std::string digest;
+  std::uint64_t at = 0;     ///< position in the file, bytes
+  std::uint64_t bytes = 0;  ///< including the blanks at its end
+  std::string digest;       ///< XXH3-128 of these bytes, 32 hexadecimal digits
 };
 
-/// A shard file. Its HDF5 part ends where the first index begins; the indices follow each other to the end.
+/// A shard file: an HDF5 file up to the first index, then the indices, without gaps, to the end.
 struct ShardRecord {
   std::string name;
   std::uint64_t bytes = 0;
-  std::vector<PartRecord> parts;  ///< in the order in which they lie in the file
+  std::vector<PartRecord> parts;  ///< one per rank that wrote into the file, sorted by position
 
   std::uint64_t hdf5_bytes() const { return parts.front().at; }
 };
 
-/// One of the user's files, below files/. The digest is digest_of_blocks() (index.hpp) of its blocks of names.hpp's
-/// block_bytes.
+/// A file of the user below files/.
 struct FileRecord {
-  std::string name;  ///< from the checkpoint's directory: "files/vocabulary.txt"
+  std::string name;  ///< path in the checkpoint directory, "files/vocabulary.txt"
   std::uint64_t bytes = 0;
-  std::string digest;
-  int rank = -1;  ///< whose it is; -1: all ranks'
+  std::string digest;  ///< digest_of_blocks() (index.hpp) of its blocks of block_bytes
+  int rank = -1;       ///< rank that the file belongs to; -1: all ranks
 };
+
+/// The contents of manifest.json.
 
 struct Manifest {
   Meta meta;
@@ -58,22 +59,21 @@ struct Manifest {
   std::vector<FileRecord> files;
 };
 
-/// JSON that ends with a digest of all text before it, so that every flipped bit of a manifest is found. NaN metrics are
-/// null.
+/// Returns the manifest as JSON. It ends with a digest of all text before, so that every flipped bit is detected. NaN
+/// metrics are written as null.
 std::string to_text(const Manifest& manifest);
 
-/// Reads what to_text() wrote, and nothing else: each wrong type, missing or unknown key, other digest or version, parts
-/// that leave a gap, and each file name that is absolute or leaves the directory throws Error naming `path`.
+/// Parses the text of to_text(). Throws Error naming `path` for anything else: wrong types, missing or unknown keys,
+/// another digest or version, gaps between parts, and file names that are absolute or leave the directory.
 Manifest manifest_from(const std::string& text, const std::string& path);
 
-/// The manifest of a checkpoint directory; Error if there is none that can be trusted.
+/// Reads and parses the manifest of a checkpoint directory. Throws Error if it is missing or damaged.
 Manifest read_manifest(const std::string& checkpoint_dir);
 
-/// Throws UsageError if a text of the user's, which a manifest is to carry as its metadata, is no JSON object, or
-/// is nested deeper than a manifest may be.
+/// Throws UsageError if `json`, metadata from the user, is not a JSON object or is nested too deeply for a manifest.
 void check_metadata(std::string_view json);
 
-/// Two texts that check_metadata() lets through as one: the keys of both, and of a key that both have `over`'s value.
+/// Returns a JSON object with the keys of two metadata objects. For a key in both, the value of `over` is used.
 std::string merged_metadata(const std::string& base, const std::string& over);
 
 }  // namespace trainrt::checkpoint

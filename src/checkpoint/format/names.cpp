@@ -10,13 +10,13 @@ namespace trainrt::checkpoint {
 namespace {
 
 constexpr std::string_view prefix = "checkpoint_";
-constexpr std::size_t least_digits = 6;
+constexpr std::size_t min_digits = 6;
 
 }  // namespace
 
 std::string directory_name(std::int64_t number) {
   const auto digits = std::to_string(number);
-  return std::string(prefix) + std::string(digits.size() < least_digits ? least_digits - digits.size() : 0, '0') + digits;
+  return std::string(prefix) + std::string(digits.size() < min_digits ? min_digits - digits.size() : 0, '0') + digits;
 }
 
 std::optional<std::int64_t> number_of(const std::string& name) {

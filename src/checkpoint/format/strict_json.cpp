@@ -10,16 +10,16 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// A whole number from 0 to the largest std::int64_t.
+/// Returns whether the value is an integer from 0 to the maximum of std::int64_t.
 bool is_count(const Json& value) {
-  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
-  return value.is_number_unsigned() && value.get<std::uint64_t>() <= largest;
+  constexpr std::uint64_t max_count = std::numeric_limits<std::int64_t>::max();
+  return value.is_number_unsigned() && value.get<std::uint64_t>() <= max_count;
 }
 
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& path) try {
-  if (is_nested_deeper(text, deepest_json)) throw Error("'" + path + "' is nested too deep");
+  if (is_nested_deeper(text, deepest_json)) throw Error("'" + path + "' is nested too deeply");
   return Json::parse(text);
 } catch (const nlohmann::json::exception& error) {
   throw Error("'" + path + "' cannot be read: " + excerpt(error.what()));
@@ -31,7 +31,7 @@ bool is_digest(std::string_view text) {
 
 StrictObject::StrictObject(const Json& json, std::string what, const std::string& path)
     : json_(json), what_(std::move(what)), path_(path) {
-  if (!json.is_object()) fail("is no object");
+  if (!json.is_object()) fail("is not an object");
 }
 
 const Json& StrictObject::at(const std::string& key) {
@@ -49,25 +49,31 @@ const Json* StrictObject::find(const std::string& key) {
 
 const Json& StrictObject::list(const std::string& key) {
   const auto& value = at(key);
-  if (!value.is_array()) fail("has '" + key + "' that are no list");
+  if (!value.is_array()) fail("has '" + key + "' that are not a list");
+  return value;
+}
+
+const Json& StrictObject::object(const std::string& key) {
+  const auto& value = at(key);
+  if (!value.is_object()) fail("has '" + key + "' that is not an object");
   return value;
 }
 
 std::string StrictObject::text(const std::string& key) {
   const auto& value = at(key);
-  if (!value.is_string()) fail("has a '" + key + "' that is no text");
+  if (!value.is_string()) fail("has a '" + key + "' that is not a string");
   return value.get<std::string>();
 }
 
 std::string StrictObject::digest(const std::string& key) {
   auto value = text(key);
-  if (!is_digest(value)) fail("has an '" + key + "' that is no digest");
+  if (!is_digest(value)) fail("has an '" + key + "' that is not a digest");
   return value;
 }
 
 std::int64_t StrictObject::count(const std::string& key) {
   const auto& value = at(key);
-  if (!is_count(value)) fail("has a '" + key + "' that is no count");
+  if (!is_count(value)) fail("has a '" + key + "' that is not an integer from 0 to 2^63 - 1");
   return value.get<std::int64_t>();
 }
 
@@ -80,7 +86,7 @@ int StrictObject::small_count(const std::string& key) {
 void StrictObject::expect(const std::string& key, const Json& value) {
   const auto& found = at(key);
   if (found == value) return;
-  fail("has '" + key + "' " + found.dump(-1, ' ', true, Json::error_handler_t::replace) + ", where this trainrt reads " +
+  fail("has '" + key + "' " + found.dump(-1, ' ', true, Json::error_handler_t::replace) + "; this trainrt reads " +
        value.dump());
 }
 

@@ -9,31 +9,34 @@ namespace trainrt::checkpoint {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses; what is no JSON, or is nested deeper than anything of ours (no stack may overflow on it), throws Error naming
-/// `path`.
+/// Parses JSON. Throws Error naming `path` if the text is not JSON, or is nested deeper than `deepest_json` levels, which
+/// protects the stack.
 Json parse_json(std::string_view text, const std::string& path);
 
-/// 32 hexadecimal digits, in lower case.
+/// Returns whether `text` has 32 lower-case hexadecimal digits.
 bool is_digest(std::string_view text);
 
-/// A JSON object that is read strictly: every key of its type, and no others. `what` and `path` are for the errors, and
-/// must outlive the reader.
+/// Reads a JSON object with known keys and types. All functions throw Error naming `path` and `what`, the name of
+/// the object, for missing keys and wrong types. `json` and `path` must outlive the reader.
 class StrictObject {
  public:
   StrictObject(const Json& json, std::string what, const std::string& path);
 
   const Json& at(const std::string& key);
-  /// nullptr if there is no such key, which older files lack.
+  /// Returns nullptr if the key is missing, for keys that older files lack.
   const Json* find(const std::string& key);
   const Json& list(const std::string& key);
+  const Json& object(const std::string& key);
   std::string text(const std::string& key);
   std::string digest(const std::string& key);
-  std::int64_t count(const std::string& key);
+  std::int64_t count(const std::string& key);  ///< an integer from 0 to the maximum of std::int64_t
   std::uint64_t bytes(const std::string& key) { return static_cast<std::uint64_t>(count(key)); }
-  int small_count(const std::string& key);
+  int small_count(const std::string& key);  ///< an integer from 0 to the maximum of int
+  /// Requires that the key has this value.
   void expect(const std::string& key, const Json& value);
-  /// Every key was asked for.
+  /// Throws Error if the object has a key that no function was called with.
   void end() const;
+  /// Throws Error with the message "'PATH': WHAT `text`".
   [[noreturn]] void fail(const std::string& text) const;
 
  private:

@@ -1,7 +1,5 @@
 #include "checkpoint/format/validation.hpp"
 
-#include <utility>
-
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
@@ -17,11 +15,10 @@ namespace {
 
 constexpr std::int64_t validation_version = 1;
 
-/// Texts and truth values among them are the function's own.
-std::map<std::string, double> numbers_in(const Json& metrics, const StrictObject& reader) {
-  if (!metrics.is_object()) reader.fail("has 'metrics' that are no object");
+/// Returns the numbers among the metrics. Strings and bools are permitted and ignored.
+std::map<std::string, double> numbers_in(StrictObject& reader) {
   std::map<std::string, double> numbers;
-  for (const auto& [key, value] : metrics.items()) {
+  for (const auto& [key, value] : reader.object("metrics").items()) {
     if (value.is_structured()) reader.fail("has the metric '" + key + "' that is an array or an object");
     if (const auto number = number_of_json(value)) numbers[key] = *number;
   }
@@ -36,9 +33,9 @@ Validation validation_from(const std::string& text, const std::string& path) {
   reader.expect("format", validation_format);
   reader.expect("version", validation_version);
   Validation validation;
-  validation.metrics = numbers_in(reader.at("metrics"), reader);
+  validation.metrics = numbers_in(reader);
   const auto& error = reader.at("error");
-  if (!error.is_string() && !error.is_null()) reader.fail("has an 'error' that is no text");
+  if (!error.is_string() && !error.is_null()) reader.fail("has an 'error' that is neither a string nor null");
   if (error.is_string()) validation.error = error.get<std::string>();
   reader.end();
   return validation;
@@ -61,7 +58,7 @@ Meta with_validation(Meta meta, const std::string& checkpoint_dir) {
     found = read_validation(checkpoint_dir);
   } catch (const io::StorageError&) {
     throw;
-  } catch (const Error&) {  // verify says what is wrong with it
+  } catch (const Error&) {  // verify() reports the damage
   }
   meta.awaits_validation = !found;
   if (found)

@@ -7,21 +7,22 @@
 
 namespace trainrt::checkpoint {
 
-/// What came of the validation that a manifest asks for. It is written into the checkpoint's directory, as a whole, when
-/// the validation has ended: {"format": "trainrt validation", "version": 1, "metrics": {...}, "error": null or a text}.
+/// The result of a validation that a manifest requests. It is written atomically to validation.json of the checkpoint
+/// directory: {"format": "trainrt validation", "version": 1, "metrics": {...}, "error": null or a string}.
 struct Validation {
-  std::map<std::string, double> metrics;  ///< its numbers; NaN if it was NaN
-  std::string error;                      ///< why there are none; "" if it succeeded
+  std::map<std::string, double> metrics;  ///< numbers that the validation returned, including NaN
+  std::string error;                      ///< message of the failure; "" if the validation succeeded
 };
 
-/// Reads the text of such a file. Error that names `path` if it is something else.
+/// Parses the text of validation.json. Throws Error naming `path` if it is invalid.
 Validation validation_from(const std::string& text, const std::string& path);
 
-/// nullopt if it has not ended. Error if the file cannot be read, or is none.
+/// Reads validation.json of a checkpoint. Returns nullopt if it does not exist, because the validation is not done. Throws
+/// Error if it cannot be read or is invalid.
 std::optional<Validation> read_validation(const std::string& checkpoint_dir);
 
-/// The meta with the metrics that its validation has found, over those of the same name. If that has not ended, or its file
-/// is damaged, so that it has to be done again, it is marked as awaiting it.
+/// Returns `meta` with the metrics of its validation, which replace those of the same name. Sets awaits_validation if the
+/// validation is not done, or its file is damaged, so that it must be repeated. Throws io::StorageError.
 Meta with_validation(Meta meta, const std::string& checkpoint_dir);
 
 }  // namespace trainrt::checkpoint

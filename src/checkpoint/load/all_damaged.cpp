@@ -1,7 +1,6 @@
 #include "checkpoint/load/all_damaged.hpp"
 
 #include <set>
-#include <utility>
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
@@ -15,77 +14,80 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Where each rank reads: its host, or its number if all ranks are on one host.
-std::vector<std::string> places_of_ranks(Communicator& communicator) {
-  auto places = communicator.all_gather(host_name());
-  if (std::set<std::string>(places.begin(), places.end()).size() > 1) return places;
-  for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank] = "rank " + std::to_string(rank);
-  return places;
+/// Returns where each rank reads: its host, or "rank N" if all ranks are on one host. Collective.
+std::vector<std::string> readers_of_ranks(Communicator& communicator) {
+  auto readers = communicator.all_gather(host_name());
+  if (std::set<std::string>(readers.begin(), readers.end()).size() > 1) return readers;
+  for (std::size_t rank = 0; rank < readers.size(); ++rank) readers[rank] = "rank " + std::to_string(rank);
+  return readers;
 }
 
-/// What one more reading of a checkpoint finds. The same on all ranks.
-struct Reading {
-  std::set<std::string> finders;  ///< places at which damage was found; none: it is whole
-  bool may_pass = false;          ///< the storage gave errors that may pass
+/// The result of reading a checkpoint again, the same on all ranks.
+struct RereadResult {
+  std::set<std::string> finders;  ///< hosts or ranks that found damage; empty if the checkpoint is intact
+  bool is_transient = false;      ///< a finding was a temporary storage error
 };
 
-/// Each rank reads the share of the rank that is `shift` further, and rank `shift` reads the manifest.
-Reading read_again(const Candidate& candidate, int shift, const std::vector<std::string>& places,
-                   Communicator& communicator) {
+/// Reads a candidate; rank r reads the share of rank r + `shift`, and rank `shift` reads the manifest. Collective.
+RereadResult read_again(const CheckpointCandidate& candidate, int shift, const std::vector<std::string>& readers,
+                        Communicator& communicator) {
   const auto gathered = try_on_every_rank(
       communicator, [&] { return communicator.rank() == shift ? read_candidate(candidate).packed() : std::string(); });
-  const auto& reader_place = places[static_cast<std::size_t>(shift)];
-  if (!gathered.failures.empty()) return {.finders = {reader_place}};
+  const auto& manifest_reader = readers[static_cast<std::size_t>(shift)];
+  if (!gathered.failures.empty()) return {.finders = {manifest_reader}};
   const auto read = CandidateManifest::unpacked(gathered.texts[static_cast<std::size_t>(shift)]);
-  if (!read.finding.empty()) return {{reader_place}, read.may_pass};
+  if (!read.finding.empty()) return {{manifest_reader}, read.is_transient};
   const auto manifest = manifest_from(read.text, candidate.directory + "/" + manifest_name);
-  Wanted nothing;
+  LoadTargets nothing;
   nothing.shares_shifted = shift;
   StateFiller filler(candidate.directory, manifest, nothing, communicator);
-  auto findings = filler.survey();
+  auto findings = filler.fetch_indices();
   if (findings.empty()) findings = filler.read();
   if (findings.empty()) return {};
-  Reading reading{.may_pass = filler.may_pass()};
+  RereadResult reading{.is_transient = filler.is_transient()};
   const auto found = communicator.all_gather(filler.has_found() ? "1" : "");
   for (std::size_t rank = 0; rank < found.size(); ++rank)
-    if (!found[rank].empty()) reading.finders.insert(places[rank]);
-  if (reading.finders.empty()) reading.finders.insert(places.begin(), places.end());  // the parts contradict one another
+    if (!found[rank].empty()) reading.finders.insert(readers[rank]);
+  if (reading.finders.empty()) reading.finders.insert(readers.begin(), readers.end());  // the parts are inconsistent
   return reading;
 }
 
-/// Why the damage of this candidate may not last; "" if two more readings find it damaged, at different places if there
-/// are several.
-std::string doubt_about(const Candidate& candidate, const std::vector<std::string>& places, Communicator& communicator) {
-  const auto first = read_again(candidate, 0, places, communicator);
-  const auto second = read_again(candidate, communicator.size() / 2, places, communicator);
+/// Returns the reason why the damage of this candidate may be temporary. Returns "" if two more readings find it damaged,
+/// on different hosts or ranks if there are several. Collective.
+std::string doubt_about(const CheckpointCandidate& candidate, const std::vector<std::string>& readers,
+                        Communicator& communicator) {
+  const auto first = read_again(candidate, 0, readers, communicator);
+  const auto second = read_again(candidate, communicator.size() / 2, readers, communicator);
   const auto name = "'" + candidate.directory + "'";
-  if (first.may_pass || second.may_pass) return name + " cannot be read now: the storage gives errors that may pass";
-  if (first.finders.empty() || second.finders.empty()) return name + " is whole at another reading";
+  if (first.is_transient || second.is_transient)
+    return name + " cannot be read at present: the storage reports temporary errors";
+  if (first.finders.empty() || second.finders.empty()) return name + " is intact when it is read again";
   auto finders = first.finders;
   finders.insert(second.finders.begin(), second.finders.end());
-  const std::set<std::string> all(places.begin(), places.end());
+  const std::set<std::string> all(readers.begin(), readers.end());
   if (finders.size() > 1 || all.size() == 1) return {};
-  return "only " + *finders.begin() + " finds " + name + " damaged, whichever part it reads: its memory may be faulty";
+  return "only " + *finders.begin() + " finds damage in " + name + ", in whichever part it reads; its memory may be faulty";
 }
 
 }  // namespace
 
-std::string confirm_damaged(const std::string& what, const std::vector<Candidate>& candidates, const Skipped& skipped,
-                            Communicator& communicator) {
-  const auto text = what + "\n  " + join(summed_up(skipped.lines), "\n  ") + "\n";
-  if (skipped.may_pass)
-    throw CannotRead(text + "The storage gives errors that may pass: run the same command again when it is well.");
-  const auto places = places_of_ranks(communicator);
+std::string confirm_damaged(const std::string& what, const std::vector<CheckpointCandidate>& candidates,
+                            const SkippedCheckpoints& skipped, Communicator& communicator) {
+  const auto text = what + "\n  " + join(abbreviated(skipped.lines), "\n  ") + "\n";
+  if (skipped.is_transient)
+    throw CannotRead(text + "The storage reports temporary errors. Run the same command again when the storage works.");
+  const auto readers = readers_of_ranks(communicator);
   for (const auto& candidate : candidates)
-    if (const auto doubt = doubt_about(candidate, places, communicator); !doubt.empty())
+    if (const auto doubt = doubt_about(candidate, readers, communicator); !doubt.empty())
       throw CannotRead(text + doubt + ". Run the same command again.");
   return text;
 }
 
 void refuse_damaged(const std::string& what, const std::string& run_dir, const std::string& remedy,
-                    const std::vector<Candidate>& candidates, const Skipped& skipped, Communicator& communicator) {
+                    const std::vector<CheckpointCandidate>& candidates, const SkippedCheckpoints& skipped,
+                    Communicator& communicator) {
   const auto text = confirm_damaged(what, candidates, skipped, communicator);
-  throw AllDamaged(text + remedy, run_dir, summed_up(skipped.lines));
+  throw AllDamaged(text + remedy, run_dir, abbreviated(skipped.lines));
 }
 
 }  // namespace trainrt::checkpoint

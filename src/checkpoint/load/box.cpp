@@ -5,10 +5,11 @@
 
 namespace trainrt::checkpoint {
 
-/// The runs one after the other: where each lies in source and target. Nearly all steps are one addition each.
-class BoxCopy::Walk {
+/// Iterates over runs and returns the position of each in source and target. Most steps are one addition per position.
+class BoxCopy::RunCursor {
  public:
-  Walk(const BoxCopy& copy, std::uint64_t run) : copy_(copy), at_(copy.axes_.size()), from_(copy.from_), to_(copy.to_) {
+  RunCursor(const BoxCopy& copy, std::uint64_t run)
+      : copy_(copy), at_(copy.axes_.size()), from_(copy.from_), to_(copy.to_) {
     for (auto axis = at_.size(); axis-- > 0;) {
       const auto& [count, from_step, to_step] = copy.axes_[axis];
       at_[axis] = run % count;
@@ -44,7 +45,7 @@ BoxCopy::BoxCopy(const Box& from, const Box& to, std::size_t element_bytes) {
   std::uint64_t to_step = element_bytes;
   run_bytes_ = element_bytes;
   runs_ = 1;
-  bool contiguous = true;  // all axes further in are whole in both
+  bool contiguous = true;  // both boxes contain all inner axes completely
   for (auto axis = from.shape.size(); axis-- > 0;) {
     const auto first = std::max(from.offset[axis], to.offset[axis]);
     const auto last = std::min(from.offset[axis] + from.shape[axis], to.offset[axis] + to.shape[axis]);
@@ -67,7 +68,7 @@ BoxCopy::BoxCopy(const Box& from, const Box& to, std::size_t element_bytes) {
   std::reverse(axes_.begin(), axes_.end());
 }
 
-/// One more axis further out. If it goes on as the one before it does they are one.
+/// Adds the next outer axis. Merges it with the previous axis if runs along both have a constant distance.
 void BoxCopy::add_axis(Axis axis) {
   runs_ *= axis.count;
   if (axis.count == 1) return;
@@ -81,10 +82,10 @@ void BoxCopy::add_axis(Axis axis) {
   axes_.push_back(axis);
 }
 
-std::uint64_t BoxCopy::source_of(std::uint64_t run) const { return Walk(*this, run).from(); }
+std::uint64_t BoxCopy::source_of(std::uint64_t run) const { return RunCursor(*this, run).from(); }
 
-/// The first run that does not end at or before this byte of the source; runs ascend there.
-std::uint64_t BoxCopy::first_run_behind(std::uint64_t byte) const {
+/// Returns the first run that ends after this byte of the source. Runs are in ascending order in the source.
+std::uint64_t BoxCopy::first_run_after(std::uint64_t byte) const {
   std::uint64_t low = 0;
   for (auto high = runs_; low < high;) {
     const auto middle = low + (high - low) / 2;
@@ -99,9 +100,9 @@ std::uint64_t BoxCopy::first_run_behind(std::uint64_t byte) const {
 template <class Action>
 void BoxCopy::walk(std::uint64_t first, std::span<const std::byte> window, Action&& action) const {
   const auto last = first + window.size();
-  auto run = first_run_behind(first);
+  auto run = first_run_after(first);
   if (run == runs_) return;
-  for (Walk walk(*this, run); run < runs_ && walk.from() < last; ++run, walk.next()) {
+  for (RunCursor walk(*this, run); run < runs_ && walk.from() < last; ++run, walk.next()) {
     const auto begin = std::max(walk.from(), first);
     const auto end = std::min(walk.from() + run_bytes_, last);
     action(walk.to() + (begin - walk.from()), window.subspan(begin - first, end - begin));

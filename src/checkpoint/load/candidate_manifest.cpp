@@ -11,25 +11,22 @@
 
 namespace trainrt::checkpoint {
 
-std::string CandidateManifest::packed() const { return Packer().put(finding).put(may_pass).put(text).bytes(); }
+std::string CandidateManifest::packed() const { return Packer().all(finding, is_transient, text).bytes(); }
 
 CandidateManifest CandidateManifest::unpacked(std::string_view bytes) {
-  Unpacker unpacker(bytes);
   CandidateManifest read;
-  read.finding = unpacker.text();
-  read.may_pass = unpacker.number() != 0;
-  read.text = unpacker.text();
+  Unpacker(bytes).all(read.finding, read.is_transient, read.text);
   return read;
 }
 
-CandidateManifest read_candidate(const Candidate& candidate) try {
+CandidateManifest read_candidate(const CheckpointCandidate& candidate) try {
   const auto manifest = read_manifest(candidate.directory);
   if (candidate.number && manifest.meta.number != *candidate.number)
-    throw Error("'" + candidate.directory + "' holds the checkpoint of index " + std::to_string(manifest.meta.number));
+    throw Error("'" + candidate.directory + "' contains checkpoint number " + std::to_string(manifest.meta.number));
   return {.text = to_text(manifest)};
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);
-  return {.finding = error.what(), .may_pass = io::may_pass(error)};
+  return {.finding = error.what(), .is_transient = io::may_pass(error)};
 }
 
 }  // namespace trainrt::checkpoint

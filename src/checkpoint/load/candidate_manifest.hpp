@@ -6,23 +6,23 @@
 
 namespace trainrt::checkpoint {
 
-/// A directory that may hold a checkpoint that can be loaded.
-struct Candidate {
+/// A checkpoint directory that a load tries.
+struct CheckpointCandidate {
   std::string directory;
-  std::optional<std::int64_t> number;  ///< that it must be of
+  std::optional<std::int64_t> number;  ///< number that its manifest must have
 };
 
-/// A candidate's manifest as one rank has read it, in a form that can be sent to the others.
+/// The manifest of a candidate as one rank has read it, which can be sent to other ranks.
 struct CandidateManifest {
-  std::string finding;    ///< what is wrong with it; "" if it is valid
-  bool may_pass = false;  ///< the finding is an error of the storage that may pass (io::may_pass())
-  std::string text;       ///< of a valid one
+  std::string finding;        ///< message if it is missing or invalid; "" if it is valid
+  bool is_transient = false;  ///< io::may_pass() is true for the finding
+  std::string text;           ///< text of a valid manifest
 
   std::string packed() const;
   static CandidateManifest unpacked(std::string_view bytes);
 };
 
-/// Reads and checks the manifest. Throws CannotRead.
-CandidateManifest read_candidate(const Candidate& candidate);
+/// Reads and checks the manifest. Damage is returned as a finding; throws only CannotRead.
+CandidateManifest read_candidate(const CheckpointCandidate& candidate);
 
 }  // namespace trainrt::checkpoint

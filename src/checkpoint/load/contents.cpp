@@ -18,10 +18,10 @@ Item item_from(const IndexEntry& entry) { return {entry.name, entry.dtype, entry
 
 bool is_value(const Item& item) { return item.placement == value_placement; }
 
-/// Overflows to a number that no tensor has, never to one that fits.
+/// Returns the sum, or the maximum on overflow, which is no valid number of elements.
 std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) { return a + b < a ? ~std::uint64_t{0} : a + b; }
 
-/// Any function that whoever made a file cannot know.
+/// Returns a pseudo-random number for a position on an axis. The seed is random, so that no file can be made to collide.
 std::uint64_t secret(std::size_t axis, std::int64_t place) {
   static const std::uint64_t seed = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   auto bits = seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(place) + 1) + 0xd1b54a32d192ed03u * axis;
@@ -30,9 +30,9 @@ std::uint64_t secret(std::size_t axis, std::int64_t place) {
   return bits ^ bits >> 31;
 }
 
-/// The measure of a box, modulo 2^64: the product over its axes of a random function's difference between their ends. Boxes
-/// that tile a larger one have its measure together, whatever they are; others have it by chance only. So a tiling is
-/// checked without keeping the boxes.
+/// Returns the measure of a box modulo 2^64: the product over its axes of the difference of a random function between the
+/// ends of the axis. The measures of boxes that tile a larger box add up to its measure; for other boxes, that happens only
+/// by chance. So a tiling can be checked without storing the boxes.
 std::uint64_t measure(const Shape& offset, const Shape& shape) {
   std::uint64_t product = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -40,7 +40,7 @@ std::uint64_t measure(const Shape& offset, const Shape& shape) {
   return product;
 }
 
-/// The state's entries, as the items that they would be saved as.
+/// An entry of the state, as the item that it is saved as.
 struct WantedItem {
   Item item;
   bool optional = false;
@@ -58,12 +58,12 @@ std::map<std::string, WantedItem> wanted_by(const State& state) {
 
 }  // namespace
 
-Contents::Gathered& Contents::gather(const IndexEntry& entry, const std::string& path) {
+Contents::ItemTotals& Contents::gather(const IndexEntry& entry, const std::string& path) {
   auto found = gathered_.find(entry.name);
-  if (found == gathered_.end()) found = gathered_.emplace(entry.name, Gathered{item_from(entry)}).first;
+  if (found == gathered_.end()) found = gathered_.emplace(entry.name, ItemTotals{item_from(entry)}).first;
   const auto& first = found->second.item;
   if (first.dtype != entry.dtype || first.placement != entry.placement || first.shape != entry.global_shape)
-    throw Error(fmt::format("'{}': '{}' is {}, {}, here, and {}, {}, in another index", path, entry.name,
+    throw Error(fmt::format("'{}': '{}' is {} ({}) in this index and {} ({}) in another", path, entry.name,
                             describe(item_from(entry)), entry.placement, describe(first), first.placement));
   return found->second;
 }
@@ -85,7 +85,7 @@ std::vector<std::string> Contents::incomplete(int ranks) const {
     const bool own = item.placement == name_of(Placement::per_rank);
     const auto wanted = is_value(item) ? 1 : own ? ranks : element_count(item.shape);
     if (gathered.elements != static_cast<std::uint64_t>(wanted))
-      lines.push_back(fmt::format("'{}', {}, has {} {} where {} belong", name, describe(item), gathered.elements,
+      lines.push_back(fmt::format("'{}', {}, has {} {} instead of {}", name, describe(item), gathered.elements,
                                   is_value(item) ? "values"
                                   : own          ? "ranks"
                                                  : "elements in its slabs",
@@ -132,16 +132,16 @@ std::vector<std::string> differences(const State& state, const std::vector<Item>
     const auto found = wanted.find(item.name);
     if (found == wanted.end()) {
       if (covers == Covers::all && !item.name.starts_with("trainrt/"))
-        lines.push_back("'" + item.name + "' is in the checkpoint only, " + describe(item));
+        lines.push_back("'" + item.name + "' is only in the checkpoint: " + describe(item));
       continue;
     }
     if (!fits(found->second.item, item))
-      lines.push_back("'" + item.name + "' is " + describe(item) + " in the checkpoint, and " +
+      lines.push_back("'" + item.name + "' is " + describe(item) + " in the checkpoint but " +
                       describe(found->second.item) + " in the State");
     wanted.erase(found);
   }
   for (const auto& [name, entry] : wanted)
-    if (!entry.optional) lines.push_back("'" + name + "' is in the State only, " + describe(entry.item));
+    if (!entry.optional) lines.push_back("'" + name + "' is only in the State: " + describe(entry.item));
   return lines;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <trainrt/state.hpp>
 #include <vector>
@@ -10,55 +9,58 @@
 
 namespace trainrt::checkpoint {
 
-/// How much of a checkpoint a state names.
+/// How much of a checkpoint a state must name.
 enum class Covers : std::uint8_t {
-  all,   ///< a checkpoint that has more is of another model
-  part,  ///< what a checkpoint has besides is left alone
+  all,   ///< a checkpoint with other entries belongs to another model and is refused
+  part,  ///< other entries of the checkpoint are ignored
 };
 
-/// What a checkpoint holds under a name.
+/// A tensor or value in a checkpoint.
 struct Item {
   std::string name;
   std::string dtype;      ///< "f32", ...; "string"
   std::string placement;  ///< "replicated", "sharded", "per_rank", "value"
-  Shape shape;            ///< of the whole tensor, of one rank's if it is per_rank; [] for values
+  Shape shape;            ///< of the complete tensor; of one rank's tensor if it is per_rank; [] for values
 };
 
-/// What a checkpoint holds, gathered from the indices of all its parts, one at a time. It grows with names, not with ranks.
+/// The tensors and values of a checkpoint, collected from the indices of all its parts. Its size grows with the number of
+/// names and not with the number of ranks.
 class Contents {
  public:
-  /// An index that contradicts one before throws Error naming `path`.
+  /// Adds the index of a part. Throws Error naming `path` if it contradicts an earlier index.
   void add(const Index& index, const std::string& path);
 
-  /// All parts are added: tensors that are not whole, having too few or too many elements or ranks, or
-  /// some twice and others not at all, one line each.
+  /// Returns one line for each tensor with missing, surplus or repeated slabs or ranks. Must be
+  /// called after all parts were added; `ranks` is the number of ranks that wrote the checkpoint.
   std::vector<std::string> incomplete(int ranks) const;
 
-  const Item* find(const std::string& name) const;
-  std::vector<Item> items() const;  ///< by name
+  const Item* find(const std::string& name) const;  ///< Returns nullptr if the checkpoint has no such entry.
+  std::vector<Item> items() const;                  ///< Returns all items, sorted by name.
 
  private:
-  struct Gathered {
+  struct ItemTotals {
     Item item;
-    std::uint64_t elements = 0;  // of all slabs; of per_rank tensors and values: how many there are
-    std::uint64_t measure = 0;   // of all slabs, of a per_rank tensor's ranks: tells that none comes twice
+    std::uint64_t elements = 0;  // elements of all slabs; number of entries for per_rank tensors and values
+    std::uint64_t measure = 0;   // sum of measure() (contents.cpp) over slabs or ranks, which detects repeated ones
   };
-  Gathered& gather(const IndexEntry& entry, const std::string& path);
-  std::map<std::string, Gathered> gathered_;
+  ItemTotals& gather(const IndexEntry& entry, const std::string& path);
+  std::map<std::string, ItemTotals> gathered_;
 };
 
-/// The item that an entry of a state would be saved as.
+/// Returns the item that an entry of a state is saved as.
 Item item_of(const TensorEntry& entry);
 Item item_of(const ValueEntry& entry);
 
-/// An item can be loaded into an entry that would be saved as `wanted`. Replicated and sharded load as each other. Pure.
+/// Returns whether `found` can be loaded into an entry that is saved as `wanted`. A replicated tensor can be loaded as a
+/// sharded one and vice versa. Pure function.
 bool fits(const Item& wanted, const Item& found);
 
-/// "a tensor of f32 [2, 3] per rank", "a value of type i64"
+/// Returns "a tensor of f32 [2, 3] per rank" or "a value of type i64".
 std::string describe(const Item& item);
 
-/// What keeps the checkpoint from being loaded into this state, one line a name; empty = it fits. Entries of the state that
-/// are optional may be missing; items under "trainrt/" may be too many, and all others if the state covers a part. Pure.
+/// Returns the reasons why the checkpoint cannot be loaded into this state, one line per name; empty if it can. Optional
+/// entries may be missing in the checkpoint. Additional items are permitted below "trainrt/", and everywhere for
+/// Covers::part. Pure function.
 std::vector<std::string> differences(const State& state, const std::vector<Item>& items, Covers covers = Covers::all);
 
 }  // namespace trainrt::checkpoint

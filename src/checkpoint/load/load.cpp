@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
-#include <string_view>
 
 #include <trainrt/error.hpp>
 
@@ -11,7 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/all_damaged.hpp"
-#include "checkpoint/load/first_whole.hpp"
+#include "checkpoint/load/newest_intact.hpp"
 #include "core/text/name_patterns.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
@@ -25,13 +23,13 @@ bool selects(const Selection& selection, const std::string& name) {
 namespace {
 
 std::optional<LoadResult> load_newest(const State& state, const std::string& run_dir,
-                                      const std::vector<Candidate>& candidates, Communicator& communicator,
+                                      const std::vector<CheckpointCandidate>& candidates, Communicator& communicator,
                                       Covers covers = Covers::all, Fill fill = Fill::while_reading) {
-  Skipped skipped;
-  auto wanted = all_of(state);
+  SkippedCheckpoints skipped;
+  auto wanted = all_entries(state);
   wanted.check_first = wanted.check_first || fill == Fill::when_checked;
-  auto loaded =
-      load_first_whole(candidates, std::move(wanted), same_model(state, communicator, covers), communicator, skipped);
+  auto loaded = load_newest_intact(candidates, std::move(wanted), require_same_model(state, communicator, covers),
+                                   communicator, skipped);
   if (loaded) {
     for (const auto& entry : state.tensors())
       if (loaded->contents.find(entry.name) == nullptr) loaded->result.untouched.insert(entry.name);
@@ -39,7 +37,7 @@ std::optional<LoadResult> load_newest(const State& state, const std::string& run
   }
   if (skipped.lines.empty()) return std::nullopt;
   refuse_damaged("cannot restore from '" + run_dir + "': all its checkpoints are damaged:", run_dir,
-                 "A restart does not help. Restore one of them from a backup and run the same command again.", candidates,
+                 "A restart does not help. Restore a checkpoint from a backup and run the same command again.", candidates,
                  skipped, communicator);
 }
 
@@ -64,12 +62,12 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-/// Looks like a checkpoint's directory, damaged or not.
+/// Returns whether the directory has a manifest or the name of a checkpoint, which may be damaged.
 bool is_checkpoint(const std::string& path) {
   return io::exists(path + "/" + manifest_name) || number_of(path.substr(path.rfind('/') + 1)).has_value();
 }
 
-/// "checkpoint" or "run"; UsageError says what else lies there.
+/// Returns "checkpoint" or "run". Throws UsageError if the path is anything else.
 std::string kind_of(const std::string& path) {
   const auto fail = [&](const std::string& what) {
     throw UsageError("cannot load from '" + path + "': " + what +
@@ -77,20 +75,20 @@ std::string kind_of(const std::string& path) {
   };
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) fail("there is nothing of that name");
+  if (status.type() == fs::file_type::not_found) fail("it does not exist");
   if (error) fail(error.message());
   if (status.type() != fs::file_type::directory) fail("it is a file");
   if (is_checkpoint(path)) return "checkpoint";
   if (!numbers_in(path).empty()) return "run";
-  fail("it is a directory without a " + manifest_name + " and without checkpoints in it");
+  fail("it is a directory without " + manifest_name + " and without checkpoints");
   return "";
 }
 
-std::vector<Candidate> candidates_at(const std::string& path, Communicator& communicator) try {
+std::vector<CheckpointCandidate> candidates_at(const std::string& path, Communicator& communicator) try {
   if (from_root(communicator, [&] { return kind_of(path); }) == "run") return candidates_in(path, communicator);
   return {{path, std::nullopt}};
 } catch (const Error& error) {
-  if (error.code() == ExitCode::usage) throw UsageError(error.what());  // the type does not travel between ranks
+  if (error.code() == ExitCode::usage) throw UsageError(error.what());  // from_root() does not keep the type
   throw;
 }
 
@@ -101,27 +99,27 @@ std::vector<Item> items_of(const State& state) {
   return items;
 }
 
-/// What of the state the patterns take, and what of the checkpoint.
+/// Applies the patterns of a selection to the state and to the checkpoint.
 class Partial {
  public:
   Partial(const State& state, const Selection& selection, Communicator& communicator)
       : state_(state), selection_(selection), communicator_(communicator) {}
 
-  Wanted wanted() const {
-    Wanted wanted;
+  LoadTargets wanted() const {
+    LoadTargets wanted;
     for (const auto& entry : state_.tensors())
       if (selects(selection_, entry.name)) wanted.tensors.push_back(&entry);
     for (const auto& entry : state_.values())
       if (selects(selection_, entry.name)) wanted.values.push_back(&entry);
-    wanted.check_first = true;  // an older checkpoint may lack what a damaged one has
+    wanted.check_first = true;  // an older checkpoint may lack entries that a damaged one has
     return wanted;
   }
 
   void accept(const std::string& directory, const Contents& contents) const {
     const auto lines = distinct_lines(communicator_, [&] { return misfits(contents); });
     if (!lines.empty())
-      throw UsageError("cannot load from '" + directory + "': what the patterns select differs:\n  " + join(lines, "\n  ") +
-                       "\nKeep these names out with a pattern '!NAME', or change the model.");
+      throw UsageError("cannot load from '" + directory + "': entries that the patterns select differ:\n  " +
+                       join(lines, "\n  ") + "\nExclude these names with a pattern '!NAME', or change the model.");
     const auto nothing = distinct_lines(communicator_, [&]() -> std::vector<std::string> {
       PartialResult result;
       sort_out(contents, result);
@@ -148,26 +146,27 @@ class Partial {
       const auto* found = contents.find(item.name);
       if (found == nullptr || !selects(selection_, item.name) || fits(item, *found)) continue;
       auto line =
-          "'" + item.name + "' is " + describe(*found) + " in the checkpoint, and " + describe(item) + " in the State";
+          "'" + item.name + "' is " + describe(*found) + " in the checkpoint but " + describe(item) + " in the State";
       if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
     }
     return lines;
   }
 
   static std::string names_of(const std::vector<Item>& items) {
-    constexpr std::size_t most = 8;
+    constexpr std::size_t max_listed = 8;
     std::vector<std::string> names;
     for (const auto& item : items)
       if (!item.name.starts_with("trainrt/")) names.push_back("'" + item.name + "'");
     if (names.empty()) return "nothing";
-    const auto more = names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "";
-    names.resize(std::min(names.size(), most));
+    const auto more = names.size() > max_listed ? " and " + std::to_string(names.size() - max_listed) + " more" : "";
+    names.resize(std::min(names.size(), max_listed));
     return join(names) + more;
   }
 
   std::string nothing_text(const Contents& contents) const {
-    return "the patterns " + join(selection_.patterns) + " select nothing that both it and the State have; it holds " +
-           names_of(contents.items()) + "; the State holds " + names_of(items_of(state_));
+    return "the patterns " + join(selection_.patterns) +
+           " select no entry that is in both the checkpoint and the State; the checkpoint has " +
+           names_of(contents.items()) + "; the State has " + names_of(items_of(state_));
   }
 
   const State& state_;
@@ -175,10 +174,10 @@ class Partial {
   Communicator& communicator_;
 };
 
-Loaded load_whole(const std::vector<Candidate>& candidates, const Wanted& wanted, const Accept& accept,
-                  const std::string& path, Communicator& communicator) {
-  Skipped skipped;
-  auto loaded = load_first_whole(candidates, wanted, accept, communicator, skipped);
+Loaded load_whole(const std::vector<CheckpointCandidate>& candidates, const LoadTargets& wanted,
+                  const CheckContents& accept, const std::string& path, Communicator& communicator) {
+  SkippedCheckpoints skipped;
+  auto loaded = load_newest_intact(candidates, wanted, accept, communicator, skipped);
   if (loaded) return std::move(*loaded);
   throw UsageError(confirm_damaged("cannot load from '" + path + "': it is damaged:", candidates, skipped, communicator) +
                    "A restart does not help. Restore it from a backup, or load from another checkpoint.");
@@ -195,11 +194,11 @@ PartialResult load_from(const State& state, const std::string& given, const Sele
   const Partial partial(state, selection, communicator);
   PartialResult result;
   const bool all = selection.patterns.empty();
-  const auto accept = all ? same_model(state, communicator, selection.covers)
-                          : Accept([&](const std::string& directory, const Manifest&, const Contents& contents) {
+  const auto accept = all ? require_same_model(state, communicator, selection.covers)
+                          : CheckContents([&](const std::string& directory, const Manifest&, const Contents& contents) {
                               partial.accept(directory, contents);
                             });
-  auto loaded = load_whole(candidates, all ? all_of(state) : partial.wanted(), accept, path, communicator);
+  auto loaded = load_whole(candidates, all ? all_entries(state) : partial.wanted(), accept, path, communicator);
   partial.sort_out(loaded.contents, result);
   result.loaded = finish_load(all ? state : State(), std::move(loaded), communicator);
   for (const auto& entry : state.tensors()) result.loaded.untouched.insert(entry.name);

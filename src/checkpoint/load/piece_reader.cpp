@@ -7,25 +7,14 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/layout.hpp"
+#include "checkpoint/load/index_fetch.hpp"
 #include "checkpoint/load/read_blocks.hpp"
-#include "checkpoint/load/survey.hpp"
 #include "checkpoint/value_bytes.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
 
 namespace {
-
-struct ByName {
-  template <class T>
-  bool operator()(const T& a, const std::string& b) const {
-    return a.name < b;
-  }
-  template <class T>
-  bool operator()(const std::string& a, const T& b) const {
-    return a < b.name;
-  }
-};
 
 bool is_own(const std::string& placement) { return placement == name_of(Placement::per_rank); }
 
@@ -67,7 +56,7 @@ void check_box(const PieceReader::Tensor& tensor, const Box& box, std::size_t by
                 to_string(tensor.shape) + " into " + std::to_string(bytes) + " bytes");
 }
 
-/// Wants a box of a tensor. Of a per_rank tensor the first axis says whose.
+/// Adds a box of a tensor to the plan. The first axis of a per_rank tensor is the rank.
 void want(ReadPlan& plan, const PieceReader::Tensor& tensor, const Box& box, std::byte* memory) {
   const auto element = size_of(tensor.dtype);
   if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, {memory}, false);
@@ -83,12 +72,12 @@ void want(ReadPlan& plan, const PieceReader::Tensor& tensor, const Box& box, std
 PieceReader::PieceReader(const std::string& checkpoint_dir)
     : directory_(checkpoint_dir), manifest_(read_manifest(checkpoint_dir)) {
   ReadPlan nothing;
-  Survey survey(directory_, manifest_, nothing, 0, 1);
-  for (std::size_t number = 0; number < survey.parts().size(); ++number) {
-    const auto& part = survey.parts()[number];
-    add(part.shard, survey.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_))));
+  IndexFetch fetch(directory_, manifest_, nothing, 0, 1);
+  for (std::size_t number = 0; number < fetch.parts().size(); ++number) {
+    const auto& part = fetch.parts()[number];
+    add(part.shard, fetch.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_))));
   }
-  throw_findings(survey.findings());
+  throw_findings(fetch.findings());
   std::map<std::string, Tensor> tensors;
   for (const auto& [shard, index] : indices_)
     for (const auto& entry : index.tensors) {
@@ -97,44 +86,43 @@ PieceReader::PieceReader(const std::string& checkpoint_dir)
       auto& tensor =
           tensors.try_emplace(entry.name, Tensor{entry.name, dtype_from(entry.dtype), entry.placement, whole, {}})
               .first->second;
-      tensor.pieces.push_back({shard, index.rank, box_of(entry, index.rank)});
+      tensor.slabs.push_back({shard, index.rank, box_of(entry, index.rank)});
     }
   for (auto& [name, tensor] : tensors) tensors_.push_back(std::move(tensor));
   read_values();
 }
 
 void PieceReader::add(std::size_t shard, Index index) {
-  std::sort(index.tensors.begin(), index.tensors.end(),
-            [](const IndexEntry& a, const IndexEntry& b) { return a.name < b.name; });
+  std::ranges::sort(index.tensors, {}, &IndexEntry::name);
   indices_.push_back({shard, std::move(index)});
 }
 
 void PieceReader::read_values() {
   ReadPlan plan;
-  struct Read {
+  struct PendingValue {
     const IndexEntry* entry;
     std::string bytes;
   };
-  std::deque<Read> reads;
+  std::deque<PendingValue> reads;
   for (const auto& [shard, index] : indices_) {
-    for (const auto& entry : index.values) plan.want_value(entry.name, reads.emplace_back(Read{&entry, {}}).bytes);
+    for (const auto& entry : index.values) plan.want_value(entry.name, reads.emplace_back(PendingValue{&entry, {}}).bytes);
     plan.add({shard, index.rank, {}, index.values, index.blocks}, false);
   }
   read_planned(directory_, manifest_, plan);
   for (auto& [entry, bytes] : reads)
     values_.push_back({entry->name, entry->dtype, value_from(entry->dtype, std::move(bytes))});
-  std::sort(values_.begin(), values_.end(), [](const NamedValue& a, const NamedValue& b) { return a.name < b.name; });
+  std::ranges::sort(values_, {}, &NamedValue::name);
 }
 
 const PieceReader::Tensor& PieceReader::tensor(const std::string& name) const {
-  const auto found = std::lower_bound(tensors_.begin(), tensors_.end(), name, ByName());
+  const auto found = std::ranges::lower_bound(tensors_, name, {}, &Tensor::name);
   if (found != tensors_.end() && found->name == name) return *found;
   std::vector<std::string> names;
   for (const auto& tensor : tensors_) names.push_back(tensor.name);
-  throw UsageError("'" + directory_ + "' holds no tensor '" + name + "'" + did_you_mean(name, names));
+  throw UsageError("'" + directory_ + "' has no tensor '" + name + "'" + did_you_mean(name, names));
 }
 
-void PieceReader::read(std::span<const Request> requests) const {
+void PieceReader::read(std::span<const BoxRequest> requests) const {
   if (requests.empty()) return;
   ReadPlan plan;
   const auto* lowest = &requests.front().tensor->name;
@@ -146,8 +134,8 @@ void PieceReader::read(std::span<const Request> requests) const {
     highest = &std::max(*highest, tensor->name);
   }
   for (const auto& [shard, index] : indices_) {
-    const auto first = std::lower_bound(index.tensors.begin(), index.tensors.end(), *lowest, ByName());
-    const auto last = std::upper_bound(first, index.tensors.end(), *highest, ByName());
+    const auto first = std::ranges::lower_bound(index.tensors, *lowest, {}, &IndexEntry::name);
+    const auto last = std::ranges::upper_bound(first, index.tensors.end(), *highest, {}, &IndexEntry::name);
     if (first != last) plan.add({shard, index.rank, {first, last}, {}, index.blocks}, false);
   }
   for (const auto& name : plan.uncovered())
@@ -156,7 +144,7 @@ void PieceReader::read(std::span<const Request> requests) const {
 }
 
 void PieceReader::read(const Tensor& tensor, const Box& box, std::span<std::byte> into) const {
-  const Request request{&tensor, box, into};
+  const BoxRequest request{&tensor, box, into};
   read({&request, 1});
 }
 

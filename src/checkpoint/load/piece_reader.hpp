@@ -12,23 +12,24 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads a checkpoint piece by piece, on one process, for tools. Every byte that it gives has been checked; damage and what
-/// cannot be read throw Error. Holds the indices of all parts, no data.
+/// Reads parts of tensors and values of a checkpoint in one process, for tools. All bytes are verified; damage and read
+/// errors throw Error. Keeps the indices of all parts in memory, but no tensor data.
 class PieceReader {
  public:
+  /// Reads the manifest, all indices and all values.
   explicit PieceReader(const std::string& checkpoint_dir);
 
-  struct Piece {
-    std::size_t shard = 0;  ///< in Manifest::shards
-    int rank = 0;           ///< that wrote it
-    Box box;                ///< in the tensor as a reader sees it
+  struct StoredSlab {
+    std::size_t shard = 0;  ///< index in Manifest::shards
+    int rank = 0;           ///< rank that wrote it
+    Box box;                ///< in coordinates of Tensor::shape
   };
   struct Tensor {
     std::string name;
     DType dtype = DType::f32;
-    std::string placement;      ///< "replicated", "sharded", "per_rank"
-    Shape shape;                ///< whole; of per_rank tensors with a first axis over the ranks that wrote
-    std::vector<Piece> pieces;  ///< that tile it
+    std::string placement;          ///< "replicated", "sharded", "per_rank"
+    Shape shape;                    ///< complete shape; per_rank tensors have a first axis over the ranks that wrote
+    std::vector<StoredSlab> slabs;  ///< slabs that tile the tensor
   };
   using Value = std::variant<std::int64_t, double, bool, std::string>;
   struct NamedValue {
@@ -40,25 +41,25 @@ class PieceReader {
   const Manifest& manifest() const { return manifest_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }    ///< by name
   const std::vector<NamedValue>& values() const { return values_; }  ///< by name
-  const Tensor& tensor(const std::string& name) const;               ///< UsageError if there is none
+  const Tensor& tensor(const std::string& name) const;               ///< throws UsageError if it does not exist
 
-  /// A box of a tensor, and as many bytes for it: it is put there row-major.
-  struct Request {
+  /// A box of a tensor and the memory that it is read into, row-major, with the size of the box.
+  struct BoxRequest {
     const Tensor* tensor = nullptr;
     Box box;
     std::span<std::byte> into;
   };
-  /// Reads the blocks that the boxes touch, each once, and no others. Thread-safe.
-  void read(std::span<const Request> requests) const;
-  /// One box.
+  /// Reads boxes. Reads each block that intersects a box once, and no other blocks. Thread-safe.
+  void read(std::span<const BoxRequest> requests) const;
+  /// Reads one box of a tensor. Thread-safe.
   void read(const Tensor& tensor, const Box& box, std::span<std::byte> into) const;
-  /// All of it.
+  /// Reads a complete tensor. Thread-safe.
   void read(const Tensor& tensor, std::span<std::byte> into) const;
 
  private:
   struct ShardIndex {
     std::size_t shard = 0;
-    Index index;  // tensors by name
+    Index index;  // tensors sorted by name
   };
   void add(std::size_t shard, Index index);
   void read_values();

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 #include "checkpoint/damage.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/load/survey.hpp"
+#include "checkpoint/load/index_fetch.hpp"
 #include "checkpoint/part.hpp"
 #include "device/copier.hpp"
 #include "io/files/block_pool.hpp"
@@ -21,13 +20,13 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns when the bytes are in their places: they are free to change then.
+/// Copies bytes of a block to their destinations. Returns when `bytes` may be reused.
 void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::Copier& copier) {
   bool to_gpus = false;
   const auto begin = read.block.at;
   const auto end = begin + bytes.size();
   for (const auto& [copy, at, to] : read.copies) {
-    // The window is what of the block is the copy's source.
+    // The window is the part of the block that the copy needs.
     const auto from = std::max(begin, at + copy->begin());
     const auto last = std::min(end, at + copy->end());
     const auto window = bytes.subspan(from - begin, last - from);
@@ -43,7 +42,7 @@ void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::
   if (to_gpus) device::wait_all(copier.record(), device::max_copy_s, "copying a checkpoint to a GPU");
 }
 
-/// One file on its way; what its blocks' tasks find comes together here.
+/// Reads one file and collects the findings of the tasks of its blocks.
 class FileReading {
  public:
   FileReading(const std::string& checkpoint_dir, const ShardRecord& shard, const ReadPlan::FileReads& file,
@@ -59,7 +58,7 @@ class FileReading {
     }
   }
 
-  /// What a block holds, in a buffer; nullptr if this file cannot be read.
+  /// A block in a buffer. read() returns nullptr if the file cannot be read.
   struct Filled {
     io::Block buffer;
     std::span<const std::byte> bytes;
@@ -81,15 +80,15 @@ class FileReading {
       damaged(read.block);
     else if (copy)
       copy_from(read, bytes, copier);
-  } catch (const std::exception& error) {  // a GPU's
+  } catch (const std::exception& error) {  // a copy to a GPU failed
     fail(error);
   }
 
-  /// No task is running any more. Throws CannotRead.
+  /// Returns the findings. No task may be running. Throws CannotRead.
   std::vector<std::string> findings() {
     if (cannot_read_) std::rethrow_exception(cannot_read_);
     std::vector<std::string> texts;
-    std::sort(damaged_.begin(), damaged_.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
+    std::ranges::sort(damaged_, {}, &ByteRange::begin);
     for (std::size_t i = 0; i < damaged_.size();) {
       auto run = damaged_[i];
       for (++i; i < damaged_.size() && damaged_[i].begin == run.end; ++i) run.end = damaged_[i].end;
@@ -123,11 +122,11 @@ class FileReading {
   std::atomic<bool> failed_ = false;
   std::string failure_;
   std::exception_ptr cannot_read_;
-  std::vector<Run> damaged_;
+  std::vector<ByteRange> damaged_;
 };
 
-/// Threads that read, threads that check, and the buffers that go from the ones to the others. The threads are started
-/// when somebody has work for more than one.
+/// Threads that read, threads that verify, and a pool of buffers that they pass on. Threads start with the first file that
+/// needs them.
 struct Crew {
   explicit Crew(const BlockReading& reading)
       : threads(reading.threads),
@@ -142,20 +141,20 @@ struct Crew {
   }
   int threads;
   io::BlockPool pool;
-  device::Copier copier;  // ends before the memory that it has pinned
+  device::Copier copier;  // destroyed before the memory that it has pinned
   std::optional<io::Workers> checkers;
-  std::optional<io::Workers> readers;  // last: ends first, as it feeds the others
+  std::optional<io::Workers> readers;  // destroyed first, as its tasks submit to checkers
 };
 
 std::vector<const BlockRead*> blocks_of(const ReadPlan::FileReads& file, const BlockReading& reading) {
   std::vector<const BlockRead*> blocks;
   for (const auto& read : file.blocks)
-    if (reading.what == BlockReading::What::all || !read.copies.empty()) blocks.push_back(&read);
+    if (reading.blocks == BlockReading::Blocks::all || !read.copies.empty()) blocks.push_back(&read);
   return blocks;
 }
 
-/// Threads would only wait for each other: for a single block, or for so little that file systems read it at once. Such are
-/// the files of a small state on many ranks, which each rank may have to read all.
+/// Returns whether the calling thread reads the blocks itself: a single block, or so few bytes that threads would only wait
+/// for each other. Each rank may have to read many such files, one for each rank that saved a small state.
 bool is_little(const std::vector<const BlockRead*>& blocks) {
   constexpr std::uint64_t little_bytes = std::uint64_t{256} << 10;
   std::uint64_t bytes = 0;

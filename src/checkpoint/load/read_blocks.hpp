@@ -10,25 +10,28 @@
 
 namespace trainrt::checkpoint {
 
-/// So many bytes are read and checked, of so many. Called by one thread at a time, not always the same.
-using Progress = std::function<void(std::uint64_t done_bytes, std::uint64_t all_bytes)>;
+/// Called with the number of bytes verified so far and in total. Called by one thread at a time, not always the same
+/// thread.
+using OnProgress = std::function<void(std::uint64_t done_bytes, std::uint64_t all_bytes)>;
 
+/// Options and callbacks of read_blocks().
 struct BlockReading {
-  int threads = 2;                                   ///< that digest and copy; three times as many read
-  enum class What { all, wanted } what = What::all;  ///< wanted: blocks that nothing is copied from are left out
-  bool copy = true;                                  ///< false: all is checked only
-  bool to_gpus = false;                              ///< something goes into memory of GPUs
-  std::function<void(std::uint64_t bytes)> read;     ///< a block has been dealt with; any thread calls
-  /// A file could not be read, which becomes one of the lines that are returned; any thread calls.
+  enum class Blocks { all, wanted };
+  int threads = 2;              ///< number of threads that digest and copy; three times as many threads read
+  Blocks blocks = Blocks::all;  ///< wanted: skip blocks that nothing is copied from
+  bool copy = true;             ///< false: verify only
+  bool to_gpus = false;         ///< a destination is GPU memory
+  std::function<void(std::uint64_t bytes)> read;  ///< called after each block with its size, from any thread
+  /// Called with the exception if a file cannot be read, before it becomes a line of the result; from any thread.
   std::function<void(const std::exception& error)> failed = {};
 };
 
-/// Reads blocks by several threads, four for each of `threads` in memory, checks each against its digest, and copies what
-/// is wanted of those that are whole. Some threads only read, so that the disk never waits for a digest. Files follow each
-/// other; one of which a single block or little is read is the caller's own to read, and if all are such no thread is
-/// started.
-/// Returns what is not whole: damaged bytes, neighbours together, and files that cannot be read, of which the rest is not
-/// tried. Throws nothing that a file could cause.
+/// Reads blocks of shard files with several threads, verifies their digests, and copies the wanted bytes of intact blocks.
+/// Separate threads read and digest, so that the disk does not wait for digests. At most 4 * `threads` blocks are in
+/// memory. Files are read one after the other; a file with one block or at most 256 KiB is read by the calling thread, and
+/// no threads are started if all files are like that. Returns one line for each range of damaged bytes and for each file
+/// that cannot be read; the remaining blocks of such a file are skipped. Throws CannotRead, and no other errors caused by a
+/// file.
 std::vector<std::string> read_blocks(const std::string& checkpoint_dir, const Manifest& manifest,
                                      const std::vector<ReadPlan::FileReads>& files, const BlockReading& reading);
 

@@ -8,7 +8,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// A tensor's name may be wanted with another shape than it has: that is a difference, found elsewhere.
+/// Returns whether an entry of a tensor can provide elements of a wanted box. Shapes may differ; differences() reports
+/// that.
 bool same_kind(const Box& wanted, int writer, const IndexEntry& entry, int rank) {
   const bool own = entry.placement == name_of(Placement::per_rank);
   if (own != (writer >= 0) || wanted.shape.size() != entry.global_shape.size()) return false;
@@ -30,12 +31,12 @@ void ReadPlan::want_own(const std::string& name, std::size_t element_bytes, Box 
 
 void ReadPlan::want_value(const std::string& name, std::string& to) { values_[name] = &to; }
 
-void ReadPlan::add_target(Target target) {
+void ReadPlan::add_target(WantedBox target) {
   target.missing_bytes = static_cast<std::uint64_t>(element_count(target.box.shape)) * target.element_bytes;
   if (target.missing_bytes > 0) targets_.emplace(target.name, std::move(target));
 }
 
-void ReadPlan::find_tensor(const IndexEntry& entry, int rank, Wanted& wanted) {
+void ReadPlan::find_tensor(const IndexEntry& entry, int rank, PartCopies& wanted) {
   const auto [first, last] = targets_.equal_range(entry.name);
   for (auto found = first; found != last; ++found) {
     auto& target = found->second;
@@ -49,7 +50,7 @@ void ReadPlan::find_tensor(const IndexEntry& entry, int rank, Wanted& wanted) {
   }
 }
 
-void ReadPlan::find_value(const IndexEntry& entry, Wanted& wanted) {
+void ReadPlan::find_value(const IndexEntry& entry, PartCopies& wanted) {
   const auto found = values_.find(entry.name);
   if (found == values_.end()) return;
   auto& text = *found->second;
@@ -60,21 +61,21 @@ void ReadPlan::find_value(const IndexEntry& entry, Wanted& wanted) {
   wanted.shared.push_back(true);
 }
 
-void ReadPlan::add(const Entries& entries, bool whole) {
-  Wanted wanted;
+void ReadPlan::add(const Entries& entries, bool all_blocks) {
+  PartCopies wanted;
   for (const auto& entry : entries.tensors) find_tensor(entry, entries.rank, wanted);
   for (const auto& entry : entries.values) find_value(entry, wanted);
   const auto& blocks = entries.blocks;
   std::vector<std::vector<std::size_t>> copies_of(blocks.size());
   for (std::size_t i = 0; i < wanted.copies.size(); ++i) {
     const auto& [copy, at, to] = wanted.copies[i];
-    const auto first = std::upper_bound(blocks.begin(), blocks.end(), at + copy->begin(),
-                                        [](std::uint64_t byte, const BlockRecord& b) { return byte < b.at + b.bytes; });
+    const auto first = std::ranges::upper_bound(blocks, at + copy->begin(), {},
+                                                [](const BlockRecord& block) { return block.at + block.bytes; });
     for (auto block = first; block != blocks.end() && block->at < at + copy->end(); ++block)
       copies_of[static_cast<std::size_t>(block - blocks.begin())].push_back(i);
   }
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!whole && copies_of[b].empty()) continue;
+    if (!all_blocks && copies_of[b].empty()) continue;
     BlockRead read{blocks[b], {}};
     bool shared = false;
     for (const auto i : copies_of[b]) {
@@ -95,7 +96,7 @@ std::vector<std::string> ReadPlan::uncovered() const {
 std::vector<ReadPlan::FileReads> ReadPlan::finish() {
   std::vector<FileReads> files;
   for (auto& [key, blocks] : reads_) {
-    std::sort(blocks.begin(), blocks.end(), [](const BlockRead& a, const BlockRead& b) { return a.block.at < b.block.at; });
+    std::ranges::sort(blocks, {}, [](const BlockRead& read) { return read.block.at; });
     files.push_back({key.first, key.second, std::move(blocks)});
   }
   reads_.clear();

@@ -14,36 +14,35 @@
 
 namespace trainrt::checkpoint {
 
-/// Where a box goes: its memory, contiguous and row-major.
+/// The memory that a box is read into, contiguous and row-major.
 struct Destination {
   std::byte* at = nullptr;
-  int gpu = -1;  ///< whose memory it is; -1: the host's
+  int gpu = -1;  ///< number of the GPU that owns the memory; -1: host memory
 };
 
-/// What of a block goes where.
+/// A copy from a block to a destination.
 struct BlockCopy {
   std::shared_ptr<const BoxCopy> copy;
-  std::uint64_t at = 0;  ///< where the copy's source lies in the file
+  std::uint64_t at = 0;  ///< position of the source box in the file
   Destination to;
 };
 
-/// A block that is read and checked, and what is copied from it.
+/// A block to read and verify, and the copies from it.
 struct BlockRead {
   BlockRecord block;
   std::vector<BlockCopy> copies;
 };
 
-/// Which blocks of a checkpoint one process reads, and where their bytes go. It is made from the indices of all parts, one
-/// at a time, and grows with what is wanted and with the blocks, not with ranks times tensors.
+/// Lists the blocks of a checkpoint that one process reads, and the copies from them. The caller first declares the wanted
+/// boxes and values, then adds the indices of all parts, then calls finish(). The size grows with the wanted boxes and with
+/// the blocks, not with ranks times tensors. The destinations must outlive the reading.
 class ReadPlan {
  public:
-  // What is wanted. Memory stays the caller's and must outlive the reading.
-
-  /// A box of a replicated or sharded tensor. `shared`: other ranks read it too.
+  /// Wants a box of a replicated or sharded tensor. `shared` declares that other ranks read it, too.
   void want(const std::string& name, std::size_t element_bytes, Box box, Destination to, bool shared);
-  /// A box of the per_rank tensor that that rank wrote.
+  /// Wants a box of the per_rank tensor that rank `writer` wrote.
   void want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, Destination to);
-  /// The bytes of a value: the text gets their number when its index is added.
+  /// Wants the bytes of a value. `to` is resized when the index with the value is added.
   void want_value(const std::string& name, std::string& to);
 
   /// An index, or some of its entries.
@@ -53,42 +52,44 @@ class ReadPlan {
     std::span<const IndexEntry> tensors, values;
     std::span<const BlockRecord> blocks;
   };
-  /// Adds what is wanted of a part: its blocks are sorted, its entries lie in them (check_part()). whole: all its blocks
-  /// are read, wanted or not. Entries of another shape than what is wanted are left.
-  void add(const Entries& entries, bool whole);
+  /// Adds the blocks of a part with wanted bytes; all its blocks if `all_blocks`. The blocks must be sorted and contain the
+  /// entries, as after check_part(). Entries with another shape or type than the wanted box are ignored.
+  void add(const Entries& entries, bool all_blocks);
 
-  /// All parts are added: names of tensors of which too little was found.
+  /// Returns the names of tensors with wanted boxes that the parts do not cover. Must be called after all parts were
+  /// added.
   std::vector<std::string> uncovered() const;
 
-  /// Blocks of one file, by their place, which are read in one way.
+  /// Blocks of one file that are read with the same caching, sorted by position.
   struct FileReads {
     std::size_t shard = 0;
-    bool shared = false;  ///< other ranks read them too
+    bool shared = false;  ///< other ranks read them, too
     std::vector<BlockRead> blocks;
   };
+  /// Returns the blocks to read and removes them from the plan.
   std::vector<FileReads> finish();
 
  private:
-  struct Target {
+  struct WantedBox {
     std::string name;
     std::size_t element_bytes = 0;
     Box box;
-    int writer = -1;  // -1: any
+    int writer = -1;  // -1: any rank
     bool shared = false;
     Destination to;
     std::uint64_t missing_bytes = 0;
   };
-  struct Wanted {  // of one part
+  struct PartCopies {  // from one part
     std::vector<BlockCopy> copies;
     std::vector<bool> shared;
   };
-  void add_target(Target target);
-  void find_tensor(const IndexEntry& entry, int rank, Wanted& wanted);
-  void find_value(const IndexEntry& entry, Wanted& wanted);
+  void add_target(WantedBox target);
+  void find_tensor(const IndexEntry& entry, int rank, PartCopies& wanted);
+  void find_value(const IndexEntry& entry, PartCopies& wanted);
 
-  std::multimap<std::string, Target> targets_;
+  std::multimap<std::string, WantedBox> targets_;
   std::map<std::string, std::string*> values_;
-  std::map<std::pair<std::size_t, bool>, std::vector<BlockRead>> reads_;  // of (shard, shared)
+  std::map<std::pair<std::size_t, bool>, std::vector<BlockRead>> reads_;  // by (shard, shared)
 };
 
 }  // namespace trainrt::checkpoint

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <trainrt/error.hpp>
 
 #include "checkpoint/damage.hpp"
 #include "checkpoint/format/names.hpp"
@@ -17,14 +16,14 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Indices are given to all in rounds of about so many bytes: what a rank holds at a time does not grow with the ranks.
+/// Maximum bytes of indices that the ranks exchange at a time, except for a single larger one. Bounds the memory per rank.
 constexpr std::uint64_t round_bytes = std::uint64_t{64} << 20;
 
 void append(Lines& lines, Lines more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// Other ranks than these wrote the parts of this sum.
+/// Returns whether the entry is a part of a sum and another number of ranks wrote the checkpoint.
 bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
   return entry.summed && manifest.meta.ranks != communicator.size();
 }
@@ -43,7 +42,7 @@ void want_tensor(ReadPlan& plan, const TensorEntry& entry, int gpu, const Manife
 
 }  // namespace
 
-StateFiller::StateFiller(const std::string& directory, const Manifest& manifest, const Wanted& wanted,
+StateFiller::StateFiller(const std::string& directory, const Manifest& manifest, const LoadTargets& wanted,
                          Communicator& communicator)
     : directory_(directory),
       manifest_(manifest),
@@ -52,7 +51,7 @@ StateFiller::StateFiller(const std::string& directory, const Manifest& manifest,
       shifted_(wanted.shares_shifted % communicator.size()),
       share_((communicator.rank() + shifted_) % communicator.size()),
       values_(wanted.values, plan_),
-      survey_(directory, manifest, plan_, share_, communicator.size()) {
+      fetch_(directory, manifest, plan_, share_, communicator.size()) {
   for (std::size_t i = 0; i < wanted.tensors.size(); ++i) {
     const auto& entry = *wanted.tensors[i];
     if (is_regrouped(entry, manifest, communicator)) {
@@ -64,17 +63,17 @@ StateFiller::StateFiller(const std::string& directory, const Manifest& manifest,
   }
 }
 
-Lines StateFiller::survey() {
+Lines StateFiller::fetch_indices() {
   Lines findings;
-  Lines own;  // the same on all ranks, if there are any
+  Lines own;  // findings of IndexFetch::add(), the same on all ranks
   bool out_of_memory = false;
-  for (std::size_t begin = 0; begin < survey_.parts().size();) {
+  for (std::size_t begin = 0; begin < fetch_.parts().size();) {
     const auto end = end_of_round(begin);
     auto round = read_round(begin, end);
     append(findings, std::move(round.failures));
     for (auto number = begin; number < end && findings.empty() && own.empty(); ++number) try {
         const auto size = static_cast<std::size_t>(communicator_.size());
-        survey_.add(number, round.texts[(number + size - static_cast<std::size_t>(shifted_)) % size]);
+        fetch_.add(number, round.texts[(number + size - static_cast<std::size_t>(shifted_)) % size]);
       } catch (const std::bad_alloc&) {
         out_of_memory = true;
       } catch (const std::exception& error) {
@@ -84,14 +83,14 @@ Lines StateFiller::survey() {
   }
   append(findings, distinct_lines(communicator_, [&] {
            if (out_of_memory) rethrow_if_no_damage(std::bad_alloc());
-           return own.empty() && findings.empty() ? survey_.findings() : own;
+           return own.empty() && findings.empty() ? fetch_.findings() : own;
          }));
   return findings;
 }
 
-/// At most one part a rank, and not too many bytes.
+/// Returns the end of a round of parts: at most one part per rank, and about round_bytes in total.
 std::size_t StateFiller::end_of_round(std::size_t begin) const {
-  const auto& parts = survey_.parts();
+  const auto& parts = fetch_.parts();
   const auto last = std::min(parts.size(), begin + static_cast<std::size_t>(communicator_.size()));
   auto end = begin + 1;
   for (auto bytes = parts[begin].record(manifest_).bytes; end < last; ++end) {
@@ -105,8 +104,8 @@ Gathered StateFiller::read_round(std::size_t begin, std::size_t end) const {
   return try_on_every_rank(communicator_, [&] {
     std::string text;
     for (auto number = begin; number < end; ++number) {
-      const auto& part = survey_.parts()[number];
-      if (survey_.is_home(number)) try {
+      const auto& part = fetch_.parts()[number];
+      if (fetch_.is_home(number)) try {
           text = io::retried_in(run_of(directory_),
                                 [&] { return read_part(directory_, part.shard_of(manifest_), part.record(manifest_)); });
         } catch (const std::exception& error) {
@@ -133,7 +132,7 @@ Lines StateFiller::read() {
     return lines;
   });
   if (findings.empty() && check_first_) {
-    reading.what = BlockReading::What::wanted;
+    reading.blocks = BlockReading::Blocks::wanted;
     reading.copy = true;
     findings = distinct_lines(communicator_, [&] { return read_blocks(directory_, manifest_, files, reading); });
   }
@@ -144,8 +143,8 @@ Lines StateFiller::uncovered() const {
   Lines lines;
   for (const auto& name : plan_.uncovered())
     if (contents().find(name) != nullptr)
-      lines.push_back("'" + directory_ + "': the slabs of '" + name + "' do not cover what " + who(communicator_) +
-                      " needs of it");
+      lines.push_back("'" + directory_ + "': the slabs of '" + name + "' do not cover the part that " +
+                      rank_and_host(communicator_) + " reads");
   return lines;
 }
 
@@ -154,17 +153,17 @@ Lines StateFiller::check_other_files() const {
   const auto size = static_cast<std::size_t>(communicator_.size());
   const auto failed = [this](const std::exception& error) { note(error); };
   for (auto i = static_cast<std::size_t>(share_); i < manifest_.files.size(); i += size)
-    lines.push_back(damage_of(directory_, manifest_.files[i], {}, failed));
+    lines.push_back(file_damage(directory_, manifest_.files[i], {}, failed));
   if (share_ == communicator_.size() - 1 && has_view(directory_)) lines.push_back(view_damage(directory_, {}, failed));
   std::erase(lines, "");
   return lines;
 }
 
 void StateFiller::note(const std::exception& error) const {
-  if (io::may_pass(error)) may_pass_ = true;
+  if (io::may_pass(error)) is_transient_ = true;
 }
 
-bool StateFiller::may_pass() const { return communicator_.all_reduced(std::int64_t{may_pass_}, Op::max) != 0; }
+bool StateFiller::is_transient() const { return communicator_.all_reduced(std::int64_t{is_transient_}, Op::max) != 0; }
 
 void StateFiller::install() {
   on_every_rank(communicator_, [&] {

@@ -9,38 +9,41 @@
 
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "checkpoint/load/held_back.hpp"
-#include "checkpoint/load/survey.hpp"
+#include "checkpoint/load/index_fetch.hpp"
+#include "checkpoint/load/loaded_values.hpp"
 
 namespace trainrt::checkpoint {
 
-/// What is read from a checkpoint into a state's memory. Entries that the checkpoint lacks stay as they are.
-struct Wanted {
+/// The entries of a state that a load writes. Entries that the checkpoint lacks are not changed.
+struct LoadTargets {
   std::vector<const TensorEntry*> tensors;
   std::vector<const ValueEntry*> values;
-  std::vector<int> gpus;     ///< of `tensors`, whose memory they lie in (gpu_of())
-  bool check_first = false;  ///< all of a checkpoint is checked before any of it is copied
-  int shares_shifted = 0;    ///< each rank checks the share of the rank that is so many further
+  std::vector<int> gpus;     ///< gpu_of() each of `tensors`
+  bool check_first = false;  ///< verify the complete checkpoint before any of it is copied
+  int shares_shifted = 0;    ///< rank r verifies the share of rank r + shares_shifted
 };
 
-/// One checkpoint on its way into the state: survey(), read(), install(), each as long as the one before found nothing
-/// wrong. All are collective; findings are the same on all ranks. What it is made from must outlive it.
+/// Loads one checkpoint into a state. Call fetch_indices(), read() and install() in this order, while the previous call
+/// returned no findings. All three are collective, and findings are the same on all ranks. The constructor's arguments must
+/// outlive the object.
 class StateFiller {
  public:
-  StateFiller(const std::string& directory, const Manifest& manifest, const Wanted& wanted, Communicator& communicator);
+  StateFiller(const std::string& directory, const Manifest& manifest, const LoadTargets& wanted,
+              Communicator& communicator);
   StateFiller(const StateFiller&) = delete;
 
-  /// Reads all indices: each is read by its home, and told to all.
-  std::vector<std::string> survey();
-  /// What the indices list; after survey().
-  const Contents& contents() const { return survey_.contents(); }
-  /// Reads and checks this rank's share of the checkpoint, and copies what is wanted unless all is to be checked first.
+  /// Reads the indices of all parts; each is read by one rank and sent to all. Returns findings.
+  std::vector<std::string> fetch_indices();
+  /// Returns the contents of the checkpoint, after fetch_indices().
+  const Contents& contents() const { return fetch_.contents(); }
+  /// Reads and verifies this rank's share of the checkpoint and copies the targets; with check_first, after all ranks have
+  /// verified their shares. Returns findings.
   std::vector<std::string> read();
-  /// What was read beside its place is put there.
+  /// Writes values and summed tensors to the state. read() has written the other tensors.
   void install();
-  /// Whether an error that may pass (io::may_pass()) is among the findings of any rank.
-  bool may_pass() const;
-  /// Whether this rank has found something in its share. Not collective.
+  /// Returns whether a finding of any rank was a temporary storage error (io::may_pass()). Collective.
+  bool is_transient() const;
+  /// Returns whether this rank has found damage in its share. Not collective.
   bool has_found() const { return has_found_; }
 
  private:
@@ -54,14 +57,14 @@ class StateFiller {
   const Manifest& manifest_;
   Communicator& communicator_;
   bool check_first_;
-  int shifted_, share_;  // whose share this rank checks
-  mutable std::atomic<bool> may_pass_ = false;
+  int shifted_, share_;  // this rank verifies the share of rank share_
+  mutable std::atomic<bool> is_transient_ = false;
   mutable bool has_found_ = false;
   ReadPlan plan_;
   bool to_gpus_ = false;
   LoadedValues values_;
   SummedParts sums_;
-  Survey survey_;
+  IndexFetch fetch_;
 };
 
 }  // namespace trainrt::checkpoint

@@ -9,7 +9,7 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/validation.hpp"
-#include "checkpoint/load/survey.hpp"
+#include "checkpoint/load/index_fetch.hpp"
 #include "checkpoint/other_files.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/untrusted/h5_guard.hpp"
@@ -31,10 +31,10 @@ std::string last_part(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// One check of one checkpoint.
+/// Verifies one checkpoint, once.
 class Verification {
  public:
-  Verification(const std::string& directory, int threads, const Progress& progress)
+  Verification(const std::string& directory, int threads, const OnProgress& progress)
       : directory_(directory), threads_(threads), progress_(progress), manifest_(read_manifest(directory)) {
     for (const auto& shard : manifest_.shards) all_bytes_ += shard.hdf5_bytes();
     for (const auto& file : manifest_.files) all_bytes_ += file.bytes;
@@ -48,30 +48,30 @@ class Verification {
   Lines run() {
     Lines findings;
     if (const auto number = number_of(last_part(directory_)); number && *number != manifest_.meta.number)
-      findings.push_back("'" + directory_ + "' holds the checkpoint of index " + std::to_string(manifest_.meta.number));
+      findings.push_back("'" + directory_ + "' contains checkpoint number " + std::to_string(manifest_.meta.number));
     const auto count = [this](std::uint64_t bytes) { done(bytes); };
     add_lines(findings, shards());
-    for (const auto& file : manifest_.files) add_lines(findings, {damage_of(directory_, file, count)});
+    for (const auto& file : manifest_.files) add_lines(findings, {file_damage(directory_, file, count)});
     if (has_view(directory_)) add_lines(findings, {view_damage(directory_, count)});
-    // The structure of damaged files would only say the same less clearly.
+    // Findings in the structure of damaged files would only repeat the damage.
     if (findings.empty()) add_lines(findings, schemas());
     return findings;
   }
 
  private:
   Lines shards() {
-    ReadPlan plan;  // wants nothing, so it is all of every part
-    Survey survey(directory_, manifest_, plan, 0, 1);
+    ReadPlan plan;  // without wanted boxes; all blocks are verified
+    IndexFetch fetch(directory_, manifest_, plan, 0, 1);
     Lines findings;
-    for (std::size_t number = 0; number < survey.parts().size(); ++number) try {
-        const auto& part = survey.parts()[number];
-        survey.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
+    for (std::size_t number = 0; number < fetch.parts().size(); ++number) try {
+        const auto& part = fetch.parts()[number];
+        fetch.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
       } catch (const std::exception& error) {
         rethrow_if_no_damage(error);
-        // All parts of a missing file say the same.
+        // All parts of a missing file have the same message.
         if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
       }
-    if (findings.empty()) add_lines(findings, survey.findings());
+    if (findings.empty()) add_lines(findings, fetch.findings());
     BlockReading reading;
     reading.threads = threads_;
     reading.copy = false;
@@ -97,7 +97,7 @@ class Verification {
 
   const std::string& directory_;
   int threads_;
-  const Progress& progress_;
+  const OnProgress& progress_;
   Manifest manifest_;
   std::mutex mutex_;
   std::uint64_t done_bytes_ = 0;
@@ -106,7 +106,7 @@ class Verification {
 
 }  // namespace
 
-std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const Progress& progress) try {
+std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const OnProgress& progress) try {
   return Verification(checkpoint_dir, threads, progress).run();
 } catch (const Error& error) {
   rethrow_if_no_damage(error);
@@ -117,12 +117,12 @@ std::vector<std::string> verify(const std::string& checkpoint_dir) { return veri
 
 namespace {
 
-/// "" if it is whole, or not there yet.
+/// Returns "" if validation.json is intact or does not exist.
 std::string validation_damage(const std::string& checkpoint_dir) try {
   read_validation(checkpoint_dir);
   return "";
 } catch (const Error& error) {
-  return std::string(error.what()) + ": the checkpoint is validated again at the next start of the run";
+  return std::string(error.what()) + "; the next start of the run validates the checkpoint again";
 }
 
 }  // namespace

@@ -6,17 +6,16 @@
 
 namespace trainrt::checkpoint {
 
-/// Checks every byte of a checkpoint, the user's files and the whole view included, by so many threads; when all that is
-/// whole, the HDF5 structure against hdf5_schemas. Returns what is wrong, one line each, with the file's name; empty = it
-/// is whole. A whole view that was not written yet (has_view()) is none: the checkpoint loads without it.
-std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const Progress& progress);
+/// Verifies every byte of a checkpoint, including files of the user and state.h5, with `threads` threads; if all are
+/// intact, checks the HDF5 structure against hdf5_schemas. Returns one line with the file's name for each problem; empty if
+/// the checkpoint is intact. A missing state.h5 is not a problem. Throws CannotRead. Not collective.
+std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const OnProgress& progress);
 
-/// By two threads, without progress.
+/// Verifies with two threads and without progress.
 std::vector<std::string> verify(const std::string& checkpoint_dir);
 
-/// Files in the directory that do not belong to the checkpoint, and a validation.json that is damaged, one line each: no
-/// damage of the checkpoint. Error if its manifest cannot
-/// be trusted.
+/// Returns one line for each file in the directory that the manifest does not list, and for a damaged validation.json,
+/// which does not damage the checkpoint. Throws Error if the manifest is missing or damaged.
 std::vector<std::string> unlisted_files(const std::string& checkpoint_dir);
 
 }  // namespace trainrt::checkpoint

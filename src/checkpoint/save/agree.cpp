@@ -2,10 +2,11 @@
 
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <map>
-#include <trainrt/error.hpp>
 #include <type_traits>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
 
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/names.hpp"
@@ -18,37 +19,28 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-using Descriptions = std::map<std::string, std::string>;  // of all entries, by name
-
-std::string text_of(std::int64_t value) { return "value " + std::to_string(value); }
-std::string text_of(double value) {
-  std::array<char, 64> text{};  // with the bits, which tell NaNs and zeros apart
-  std::snprintf(text.data(), text.size(), "value %.17g (bits %016llx)", value,
-                static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(value)));
-  return text.data();
-}
-std::string text_of(bool value) { return value ? "value true" : "value false"; }
-std::string text_of(const std::string& value) { return "value \"" + value + "\""; }
+using Descriptions = std::map<std::string, std::string>;  // entry name to description
 
 std::string value_text(const ValueEntry& entry) {
   return std::visit(
       [](const auto* value) {
-        if constexpr (std::is_same_v<decltype(value), const std::int32_t*>)
-          return text_of(std::int64_t{*value});
+        using Value = std::remove_cvref_t<decltype(*value)>;
+        if constexpr (std::is_same_v<Value, double>)  // the bits distinguish NaNs and zeros
+          return fmt::format("value {:.17g} (bits {:016x})", *value, std::bit_cast<std::uint64_t>(*value));
         else
-          return text_of(*value);
+          return fmt::format(std::is_same_v<Value, std::string> ? "value \"{}\"" : "value {}", *value);
       },
       entry.value);
 }
 std::string dtype_text(const ValueEntry& entry) { return "value of type " + dtype_of(entry); }
 
-Descriptions describe(const State& state, Agreement::For purpose) {
+Descriptions describe(const State& state, Agreement::Purpose purpose) {
   Descriptions lines;
   for (const auto& entry : state.tensors())
     lines[entry.name] = "tensor of " + std::string(trainrt::name_of(entry.local.dtype)) + " " +
                         to_string(entry.global_shape) + ", " + std::string(name_of(entry.placement));
   for (const auto& entry : state.values())
-    lines[entry.name] = purpose == Agreement::For::plan ? dtype_text(entry) : value_text(entry);
+    lines[entry.name] = purpose == Agreement::Purpose::plan ? dtype_text(entry) : value_text(entry);
   for (const auto& entry : state.files())
     lines[files_folder + "/" + entry.name] = entry.each_rank ? "a file of each rank" : "a file";
   return lines;
@@ -71,7 +63,7 @@ Descriptions unpack(std::string_view bytes) {
 
 std::string shortened(const std::string& text) { return text.size() <= 80 ? text : text.substr(0, 77) + "..."; }
 
-/// "'epoch': value 3 on rank 0; value 4 on ranks 1, 2", or "" if all ranks say the same.
+/// Returns "'epoch': value 3 on rank 0; value 4 on ranks 1, 2"; "" if all ranks have the same description.
 std::string difference(const std::string& name, const std::vector<Descriptions>& ranks) {
   std::map<std::string, std::vector<std::string>> said;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -80,13 +72,13 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   }
   if (said.size() == 1) return "";
   std::vector<std::string> parts;
-  for (const auto& [text, who] : said)
-    parts.push_back(shortened(text) + " on rank" + (who.size() > 1 ? "s " : " ") + shortened(join(who)));
+  for (const auto& [text, holders] : said)
+    parts.push_back(shortened(text) + " on rank" + (holders.size() > 1 ? "s " : " ") + shortened(join(holders)));
   return "'" + name + "': " + join(parts, "; ");
 }
 
-/// Collective: ranks exchange what they have, and every rank throws what differs.
-[[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::For purpose) {
+/// Exchanges the descriptions of all ranks and throws Error with the differences on every rank. Collective.
+[[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
   std::vector<Descriptions> ranks;
   for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));
   Descriptions all;
@@ -94,10 +86,10 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   std::string text = "State differs between the ranks, so it cannot be saved:";
   for (const auto& [name, line] : all)
     if (const auto found = difference(name, ranks); !found.empty()) text += "\n  " + found;
-  throw Error(text + "\nEvery rank must name the same tensors, and values must be equal on all ranks (reduce them first).");
+  throw Error(text + "\nAll ranks must have the same tensors and equal values. Reduce values first.");
 }
 
-/// Slabs of every sharded tensor, by name.
+/// Returns the slabs that this rank holds of every sharded tensor, in name order.
 std::vector<std::vector<Slab>> held_by(const State& state, int rank) {
   std::vector<std::vector<Slab>> held;
   for (const auto& group : tensors_by_name(state)) {
@@ -117,7 +109,7 @@ std::string packed(std::span<const std::vector<Slab>> held) {
   return packer.bytes();
 }
 
-/// Adds what a rank packed to the slabs of these tensors.
+/// Appends the packed slabs of a rank to the lists of their tensors.
 void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab>>& tensors) {
   Unpacker unpacker(bytes);
   for (auto& slabs : tensors)
@@ -128,15 +120,10 @@ void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab
     }
 }
 
-/// Slabs are exchanged in rounds of about so many bytes from all ranks.
+/// Approximate number of bytes that all ranks together exchange in one round of slabs.
 constexpr std::int64_t gathered_bytes = std::int64_t{16} << 20;
 
-/// 60 bits of a digest.
-std::int64_t number_in_digest(const std::string& digest, std::size_t first = 0) {
-  return std::stoll(digest.substr(first, 15), nullptr, 16);
-}
-
-/// Bytes that differ if anything of an entry but its data does. Cheap: it is made at every save.
+/// Digests the properties of entries. Must be cheap, because it is computed at every save.
 class Fingerprint {
  public:
   template <class T>
@@ -174,7 +161,7 @@ std::string structure_of(const State& state) {
   return print.digest();
 }
 
-/// A number of 60 bits from the values.
+/// Returns 60 bits of a digest of all values.
 std::int64_t values_of(const State& state) {
   std::map<std::string, std::string> values;
   for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);
@@ -186,16 +173,16 @@ std::int64_t values_of(const State& state) {
 }  // namespace
 
 void require_alike(const State& state, Communicator& communicator) {
-  const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::For::plan))));
+  const auto mine = io::digest_of(std::string_view(pack(describe(state, Agreement::Purpose::plan))));
   const auto over_ranks = comm::agree_min_max(communicator, std::array{number_in_digest(mine), number_in_digest(mine, 15)});
-  if (!over_ranks[0].alike() || !over_ranks[1].alike()) fail(communicator, state, Agreement::For::plan);
+  if (!over_ranks[0].alike() || !over_ranks[1].alike()) fail(communicator, state, Agreement::Purpose::plan);
 }
 
-Agreement::Outcome Agreement::update(const State& state, For purpose, bool obstacle, std::int64_t number) {
+Agreement::Outcome Agreement::update(const State& state, Purpose purpose, bool cannot_save, std::int64_t number) {
   auto structure = structure_of(state);
-  const auto values = purpose == For::save ? values_of(state) : 0;
+  const auto values = purpose == Purpose::save ? values_of(state) : 0;
   const auto over_ranks =
-      comm::agree_min_max(communicator_, std::array<std::int64_t, 4>{structure != structure_, obstacle, values, number});
+      comm::agree_min_max(communicator_, std::array<std::int64_t, 4>{structure != structure_, cannot_save, values, number});
   if (!over_ranks[2].alike()) fail(communicator_, state, purpose);
   const bool new_layout = over_ranks[0].max != 0;
   if (new_layout) exchange(state);
@@ -206,15 +193,15 @@ Agreement::Outcome Agreement::update(const State& state, For purpose, bool obsta
 void Agreement::exchange(const State& state) {
   require_alike(state, communicator_);
   const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
-  // Rank 0 makes the view of a complete layout without asking the shards, as long as that takes no more than some
+  // With a complete layout, rank 0 writes the combined view without reading indices. The limit bounds its memory to some
   // megabytes.
-  const std::size_t most_slabs = communicator_.rank() == 0 ? 16'384 : 0;
-  LayoutPlanner planner(state, file_of_rank_, own_file, most_slabs);
+  const std::size_t max_slabs = communicator_.rank() == 0 ? 16'384 : 0;
+  LayoutPlanner planner(state, file_of_rank_, own_file, max_slabs);
   exchange_slabs(state, planner);
   layout_ = planner.finish();
 }
 
-/// All ranks have as many sharded tensors, and make the same rounds.
+/// Exchanges slabs in rounds. All ranks have the same number of sharded tensors, so they make the same rounds. Collective.
 void Agreement::exchange_slabs(const State& state, LayoutPlanner& planner) {
   const auto held = held_by(state, communicator_.rank());
   if (held.empty()) return;

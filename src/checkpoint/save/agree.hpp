@@ -9,31 +9,31 @@
 
 namespace trainrt::checkpoint {
 
-/// Throws one Error on all ranks that names entries and ranks if their States do not have the same entries, dtypes, shapes
-/// and placements. Collective: one small reduction.
+/// Throws one Error on all ranks, naming entries and ranks, if the States of the ranks differ in entries, dtypes, shapes or
+/// placements. Collective; costs one small reduction.
 void require_alike(const State& state, Communicator& communicator);
 
-/// What the ranks agree on about the State before each save: the same entries, dtypes, shapes and placements, and the same
-/// values. While names and shapes stay as they were this is one small reduction; if they changed, ranks exchange their
-/// slabs, some tensors at a time, and the layout is made anew. What a rank keeps of it grows with the tensors and with the
-/// ranks of its own file, not with all ranks times tensors.
+/// Checks before each save that the States of all ranks have the same entries, dtypes, shapes, placements and values, and
+/// computes the layout. While names and shapes are unchanged this costs one small reduction; otherwise the ranks exchange
+/// their slabs, some tensors at a time. Memory per rank grows with the number of tensors and of ranks that share a file.
 class Agreement {
  public:
   Agreement(Communicator& communicator, std::vector<int> file_of_rank)
       : communicator_(communicator), file_of_rank_(std::move(file_of_rank)) {}
 
+  /// The result of update(), the same on all ranks.
   struct Outcome {
-    bool new_layout = false;
-    bool obstacle = false;  ///< some rank has one
-    bool alike = true;      ///< all ranks gave the same number
+    bool new_layout = false;   ///< the layout was computed again
+    bool cannot_save = false;  ///< at least one rank cannot save
+    bool alike = true;         ///< all ranks passed the same `number`
   };
-  /// Collective. What differs between ranks throws one Error, the same on all, that names the entries and the ranks.
-  /// `obstacle`: this rank cannot save now; it is passed on, so that all know. Values are compared only if a save
-  /// begins. `number` is compared besides.
-  enum class For { plan, save };
-  Outcome update(const State& state, For purpose, bool obstacle = false, std::int64_t number = 0);
+  enum class Purpose { plan, save };
+  /// Compares the States of all ranks, and computes a new layout if names or shapes changed. Values are compared only for
+  /// Purpose::save. Passes `cannot_save` and the comparison of `number` on to all ranks. Throws one Error on all ranks,
+  /// naming entries and ranks, if the States differ. Collective.
+  Outcome update(const State& state, Purpose purpose, bool cannot_save = false, std::int64_t number = 0);
 
-  /// The next update() makes the layout anew.
+  /// Makes the next update() compute the layout again.
   void forget() { structure_.clear(); }
 
   const Layout& layout() const { return layout_; }
@@ -43,7 +43,7 @@ class Agreement {
   void exchange_slabs(const State& state, LayoutPlanner& planner);
   Communicator& communicator_;
   std::vector<int> file_of_rank_;
-  std::string structure_;  // digest of names and shapes on this rank, "" = none yet
+  std::string structure_;  // digest of names and shapes on this rank, "" before the first update
   Layout layout_;
 };
 

@@ -1,11 +1,9 @@
 #include "checkpoint/save/commit.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/save/whole_view.hpp"
+#include "checkpoint/save/combined_view.hpp"
 #include "core/host.hpp"
 #include "core/text/text.hpp"
 #include "io/files/fenced_directory.hpp"
@@ -36,30 +34,31 @@ Manifest manifest_of(const Commit& commit) {
 void take_back(const SavePaths& paths, const std::string& why) try {
   io::rename_to_new(paths.final, paths.work);
 } catch (const Error& error) {
-  throw Error(why + "; and it is still to be seen, though it may not last: " + error.what());
+  throw Error(why + "; the checkpoint is still visible, although it may not be durable: " + error.what());
 }
 
-/// Gives the written directory its final name.
+/// Renames the written directory to its final name and makes that durable.
 void rename_into_place(const SavePaths& paths, const Observer& observer) {
   io::while_there(paths.run_dir, [&] { io::sync_directory(paths.work); });
   observer(Phase::directory_synced);
   bool is_free = true;
   io::while_there(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
   if (!is_free)
-    throw LostRun("cannot commit checkpoint '" + paths.final +
-                  "': it exists already, so another attempt owns this run now, or the storage has shown an old listing; "
-                  "this one must end");
+    throw LostRun(
+        "cannot commit checkpoint '" + paths.final +
+        "': the directory exists already, so another attempt owns this run now, or the storage returned an old listing; "
+        "this attempt must end");
   observer(Phase::renamed);
   try {
     io::while_there(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
   } catch (const Error& error) {
-    take_back(paths, error.what());  // what may not last must not be taken for committed
+    take_back(paths, error.what());  // a name that is not durable must not count as committed
     throw;
   }
   observer(Phase::committed);
 }
 
-/// Removes what a dropped checkpoint left behind; returns `why`, and what could not be removed.
+/// Removes the files of a dropped checkpoint. Returns `why`, extended by the failure to remove them.
 std::string drop(const SavePaths& paths, std::string why) {
   try {
     io::remove_tree(paths.work);
@@ -71,15 +70,15 @@ std::string drop(const SavePaths& paths, std::string why) {
 
 void throw_failures(const std::vector<Sealed>& parts) {
   std::vector<std::string> failures;
-  bool may_pass = true;
+  bool is_transient = true;
   for (const auto& part : parts) {
     if (part.failure.empty()) continue;
     failures.push_back(part.failure);
-    may_pass = may_pass && part.may_pass;
+    is_transient = is_transient && part.is_transient;
   }
   if (failures.empty()) return;
   const auto text = join(failures, "; ");
-  if (may_pass) throw io::StorageError(text, EIO, "");
+  if (is_transient) throw io::StorageError(text, EIO, "");
   throw Error(text);
 }
 
@@ -93,13 +92,13 @@ SavePaths save_paths(const std::string& run_dir, const std::string& private_dir,
 std::string lost_text(const SavePaths& paths) {
   if (!io::FencedDirectory(paths.run_dir, paths.private_dir).is_fenced()) return {};
   return "cannot commit checkpoint '" + paths.final + "': the directory '" + paths.private_dir +
-         "' has been taken away, so another attempt owns this run now; this one must end";
+         "' was removed, because another attempt owns this run now; this attempt must end";
 }
 
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
   if (io::exists(paths.work)) io::remove_tree(paths.work);
   if (!io::make_directory(paths.work)) io::fail("make directory", paths.work, EEXIST);
-  // If striping cannot be set the file system's default does.
+  // If striping cannot be set, the default of the file system is used.
   if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
 }
 
@@ -134,8 +133,8 @@ std::uint64_t commit(const Commit& commit, const Observer& observer) try {
 void add_view(const Commit& commit, const Observer& observer) {
   const auto aside = view_aside(commit.paths.private_dir);
   if (commit.layout.complete)
-    write_view(commit.paths.final, aside, whole_view(commit.layout, commit.value_names));
-  else  // what lies where stands in the files
+    write_view(commit.paths.final, aside, combined_view(commit.layout, commit.value_names));
+  else  // read the missing slabs from the indices
     restore_view(commit.paths.final, aside);
   observer(Phase::view_written);
 }

@@ -11,50 +11,52 @@
 
 namespace trainrt::checkpoint {
 
-/// Where a checkpoint is written, and where it goes.
+/// The directories of a checkpoint that is being saved.
 struct SavePaths {
   std::string run_dir;
-  std::string private_dir;  ///< inside the run directory, of this attempt alone
-  std::string work;         ///< inside the private directory
-  std::string final;        ///< inside the run directory
+  std::string private_dir;  ///< in the run directory; only this attempt writes into it
+  std::string work;         ///< in the private directory; the checkpoint is written here
+  std::string final;        ///< in the run directory; the name of the committed checkpoint
 };
+/// Returns the paths of checkpoint `number`.
 SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t number);
 
-/// Makes the directory that all ranks write into, inside the private directory, which is there; on Lustre, with stripes for
-/// files of that size. Rank 0 calls.
+/// Creates the directory that all ranks write into. The private directory must exist. On Lustre, sets stripes for `files`
+/// files of `file_bytes` bytes. Must be called on rank 0 only.
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files);
 
-/// Makes the folder of the user's files in it, which may stay empty.
+/// Creates the folder files/ in it. Must be called on rank 0 only.
 void prepare_files(const SavePaths& paths);
 
-/// A directory of that number exists already, or the private directory is gone: another attempt owns the run now.
+/// Thrown if a checkpoint directory of that number exists already, or the private directory is gone, because another
+/// attempt owns the run now.
 class LostRun : public Error {
  public:
   using Error::Error;
 };
 
-/// "" while the private directory is there, else what to say. For the right words after something failed: what keeps a
-/// stale attempt from committing is that it has nothing left to rename.
+/// Returns "" if the private directory exists, otherwise the message of a LostRun. It only chooses the message after a
+/// failure: a stale attempt cannot commit because the directory that it would rename is gone.
 std::string lost_text(const SavePaths& paths);
 
-/// What rank 0 needs to commit.
+/// The input of commit(), on rank 0.
 struct Commit {
   SavePaths paths;
   Meta meta;
   Layout layout;
   std::vector<std::string> value_names;
-  std::vector<std::uint64_t> file_bytes;  ///< of each shard file
-  std::vector<Sealed> parts;              ///< one a rank
-  std::function<void()> before;           ///< what must be durable first: the log of record
+  std::vector<std::uint64_t> file_bytes;  ///< size of each shard file
+  std::vector<Sealed> parts;              ///< one per rank
+  std::function<void()> before;           ///< called before the commit, to make the log of record durable
 };
 
-/// Writes the manifest and renames the directory to its final name: the only commit point. Returns the checkpoint's bytes.
-/// LostRun if that name is taken or the private directory is gone; Error if anything fails: then the checkpoint is
-/// dropped, and what it left is removed. A StorageError of a kind that may pass if the storage was away for longer than
-/// io::set_storage_timeout().
+/// Writes the manifest and renames the directory to its final name, which commits the checkpoint. Returns the size of the
+/// checkpoint in bytes. Throws LostRun if the final name exists or the private directory is gone. Throws Error if anything
+/// else fails; the checkpoint is then dropped and its files are removed. That is an io::StorageError for which
+/// io::may_pass() is true if the storage was unavailable for longer than io::set_storage_timeout().
 std::uint64_t commit(const Commit& commit, const Observer& observer);
 
-/// Off the commit path: writes state.h5 into the committed checkpoint.
+/// Writes state.h5 into the committed checkpoint.
 void add_view(const Commit& commit, const Observer& observer);
 
 }  // namespace trainrt::checkpoint

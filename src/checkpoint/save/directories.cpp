@@ -9,7 +9,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "checkpoint/collective.hpp"
 #include "checkpoint/format/manifest.hpp"
@@ -26,22 +25,23 @@ std::string path_in(const std::string& directory, const std::string& name) { ret
 
 struct stat look_at_file(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) io::fail("look at", path, errno);
+  if (::stat(path.c_str(), &info) != 0) io::fail("read attributes of", path, errno);
   if (S_ISDIR(info.st_mode))
-    throw Error("'" + path + "' is a link to a directory: a checkpoint takes files, links to files and folders");
+    throw Error("'" + path + "' is a link to a directory; a checkpoint can contain files, links to files and folders");
   if (!S_ISREG(info.st_mode))
-    throw Error("'" + path + "' is neither a file nor a folder: a checkpoint takes files, links to files and folders");
+    throw Error("'" + path +
+                "' is neither a file nor a folder; a checkpoint can contain files, links to files and folders");
   return info;
 }
 
-/// The same for ranks that give one and the same file, of a directory that they share.
+/// Returns a number that is equal on ranks that see the same file of a shared directory.
 std::int64_t identity_of(const struct stat& info) {
   const auto text =
       fmt::format("{} {} {} {} {}", host_name(), info.st_dev, info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// The metadata, how it is validated, then name, size and identity of each file.
+/// Serializes metadata, validation, and name, size and identity of each file of this rank's directory.
 std::string packed_list(const DirectoryCheckpoint& mine) {
   check_metadata(mine.metadata);
   Packer packer;
@@ -51,18 +51,18 @@ std::string packed_list(const DirectoryCheckpoint& mine) {
   if (mine.path.empty()) return packer.bytes();
   for (const auto& name : io::list_files_below(mine.path)) {
     const auto path = path_in(mine.path, name);
-    if (!is_utf8(name)) throw Error("the name of '" + path + "' is no UTF-8: a checkpoint's names are");
+    if (!is_utf8(name)) throw Error("the name of '" + path + "' is not valid UTF-8, which names in a checkpoint must be");
     const auto info = look_at_file(path);
     packer.put(name).put(info.st_size).put(identity_of(info));
   }
   return packer.bytes();
 }
 
-/// A file as the ranks have it.
+/// A file name with the ranks that have such a file.
 struct Shared {
   std::uint64_t bytes = 0;
   std::int64_t identity = 0;
-  std::vector<int> ranks;  ///< that have it, ascending
+  std::vector<int> ranks;  ///< in ascending order
   bool is_to_compare = false;
 };
 using SharedFiles = std::map<std::string, Shared>;
@@ -73,10 +73,10 @@ struct Lists {
 };
 
 [[noreturn]] void refuse_difference(const std::string& name, int one, int other, const std::string& what) {
-  throw Error(fmt::format(
-      "report(): ranks {} and {} give different files '{}' ({}). Files of one name must be the same on all ranks: "
-      "name them by the rank, or give them on one rank only",
-      one, other, name, what));
+  throw Error(
+      fmt::format("report(): ranks {} and {} have different files '{}' ({}). Files of one name must be equal on all ranks: "
+                  "include the rank in the name, or pass the file on one rank only",
+                  one, other, name, what));
 }
 
 Lists unpacked(const std::vector<std::string>& ranks) {
@@ -92,7 +92,7 @@ Lists unpacked(const std::vector<std::string>& ranks) {
       auto& shared = lists.files[name];
       if (!shared.ranks.empty() && shared.bytes != bytes)
         refuse_difference(name, shared.ranks.front(), static_cast<int>(rank),
-                          fmt::format("of {} and {} bytes", shared.bytes, bytes));
+                          fmt::format("{} and {} bytes", shared.bytes, bytes));
       shared.is_to_compare = shared.is_to_compare || (!shared.ranks.empty() && shared.identity != identity);
       shared.bytes = bytes;
       shared.identity = identity;
@@ -114,7 +114,7 @@ bool is_in(const std::string& name, const std::string& folder) {
   return name == folder || name.starts_with(folder + "/") || folder.starts_with(name + "/");
 }
 
-/// The State's files of each rank lie in "rank-00003/".
+/// Returns whether the name is in a folder "rank-00003/", which is reserved for files of the State.
 bool is_of_ranks(const std::string& name) {
   return name.starts_with("rank-") && std::isdigit(static_cast<unsigned char>(name[5])) != 0;
 }
@@ -124,18 +124,18 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
     for (const auto& [name, shared] : files)
       if (entry.each_rank ? is_of_ranks(name) : is_in(name, entry.name))
         throw Error(
-            fmt::format("report(): rank {} gives a file '{}', where the State's file '{}' lies in a checkpoint: "
+            fmt::format("report(): rank {} has a file '{}', but the State's file '{}' uses that path in a checkpoint; "
                         "give it another name",
                         shared.ranks.front(), name, entry.name));
 }
 
 bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
 
-/// Of the files that are to be compared: digests of this rank's, in the order of their names.
+/// Serializes the digests of this rank's files that must be compared, in name order.
 std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
   Packer packer;
   for (const auto& [name, shared] : files)
-    if (shared.is_to_compare && has(shared, rank)) packer.put(read_through(path_in(directory, name)).digest);
+    if (shared.is_to_compare && has(shared, rank)) packer.put(digest_file(path_in(directory, name)).digest);
   return packer.bytes();
 }
 
@@ -150,20 +150,20 @@ void refuse_different(const SharedFiles& files, const std::string& directory, Co
     const auto first = ranks[static_cast<std::size_t>(shared.ranks.front())].text();
     for (auto rank = shared.ranks.begin() + 1; rank != shared.ranks.end(); ++rank)
       if (ranks[static_cast<std::size_t>(*rank)].text() != first)
-        refuse_difference(name, shared.ranks.front(), *rank, fmt::format("of {} bytes each", shared.bytes));
+        refuse_difference(name, shared.ranks.front(), *rank, fmt::format("{} bytes each", shared.bytes));
   }
 }
 
 }  // namespace
 
-Given gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
-                         const Explain& explain) {
+DirectoryFiles gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
+                                  const Explain& explain) {
   auto lists = unpacked(on_every_rank(
       communicator, [&] { return packed_list(mine); }, explain));
   refuse_folders_of_files(lists.files);
   refuse_names_of_state(lists.files, state);
   refuse_different(lists.files, mine.path, communicator, explain);
-  Given given;
+  DirectoryFiles given;
   given.metadata = std::move(lists.metadata);
   given.validation = std::move(lists.validation);
   for (const auto& [name, shared] : lists.files)

@@ -12,32 +12,32 @@
 
 namespace trainrt::checkpoint {
 
-/// A file that a rank gave for a checkpoint cannot be read.
-class GivenUnreadable : public Error {
+/// Thrown if a file in a directory that was passed to report() cannot be read.
+class DirectoryFileUnreadable : public Error {
  public:
   using Error::Error;
 };
 
-/// A file that goes into a checkpoint beside those of the State.
-struct GivenFile {
-  std::string name;         ///< below files/
-  std::string path;         ///< on this node
-  std::uint64_t bytes = 0;  ///< when it was listed
+/// A file in a directory that was passed to report(), to be copied into a checkpoint.
+struct DirectoryFile {
+  std::string name;         ///< path below files/
+  std::string path;         ///< path on this node
+  std::uint64_t bytes = 0;  ///< size when the directory was listed
 };
 
-/// What the ranks give for one checkpoint.
-struct Given {
-  std::vector<GivenFile> files;  ///< that this rank writes
-  std::string metadata = "{}";   ///< the same on all ranks
-  std::string carried_from;      ///< a committed checkpoint whose files of this kind are in the new one too; "": none
-  std::string validation;        ///< Meta::validation, the same on all ranks
+/// The contents of the directories that the ranks passed to report() for one checkpoint.
+struct DirectoryFiles {
+  std::vector<DirectoryFile> files;  ///< files that this rank writes
+  std::string metadata = "{}";       ///< the same on all ranks
+  std::string carried_from;          ///< committed checkpoint that provides directory files for the new one; "" if none
+  std::string validation;            ///< Meta::validation, the same on all ranks
 };
 
-/// Lists the ranks' directories, whose files become one checkpoint; a file that several ranks have is the lowest's to
-/// write. Links to files count as those; empty directories are left out. Collective. Throws one Error, on all ranks, that
-/// names path, rank and host, if a directory or a file cannot be read, if there is anything but files, links to files and
-/// folders, if ranks have different files of one name, or if a name is one of the State's.
-Given gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
-                         const Explain& explain);
+/// Lists the directories of all ranks and merges them. The lowest rank writes a file that several ranks have. Links to
+/// files count as files; empty directories are ignored. Throws one Error on all ranks, naming path, rank and host, if a
+/// directory or file cannot be read, if it contains anything except files, links to files and folders, if ranks have
+/// different files of one name, or if a file of the State has the same name. Collective.
+DirectoryFiles gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
+                                  const Explain& explain);
 
 }  // namespace trainrt::checkpoint

@@ -15,10 +15,10 @@
 namespace trainrt::checkpoint {
 
 void await_directory(const std::string& path, bool parent_was_seen, double limit_s,
-                     const std::function<void(const std::string&)>& say) {
+                     const std::function<void(const std::string&)>& warn) {
   const auto parent = run_of(path);
-  const double usual_s = std::min(1.0, limit_s);
-  for (const auto until = monotonic_seconds() + usual_s; monotonic_seconds() < until;) {
+  const double quiet_s = std::min(1.0, limit_s);
+  for (const auto until = monotonic_seconds() + quiet_s; monotonic_seconds() < until;) {
     if (io::exists(path)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -26,27 +26,28 @@ void await_directory(const std::string& path, bool parent_was_seen, double limit
     if (io::exists(path)) return;
     const bool storage_is_there = io::exists(run_of(parent));
     if (parent_was_seen && storage_is_there && !io::exists(parent))
-      throw Error("'" + parent + "' has been taken away: another attempt owns this run now");
-    throw DirectoryNotSeen("cannot see '" + path + "', which rank 0 made: it must be on a file system that all nodes share",
-                           storage_is_there ? ENOENT : ESTALE, path, limit_s);
+      throw Error("'" + parent + "' was removed: another attempt owns this run now");
+    throw DirectoryNotSeen(
+        "cannot see '" + path + "', which rank 0 created; it must be on a file system that all nodes share",
+        storage_is_there ? ENOENT : ESTALE, path, limit_s);
   };
   RetryLimits limits;
-  limits.limit_s = limit_s - usual_s;
-  limits.notify = say;
-  const auto may_pass = [](const std::exception& error) {
+  limits.limit_s = limit_s - quiet_s;
+  limits.notify = warn;
+  const auto is_transient = [](const std::exception& error) {
     return dynamic_cast<const DirectoryNotSeen*>(&error) != nullptr;
   };
-  retry("storage", look, may_pass, limits);
+  retry("storage", look, is_transient, limits);
 }
 
 void Output::read_back(const std::function<void(std::uint64_t bytes)>& read) const {
-  io::BlockPool pool(read_buffer_bytes, 0);  // blocks need not begin on a page
+  io::BlockPool pool(read_buffer_bytes, 0);  // larger than a block, because blocks need not begin on a page
   const auto file = io::PositionalFile::open(path_);
   for (const auto& record : blocks) {
     const auto block = pool.take(read_buffer_for(record.bytes));
     if (io::digest_of(file.read(record.at, static_cast<std::size_t>(record.bytes), block)) != record.digest)
-      throw Error("'" + path_ + "' reads back otherwise than it was written, at byte " + std::to_string(record.at) +
-                  ": the storage loses data, tell those who run it");
+      throw Error("'" + path_ + "' differs from the written data at byte " + std::to_string(record.at) +
+                  ". The storage loses data; report this to its administrators");
     read(record.bytes);
   }
 }

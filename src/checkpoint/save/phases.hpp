@@ -6,24 +6,25 @@
 
 namespace trainrt::checkpoint {
 
-/// The points of a save and of a deletion between which something happens that a crash must not harm, in order. Tests stop
-/// or kill there. All but `staged` and `gathered` are reached in background threads.
+/// The steps of a save and of a deletion, in order, each of which must be safe against a crash. Tests stop or kill
+/// processes after each step. The train thread reaches `prepared`, `staged` and `gathered`; background threads reach the
+/// others.
 enum class Phase {
-  prepared,          ///< the private directory is there (rank 0)
-  staged,            ///< this rank's bytes are copied: the state may change
-  shard_written,     ///< every byte of this rank's part has been written
-  shard_synced,      ///< and is durable
-  gathered,          ///< this rank knows that all parts are
-  manifest_written,  ///< manifest.json is durable (rank 0, as all that follow)
-  directory_synced,  ///< the names in the private directory are durable
+  prepared,          ///< the private directory exists (rank 0)
+  staged,            ///< this rank's bytes are copied, so the state may change
+  shard_written,     ///< all bytes of this rank's part are written
+  shard_synced,      ///< this rank's part is durable
+  gathered,          ///< this rank knows that the parts of all ranks are sealed
+  manifest_written,  ///< manifest.json is durable (rank 0, also all later steps)
+  directory_synced,  ///< the file names in the private directory are durable
   renamed,           ///< the checkpoint has its final name
-  committed,         ///< that name is durable
-  view_written,      ///< state.h5 is there
-  retired,           ///< a checkpoint to delete has left the run
-  deleted,           ///< it is gone
+  committed,         ///< the final name is durable
+  view_written,      ///< state.h5 exists
+  retired,           ///< checkpoints to delete are renamed out of the run
+  deleted,           ///< their files are deleted
 };
 inline constexpr int phase_count = 12;
-/// As in the enumeration.
+/// Returns the identifier of the phase.
 constexpr std::string_view name_of(Phase phase) {
   constexpr std::array<std::string_view, phase_count> names = {
       "prepared",         "staged",  "shard_written", "shard_synced", "gathered", "manifest_written",
@@ -31,7 +32,7 @@ constexpr std::string_view name_of(Phase phase) {
   return names[static_cast<std::size_t>(phase)];
 }
 
-/// May be called from several threads at once.
+/// Called after each phase, possibly from several threads at once.
 using Observer = std::function<void(Phase)>;
 
 }  // namespace trainrt::checkpoint

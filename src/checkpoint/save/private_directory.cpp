@@ -21,23 +21,23 @@ namespace {
 constexpr std::string_view private_prefix = ".saving-";
 constexpr double day_s = 24 * 3600;
 
-struct Owner {
+struct ProcessIdentity {
   std::string host;
   int pid = 0;
   unsigned long long start = 0;
   std::string scope;
 };
 
-Owner this_process() {
+ProcessIdentity this_process() {
   const int pid = static_cast<int>(getpid());
   return {host_name(), pid, process_start_time(pid), io::digest_of(std::string_view(pid_scope())).substr(0, 8)};
 }
 
-/// nullopt for any other name.
-std::optional<Owner> owner_of(const std::string& name) {
+/// Parses a name from private_directory_name(); returns nullopt for any other name.
+std::optional<ProcessIdentity> owner_of(const std::string& name) {
   if (!name.starts_with(private_prefix)) return std::nullopt;
   auto rest = name.substr(private_prefix.size());
-  std::array<std::string, 4> fields;  // PID START SCOPE NUMBER; the host's name may have dots
+  std::array<std::string, 4> fields;  // PID START SCOPE NUMBER; host names may contain dots
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     const auto dot = rest.rfind('.');
     if (dot == std::string::npos) return std::nullopt;
@@ -47,11 +47,11 @@ std::optional<Owner> owner_of(const std::string& name) {
   const auto pid = parse_integer(fields[0]);
   const auto start = parse_integer(fields[1]);
   if (!pid || !start || *start < 0 || !parse_integer(fields[3])) return std::nullopt;
-  return Owner{rest, static_cast<int>(*pid), static_cast<unsigned long long>(*start), fields[2]};
+  return ProcessIdentity{rest, static_cast<int>(*pid), static_cast<unsigned long long>(*start), fields[2]};
 }
 
-/// nullopt if it cannot be told: another host's process, or one of another boot or pid namespace.
-std::optional<bool> is_alive(const Owner& owner, const Owner& me) {
+/// Returns whether the process is running; nullopt for processes of another host, boot or pid namespace.
+std::optional<bool> is_alive(const ProcessIdentity& owner, const ProcessIdentity& me) {
   if (owner.host != me.host || owner.scope != me.scope || me.start == 0) return std::nullopt;
   return process_start_time(owner.pid) == owner.start;
 }
@@ -65,7 +65,7 @@ std::string private_directory_name() {
          me.scope + "." + std::to_string(++count);
 }
 
-void remove_abandoned(const std::string& directory, const std::function<void(const std::string&)>& say) {
+void remove_abandoned(const std::string& directory, const std::function<void(const std::string&)>& warn) {
   if (!io::exists(directory)) return;
   const auto me = this_process();
   for (const auto& name : io::list_directory(directory)) {
@@ -77,10 +77,10 @@ void remove_abandoned(const std::string& directory, const std::function<void(con
       if (alive ? !*alive : io::age_seconds(path) > day_s)
         io::remove_tree(path);
       else if (alive)
-        say("process " + std::to_string(owner->pid) + " saves into '" + directory +
-            "' too: only one program at a time may");
+        warn("process " + std::to_string(owner->pid) + " also saves into '" + directory +
+             "'. Only one program at a time may save into a directory");
     } catch (const Error& error) {
-      say("what a killed process left stays: " + std::string(error.what()));
+      warn("cannot remove the files of a killed process: " + std::string(error.what()));
     }
   }
 }

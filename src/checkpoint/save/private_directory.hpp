@@ -4,13 +4,13 @@
 
 namespace trainrt::checkpoint {
 
-/// A new name for a directory that this process alone writes into: ".saving-HOST.PID.START.SCOPE.NUMBER", where START and
-/// SCOPE (core/host.hpp) tell this process from any other that ever has its number.
+/// Returns a new name for a directory that only this process writes into, ".saving-HOST.PID.START.SCOPE.NUMBER". START and
+/// SCOPE (core/host.hpp) distinguish this process from other processes with the same process id.
 std::string private_directory_name();
 
-/// Removes the directories of such names inside `directory` whose process is gone: those of this host's processes that do
-/// not run any more, and of others any that have not changed for a day. One of a living process stays. `say` is told what
-/// cannot be removed, and of living processes, which must not save here too.
-void remove_abandoned(const std::string& directory, const std::function<void(const std::string&)>& say);
+/// Removes directories with such names from `directory` if their process is no longer running on this host, or, for
+/// processes of other hosts, if they have not changed for a day. Calls `warn` for each directory that cannot be removed,
+/// and for each running process, because only one program at a time may save into a directory.
+void remove_abandoned(const std::string& directory, const std::function<void(const std::string&)>& warn);
 
 }  // namespace trainrt::checkpoint

@@ -8,29 +8,29 @@
 
 namespace trainrt::checkpoint {
 
-// What becomes of a save, and how ranks send it to each other.
-
-/// What became of one rank's part of a checkpoint.
+/// The result of writing one rank's part of a checkpoint.
 struct Sealed {
-  std::string failure;    ///< "" = durable; else why it is not, naming the file
-  bool may_pass = false;  ///< the storage was away
+  std::string failure;        ///< message naming the file; "" if the part is durable
+  bool is_transient = false;  ///< io::may_pass() is true for the failure
   PartRecord part;
-  std::uint64_t file_bytes = 0;  ///< of the whole shard file that it lies in
+  std::uint64_t file_bytes = 0;  ///< size of the shard file that contains the part
   std::vector<FileRecord> files;
 };
 
-/// What became of a checkpoint, the same on all ranks.
+/// The result of saving a checkpoint, the same on all ranks.
 struct SaveResult {
   std::int64_t number = -1;
   bool committed = false;
-  std::string directory;      ///< if committed
-  std::string error;          ///< else why not, with rank, host and file
+  std::string directory;      ///< path of the committed checkpoint
+  std::string error;          ///< message with rank, host and file if it was not committed
   bool lost = false;          ///< another attempt owns the run now
-  bool may_pass = false;      ///< the storage was away, and may be back by itself
-  std::int64_t began_ms = 0;  ///< when it began and when it ended, by rank 0's clock (monotonic_seconds())
-  std::int64_t ended_ms = 0;
-  std::uint64_t bytes = 0;
+  bool is_transient = false;  ///< io::may_pass() is true for the error
+  std::int64_t began_ms = 0;  ///< monotonic_seconds() of rank 0, in ms
+  std::int64_t ended_ms = 0;  ///< the same clock
+  std::uint64_t bytes = 0;    ///< size of the committed checkpoint
 };
+
+/// Serialize results for other ranks, and restore them.
 
 std::string packed(const Sealed& sealed);
 Sealed unpacked_sealed(std::string_view bytes);

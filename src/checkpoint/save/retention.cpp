@@ -5,7 +5,6 @@
 #include <optional>
 #include <trainrt/error.hpp>
 
-#include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/validation.hpp"
 #include "io/files/file.hpp"
@@ -15,7 +14,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Higher is better; nullopt, of NaN and of a missing number, is lower than every number.
+/// Returns a score of which higher is better; nullopt, which compares lower, if the metric is NaN or missing.
 std::optional<double> score(const Meta& meta, const Retention& retention) {
   const auto found = meta.metrics.find(retention.score_attribute);
   if (found == meta.metrics.end() || std::isnan(found->second)) return std::nullopt;
@@ -27,7 +26,7 @@ struct SortedOut {
   std::vector<std::int64_t> damaged;
 };
 
-/// Reads the manifests of these checkpoints.
+/// Reads the manifests of these checkpoints and divides the numbers into intact and damaged ones.
 SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& numbers,
                    const std::vector<std::int64_t>& known_as_damaged) {
   SortedOut sorted;
@@ -37,7 +36,7 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
       const bool is_good = meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
       is_good ? sorted.good.push_back(meta) : sorted.damaged.push_back(number);
     } catch (const io::StorageError&) {
-      // It may be the storage's fault: unless a load has found it damaged, nobody knows.
+      // The storage may have failed, so it counts as damaged only if a load found it damaged.
       if (std::ranges::count(known_as_damaged, number) > 0) sorted.damaged.push_back(number);
     } catch (const Error&) {
       sorted.damaged.push_back(number);
@@ -45,7 +44,7 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
   return sorted;
 }
 
-/// By the score, NaN and missing ones last; of equal ones the newer.
+/// Returns whether `a` ranks before `b`: by score, then by number.
 bool is_better(const Meta& a, const Meta& b, const Retention& retention) {
   const auto score_a = score(a, retention);
   const auto score_b = score(b, retention);
@@ -69,7 +68,7 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
     return meta.at_stop && !(retention.score_attribute.empty() && meta.number == latest);
   };
   auto ranked = good;
-  // Whose score is not known yet stays, and takes no place from those whose is.
+  // Checkpoints without a final score are kept and do not count.
   if (!retention.score_attribute.empty()) std::erase_if(ranked, [](const Meta& meta) { return meta.awaits_validation; });
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
     return is_extra(a) != is_extra(b) ? is_extra(b) : is_better(a, b, retention);
@@ -85,17 +84,14 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
 
 const Meta* best_of(const std::vector<Meta>& good, const Retention& retention) {
   const Meta* best = nullptr;
-  for (const auto& meta : good) {
-    const auto found = meta.metrics.find(retention.score_attribute);
-    if (found == meta.metrics.end() || std::isnan(found->second)) continue;
-    if (best == nullptr || is_better(meta, *best, retention)) best = &meta;
-  }
+  for (const auto& meta : good)
+    if (score(meta, retention) && (best == nullptr || is_better(meta, *best, retention))) best = &meta;
   return best;
 }
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
             std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer) {
-  // Manifests are read only if something may have to go: a start must not take longer for every old checkpoint.
+  // Reading many manifests is slow, so they are read only if a checkpoint may have to be deleted.
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
   if (keep == 0 || known.size() <= keep) return;
   const auto sorted = sort_out(run_dir, known, damaged);
@@ -106,18 +102,13 @@ void retain(const std::string& run_dir, const std::string& private_dir, const Re
     const auto& aside = retired.emplace_back(private_dir + "/deleted_" + directory_name(number));
     io::remove_tree(aside);
     if (!io::rename_to_new(run_dir + "/" + directory_name(number), aside))
-      throw Error("cannot delete '" + run_dir + "/" + directory_name(number) + "': '" + aside + "' is in the way");
+      throw Error("cannot delete '" + run_dir + "/" + directory_name(number) + "': '" + aside + "' exists");
     known.erase(number);
   }
   io::sync_directory(run_dir);
   observer(Phase::retired);
   for (const auto& aside : retired) io::remove_tree(aside);
   observer(Phase::deleted);
-}
-
-void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged) {
-  retain(run_dir, private_dir, retention, known, damaged, [](Phase) {});
 }
 
 }  // namespace trainrt::checkpoint

@@ -9,37 +9,36 @@
 
 namespace trainrt::checkpoint {
 
+/// The rules for deleting old checkpoints.
 struct Retention {
-  std::int64_t num_to_keep = 0;  ///< 0 = all
-  std::string score_attribute;   ///< "" = the newest are best
-  bool maximize = true;
+  std::int64_t num_to_keep = 0;  ///< number of best checkpoints to keep, plus the latest; 0 keeps all
+  std::string score_attribute;   ///< metric that ranks checkpoints; "": newer ones rank first
+  bool maximize = true;          ///< a higher metric is better
 };
 
-/// Which checkpoints to delete: all but the best K and the latest of the good ones. NaN and missing scores rank worst, of
-/// equal ones the newer is better. Those that only a stop asked for rank behind all others, so that a run that was stopped
-/// keeps what a quiet one keeps; the latest is the newest, though, if there are no scores. A damaged one takes no place
-/// among the K: it goes once K good ones are there, one of them newer. One that awaits its validation
-/// stays. Pure.
+/// Returns the numbers of the checkpoints to delete, in ascending order: all intact ones except the best num_to_keep and
+/// the latest. Checkpoints saved only at a stop rank last, so that a stopped run keeps the same ones as an undisturbed run;
+/// the latest is exempt if there is no score_attribute. A damaged checkpoint is deleted once num_to_keep intact ones exist,
+/// one of them newer. A checkpoint that awaits its validation is kept. Pure function.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,
                                     const std::vector<std::int64_t>& damaged = {});
 
-/// All of them, by the score: NaN and missing ones rank last, of equal ones the newer is better. Pure.
+/// Returns all checkpoints, best first. A NaN or missing score ranks last; of equal scores, the newer ranks first. Pure
+/// function.
 std::vector<Meta> best_first(std::vector<Meta> good, const Retention& retention);
 
-/// The best of them by the score; of equal ones the newer. nullptr if none has a score. Pure.
+/// Returns the checkpoint with the best score, of equal scores the newer; nullptr if no checkpoint has a score. Pure
+/// function.
 const Meta* best_of(const std::vector<Meta>& good, const Retention& retention);
 
-/// Deletes by to_delete(): each is renamed into `private_dir`, which is there, first, so that no half of it can be loaded.
-/// Only checkpoints in `known` count and are deleted; those that are leave it. The caller has seen each of them superseded:
-/// it listed them when it began and loaded the newest of them, or committed them itself. Whatever else is in the directory
-/// came there in a way that the caller does not know, and stays. Damaged are those whose manifest is, and those that the
-/// caller found damaged (LoadResult::damaged); one whose manifest cannot be read for another reason counts neither as good
-/// nor as damaged, and stays. One rank calls.
-void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged = {});
-
-/// The same, watched.
-void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
-            std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer);
+/// Deletes the checkpoints that to_delete() returns. Each is first renamed into the existing directory `private_dir`, so
+/// that a partly deleted checkpoint cannot be loaded. Only checkpoints in `known` are counted and deleted; deleted ones are
+/// removed from `known`. It must contain only checkpoints that the caller loaded or committed, or that are older than
+/// those; other directories are kept. A checkpoint counts as damaged if its manifest is, or if it is in `damaged`
+/// (LoadResult::damaged); if its manifest cannot be read because of a storage error, it is kept. Calls `observer`
+/// for Phase::retired and Phase::deleted. Must be called on one rank.
+void retain(
+    const std::string& run_dir, const std::string& private_dir, const Retention& retention, std::set<std::int64_t>& known,
+    const std::vector<std::int64_t>& damaged = {}, const Observer& observer = [](Phase) {});
 
 }  // namespace trainrt::checkpoint

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <mutex>
 #include <numeric>
-
-#include <trainrt/error.hpp>
 
 #include "checkpoint/checkpoint_error.hpp"
 #include "checkpoint/collective.hpp"
 #include "checkpoint/save/agree.hpp"
 #include "checkpoint/save/commit.hpp"
-#include "checkpoint/save/whole_view.hpp"
 #include "core/host.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
@@ -22,7 +18,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-std::vector<int> a_file_each(int ranks) {
+std::vector<int> one_file_per_rank(int ranks) {
   std::vector<int> files(static_cast<std::size_t>(ranks));
   std::iota(files.begin(), files.end(), 0);
   return files;
@@ -32,19 +28,19 @@ std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_second
 
 }  // namespace
 
-/// The save that is on its way.
-struct Saver::Flight {
+/// The save in flight.
+struct Saver::PendingSave {
   Request request;
   SavePaths paths;
   std::int64_t began_ms = 0;
   bool gathered = false;
 };
 
-/// What rank 0's writer reports to its train thread.
-struct Saver::Conclusion {
+/// The result of the last commit, passed from the background thread of rank 0 to its train thread. Thread-safe.
+struct Saver::LastCommit {
   std::mutex mutex;
   std::condition_variable changed;
-  std::int64_t number = 0;  // of the save that concluded last
+  std::int64_t number = 0;  // number of the last finished save
   SaveResult result;
 
   void set(std::int64_t save, SaveResult what) {
@@ -53,14 +49,14 @@ struct Saver::Conclusion {
     result = std::move(what);
     changed.notify_all();
   }
-  std::int64_t concluded() {
+  std::int64_t finished() {
     const std::lock_guard lock(mutex);
     return number;
   }
   SaveResult wait(std::int64_t save, double limit_s) {
     std::unique_lock lock(mutex);
     if (!changed.wait_for(lock, std::chrono::duration<double>(limit_s), [&] { return number >= save; }))
-      throw SaveStalled("the commit of a checkpoint has come to a halt: the storage does not answer", limit_s);
+      throw SaveStalled("the commit of a checkpoint makes no progress: the storage does not respond", limit_s);
     return result;
   }
 };
@@ -69,10 +65,10 @@ Saver::Saver(SaverOptions options, Communicator& communicator)
     : options_(std::move(options)),
       communicator_(communicator),
       first_(communicator.rank()),
-      conclusion_(std::make_shared<Conclusion>()),
-      owed_views_(options_.run_dir, view_aside(options_.private_dir)),
+      last_commit_(std::make_shared<LastCommit>()),
+      missing_views_(options_.run_dir, view_aside(options_.private_dir)),
       writer_(options_.writer) {
-  if (options_.file_of_rank.empty()) options_.file_of_rank = a_file_each(communicator.size());
+  if (options_.file_of_rank.empty()) options_.file_of_rank = one_file_per_rank(communicator.size());
   agreement_ = std::make_unique<Agreement>(communicator, options_.file_of_rank);
 }
 
@@ -82,8 +78,8 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   state.bring_up_to_date();
   const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.number);
   const auto began_ms = now_ms();
-  SaveResult obstacle;  // rank 0's
-  obstacle.number = request.meta.number;
+  SaveResult failure;  // used on rank 0 only
+  failure.number = request.meta.number;
   first_.does([&] {
     try {
       make_private_dir();
@@ -94,28 +90,28 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
-      obstacle.lost = !lost.empty();
-      obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + options_.writer.explain(error);
-      obstacle.may_pass = io::may_pass(error);
-      obstacle.began_ms = began_ms;
-      obstacle.ended_ms = now_ms();
+      failure.lost = !lost.empty();
+      failure.error = failure.lost ? lost : rank_and_host(communicator_) + ": " + options_.writer.explain(error);
+      failure.is_transient = io::may_pass(error);
+      failure.began_ms = began_ms;
+      failure.ended_ms = now_ms();
     }
   });
   const auto& [number, conclude] = request.comparison;
-  const auto agreed = agreement_->update(state, Agreement::For::save, !obstacle.error.empty(), number ? number() : 0);
+  const auto agreed = agreement_->update(state, Agreement::Purpose::save, !failure.error.empty(), number ? number() : 0);
   if (number) conclude(agreed.alike);
   if (agreed.new_layout) plan(state);
-  if (agreed.obstacle) {
-    auto result = unpacked_result(communicator_.broadcast_text(packed(obstacle), 0));
+  if (agreed.cannot_save) {
+    auto result = unpacked_result(communicator_.broadcast_text(packed(failure), 0));
     if (result.lost) throw LostRun(result.error);
     return result;
   }
   ++started_;
-  flight_ = std::make_unique<Flight>(Flight{std::move(request), paths, began_ms});
+  pending_ = std::make_unique<PendingSave>(PendingSave{std::move(request), paths, began_ms});
   value_names_.clear();
   for (const auto& value : state.values()) value_names_.push_back(value.name);
-  writer_.begin(plan_, state, flight_->request.given, paths.work);
-  if (flight_->request.meta.has_directory) require_readable();
+  writer_.begin(plan_, state, pending_->request.given, paths.work);
+  if (pending_->request.meta.has_directory) require_readable();
   return std::nullopt;
 }
 
@@ -124,16 +120,16 @@ void Saver::require_readable() {
   const auto failures = try_on_every_rank(communicator_, check, options_.writer.explain).failures;
   if (failures.empty()) return;
   finish();
-  throw GivenUnreadable(join(failures, "; "));
+  throw DirectoryFileUnreadable(join(failures, "; "));
 }
 
-/// Once: if it is gone later, it has been taken away.
+/// Creates the private directory at the first save only. If it is gone later, another attempt has removed it.
 void Saver::make_private_dir() {
   if (options_.makes_private_dir) io::make_directories(options_.private_dir);
   options_.makes_private_dir = false;
 }
 
-/// Fails on all ranks or on none. What failed is tried again at the next save.
+/// Computes the plan. Throws on all ranks or on no rank; the next save tries again. Collective.
 void Saver::plan(const State& state) try {
   on_every_rank(communicator_, [&] {
     plan_ = std::make_shared<const ShardPlan>(plan_shard(agreement_->layout(), state, communicator_.rank()));
@@ -148,7 +144,7 @@ void Saver::plan(const State& state) try {
 void Saver::restored(std::int64_t number) {
   const std::lock_guard no_commit(commit_mutex_);
   options_.known.erase(options_.known.upper_bound(number), options_.known.end());
-  options_.known.insert(number);  // a mirror may have had it
+  options_.known.insert(number);  // it may come from a mirror
   may_retain_ = true;
 }
 
@@ -159,35 +155,35 @@ void Saver::know_as_damaged(std::vector<std::int64_t> numbers) {
 }
 
 void Saver::prepare(const State& state) {
-  if (agreement_->update(state, Agreement::For::plan).new_layout) plan(state);
+  if (agreement_->update(state, Agreement::Purpose::plan).new_layout) plan(state);
 }
 
-Saver::Standing Saver::standing() const {
-  return {.sealed = started_ - (writer_.is_sealed() ? 0 : 1), .concluded = conclusion_->concluded()};
+Saver::Progress Saver::progress() const {
+  return {.sealed = started_ - (writer_.is_sealed() ? 0 : 1), .finished = last_commit_->finished()};
 }
 
-std::optional<SaveResult> Saver::advance(Standing of_all) {
-  if (!flight_) return std::nullopt;
-  if (!flight_->gathered && of_all.sealed >= started_) gather();
-  if (flight_->gathered && of_all.concluded >= started_) return conclude();
+std::optional<SaveResult> Saver::advance(Progress of_all) {
+  if (!pending_) return std::nullopt;
+  if (!pending_->gathered && of_all.sealed >= started_) gather();
+  if (pending_->gathered && of_all.finished >= started_) return conclude();
   return std::nullopt;
 }
 
 std::optional<SaveResult> Saver::finish() {
-  if (!flight_) return std::nullopt;
-  if (!flight_->gathered) gather();
+  if (!pending_) return std::nullopt;
+  if (!pending_->gathered) gather();
   return conclude();
 }
 
-/// Storage that has come to a halt is an Error, on all ranks.
+/// Waits for this rank's part and gathers the parts of all ranks. Throws Error on all ranks if one is stalled. Collective.
 void Saver::gather() {
   const auto wait = [&] {
     auto mine = writer_.wait();
-    if (!mine.failure.empty()) mine.failure = who(communicator_) + ": " + mine.failure;
+    if (!mine.failure.empty()) mine.failure = rank_and_host(communicator_) + ": " + mine.failure;
     return packed(mine);
   };
   const auto sealed = on_every_rank(communicator_, wait, options_.writer.explain);
-  flight_->gathered = true;
+  pending_->gathered = true;
   options_.writer.observer(Phase::gathered);
   first_.does([&] { commit_gathered(sealed); });
 }
@@ -196,17 +192,17 @@ void Saver::commit_gathered(const std::vector<std::string>& sealed) {
   std::vector<Sealed> parts;
   for (const auto& bytes : sealed) parts.push_back(unpacked_sealed(bytes));
   auto work = std::make_shared<Commit>();
-  work->paths = flight_->paths;
-  work->meta = flight_->request.meta;
+  work->paths = pending_->paths;
+  work->meta = pending_->request.meta;
   work->layout = agreement_->layout();
   work->value_names = value_names_;
-  work->before = flight_->request.before_commit;
+  work->before = pending_->request.before_commit;
   work->file_bytes.resize(static_cast<std::size_t>(work->layout.files()));
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     work->file_bytes[static_cast<std::size_t>(work->layout.file_of_rank[rank])] = parts[rank].file_bytes;
     work->parts.push_back(std::move(parts[rank]));
   }
-  commit_in_background(std::move(work), flight_->began_ms);
+  commit_in_background(std::move(work), pending_->began_ms);
 }
 
 void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_t began_ms) {
@@ -224,21 +220,21 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
       result.error = error.what();
     } catch (const std::exception& error) {
       result.error = options_.writer.explain(error);
-      result.may_pass = io::may_pass(error);
+      result.is_transient = io::may_pass(error);
       const bool own =
           std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
-      if (own) result.error = who(communicator_) + ": " + result.error;
+      if (own) result.error = rank_and_host(communicator_) + ": " + result.error;
     }
     result.ended_ms = now_ms();
-    conclusion_->set(number, result);
+    last_commit_->set(number, result);
     if (result.committed) follow_up(*work);
   });
 }
 
 SaveResult Saver::conclude() {
-  const auto wait = [&] { return packed(conclusion_->wait(started_, options_.writer.stuck_s)); };
+  const auto wait = [&] { return packed(last_commit_->wait(started_, options_.writer.stuck_s)); };
   auto result = unpacked_result(from_root(communicator_, wait, options_.writer.explain));
-  flight_.reset();
+  pending_.reset();
   if (result.lost) throw LostRun(result.error);
   return result;
 }
@@ -247,7 +243,7 @@ SaveResult save(const State& state, const SaverOptions& options, const Meta& met
   Saver saver(options, communicator);
   const auto failed = saver.start(state, {meta, {}});
   auto result = failed ? *failed : saver.finish().value();
-  on_every_rank(communicator, [&] {  // no rank looks before the view is there
+  on_every_rank(communicator, [&] {  // the view must exist when save() returns on any rank
     saver.drain();
     return std::string();
   });

@@ -11,81 +11,87 @@
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
 
+#include "checkpoint/save/combined_view.hpp"
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/shard_writer.hpp"
-#include "checkpoint/save/whole_view.hpp"
 #include "core/first_rank.hpp"
 
 namespace trainrt::checkpoint {
 
+/// The configuration of a Saver.
 struct SaverOptions {
   std::string run_dir;
-  std::string private_dir;             ///< of this attempt, inside run_dir
-  bool makes_private_dir = true;       ///< at the first save. If it is gone later, or is not there: LostRun
-  std::vector<int> file_of_rank;       ///< which shard file each rank writes into; empty: each its own
+  std::string private_dir;             ///< directory in run_dir that only this attempt writes into
+  bool makes_private_dir = true;       ///< create private_dir at the first save; false: it must exist, or LostRun
+  std::vector<int> file_of_rank;       ///< shard file of each rank; empty: one file per rank
   std::optional<Retention> retention;  ///< applied after every commit, in the background
-  std::set<std::int64_t> known;        ///< earlier checkpoints that it may count and delete besides own ones (retain())
+  std::set<std::int64_t> known;        ///< earlier checkpoints that retention may count and delete (retain())
   WriterOptions writer;
 };
 
-/// Saves checkpoints in the background, one at a time. Every rank has one; calls are collective unless they say otherwise,
-/// and only the train thread communicates.
+/// Saves checkpoints in the background, one at a time. Every rank has one. Functions are collective unless their comment
+/// states otherwise, and must be called by the train thread, the only thread that communicates.
 ///
-/// start() copies the state and returns. Each rank then tells the others by votes of its own how far it is (standing()),
-/// and hands what the vote found to advance(): when every rank has sealed its part the digests are gathered and rank 0's
-/// writer commits; when that has concluded, advance() returns the result, the same on all ranks, at the same call. finish()
-/// does all this at once, and waits.
+/// start() copies the state and returns. The ranks then combine their progress() by a vote of the caller and pass the
+/// result to advance(). Once every rank has sealed its part, advance() gathers the digests and rank 0 commits in the
+/// background; after that, advance() returns the result, the same on all ranks in the same call. finish() waits for all of
+/// this.
 class Saver {
  public:
   Saver(SaverOptions options, Communicator& communicator);
   ~Saver();
 
-  /// The state was loaded from this checkpoint: newer ones, which were not loaded, are not retention's to delete.
+  /// Declares that the state was loaded from checkpoint `number`. Newer checkpoints, which were not loaded, are not deleted
+  /// by retention. Not collective.
   void restored(std::int64_t number);
 
-  /// Does what the first save of this state would have to: ranks agree on the layout, the structure of the files is made,
-  /// and staging memory is taken in the background.
+  /// Does the work that the first save of this state needs: the ranks agree on the layout, the structure of the files is
+  /// built, and staging memory is allocated in the background.
   void prepare(const State& state);
 
-  /// What the ranks compare of the state that is about to be saved, if `number` is set.
+  /// An optional comparison of the ranks before a save; not made if `number` is empty.
   struct Comparison {
-    std::function<std::int64_t()> number;      ///< of this rank, once the state is up to date
-    std::function<void(bool alike)> conclude;  ///< all ranks had the same. If it throws, on all ranks, nothing is saved
+    std::function<std::int64_t()> number;      ///< returns this rank's number; called when the state is up to date
+    std::function<void(bool alike)> conclude;  ///< gets whether the numbers were equal; may throw on all ranks, to abort
   };
   struct Request {
-    Meta meta;                            ///< ranks and created are filled in
-    std::function<void()> before_commit;  ///< rank 0's writer calls it: what must be durable first
+    Meta meta;                            ///< Saver sets `ranks` and `created`
+    std::function<void()> before_commit;  ///< called on rank 0 in the background, before the commit
     Comparison comparison;
-    Given given;  ///< files besides those of the State; meta.has_directory says on all ranks whether there may be any
+    DirectoryFiles given;  ///< files from directories; only if meta.has_directory, which is the same on all ranks
   };
-  /// Takes a checkpoint. Nothing may be in flight. Returns a result if it failed at once. Values that differ between
-  /// ranks throw Error (it is a bug of the train function), and given files that cannot be read
-  /// GivenUnreadable: then nothing of the checkpoint remains.
+  /// Starts a checkpoint and returns when the state may change. No save may be in flight. Returns a result only if the save
+  /// failed at once. Throws Error if values differ between ranks, which is a bug of the train function, and
+  /// DirectoryFileUnreadable if a file of a directory cannot be read; the checkpoint is then removed.
   std::optional<SaveResult> start(const State& state, Request request);
 
-  /// Checkpoints of the run that a load found damaged: they take no place among those that retention keeps, and are
-  /// retention's to delete, though newer than the one that was loaded. Not collective; after restored().
+  /// Declares that a load found these checkpoints damaged. Retention does not count them and may delete them, even if they
+  /// are newer than the loaded one. Must be called after restored(). Not collective.
   void know_as_damaged(std::vector<std::int64_t> numbers);
 
-  bool in_flight() const { return flight_ != nullptr; }
-  /// Saves are numbered from 1 as they start.
-  struct Standing {
-    std::int64_t sealed = 0;     ///< the newest save that this rank has sealed; votes take the least of all ranks
-    std::int64_t concluded = 0;  ///< the newest whose commit has concluded, on rank 0; votes take the greatest
+  /// Returns whether a save was started and its result was not returned yet. Not collective.
+  bool in_flight() const { return pending_ != nullptr; }
+  /// Counts of saves. Saves are numbered from 1 in the order of start().
+  struct Progress {
+    std::int64_t sealed = 0;    ///< newest save with a durable (or failed) part on this rank; a vote takes the minimum
+    std::int64_t finished = 0;  ///< newest save with a successful or failed commit, on rank 0; a vote takes the maximum
   };
-  Standing standing() const;  ///< not collective
-  std::optional<SaveResult> advance(Standing of_all);
+  Progress progress() const;  ///< Returns this rank's progress. Not collective.
+  /// Continues the save in flight as far as `of_all`, the combined progress of all ranks, permits. Returns its result, or
+  /// nullopt if it is not done or no save is in flight.
+  std::optional<SaveResult> advance(Progress of_all);
 
-  /// Waits for what is in flight. nullopt if nothing is.
+  /// Waits for the save in flight and returns its result; nullopt if no save is in flight.
   std::optional<SaveResult> finish();
-  /// Waits for what follows a commit in the background: the whole view, deletions; views that could not be written are
-  /// tried once more. Not collective. Says that it waits if that takes long; throws SaveStalled after writer.stuck_s.
+  /// Waits for the background work after commits: combined views and deletions. Views that could not be written are tried
+  /// again once. Calls `writer.warn` if that takes 30 s; throws SaveStalled after another writer.stuck_s seconds. Not
+  /// collective.
   void drain();
 
  private:
-  struct Flight;
-  struct Conclusion;
+  struct PendingSave;
+  struct LastCommit;
   void plan(const State& state);
   void make_private_dir();
   void require_readable();
@@ -94,10 +100,9 @@ class Saver {
   SaveResult conclude();
   void commit_in_background(std::shared_ptr<const struct Commit> work, std::int64_t began_ms);
   void follow_up(const struct Commit& work);
-  void settle_views();
-  void settle_views_in_background();
+  void write_missing_views();
+  void repeat_follow_up_in_background();
   void retain_best();
-  void retain_in_background();
 
   SaverOptions options_;
   Communicator& communicator_;
@@ -105,20 +110,20 @@ class Saver {
   std::unique_ptr<class Agreement> agreement_;
   std::shared_ptr<const ShardPlan> plan_;
   std::vector<std::string> value_names_;
-  std::unique_ptr<Flight> flight_;
-  std::shared_ptr<Conclusion> conclusion_;  // rank 0: what its writer says
-  std::int64_t started_ = 0;
+  std::unique_ptr<PendingSave> pending_;
+  std::shared_ptr<LastCommit> last_commit_;  // rank 0: result of its background thread
+  std::int64_t started_ = 0;                 // number of saves
   std::vector<std::int64_t> damaged_;
-  bool may_retain_ = false;  // options_.known has no checkpoint that the newest good one has not superseded
-  std::mutex commit_mutex_;  // also of options_.known
-  OwedViews owed_views_;     // rank 0's background work has it, under that mutex
-  ShardWriter writer_;       // last: ends first
+  bool may_retain_ = false;  // every checkpoint in options_.known is older than a loaded or committed one, or is that
+  std::mutex commit_mutex_;  // protects options_.known, damaged_, may_retain_ and missing_views_
+  MissingViews missing_views_;
+  ShardWriter writer_;  // destroyed first, as its tasks use the other members
 };
 
-/// Saves one checkpoint and waits until it is committed and its view is written. Collective. The result is the same on all
-/// ranks. A checkpoint that some rank cannot write is dropped everywhere and its remains are removed; nothing committed is
-/// touched. Values that differ between ranks throw Error (it is a bug of the train function), as does a directory of that
-/// number that exists already: then another attempt owns the run now.
+/// Saves one checkpoint and waits until it is committed and its combined view is written. Returns the same result on all
+/// ranks. If a rank cannot write, the checkpoint is dropped on all ranks and its files are removed; committed checkpoints
+/// are not changed. Throws Error if values differ between ranks, which is a bug of the train function, and LostRun if a
+/// directory of that number exists, because another attempt owns the run now. Collective.
 SaveResult save(const State& state, const SaverOptions& options, const Meta& meta, Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

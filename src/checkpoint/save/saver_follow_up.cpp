@@ -1,4 +1,4 @@
-// The part of the saver that nobody waits for: whole views, and deletions of old checkpoints.
+// Work of the saver after a commit, in the background: combined views, and deletions of old checkpoints.
 #include <algorithm>
 #include <mutex>
 
@@ -9,17 +9,17 @@
 
 namespace trainrt::checkpoint {
 
-/// What nobody has to wait for. Called with commit_mutex_.
+/// Does the work after a commit. commit_mutex_ must be locked.
 void Saver::follow_up(const Commit& work) {
   options_.known.insert(work.meta.number);
   may_retain_ = true;
   try {
     add_view(work, options_.writer.observer);
-    settle_views();
+    write_missing_views();
   } catch (const std::exception& error) {
-    options_.writer.say("the whole view of a checkpoint is missing, and is written again later: " +
-                        options_.writer.explain(error));
-    owed_views_.owe(work.paths.final);
+    options_.writer.warn("cannot write the combined view of a checkpoint; it is tried again later: " +
+                         options_.writer.explain(error));
+    missing_views_.add(work.paths.final);
   }
   retain_best();
 }
@@ -30,43 +30,33 @@ void Saver::retain_best() {
       retain(options_.run_dir, options_.private_dir, *options_.retention, options_.known, damaged_,
              options_.writer.observer);
   } catch (const std::exception& error) {
-    options_.writer.say("an old checkpoint stays: " + options_.writer.explain(error));
+    options_.writer.warn("cannot delete an old checkpoint: " + options_.writer.explain(error));
   }
 }
 
-void Saver::settle_views() {
-  for (const auto& line : owed_views_.settle()) options_.writer.say(line);
+void Saver::write_missing_views() {
+  for (const auto& line : missing_views_.write_all()) options_.writer.warn(line);
 }
 
-void Saver::settle_views_in_background() {
+/// Writes missing views and applies retention, as a validation since the last commit may permit deletions.
+void Saver::repeat_follow_up_in_background() {
   writer_.workers().submit([this] {
     const std::lock_guard one_at_a_time(commit_mutex_);
-    if (!owed_views_.is_settled()) settle_views();
-  });
-}
-
-/// A validation that has ended since the last commit may let some go.
-void Saver::retain_in_background() {
-  writer_.workers().submit([this] {
-    const std::lock_guard one_at_a_time(commit_mutex_);
+    if (!missing_views_.are_all_written()) write_missing_views();
     retain_best();
   });
 }
 
 void Saver::drain() {
   constexpr double limit_s = 30;
-  if (!options_.makes_private_dir)
-    first_.does([this] {
-      settle_views_in_background();
-      retain_in_background();
-    });
+  if (!options_.makes_private_dir) first_.does([this] { repeat_follow_up_in_background(); });
   if (writer_.workers().drain_within(std::min(limit_s, options_.writer.stuck_s))) return;
-  options_.writer.say(
-      "waiting for the storage: the whole view of the last checkpoint, or deletions of old ones, take long");
+  options_.writer.warn(
+      "waiting for the storage to write the combined view of the last checkpoint or to delete old checkpoints");
   if (!writer_.workers().drain_within(options_.writer.stuck_s))
     throw SaveStalled(
-        "what follows a checkpoint's commit (state.h5, deletions of old ones) has come to a halt: the storage does "
-        "not answer. The checkpoint itself is whole; start the same command again when the storage is well",
+        "the work after the commit of a checkpoint (state.h5, deletions of old ones) makes no progress: the storage does "
+        "not respond. The checkpoint itself is complete. Run the same command again when the storage works",
         options_.writer.stuck_s);
 }
 

@@ -12,7 +12,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Copies the part of `from`, which belongs at `at` of the file, that lies in the window that `into` is, at `window`.
+/// Copies the intersection of `from`, at position `at` of the file, and `into`, at position `window` of the file.
 template <class Copy>
 void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const std::byte> from, std::uint64_t at,
              Copy&& copy) {
@@ -21,11 +21,16 @@ void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const st
   if (first < last) copy(into.data() + (first - window), from.data() + (first - at), last - first);
 }
 
+/// Returns the first source that ends after this byte of the file.
+auto first_after(std::uint64_t byte, const ShardPlan& plan) {
+  return std::ranges::partition_point(plan.sources,
+                                      [byte](const auto& source) { return source.at + source.bytes <= byte; });
+}
+
 }  // namespace
 
-SteadyBytes steady_bytes_of(const Extent& block, const ShardPlan& plan, const State& state) {
-  const auto source = std::partition_point(plan.sources.begin(), plan.sources.end(),
-                                           [&](const TensorSource& s) { return s.at + s.bytes <= block.at; });
+SteadyBytes steady_bytes_of(const BlockExtent& block, const ShardPlan& plan, const State& state) {
+  const auto source = first_after(block.at, plan);
   if (source == plan.sources.end() || block.at < source->at || block.at + block.bytes > source->at + source->bytes)
     return {};
   const auto& entry = state.tensors()[source->tensor];
@@ -63,9 +68,7 @@ device::Events ShardImage::copy(std::span<std::byte> into, std::uint64_t window)
   bool from_gpus = false;
   auto cursor = window;
   const auto end = window + into.size();
-  const auto first = std::partition_point(plan_.sources.begin(), plan_.sources.end(),
-                                          [&](const TensorSource& s) { return s.at + s.bytes <= window; });
-  for (auto source = first; source != plan_.sources.end() && source->at < end; ++source) {
+  for (auto source = first_after(window, plan_); source != plan_.sources.end() && source->at < end; ++source) {
     if (source->at > cursor) structure(into.subspan(cursor - window, source->at - cursor), cursor);
     from_gpus = overlay_source(into, window, *source) || from_gpus;
     cursor = source->at + source->bytes;
@@ -75,7 +78,7 @@ device::Events ShardImage::copy(std::span<std::byte> into, std::uint64_t window)
   return from_gpus ? copier_.record() : device::Events{};
 }
 
-/// True if a GPU does it.
+/// Copies the part of a tensor in the window. Returns whether a GPU does the copy.
 bool ShardImage::overlay_source(std::span<std::byte> into, std::uint64_t window, const TensorSource& source) const {
   const auto& entry = state_.tensors()[source.tensor];
   const auto gpu = gpus_[source.tensor];

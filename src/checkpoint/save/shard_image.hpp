@@ -14,29 +14,32 @@
 
 namespace trainrt::checkpoint {
 
-/// Bytes of a block in memory that stays as it is (TensorEntry::steady), as long as its owner is held.
+/// The bytes of a block in memory that does not change while its owner exists (TensorEntry::steady).
 struct SteadyBytes {
   std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  ///< null: the block has other bytes too, or direct I/O cannot write them from there
+  std::shared_ptr<const void> owner;  ///< null if the block must be copied
 };
 
-SteadyBytes steady_bytes_of(const Extent& block, const ShardPlan& plan, const State& state);
+/// Returns where a block can be written from without a copy. `owner` is null unless all bytes of the block belong to one
+/// steady tensor and are aligned for direct I/O.
 
-/// The bytes of a shard file as they are now: structure, tensors, values, and zeros between. What it is made from must
-/// outlive it.
+SteadyBytes steady_bytes_of(const BlockExtent& block, const ShardPlan& plan, const State& state);
+
+/// Provides the current bytes of a shard file: HDF5 structure, tensors, values, and zeros between. The constructor's
+/// arguments must outlive it.
 class ShardImage {
  public:
   ShardImage(const ShardPlan& plan, const State& state, device::Copier& copier);
 
+  /// Returns whether any tensor of the state is in GPU memory.
   bool on_gpus() const;
 
-  /// Copies what lies in the window that `into` is, at byte `window` of the file, and returns the digest of the copy; not
-  /// for states on GPUs. Each piece is digested while this core's cache still holds it. A digest made later, by another
-  /// thread, reads all bytes from memory once more: that slows down the copy and the disk, which need the memory too, and
-  /// costs more time in all.
+  /// Copies into.size() bytes of the file, from byte `window` on, and returns their digest. Must not be called if
+  /// on_gpus(). Each 128 KiB are digested while they are in the cache of this core. A later digest by another thread would
+  /// read all bytes from memory again, which slows down the copy and the disk and takes longer in total.
   std::string copy_and_digest(std::span<std::byte> into, std::uint64_t window) const;
 
-  /// The same without a digest. What lies on GPUs is there when what is returned says so.
+  /// Copies the same bytes without a digest. Bytes from GPUs are complete when the returned events are.
   device::Events copy(std::span<std::byte> into, std::uint64_t window) const;
 
  private:
@@ -48,9 +51,9 @@ class ShardImage {
   const State& state_;
   device::Copier& copier_;
   std::vector<std::string> values_;
-  std::uint64_t values_begin_ = std::numeric_limits<std::uint64_t>::max();  // in the file
+  std::uint64_t values_begin_ = std::numeric_limits<std::uint64_t>::max();  // position in the file
   std::uint64_t values_end_ = 0;
-  std::vector<int> gpus_;  // one a tensor, -1: the host
+  std::vector<int> gpus_;  // gpu_of() each tensor
 };
 
 }  // namespace trainrt::checkpoint

@@ -25,7 +25,8 @@
 
 namespace trainrt::checkpoint {
 
-/// One rank's part of one checkpoint, on its way to the disk. Begun by the train thread, ended by the last task.
+/// Writes one rank's part of one checkpoint. The train thread copies the state; background tasks write the copies, and the
+/// last task seals the part.
 class ShardWriter::Job : public std::enable_shared_from_this<Job> {
  public:
   Job(ShardWriter& writer, std::shared_ptr<const ShardPlan> plan, std::string directory)
@@ -37,7 +38,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
   // --- the train thread (shard_staging.cpp) ---
 
-  void stage(const State& state, const Given& given);
+  /// Copies state and files into staging memory and submits their writes.
+  void stage(const State& state, const DirectoryFiles& given);
   Sealed wait(double stuck_s) {
     std::unique_lock lock(mutex_);
     StallCheck check("writing '" + directory_ + "/" + plan_->file + "'", stuck_s, done_bytes_);
@@ -52,24 +54,24 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     return sealed_;
   }
   void require_readable() const {
-    if (!unreadable_.empty()) throw GivenUnreadable(unreadable_);
+    if (!unreadable_.empty()) throw DirectoryFileUnreadable(unreadable_);
   }
   std::uint64_t done_bytes() const { return done_bytes_; }
 
  private:
-  /// Bytes in staging memory, or on their way there from a GPU, or in memory that stays as it is.
+  /// Bytes that can be written when `copied` is complete: staging memory, or memory of a steady tensor.
   struct Staged {
-    std::uint64_t at = 0;  ///< of the file
+    std::uint64_t at = 0;  ///< position in the file
     std::span<const std::byte> bytes;
-    std::string digest;     ///< "": not made yet
-    device::Events copied;  ///< what to wait for
+    std::string digest;     ///< "" if it is not computed yet
+    device::Events copied;  ///< copies from GPUs
   };
   void stage_shard(const State& state);
   void stage_file(const FileEntry& entry);
-  void stage_given(const GivenFile& file);
+  void stage_given(const DirectoryFile& file);
   void carry(const std::string& from, const State& state);
   std::string values_now(const State& state) const;
-  /// `memory` holds what is staged.
+  /// Submits the write of a block; `memory` keeps its bytes alive.
   void submit(Output& output, std::size_t number, std::shared_ptr<const void> memory, Staged staged);
 
   Output& add_output(const std::string& name, std::uint64_t expected_bytes) {
@@ -87,23 +89,24 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
 
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
-    await_place(output.path());
+    ensure_folder_of(output.path());
     io::while_there(run_of(run_of(directory_)), [&] { output.file().write(record.at, bytes); });  // it may reopen the file
     done_bytes_ += bytes.size();
   }
 
-  /// Folders of user files are made by who needs them.
-  void await_place(const std::string& path) {
-    const std::lock_guard lock(place_mutex_);
-    if (failed_) throw Error("another part of the checkpoint was not written");  // what failed first is reported
+  /// Waits until the checkpoint directory is visible, and creates the folder of the file `path`. Throws Error if another
+  /// part has failed.
+  void ensure_folder_of(const std::string& path) {
+    const std::lock_guard lock(folder_mutex_);
+    if (failed_) throw Error("another part of the checkpoint was not written");  // only the first failure is reported
     if (!directory_seen_)
-      await_directory(directory_, writer_.parent_seen_, writer_.options_.visible_s, writer_.options_.say);
+      await_directory(directory_, writer_.parent_seen_, writer_.options_.visible_s, writer_.options_.warn);
     directory_seen_ = writer_.parent_seen_ = true;
     const auto folder = path.substr(0, path.rfind('/'));
     if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
   }
 
-  /// The train thread's own part counts as one task. Whoever ends the last one seals.
+  /// Ends a task; the last one seals the part. The train thread's work counts as one task.
   void complete_one(bool on_train_thread) {
     if (--open_ > 0) return;
     if (on_train_thread)
@@ -118,7 +121,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       write_index();
       writer_.options_.observer(Phase::shard_written);
       for (const auto& output : outputs_) {
-        await_place(output->path());
+        ensure_folder_of(output->path());
         output->finish();
       }
       sync_folders();
@@ -139,13 +142,13 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void write_index() {
     const auto text = index_text(plan_->rank, plan_->tensors_text, values_text_, outputs_.front()->blocks,
                                  static_cast<std::size_t>(plan_->index.bytes));
-    await_place(outputs_.front()->path());
+    ensure_folder_of(outputs_.front()->path());
     write_text(text, plan_->index.at);
     result_.part = {plan_->rank, plan_->index.at, plan_->index.bytes, io::digest_of(std::string_view(text))};
     done_bytes_ += text.size();
   }
 
-  /// Through a block, so that it goes past the page cache as the rest does: one descriptor to make durable, not two.
+  /// Writes from an aligned block, so that direct I/O is used as for the other bytes, and one descriptor must be synced.
   void write_text(const std::string& text, std::uint64_t at) {
     const auto block = writer_.pool_.take(text.size());
     for (std::size_t done = 0; done < text.size();) {
@@ -165,18 +168,18 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void attempt(Action&& action) {
     try {
       action();
-    } catch (const GivenUnreadable& error) {
+    } catch (const DirectoryFileUnreadable& error) {
       unreadable_ = error.what();
       fail(unreadable_, false);
     } catch (const std::exception& error) {
       fail(writer_.options_.explain(error), io::may_pass(error));
     }
   }
-  void fail(const std::string& why, bool may_pass) {
+  void fail(const std::string& why, bool is_transient) {
     const std::lock_guard lock(mutex_);
     if (failure_.empty()) {
       failure_ = why;
-      result_.may_pass = may_pass;
+      result_.is_transient = is_transient;
     }
     failed_ = true;
   }
@@ -184,7 +187,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   ShardWriter& writer_;
   std::shared_ptr<const ShardPlan> plan_;
   std::string directory_;
-  std::vector<std::unique_ptr<Output>> outputs_;  // the shard, then the user's files
+  std::vector<std::unique_ptr<Output>> outputs_;  // the shard, then files of the user
   std::vector<FileRecord> carried_;
   std::string unreadable_;
   std::string values_text_;
@@ -192,7 +195,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   std::atomic<bool> failed_{false};
   std::atomic<std::uint64_t> done_bytes_{0};
 
-  std::mutex place_mutex_;
+  std::mutex folder_mutex_;
   bool directory_seen_ = false;
   std::set<std::string> folders_;
 

@@ -15,8 +15,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// A slab in a shard file, as HDF5 placed it.
-struct Placed {
+/// A slab and the position in the shard file that HDF5 gave it.
+struct PlacedSlab {
   const TensorLayout* tensor = nullptr;
   const Slab* slab = nullptr;
   std::uint64_t at = 0;
@@ -24,31 +24,31 @@ struct Placed {
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(slab->shape)) * size_of(tensor->dtype); }
 };
 
-/// Ranks that write into a file, ascending. The first is its leader: what belongs to nobody else is its to write.
+/// Returns the ranks that write into a file, in ascending order. The first, the leader, also writes the HDF5 structure.
 std::vector<int> writers_of(int file, const Layout& layout) {
   std::vector<int> writers;
   for (int rank = 0; rank < layout.ranks; ++rank)
-    if (layout.file_of_rank[static_cast<std::size_t>(rank)] == file) writers.push_back(rank);
+    if (layout.file_of(rank) == file) writers.push_back(rank);
   return writers;
 }
 
-/// The slabs of a file, each writer's together.
-std::vector<Placed> slabs_of(int file, const Layout& layout) {
-  std::vector<Placed> placed;
+/// Returns the slabs of a file, grouped by writer.
+std::vector<PlacedSlab> slabs_of(int file, const Layout& layout) {
+  std::vector<PlacedSlab> placed;
   for (const auto& tensor : layout.tensors)
     for (const auto& slab : tensor.slabs)
-      if (layout.file_of_rank[static_cast<std::size_t>(slab.writer)] == file) placed.push_back({&tensor, &slab});
-  std::stable_sort(placed.begin(), placed.end(),
-                   [](const Placed& a, const Placed& b) { return a.slab->writer < b.slab->writer; });
+      if (layout.file_of(slab.writer) == file) placed.push_back({&tensor, &slab});
+  std::ranges::stable_sort(placed, {}, [](const PlacedSlab& one) { return one.slab->writer; });
   return placed;
 }
 
-std::string path_of(const Placed& placed) {
-  return placed.tensor->is_whole() ? object_path(placed.tensor->name) : slab_path(placed.tensor->name, placed.slab->number);
+std::string path_of(const PlacedSlab& placed) {
+  return placed.tensor->is_undivided() ? object_path(placed.tensor->name)
+                                       : slab_path(placed.tensor->name, placed.slab->number);
 }
 
-/// Groups that the slabs' paths need: HDF5 writes as much for one as for a dataset.
-std::size_t groups_of(const std::vector<Placed>& slabs) {
+/// Returns the number of HDF5 groups in the slabs' paths. A group needs as much space in the structure as a dataset.
+std::size_t groups_of(const std::vector<PlacedSlab>& slabs) {
   std::set<std::string> groups;
   for (const auto& placed : slabs)
     for (auto path = path_of(placed); (path.resize(path.rfind('/')), !path.empty()) && groups.insert(path).second;) {
@@ -56,17 +56,17 @@ std::size_t groups_of(const std::vector<Placed>& slabs) {
   return groups.size();
 }
 
-/// Makes the datasets of slabs and values.
+/// Creates the HDF5 datasets of slabs and values.
 class Structure {
  public:
   explicit Structure(hid_t file) : placer_(file) {}
 
-  void tensor(Placed& placed) {
+  void tensor(PlacedSlab& placed) {
     const auto& tensor = *placed.tensor;
     const auto path = path_of(placed);
     const auto dataset =
         placer_.create(path, io::h5_type(tensor.dtype), space(placed.slab->shape), placed.bytes(), placed.at);
-    if (tensor.is_whole()) return;
+    if (tensor.is_undivided()) return;
     io::h5_write_word(dataset, "placement", name_of(tensor.placement));
     io::h5_write_attribute(dataset, "global_shape", std::span<const std::int64_t>(tensor.global_shape));
     io::h5_write_attribute(dataset, "offset", std::span<const std::int64_t>(placed.slab->offset));
@@ -93,7 +93,7 @@ class Structure {
   std::map<Shape, io::H5Id> spaces_;
 };
 
-IndexEntry entry_of(const Placed& placed) {
+IndexEntry entry_of(const PlacedSlab& placed) {
   const auto& tensor = *placed.tensor;
   return {tensor.name,
           std::string(trainrt::name_of(tensor.dtype)),
@@ -105,7 +105,7 @@ IndexEntry entry_of(const Placed& placed) {
           placed.bytes()};
 }
 
-/// Element number of a box's first element in the row-major tensor around it.
+/// Returns the index of a box's first element in the row-major tensor of this shape.
 std::uint64_t first_element(const Shape& offset, const Shape& shape) {
   std::uint64_t element = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -113,7 +113,7 @@ std::uint64_t first_element(const Shape& offset, const Shape& shape) {
   return element;
 }
 
-/// Which of the state's tensors holds which slab.
+/// Finds the entry of the state that holds a slab.
 class Sources {
  public:
   explicit Sources(const State& state) {
@@ -121,7 +121,7 @@ class Sources {
     state_ = &state;
   }
 
-  TensorSource find(const Placed& placed) const {
+  TensorSource find(const PlacedSlab& placed) const {
     const auto& tensor = *placed.tensor;
     for (const auto number : numbers_.at(tensor.name)) {
       const auto& entry = state_->tensors()[number];
@@ -133,7 +133,7 @@ class Sources {
                              : 0;
       return {placed.at, placed.bytes(), number, first};
     }
-    throw Error("this rank does not hold the slab of '" + tensor.name + "' that it is to write");
+    throw Error("this rank does not hold the slab of '" + tensor.name + "' that it must write");
   }
 
  private:
@@ -141,7 +141,7 @@ class Sources {
   std::map<std::string, std::vector<std::size_t>> numbers_;
 };
 
-void add_blocks(std::vector<Extent>& blocks, std::uint64_t from, std::uint64_t to) {
+void add_blocks(std::vector<BlockExtent>& blocks, std::uint64_t from, std::uint64_t to) {
   while (from < to) {
     const auto bytes = std::min<std::uint64_t>(block_bytes, to - from);
     blocks.push_back({from, bytes});
@@ -149,26 +149,27 @@ void add_blocks(std::vector<Extent>& blocks, std::uint64_t from, std::uint64_t t
   }
 }
 
-/// Where data of a rank begins. HDF5 fills small data into gaps: it lies in any order.
+/// The begin of data that one rank writes. HDF5 places small data into gaps, so data of ranks can be in any order.
 struct Beginning {
   std::uint64_t at = 0;
   int writer = 0;
 };
 
-std::vector<Beginning> beginnings_of(const std::vector<Placed>& slabs, const std::vector<IndexEntry>& values,
+std::vector<Beginning> beginnings_of(const std::vector<PlacedSlab>& slabs, const std::vector<IndexEntry>& values,
                                      int values_writer) {
   std::vector<Beginning> beginnings;
   for (const auto& placed : slabs)
     if (placed.bytes() > 0) beginnings.push_back({placed.at, placed.slab->writer});
   for (const auto& value : values)
     if (value.bytes > 0) beginnings.push_back({value.at, values_writer});
-  std::sort(beginnings.begin(), beginnings.end(), [](const Beginning& a, const Beginning& b) { return a.at < b.at; });
+  std::ranges::sort(beginnings, {}, &Beginning::at);
   return beginnings;
 }
 
-/// What a rank writes of [0, end): its data, and whatever follows up to another rank's; the leader the beginning too.
-std::vector<Extent> blocks_of(int rank, int leader, const std::vector<Beginning>& beginnings, std::uint64_t end) {
-  std::vector<Extent> blocks;
+/// Returns the blocks of [0, end) that a rank writes: its data and the bytes up to the next rank's data. The leader also
+/// writes the bytes before the first data.
+std::vector<BlockExtent> blocks_of(int rank, int leader, const std::vector<Beginning>& beginnings, std::uint64_t end) {
+  std::vector<BlockExtent> blocks;
   int owner = leader;
   std::uint64_t from = 0;
   for (const auto& [at, writer] : beginnings) {
@@ -181,16 +182,16 @@ std::vector<Extent> blocks_of(int rank, int leader, const std::vector<Beginning>
   return blocks;
 }
 
-/// Room for an index: its texts, and what index_text() adds.
+/// Returns the bytes to reserve for an index: its entries and the text that index_text() adds.
 std::uint64_t index_room(std::size_t tensors_text, const std::vector<IndexEntry>& values, std::size_t blocks) {
   constexpr std::size_t frame = 256;
   constexpr std::size_t a_block = 96;
   return io::align_up(frame + tensors_text + entries_text(values).size() + 24 * values.size() + a_block * blocks);
 }
 
-/// A shard file as HDF5 laid it out.
+/// A shard file with the positions that HDF5 chose.
 struct LaidOut {
-  std::vector<Placed> slabs;
+  std::vector<PlacedSlab> slabs;
   std::vector<IndexEntry> values;
   std::shared_ptr<const io::H5Memory> structure;
 
@@ -200,7 +201,7 @@ struct LaidOut {
 LaidOut lay_out(const Layout& layout, const State& state, int file) {
   LaidOut made;
   made.slabs = slabs_of(file, layout);
-  const bool has_values = layout.file_of_rank[static_cast<std::size_t>(layout.values_writer())] == file;
+  const bool has_values = layout.file_of(layout.values_writer()) == file;
   const auto entries = made.slabs.size() + groups_of(made.slabs) + (has_values ? state.values().size() : 0);
   made.structure = std::make_shared<const io::H5Memory>(io::H5Memory::build(entries, [&](hid_t h5) {
     io::h5_write_word(h5, "format", shard_format);
@@ -215,16 +216,17 @@ LaidOut lay_out(const Layout& layout, const State& state, int file) {
   return made;
 }
 
-/// What one of a file's writers has to do with it.
-struct Share {
+/// The part of a shard file that one of its ranks writes.
+struct WriterShare {
   std::string tensors_text;
   std::vector<IndexEntry> values;
-  std::vector<Extent> blocks;
+  std::vector<BlockExtent> blocks;
   std::uint64_t index_bytes = 0;
 };
 
-Share share_of(int writer, int leader, const LaidOut& file, const std::vector<Beginning>& beginnings, int values_writer) {
-  Share share;
+WriterShare share_of(int writer, int leader, const LaidOut& file, const std::vector<Beginning>& beginnings,
+                     int values_writer) {
+  WriterShare share;
   std::vector<IndexEntry> tensors;
   for (const auto& placed : file.slabs)
     if (placed.slab->writer == writer) tensors.push_back(entry_of(placed));
@@ -240,14 +242,14 @@ std::vector<TensorSource> sources_of(int rank, const LaidOut& file, const State&
   std::vector<TensorSource> found;
   for (const auto& placed : file.slabs)
     if (placed.slab->writer == rank && placed.bytes() > 0) found.push_back(sources.find(placed));
-  std::sort(found.begin(), found.end(), [](const TensorSource& a, const TensorSource& b) { return a.at < b.at; });
+  std::ranges::sort(found, {}, &TensorSource::at);
   return found;
 }
 
 }  // namespace
 
 ShardPlan plan_shard(const Layout& layout, const State& state, int rank) {
-  const int number = layout.file_of_rank[static_cast<std::size_t>(rank)];
+  const int number = layout.file_of(rank);
   const auto file = lay_out(layout, state, number);
   const auto writers = writers_of(number, layout);
   const auto beginnings = beginnings_of(file.slabs, file.values, layout.values_writer());
@@ -257,7 +259,7 @@ ShardPlan plan_shard(const Layout& layout, const State& state, int rank) {
   plan.structure = file.structure;
   plan.sources = sources_of(rank, file, state);
   plan.file_bytes = file.hdf5_bytes();
-  for (const auto writer : writers) {  // their indices follow each other
+  for (const auto writer : writers) {  // their indices are stored one after the other
     auto share = share_of(writer, writers.front(), file, beginnings, layout.values_writer());
     if (writer == rank) {
       plan.tensors_text = std::move(share.tensors_text);

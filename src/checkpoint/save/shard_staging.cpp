@@ -1,13 +1,12 @@
-// What the train thread does of a rank's part of a checkpoint: it copies the state into staging memory, but for what
-// stays as it is where it lies.
+// The work of the train thread for one rank's part of a checkpoint: it copies the state into staging memory, except for
+// steady tensors.
 #include <algorithm>
 
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
-#include "checkpoint/save/carried_files.hpp"
-#include "checkpoint/save/given_reader.hpp"
+#include "checkpoint/save/directory_copy.hpp"
 #include "checkpoint/save/shard_image.hpp"
 #include "checkpoint/save/shard_job.hpp"
 #include "checkpoint/value_bytes.hpp"
@@ -16,7 +15,7 @@
 
 namespace trainrt::checkpoint {
 
-void ShardWriter::Job::stage(const State& state, const Given& given) {
+void ShardWriter::Job::stage(const State& state, const DirectoryFiles& given) {
   attempt([&] {
     stage_shard(state);
     const bool writes_common = plan_->rank == 0;
@@ -26,7 +25,9 @@ void ShardWriter::Job::stage(const State& state, const Given& given) {
     if (writes_common && !given.carried_from.empty()) carry(given.carried_from, state);
     values_text_ = values_now(state);
   });
-  attempt([&] { await_copies(writer_.copier_.record()); });  // in any case: they use the state and the staging memory
+  attempt([&] {
+    await_copies(writer_.copier_.record());
+  });  // even after a failure, as copies use the state and the staging memory
   writer_.options_.observer(Phase::staged);
   complete_one(true);
 }
@@ -73,9 +74,9 @@ void ShardWriter::Job::stage_file(const FileEntry& entry) {
   result_.files.push_back(std::move(record));
 }
 
-/// It closes as soon as its last block is written: there may be many.
-void ShardWriter::Job::stage_given(const GivenFile& file) {
-  GivenReader reader(file);
+/// Copies a file of a directory. The output is closed after its last block, because there may be many such files.
+void ShardWriter::Job::stage_given(const DirectoryFile& file) {
+  DirectoryFileReader reader(file);
   FileRecord record{files_folder + "/" + file.name, 0, "", -1};
   auto& output = add_output(record.name, file.bytes > block_bytes ? file.bytes : 0);
   output.blocks.resize(blocks_of(file.bytes));
@@ -99,7 +100,7 @@ void ShardWriter::Job::carry(const std::string& from, const State& state) {
     writer_.workers_.submit([job = shared_from_this(), &record, from = from + "/" + record.name] {
       job->attempt([&] {
         const auto to = job->directory_ + "/" + record.name;
-        job->await_place(to);
+        job->ensure_folder_of(to);
         io::while_there(run_of(run_of(job->directory_)), [&] { carry_file(from, record, to); });
         job->done_bytes_ += record.bytes;
       });

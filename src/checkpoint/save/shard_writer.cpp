@@ -35,24 +35,24 @@ void ShardWriter::prepare(const ShardPlan& plan, const State& state) {
   take_memory(staged, largest);
 }
 
-/// In the background.
+/// Allocates staging memory in the background.
 void ShardWriter::take_memory(std::size_t blocks, std::uint64_t bytes) {
   workers_.submit([this, blocks, bytes] {
     try {
       pool_.prepare(blocks, bytes);
-    } catch (const Error&) {  // the save will say what is missing
+    } catch (const Error&) {  // the save reports the error
     }
   });
 }
 
-void ShardWriter::begin(std::shared_ptr<const ShardPlan> plan, const State& state, const Given& given,
+void ShardWriter::begin(std::shared_ptr<const ShardPlan> plan, const State& state, const DirectoryFiles& given,
                         const std::string& directory) {
   job_ = std::make_shared<Job>(*this, std::move(plan), directory);
   job_->stage(state, given);
   std::uint64_t of_files = 0;
   for (const auto& file : given.files) of_files += file.bytes;
   if (of_files > 0)
-    take_memory(static_cast<std::size_t>(of_files / block_bytes + 1), block_bytes);  // the next are as large
+    take_memory(static_cast<std::size_t>(of_files / block_bytes + 1), block_bytes);  // the next files are probably as large
 }
 
 void ShardWriter::require_readable() const { job_->require_readable(); }
@@ -65,8 +65,8 @@ io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
   constexpr double limit_s = 2;
   if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
   const auto limit = options_.staging_limit.empty() ? std::string() : " (" + options_.staging_limit + ")";
-  if (!std::exchange(said_to_wait_, true))  // once, however many saves do
-    options_.say("the save waits for the disk: its staging memory is full" + limit);
+  if (!std::exchange(warned_of_wait_, true))  // report only the first wait
+    options_.warn("the save waits for the disk: its staging memory is full" + limit);
   for (StallCheck check("writing a checkpoint", options_.stuck_s, job.done_bytes());;) {
     if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
     check.require_progress(job.done_bytes());

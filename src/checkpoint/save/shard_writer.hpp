@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <trainrt/state.hpp>
-#include <vector>
 
 #include "checkpoint/save/directories.hpp"
 #include "checkpoint/save/phases.hpp"
@@ -18,42 +17,47 @@
 
 namespace trainrt::checkpoint {
 
+/// The configuration of a ShardWriter.
 struct WriterOptions {
-  std::uint64_t staging_bytes = std::uint64_t{1} << 30;
-  int threads = 4;
-  bool read_back = false;  ///< read everything again, past the page cache, before it counts as written
-  double stuck_s = 1800;   ///< so long without a byte written is an error
-  double visible_s = 30;   ///< so long may a directory take to be seen here
+  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< maximum staging memory of this rank
+  int threads = 4;                                       ///< number of background threads
+  bool read_back = false;  ///< read all bytes again, past the page cache, before they count as written
+  double stuck_s = 1800;   ///< maximum seconds without a byte written
+  double visible_s = 30;   ///< maximum seconds until a directory created by rank 0 is visible
   Observer observer = [](Phase) {};
-  std::function<void(const std::string&)> say = [](const std::string&) {};  ///< what the user should know of waits
-  Explain explain = message_of;                                             ///< words errors in what becomes of a save
-  std::string staging_limit;  ///< what the user knows staging_bytes as, for messages; "": nothing
+  std::function<void(const std::string&)> warn = [](const std::string&) {};  ///< called with warnings, from any thread
+  Explain explain = message_of;                                              ///< makes the messages of failed saves
+  std::string staging_limit;  ///< name of the option that sets staging_bytes, for messages; "" if there is none
 };
 
-/// Writes one rank's part of checkpoints, one after the other. begin() copies the state into staging memory, block by block
-/// as the blocks lie in the file, and digests what it copies while that is in the cache; background threads write each
-/// block as soon as it is copied. If staging memory is full, begin() waits for the disk. Tensors on GPUs are copied by
-/// these, beside what else they do, into pinned staging memory, and the background threads digest them: what the default
-/// streams have been given before begin() is in the copy, and nothing that comes after it.
+/// Writes one rank's part of checkpoints, one checkpoint at a time. begin() copies the state into staging memory, block by
+/// block in the order of the file, and digests the copy; background threads write each block as soon as it is copied. If
+/// staging memory is full, begin() waits for the disk.
+///
+/// GPUs copy their tensors into pinned staging memory on separate streams, and background threads digest the copies. A copy
+/// contains all work that the default streams were given before begin(), and no later work.
 class ShardWriter {
  public:
   explicit ShardWriter(WriterOptions options);
   ~ShardWriter();
 
-  /// Returns when the state, and the files that are given besides, may change. The earlier part must be sealed. Failures
-  /// show in wait().
-  void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const Given& given, const std::string& directory);
-  /// After begin(): GivenUnreadable if a given file could not be read. That is not the storage's failure, which training
-  /// survives.
+  /// Starts writing a part and returns when the state and the files in `given` may change. The previous part must be
+  /// sealed. wait() returns failures.
+  void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const DirectoryFiles& given,
+             const std::string& directory);
+  /// Throws DirectoryFileUnreadable if begin() could not read a file of a directory. Unlike a failure of the storage, that
+  /// must end training.
   void require_readable() const;
+  /// Returns whether the last part is durable or has failed; true before the first.
   bool is_sealed() const;
-  /// Waits for the part that was begun last. Throws SaveStalled if no byte is written for stuck_s.
+  /// Waits until the last part is sealed and returns its result. Throws SaveStalled if no byte is written for stuck_s
+  /// seconds.
   Sealed wait();
-  /// Takes the staging memory that such a plan needs, in the background, so that no save has to wait for the system to find
-  /// it. What cannot be had now a save will ask for.
+  /// Allocates the staging memory that a save with this plan needs, in the background, so that the first save does not wait
+  /// for it. Failures are ignored; the save tries again.
   void prepare(const ShardPlan& plan, const State& state);
 
-  /// For tasks that follow a write.
+  /// Returns the background threads, for tasks after a write.
   io::Workers& workers() { return workers_; }
 
  private:
@@ -61,13 +65,13 @@ class ShardWriter {
   io::Block staging_block(const Job& job, std::size_t bytes);
   void take_memory(std::size_t blocks, std::uint64_t bytes);
   WriterOptions options_;
-  std::atomic<bool> pins_{false};         // some state had tensors on GPUs
-  bool said_to_wait_ = false;             // for the disk
-  std::atomic<bool> parent_seen_{false};  // this rank has seen the directory that checkpoints are written in
+  std::atomic<bool> pins_{false};         // pin staging memory, because a state had tensors on GPUs
+  bool warned_of_wait_ = false;           // a wait for the disk was reported
+  std::atomic<bool> parent_seen_{false};  // this rank has seen the private directory
   io::BlockPool pool_;
-  device::Copier copier_;  // ends before the memory that it has pinned
+  device::Copier copier_;  // destroyed before the memory that it has pinned
   std::shared_ptr<Job> job_;
-  io::Workers workers_;  // last: ends first, while all that its tasks use is there
+  io::Workers workers_;  // destroyed first, as its tasks use the other members
 };
 
 }  // namespace trainrt::checkpoint

@@ -16,7 +16,7 @@ void StallCheck::require_progress(std::uint64_t bytes_done) {
   const double now = monotonic_seconds();
   if (bytes_done != std::exchange(seen_, bytes_done)) since_s_ = now;
   if (now - since_s_ <= limit_s_) return;
-  throw SaveStalled(fmt::format("{} has come to a halt: no byte was written in {:.0f} s", what_, limit_s_), limit_s_);
+  throw SaveStalled(fmt::format("{} makes no progress: no byte was written in {:.0f} s", what_, limit_s_), limit_s_);
 }
 
 }  // namespace trainrt::checkpoint

@@ -4,12 +4,13 @@
 
 namespace trainrt::checkpoint {
 
-/// Finds out that a save makes no progress. For one thread.
+/// Detects that a save makes no progress. Must be used by one thread.
 class StallCheck {
  public:
-  /// `what`: "writing 'PATH'". `bytes_done`: so far.
+  /// `what` begins the error message, "writing 'PATH'". `limit_s` is the maximum number of seconds without progress,
+  /// `bytes_done` the number of bytes written so far.
   StallCheck(std::string what, double limit_s, std::uint64_t bytes_done);
-  /// Throws SaveStalled if there have been no more bytes for longer than the limit.
+  /// Throws SaveStalled if `bytes_done` has not changed for longer than the limit.
   void require_progress(std::uint64_t bytes_done);
 
  private:

@@ -35,7 +35,7 @@ struct Inspection {
 
   const checkpoint::Manifest& manifest() const { return reader.manifest(); }
   checkpoint::Meta meta() const { return checkpoint::with_validation(manifest().meta, directory); }
-  const std::string& shard_of(const PieceReader::Piece& piece) const { return manifest().shards[piece.shard].name; }
+  const std::string& shard_of(const PieceReader::StoredSlab& piece) const { return manifest().shards[piece.shard].name; }
 };
 
 std::uint64_t bytes_on_disk(const checkpoint::Manifest& manifest) {
@@ -93,7 +93,7 @@ Json json_of(const Inspection& inspection, const PieceReader::Tensor& tensor) {
                {"placement", tensor.placement},
                {"bytes", bytes_of(tensor)}};
   if (inspection.with_slabs)
-    for (const auto& piece : tensor.pieces)
+    for (const auto& piece : tensor.slabs)
       json["slabs"].push_back({{"shard", inspection.shard_of(piece)},
                                {"rank", piece.rank},
                                {"offset", piece.box.offset},
@@ -207,7 +207,7 @@ void print_tensors(const Inspection& inspection) {
 void print_slabs(const Inspection& inspection) {
   Table table({{"slab of"}, {"shard"}, {"rank", true}, {"offset"}, {"shape"}});
   for (const auto* tensor : inspection.chosen.tensors)
-    for (const auto& piece : tensor->pieces)
+    for (const auto& piece : tensor->slabs)
       table.add({printable(tensor->name), inspection.shard_of(piece), std::to_string(piece.rank),
                  to_string(piece.box.offset), to_string(piece.box.shape)});
   if (!table.empty()) print_safely("\nslabs\n{}", table.text());

@@ -60,7 +60,7 @@ Arguments arguments_of(std::span<const std::string> words) {
 /// One rank reads what the files of a checkpoint hold: a train function that reads them by itself need not check them.
 void require_whole_files(const std::string& directory, const checkpoint::Manifest& manifest) {
   for (const auto& file : manifest.files)
-    if (const auto damage = checkpoint::damage_of(directory, file); !damage.empty())
+    if (const auto damage = checkpoint::file_damage(directory, file); !damage.empty())
       throw Error(fmt::format("{}; predict with another checkpoint", damage));
 }
 

@@ -64,7 +64,8 @@ bool verify_checkpoint(const fs::path& directory, const How& how) {
   const bool without_view = !checkpoint::has_view(directory);
   if (without_view)
     findings.notes.emplace_back(
-        "state.h5, the whole view for HDF5 tools, is missing. No data is: the next start of the run makes it");
+        "state.h5, the combined view for HDF5 tools, is missing. No data is missing; the next start of the run writes the "
+        "file");
   return print_findings(directory, findings, without_view ? " (without state.h5)" : "");
 }
 

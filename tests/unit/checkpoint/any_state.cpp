@@ -11,7 +11,7 @@ using namespace trainrt::test;
 
 namespace {
 
-/// Sizes around those at which HDF5 and the page decide where a dataset goes.
+/// Sizes near the limits of HDF5 and of pages that change the position of a dataset.
 std::int64_t some_size(std::mt19937_64& random) {
   static constexpr std::int64_t sizes[] = {0, 1, 7, 100, 700, 2040, 2050, 4090, 4096, 4100, 9000, 70000};
   return sizes[random() % std::size(sizes)] + static_cast<std::int64_t>(random() % 3);
@@ -43,7 +43,7 @@ std::vector<std::string> some_texts(std::mt19937_64& random) {
   return texts;
 }
 
-/// A model, with texts of any length besides.
+/// A model with additional strings of any length.
 struct Texts {
   std::vector<std::string> texts;
   void attach(State& state) {
@@ -53,7 +53,7 @@ struct Texts {
 
 }  // namespace
 
-TEST_CASE("any state that any ranks save into any files comes back, bit for bit, on any other number of ranks") {
+TEST_CASE("any state loads bit for bit on any number of ranks") {
   const auto seed = std::random_device{}();
   for (std::uint64_t round = 0; round < 60; ++round) {
     INFO("seed " << seed << ", round " << round);

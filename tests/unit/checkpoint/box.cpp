@@ -32,7 +32,7 @@ std::size_t size_of(const Box& box, std::size_t element) {
   return static_cast<std::size_t>(element_count(box.shape)) * element;
 }
 
-/// Where an element of the tensor lies in a box; -1 outside.
+/// Returns the position of an element of the tensor in a box; -1 if it is outside.
 std::int64_t place_in(const Box& box, const Shape& element) {
   std::int64_t place = 0;
   for (std::size_t axis = 0; axis < element.size(); ++axis) {
@@ -43,7 +43,7 @@ std::int64_t place_in(const Box& box, const Shape& element) {
   return place;
 }
 
-/// One byte after the other, by the definition.
+/// Copies byte by byte, as a reference.
 std::uint64_t naive_copy(const Box& from, const std::string& source, const Box& to, std::string& target,
                          std::size_t element, std::size_t first, std::size_t last) {
   std::uint64_t shared = 0;
@@ -67,7 +67,7 @@ std::uint64_t naive_copy(const Box& from, const std::string& source, const Box& 
 
 }  // namespace
 
-TEST_CASE("what two boxes share is copied, as element by element, for any shapes and any windows") {
+TEST_CASE("BoxCopy copies the intersection of two boxes for any shapes and windows") {
   const std::uint64_t seed = 5;
   Random random(seed);
   int wrong = 0;
@@ -95,7 +95,7 @@ TEST_CASE("what two boxes share is copied, as element by element, for any shapes
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the bytes that a copy needs are no more than those between its first and its last") {
+TEST_CASE("begin() and end() of a copy enclose exactly the source bytes that it needs") {
   const BoxCopy copy({{0, 0}, {8, 10}}, {{2, 3}, {4, 5}}, 4);
   CHECK(copy.begin() == (2 * 10 + 3) * 4);
   CHECK(copy.end() == (5 * 10 + 8) * 4);

@@ -28,7 +28,7 @@ std::size_t shard_files(const std::string& directory) {
       std::ranges::count_if(names, [](const std::string& name) { return name.starts_with("shard-"); }));
 }
 
-/// What one rank holds: five numbers of its own, and a count.
+/// The state of one rank: five numbers of its own, and a counter.
 struct Field {
   explicit Field(const Communicator& communicator, double value = 0) : cells(5, value) {
     state.tensor("field", cells).sharded(0, 5 * communicator.rank(), 5 * communicator.size());
@@ -46,7 +46,7 @@ struct Field {
   State state;
 };
 
-/// Saves the steps [first, last] in one store, with the step as the metric "score".
+/// Saves steps first to last in one store, with the step as the metric "score".
 void save_steps(const std::string& directory, int ranks, int first, int last, const CheckpointStoreOptions& options = {}) {
   run_ranks(ranks, [&](Communicator& communicator) {
     Field field(communicator);
@@ -58,7 +58,7 @@ void save_steps(const std::string& directory, int ranks, int first, int last, co
   });
 }
 
-/// A config key in a text, "" if there is none; names of files are none.
+/// Returns the first config key in a text, "" if it has none. File names do not count as keys.
 std::string key_in(const std::string& text) {
   static const std::regex key(R"(\b((run|train|scaling|checkpoint|failure)\.(?!json|h5)[a-z_]+|storage_path)\b)");
   std::smatch match;
@@ -73,7 +73,7 @@ CheckpointStoreOptions saying(Findings& findings) {
 
 }  // namespace
 
-TEST_CASE("a store restores what it saved, on another number of ranks and in every layout of files") {
+TEST_CASE("a store restores its checkpoints on another number of ranks and in every file layout") {
   for (const auto layout : {FileLayout::rank, FileLayout::node, FileLayout::single})
     for (const int readers : {1, 3, 4}) {
       INFO(static_cast<int>(layout) << " -> " << readers << " ranks");
@@ -108,7 +108,7 @@ TEST_CASE("a store restores what it saved, on another number of ranks and in eve
     }
 }
 
-TEST_CASE("what a store says to a program without a config names no config key") {
+TEST_CASE("messages of a store name no config key") {
   Scratch run;
   save_steps(run.path(), 2, 1, 2);
   std::string differs, damaged;
@@ -145,7 +145,7 @@ TEST_CASE("ranks of a node share a file, numbered by their lowest rank") {
   CHECK(files_of_ranks(FileLayout::single, nodes) == std::vector<int>{0, 0, 0, 0, 0});
 }
 
-TEST_CASE("a save does not see what changes after it") {
+TEST_CASE("a checkpoint contains the state as it was at the call of save()") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -162,14 +162,14 @@ TEST_CASE("a save does not see what changes after it") {
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("what is brought up to date before a save is what is saved, once each time and on every rank") {
+TEST_CASE("a save calls the state's update function once on every rank and stores the result") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
     Field field(communicator);
     int calls = 0;
     field.state.before_save([&] { field.set(++calls); });
-    State whole;  // as a run's, which the user's State is appended to
+    State whole;  // a run appends the user's State to its own
     whole.append(field.state);
     CheckpointStore store(run.path(), communicator);
     for (int save = 1; save <= 3; ++save) store.save(whole);
@@ -181,7 +181,7 @@ TEST_CASE("what is brought up to date before a save is what is saved, once each 
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("the end of a store commits its last save") {
+TEST_CASE("the destructor of a store commits its last save") {
   Scratch run;
   save_steps(run / "not/there yet", 2, 1, 3);
   CHECK(names_in(run / "not/there yet") ==
@@ -189,7 +189,7 @@ TEST_CASE("the end of a store commits its last save") {
   CHECK(std::filesystem::exists(run / "not/there yet/checkpoint_000002/state.h5"));
 }
 
-TEST_CASE("a second store goes on after the first one's checkpoints") {
+TEST_CASE("a second store continues the numbers of the first") {
   Scratch run;
   save_steps(run.path(), 2, 1, 2);
   save_steps(run.path(), 3, 3, 3);
@@ -206,7 +206,7 @@ TEST_CASE("a second store goes on after the first one's checkpoints") {
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("a save that fails is said once, by the next call, and harms nothing") {
+TEST_CASE("a failed save is reported once, by the next call, and damages no checkpoint") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -227,19 +227,18 @@ TEST_CASE("a save that fails is said once, by the next call, and harms nothing")
     store.save(field.state);
     store.save(bad);
     failure([&] { store.wait(); });
-    findings.add(store.wait()->index == 2 ? "" : "not what was committed last");
+    findings.add(store.wait()->index == 2 ? "" : "not the last committed checkpoint");
     store.save(bad);
     failure([&] { store.restore(field.state); });
     field.set(0);
-    findings.add(store.restore(field.state)->index == 2 && field.is(2) ? "" : "not what was committed last");
-    store.save(bad);  // the end of the store only says it
+    findings.add(store.restore(field.state)->index == 2 && field.is(2) ? "" : "not the last committed checkpoint");
+    store.save(bad);  // the destructor only reports the failure
   });
   CHECK(findings.take() == std::vector<std::string>{});
   CHECK(names_in(run.path()) == std::vector<std::string>{"checkpoint_000000", "checkpoint_000002"});
 }
 
-TEST_CASE(
-    "metadata that is no JSON object and values that differ between the ranks are refused before anything is written") {
+TEST_CASE("invalid metadata and values that differ between ranks are errors before any file is written") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -258,7 +257,7 @@ TEST_CASE(
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("a store whose directory another program saves into ends there, and leaves it alone") {
+TEST_CASE("a store fails if another program saves into its directory, and does not change that program's files") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -287,7 +286,7 @@ TEST_CASE("num_to_keep keeps the best and the latest") {
   options.num_to_keep = 2;
   save_steps(run / "newest", 2, 1, 5, options);
   CHECK(names_in(run / "newest") == std::vector<std::string>{"checkpoint_000003", "checkpoint_000004"});
-  options.score_attribute = "score";  // the step's last digit
+  options.score_attribute = "score";  // last digit of the step
   save_steps(run / "best", 2, 7, 12, options);
   CHECK(names_in(run / "best") == std::vector<std::string>{"checkpoint_000001", "checkpoint_000002", "checkpoint_000005"});
   options.maximize = false;
@@ -295,7 +294,7 @@ TEST_CASE("num_to_keep keeps the best and the latest") {
   CHECK(names_in(run / "least") == std::vector<std::string>{"checkpoint_000003", "checkpoint_000004", "checkpoint_000005"});
 }
 
-TEST_CASE("a checkpoint that a restore found damaged takes no place among those that are kept") {
+TEST_CASE("a checkpoint that a restore found damaged does not count as kept") {
   Scratch run;
   CheckpointStoreOptions options;
   options.num_to_keep = 2;
@@ -313,7 +312,7 @@ TEST_CASE("a checkpoint that a restore found damaged takes no place among those 
   CHECK(names_in(run.path()) == std::vector<std::string>{"checkpoint_000001", "checkpoint_000003"});
 }
 
-TEST_CASE("a store does not begin where the numbers of checkpoints end, and says why on every rank") {
+TEST_CASE("a store refuses a directory with the maximum checkpoint number, with the same error on every rank") {
   Scratch run;
   io::make_directory(run / "checkpoint_9223372036854775807");
   Findings findings;
@@ -324,7 +323,7 @@ TEST_CASE("a store does not begin where the numbers of checkpoints end, and says
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("a damaged checkpoint is passed over and said") {
+TEST_CASE("a damaged checkpoint is skipped and reported") {
   Scratch run;
   save_steps(run.path(), 2, 1, 2);
   flip_bit(run / "checkpoint_000001/shard-00000.h5", 3000, 3);
@@ -345,12 +344,12 @@ TEST_CASE("a damaged checkpoint is passed over and said") {
   CHECK_THAT(texts.front(), Catch::Contains("checkpoint_000001"));
 }
 
-TEST_CASE("what killed processes left is swept, what living ones or unknown ones may use stays") {
+TEST_CASE("a store removes directories of exited processes and keeps those of running and unknown ones") {
   Scratch run;
   const auto mine = checkpoint::private_directory_name();
   const auto host = ".saving-" + host_name() + ".";
   REQUIRE(mine.starts_with(host + std::to_string(getpid()) + "."));
-  auto reused = mine;  // my process number, and another start
+  auto reused = mine;  // the id of this process with another start time
   reused.replace(host.size() + std::to_string(getpid()).size() + 1, 1, "9");
   auto elsewhere = mine;
   elsewhere.replace(0, host.size(), ".saving-other.host.");
@@ -368,10 +367,10 @@ TEST_CASE("what killed processes left is swept, what living ones or unknown ones
   CHECK(names_in(run.path()) == left);
   const auto texts = said.take();
   REQUIRE(texts.size() == 1);
-  CHECK_THAT(texts.front(), Catch::Contains("only one program at a time"));
+  CHECK_THAT(texts.front(), Catch::Contains("Only one program at a time"));
 }
 
-TEST_CASE("a store that saves nothing writes nothing") {
+TEST_CASE("a store without saves writes no files") {
   Scratch run;
   run_ranks(1, [&](Communicator& communicator) {
     Field field(communicator);
@@ -382,7 +381,7 @@ TEST_CASE("a store that saves nothing writes nothing") {
   CHECK(names_in(run.path()).empty());
 }
 
-TEST_CASE("options that cannot work are refused") {
+TEST_CASE("invalid options of a store are errors") {
   Scratch run;
   run_ranks(1, [&](Communicator& communicator) {
     CheckpointStoreOptions options;

@@ -8,7 +8,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A matrix of [4, 6] in these slabs, or one rank's own.
+/// Returns the contents of a checkpoint with a tensor of shape [4, 6] in these slabs.
 Contents with_slabs(const std::vector<std::pair<Shape, Shape>>& slabs, const std::string& placement = "sharded",
                     const std::vector<int>& ranks = {}) {
   Contents contents;
@@ -28,7 +28,7 @@ std::string finding(const Contents& contents, int ranks) {
 
 }  // namespace
 
-TEST_CASE("slabs that tile a tensor, however they do, are all of it") {
+TEST_CASE("slabs that tile a tensor are complete") {
   CHECK(finding(with_slabs({{{0, 0}, {4, 6}}}), 3) == "");
   CHECK(finding(with_slabs({{{0, 0}, {1, 6}}, {{1, 0}, {3, 6}}}), 2) == "");
   CHECK(finding(with_slabs({{{0, 0}, {2, 2}}, {{2, 0}, {2, 2}}, {{0, 2}, {4, 1}}, {{0, 3}, {3, 3}}, {{3, 3}, {1, 3}}}),
@@ -36,15 +36,15 @@ TEST_CASE("slabs that tile a tensor, however they do, are all of it") {
   CHECK(finding(with_slabs({{{0, 0}, {4, 6}}, {{4, 0}, {0, 6}}}), 2) == "");
 }
 
-TEST_CASE("slabs that hold some elements twice and others not at all are not a tensor, though their number is right") {
+TEST_CASE("slabs with repeated and missing elements are incomplete even if the number of elements is right") {
   CHECK_THAT(finding(with_slabs({{{0, 0}, {2, 6}}, {{0, 0}, {2, 6}}}), 2), Contains("'w'") && Contains("twice"));
   CHECK_THAT(finding(with_slabs({{{0, 0}, {2, 6}}, {{1, 0}, {2, 6}}}), 2), Contains("twice"));
   CHECK_THAT(finding(with_slabs({{{0, 0}, {2, 3}}, {{2, 3}, {2, 3}}, {{0, 0}, {4, 3}}}), 3), Contains("twice"));
   CHECK_THAT(finding(with_slabs({{{0, 0}, {2, 6}}, {{2, 0}, {1, 6}}}), 2),
-             Contains("18 elements in its slabs where 24 belong"));
+             Contains("18 elements in its slabs instead of 24"));
 }
 
-TEST_CASE("a rank that has a tensor of its own twice does not stand for one that has none") {
+TEST_CASE("a repeated rank of a per_rank tensor does not replace a missing one") {
   const std::pair<Shape, Shape> own{{0, 0}, {4, 6}};
   CHECK(finding(with_slabs({own, own, own}, "per_rank"), 3) == "");
   CHECK_THAT(finding(with_slabs({own, own, own}, "per_rank", {0, 2, 2}), 3), Contains("'w'") && Contains("twice"));

@@ -27,13 +27,13 @@ const std::vector<Spec> small{{"model/w", DType::f32, {30}},
 
 std::vector<std::string> files_of(const std::string& directory) { return io::list_files_below(directory); }
 
-/// A run with checkpoints 0 (seed 1) and 1 (seed 2), of 2 ranks.
+/// A run with checkpoints 0 (seed 1) and 1 (seed 2) of 2 ranks.
 void save_two(const std::string& run_dir) {
   save_on(2, small, run_dir, 0, 1);
   save_on(2, small, run_dir, 1, 2);
 }
 
-/// Loads on 3 ranks, expecting checkpoint 0 and one skipped that mentions `word`.
+/// Loads on 3 ranks. Expects that checkpoint 0 is loaded and that one was skipped with a message that contains `word`.
 void expect_fallback(const std::string& run_dir, const std::string& word) {
   const auto loaded = load_on(3, small, run_dir, 1, 2);
   CHECK(loaded.differences == std::vector<std::string>{});
@@ -44,7 +44,7 @@ void expect_fallback(const std::string& run_dir, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("a flipped bit in any file is found, named, and the older checkpoint loads") {
+TEST_CASE("a flipped bit in any file is detected and named, and the older checkpoint loads") {
   Scratch run;
   save_two(run.path());
   const auto newest = run / "checkpoint_000001";
@@ -65,7 +65,7 @@ TEST_CASE("a flipped bit in any file is found, named, and the older checkpoint l
   CHECK(load_on(1, small, run.path(), 2, 2).differences.empty());
 }
 
-TEST_CASE("every single bit of a manifest counts") {
+TEST_CASE("every flipped bit of a manifest is detected") {
   Scratch run;
   save_on(1, {}, run.path(), 0, 1);
   const auto text = io::read_file(run / "checkpoint_000000/manifest.json");
@@ -79,12 +79,12 @@ TEST_CASE("every single bit of a manifest counts") {
   CHECK(passed == 0);
 }
 
-TEST_CASE("missing, truncated and lengthened files are found, and the older checkpoint loads") {
+TEST_CASE("missing, truncated and extended files are detected, and the older checkpoint loads") {
   for (const std::string file : {"shard-00000.h5", "shard-00001.h5", "state.h5", "manifest.json"}) {
     INFO(file);
     for (const std::string how : {"missing", "truncated", "empty", "lengthened", "a directory"}) {
       INFO(how);
-      if (file == "state.h5" && how == "missing") continue;  // see whole_view.cpp
+      if (file == "state.h5" && how == "missing") continue;  // see combined_view.cpp
       Scratch run;
       save_two(run.path());
       const auto path = run / ("checkpoint_000001/" + file);
@@ -99,7 +99,7 @@ TEST_CASE("missing, truncated and lengthened files are found, and the older chec
   }
 }
 
-TEST_CASE("where all checkpoints are damaged, each is named") {
+TEST_CASE("if all checkpoints are damaged, the error names each") {
   Scratch run;
   save_two(run.path());
   for (const std::string index : {"0", "1"}) fs::remove(run / ("checkpoint_00000" + index + "/shard-00001.h5"));
@@ -110,8 +110,8 @@ TEST_CASE("where all checkpoints are damaged, each is named") {
 
 namespace {
 
-/// What a load does about candidates that it has found damaged: the error of each of the ranks.
-std::vector<std::string> refusals(int ranks, const std::string& run_dir, const checkpoint::Skipped& skipped) {
+/// Returns the errors of refuse_damaged() on all ranks, for candidates that a load found damaged.
+std::vector<std::string> refusals(int ranks, const std::string& run_dir, const checkpoint::SkippedCheckpoints& skipped) {
   Findings findings;
   run_ranks(ranks, [&](Communicator& communicator) {
     try {
@@ -128,8 +128,8 @@ std::vector<std::string> refusals(int ranks, const std::string& run_dir, const c
 
 }  // namespace
 
-TEST_CASE("all ranks call checkpoints damaged for good only if other readings find them damaged, too") {
-  const checkpoint::Skipped one{{"checkpoint_000001: bad"}, false};
+TEST_CASE("damage is permanent only if readings by other ranks confirm it") {
+  const checkpoint::SkippedCheckpoints one{{"checkpoint_000001: bad"}, false};
   for (const int ranks : {1, 2, 3})
     for (const std::string file : {"manifest.json", "shard-00000.h5", "shard-00001.h5"}) {
       INFO(ranks << " ranks, " << file);
@@ -139,7 +139,7 @@ TEST_CASE("all ranks call checkpoints damaged for good only if other readings fi
       REQUIRE(before.size() == static_cast<std::size_t>(ranks));
       for (const auto& text : before)
         CHECK_THAT(text, Catch::StartsWith("70 all are damaged:\n  checkpoint_000001: bad\n") &&
-                             Catch::Contains("is whole at another reading"));
+                             Catch::Contains("is intact when it is read again"));
       for (const std::string index : {"0", "1"}) fs::resize_file(run / ("checkpoint_00000" + index + "/" + file), 100);
       const auto after = refusals(ranks, run.path(), one);
       REQUIRE(after.size() == static_cast<std::size_t>(ranks));
@@ -147,7 +147,7 @@ TEST_CASE("all ranks call checkpoints damaged for good only if other readings fi
     }
 }
 
-TEST_CASE("a load that checks first leaves the State as it was if all checkpoints are damaged") {
+TEST_CASE("a load that verifies first does not change the State if all checkpoints are damaged") {
   Scratch run;
   save_two(run.path());
   for (const std::string index : {"0", "1"}) {
@@ -171,24 +171,24 @@ TEST_CASE("a load that checks first leaves the State as it was if all checkpoint
   }
 }
 
-TEST_CASE("checkpoints of a storage whose errors may pass are not called damaged for good") {
+TEST_CASE("temporary storage errors are not permanent damage") {
   Scratch run;
   save_two(run.path());
   const auto texts = refusals(2, run.path(), {{"checkpoint_000001: Input/output error"}, true});
   REQUIRE(texts.size() == 2);
-  for (const auto& text : texts) CHECK_THAT(text, Catch::StartsWith("70 ") && Catch::Contains("errors that may pass"));
+  for (const auto& text : texts) CHECK_THAT(text, Catch::StartsWith("70 ") && Catch::Contains("reports temporary errors"));
 }
 
-TEST_CASE("a directory under another checkpoint's name is not loaded") {
+TEST_CASE("a checkpoint directory with a wrong number is not loaded") {
   Scratch run;
   save_on(2, small, run.path(), 0, 1);
   fs::copy(run / "checkpoint_000000", run / "checkpoint_000001");
-  expect_fallback(run.path(), "index 0");
+  expect_fallback(run.path(), "contains checkpoint number 0");
   CHECK(checkpoint::list(run.path()).size() == 1);
   CHECK(checkpoint::highest_number(run.path()) == 1);
 }
 
-TEST_CASE("files that the manifest does not list are named, and are no damage") {
+TEST_CASE("files that the manifest does not list are reported and do not damage the checkpoint") {
   Scratch run;
   save_on(2, small, run.path(), 0, 1);
   const auto directory = run / "checkpoint_000000";
@@ -202,7 +202,7 @@ TEST_CASE("files that the manifest does not list are named, and are no damage") 
 
 namespace {
 
-/// Saves on 2 ranks if rank 1's shard is large; what became of it.
+/// Saves on 2 ranks with a state that makes rank 1's shard large, and returns the result.
 checkpoint::SaveResult save_large(const std::string& run_dir, std::int64_t index) {
   checkpoint::SaveResult result;
   run_ranks(2, [&](Communicator& communicator) {
@@ -225,7 +225,7 @@ void expect_dropped(const checkpoint::SaveResult& result, const std::string& run
 
 }  // namespace
 
-TEST_CASE("a full disk drops the checkpoint on all ranks, says where, and keeps the older ones") {
+TEST_CASE("a full disk drops the checkpoint on all ranks, names the file, and keeps older checkpoints") {
   Scratch at;
   if (mount("tmpfs", at.path().c_str(), "tmpfs", 0, "size=4m") != 0) {
     test::skip("a full disk: mounting a small tmpfs needs root");
@@ -235,7 +235,7 @@ TEST_CASE("a full disk drops the checkpoint on all ranks, says where, and keeps 
   fs::create_directory(run_dir);
   save_on(2, small, run_dir, 0, 1);
   expect_dropped(save_large(run_dir, 1), run_dir, "No space left on device; ");
-  CHECK(save_on(2, small, run_dir, 1, 1).committed);  // and the next one works again
+  CHECK(save_on(2, small, run_dir, 1, 1).committed);  // the next save succeeds
   umount(at.path().c_str());
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("a write that fails on one rank drops the checkpoint on all ranks") {
   expect_dropped(result, run.path(), "File too large");
 }
 
-TEST_CASE("a run directory that takes no files is a dropped checkpoint, not a hang") {
+TEST_CASE("a run directory without write permission drops the checkpoint and does not hang") {
   Scratch run;
   std::ofstream(run / ".attempt-1") << "in the way";
   const auto result = save_on(3, small, run.path(), 0, 1);

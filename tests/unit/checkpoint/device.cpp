@@ -1,4 +1,4 @@
-// Tensors on GPUs, with fake ones: their memory cannot be touched by the host, and copies come late.
+// Tests of tensors on fake GPUs. The host cannot access their memory, and copies are asynchronous.
 #include <catch2/catch.hpp>
 
 #include "checkpoint/load/load.hpp"
@@ -22,7 +22,7 @@ checkpoint::SaveResult save_device(FakeGpus& gpus, int ranks, const std::string&
     auto save = options_for(run_dir, 0);
     checkpoint::Saver saver(save.saver, communicator);
     auto failed = saver.start(model.state, {save.meta, {}});
-    model.fill(seed + 1);  // the step that follows
+    model.fill(seed + 1);  // the next training step
     const auto result = failed ? *failed : saver.finish().value();
     communicator.barrier();
     if (communicator.rank() == 0) first = result;
@@ -43,7 +43,7 @@ std::vector<std::string> load_device(FakeGpus& gpus, int ranks, const std::strin
 
 }  // namespace
 
-TEST_CASE("tensors on GPUs are saved as they were at the step, and come back bit for bit on any rank count") {
+TEST_CASE("tensors on GPUs are saved as they were at the step and load bit for bit on any number of ranks") {
   FakeGpus gpus(2);
   const device::ReplacedRuntime replaced(gpus);
   for (const int writers : {1, 2, 3}) {
@@ -58,7 +58,7 @@ TEST_CASE("tensors on GPUs are saved as they were at the step, and come back bit
   }
 }
 
-TEST_CASE("what is saved from GPUs and what is saved from the host are the same checkpoint") {
+TEST_CASE("saves from GPU memory and from host memory write the same files") {
   FakeGpus gpus;
   const device::ReplacedRuntime replaced(gpus);
   Scratch from_gpus;
@@ -69,10 +69,11 @@ TEST_CASE("what is saved from GPUs and what is saved from the host are the same 
   CHECK(load_device(gpus, 2, from_host.path(), 9, 2) == std::vector<std::string>{});
 }
 
-TEST_CASE("each byte on a GPU is copied once for a checkpoint, into memory that is pinned until the saver ends") {
+TEST_CASE("a save copies each byte on a GPU once, into memory that is pinned until the saver is destroyed") {
   FakeGpus gpus;
   const device::ReplacedRuntime replaced(gpus);
-  const std::vector<Spec> specs = {{"a", DType::f32, {5'000'000}}, {"b", DType::u8, {77}}};  // more than two blocks
+  const std::vector<Spec> specs = {{"a", DType::f32, {5'000'000}},
+                                   {"b", DType::u8, {77}}};  // more than two blocks of 4 MiB
   Scratch scratch;
   bool pinned = false;
   gpus.bytes_to_host = 0;
@@ -90,7 +91,7 @@ TEST_CASE("each byte on a GPU is copied once for a checkpoint, into memory that 
   CHECK(gpus.bytes_to_host == 20'000'077);
 }
 
-TEST_CASE("where memory cannot be pinned, tensors on GPUs are saved all the same") {
+TEST_CASE("tensors on GPUs are saved even if memory cannot be pinned") {
   FakeGpus gpus;
   gpus.can_pin = false;
   const device::ReplacedRuntime replaced(gpus);
@@ -99,7 +100,7 @@ TEST_CASE("where memory cannot be pinned, tensors on GPUs are saved all the same
   CHECK(load_device(gpus, 1, scratch.path(), 3, 1) == std::vector<std::string>{});
 }
 
-TEST_CASE("a tensor that is said to lie on a GPU and does not is named, at a save and at a restore") {
+TEST_CASE("a tensor that is declared as GPU memory but is not is named by save and restore") {
   FakeGpus gpus;
   const device::ReplacedRuntime replaced(gpus);
   Scratch scratch;
@@ -115,10 +116,10 @@ TEST_CASE("a tensor that is said to lie on a GPU and does not is named, at a sav
   run_ranks(1, [&](Communicator& communicator) { save_now(on_host, options_for(scratch.path(), 1), communicator); });
   CHECK_THROWS_WITH(
       run_ranks(1, [&](Communicator& communicator) { checkpoint::load_latest(state, scratch.path(), communicator); }),
-      Contains("'lost'") && Contains("belongs to none"));
+      Contains("'lost'") && Contains("no GPU owns"));
 }
 
-TEST_CASE("a state without tensors on GPUs touches no GPU") {
+TEST_CASE("a state without tensors on GPUs uses no GPU") {
   FakeGpus gpus;
   const device::ReplacedRuntime replaced(gpus);
   Scratch scratch;
@@ -128,7 +129,7 @@ TEST_CASE("a state without tensors on GPUs touches no GPU") {
   CHECK(gpus.pinned() == 0);
 }
 
-TEST_CASE("a GPU that does not answer fails the save within the limit") {
+TEST_CASE("a GPU that does not respond fails the save within the limit") {
   FakeGpus gpus;
   const device::ReplacedRuntime replaced(gpus);
   Scratch scratch;

@@ -4,7 +4,7 @@
 
 namespace trainrt::test {
 
-/// A Model whose tensors lie on GPUs, but for every third.
+/// A Model in GPU memory, except for every third tensor.
 class DeviceModel {
  public:
   DeviceModel(device::Runtime& gpus, const std::vector<Spec>& specs, int rank, int size)
@@ -31,18 +31,18 @@ class DeviceModel {
     state.value("nothing", host.nothing);
   }
 
-  /// Waits for what fill() enqueued, which reads memory of this.
+  /// Waits for the copies of fill(), which read memory of this object.
   ~DeviceModel() {
     for (int gpu = 0; gpu < gpus_.count(); ++gpu) device::wait_within(*gpus_.default_stream(gpu)->record(), 30);
   }
   DeviceModel(const DeviceModel&) = delete;
 
-  /// Enqueued only, on the default streams, as a training step would.
+  /// Enqueues copies on the default streams, as a training step does.
   void fill(std::uint64_t seed) {
     host.fill(seed);
     for (const auto& tensor : moved_) {
       auto& bytes = sent_.emplace_back(static_cast<const char*>(tensor.on_host), tensor.bytes);
-      std::memset(tensor.on_host, 0x33, tensor.bytes);  // the host's copy is of no use from here on
+      std::memset(tensor.on_host, 0x33, tensor.bytes);  // invalidate the host's copy
       gpus_.default_stream(tensor.gpu)->to_device(tensor.memory.get(), bytes.data(), bytes.size());
     }
   }
@@ -63,7 +63,7 @@ class DeviceModel {
   };
   device::Runtime& gpus_;
   std::vector<Moved> moved_;
-  std::deque<std::string> sent_;  // all of it: copies may not have been done yet
+  std::deque<std::string> sent_;  // kept until copies are done
 };
 
 }  // namespace trainrt::test

@@ -1,8 +1,8 @@
-// A checkpoint of format version 2 that lies in the source tree, tests/golden/run: what is stored today must be read for
-// ever. It was written by three ranks on two nodes (two shard files) with
+// Tests of a checkpoint of format version 2 in the source tree, tests/golden/run, which all later versions must be able to
+// read. Three ranks on two nodes (two shard files) wrote it with
 //   build/tests/test_unit_checkpoint "[golden-write]"
-// which refuses to write over one. If the format changes its version, keep this directory as it is, say in the test what
-// this trainrt answers to it, and write a new one beside it.
+// which refuses to overwrite an existing one. If the version of the format changes, do not change this directory: state in
+// the test how trainrt handles it, and add a new directory.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -23,13 +23,13 @@ namespace {
 const std::string golden_run = TRAINRT_SOURCE_DIR "/tests/golden/run";
 constexpr int writers = 3;
 
-/// Byte k of an entry. Not from any library: these bytes are the same everywhere, for ever.
+/// Returns byte k of an entry. Does not use a library, so that the bytes never change.
 std::byte golden_byte(std::size_t entry, std::size_t k, DType dtype, int rank) {
   const auto value = 37 * entry + 11 * k + k / 251 + 5 * static_cast<std::size_t>(rank) + 1;
   return static_cast<std::byte>(dtype == DType::boolean ? value & 1 : value & 0xff);
 }
 
-/// One rank's state of the golden run: every dtype, placement and kind of value, several slabs, and files.
+/// The state of one rank of the golden run: all dtypes, placements and kinds of values, several slabs, and files.
 class Golden {
  public:
   Golden(int rank, int ranks, const std::string& folder) {
@@ -87,7 +87,7 @@ class Golden {
     std::vector<std::byte> bytes, expected;
   };
 
-  /// The bytes of a box of a whole tensor.
+  /// Returns the bytes of a box of a tensor.
   Held& hold(const std::string& name, DType dtype, const Shape& global, const Shape& offset, const Shape& shape,
              int source) {
     auto& held = parts_.emplace_back();
@@ -124,7 +124,7 @@ class Golden {
     if (spec.placement == Placement::per_rank) entry.per_rank();
   }
 
-  /// Six boxes that tile a matrix, dealt out to the ranks.
+  /// Adds six boxes that tile a matrix, distributed over the ranks.
   void add_pieces(int rank, int ranks) {
     ++entry_;
     for (std::int64_t box = 0; box < 6; ++box) {
@@ -143,7 +143,7 @@ std::string log_of(int rank) { return "the log of rank " + std::to_string(rank) 
 
 }  // namespace
 
-TEST_CASE("the golden checkpoint is written", "[.][golden-write]") {
+TEST_CASE("write the golden checkpoint", "[.][golden-write]") {
   REQUIRE_FALSE(io::exists(golden_run));
   Scratch own;
   io::write_file(own / "vocabulary.txt", "ein\nzwei\n");
@@ -162,7 +162,7 @@ TEST_CASE("the golden checkpoint is written", "[.][golden-write]") {
   REQUIRE(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("the golden checkpoint, written long ago by three ranks, loads bit for bit on any number of ranks") {
+TEST_CASE("the golden checkpoint of three ranks loads bit for bit on any number of ranks") {
   const auto directory = golden_run + "/checkpoint_000007";
   CHECK(checkpoint::verify(directory) == std::vector<std::string>{});
   CHECK(checkpoint::unlisted_files(directory) == std::vector<std::string>{});
@@ -195,7 +195,7 @@ TEST_CASE("the golden checkpoint, written long ago by three ranks, loads bit for
   }
 }
 
-TEST_CASE("the golden checkpoint has the files that its format names") {
+TEST_CASE("the golden checkpoint has exactly the files of its format") {
   const auto manifest = checkpoint::read_manifest(golden_run + "/checkpoint_000007");
   REQUIRE(manifest.shards.size() == 2);
   CHECK(manifest.shards[0].parts.size() == 2);

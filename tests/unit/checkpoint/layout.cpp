@@ -21,7 +21,7 @@ std::vector<std::uint64_t> loads(const std::vector<std::uint64_t>& bytes, std::v
 
 }  // namespace
 
-TEST_CASE("each writer gets about as many bytes") {
+TEST_CASE("writers get about the same number of bytes") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 50; ++round) {
     std::vector<std::uint64_t> bytes(1 + random() % 60);
@@ -34,16 +34,16 @@ TEST_CASE("each writer gets about as many bytes") {
   }
 }
 
-TEST_CASE("whole tensors go where less is written anyway") {
+TEST_CASE("small tensors are assigned to the writers with the lowest load") {
   CHECK(loads({10, 10}, {100, 0, 90}) == std::vector<std::uint64_t>{100, 20, 90});
   CHECK(loads({}, {1, 2}) == std::vector<std::uint64_t>{1, 2});
 }
 
-TEST_CASE("equal tensors are dealt out in turn, the same on every rank") {
+TEST_CASE("equal tensors are assigned in turn, in the same way on every rank") {
   CHECK(assign_writers(std::vector<std::uint64_t>(5, 8), {0, 0, 0}) == std::vector<int>{0, 1, 2, 0, 1});
 }
 
-TEST_CASE("a rank writes its own slab, its own per_rank tensor, and its share of the whole ones") {
+TEST_CASE("a rank writes its own slab, its own per_rank tensor, and its share of replicated tensors") {
   std::vector<float> data(8);
   State state;
   state.tensor("b", TensorView{data.data(), DType::f32, {8}});
@@ -58,7 +58,7 @@ TEST_CASE("a rank writes its own slab, its own per_rank tensor, and its share of
   CHECK(layout.tensors[3].slabs[1].writer == 1);
 }
 
-TEST_CASE("a layout of one file lists what is written into it as the whole layout does, and nothing of the other files") {
+TEST_CASE("a layout of one file contains the slabs of that file as in the complete layout, and no others") {
   std::vector<float> data(64);
   State state;
   state.tensor("own", TensorView{data.data(), DType::f32, {2}}).per_rank();
@@ -89,7 +89,7 @@ TEST_CASE("a layout of one file lists what is written into it as the whole layou
   }
 }
 
-TEST_CASE("rank 0 keeps the slabs of all ranks for the view, the others those of their own file") {
+TEST_CASE("rank 0 keeps the slabs of all ranks for the combined view, and other ranks those of their own file") {
   constexpr int ranks = 4;
   std::array<bool, ranks> complete{};
   std::array<std::size_t, ranks> slabs{};
@@ -100,7 +100,7 @@ TEST_CASE("rank 0 keeps the slabs of all ranks for the view, the others those of
     state.tensor("own", TensorView{&data, DType::f32, {1}}).per_rank();
     state.tensor("split", TensorView{&data, DType::f32, {1}}).sharded(0, communicator.rank(), ranks);
     Agreement agreement(communicator, {0, 0, 0, 1});
-    agreement.update(state, Agreement::For::plan);
+    agreement.update(state, Agreement::Purpose::plan);
     complete[rank] = agreement.layout().complete;
     for (const auto& tensor : agreement.layout().tensors) slabs[rank] += tensor.slabs.size();
   });

@@ -32,7 +32,7 @@ void write_at(const std::string& path, std::uint64_t at, const std::string& byte
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Changes the first index of a shard, under right digests: what a writer with a bug would leave.
+/// Changes the first index of a shard and updates all digests, as a writer with a bug would.
 void tamper(const std::string& directory, std::size_t shard, const std::function<void(checkpoint::Index&)>& change) {
   auto manifest = checkpoint::read_manifest(directory);
   auto& record = manifest.shards[shard];
@@ -63,8 +63,8 @@ checkpoint::PartialResult load_from_on(int ranks, const std::vector<Spec>& specs
 
 }  // namespace
 
-TEST_CASE("slabs anywhere in a tensor load from slabs anywhere else") {
-  // An array of 6 x 8, saved by 3 ranks in columns, loaded by 2 ranks in four blocks each, in another order.
+TEST_CASE("any slabs of a tensor load from any other slabs") {
+  // A tensor of 6 x 8 is saved by 3 ranks in columns, and loaded by 2 ranks in four blocks each, in another order.
   Scratch run;
   const auto value_at = [](std::int64_t row, std::int64_t column) { return static_cast<float>(row * 8 + column); };
   run_ranks(3, [&](Communicator& communicator) {
@@ -93,7 +93,7 @@ TEST_CASE("slabs anywhere in a tensor load from slabs anywhere else") {
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("tensors of many blocks load on any number of ranks") {
+TEST_CASE("tensors of several blocks load on any number of ranks") {
   Scratch run;
   const std::vector<Spec> large{{"whole", DType::f32, {5000, 1000}},
                                 {"columns", DType::u8, {3000, 6001}, Placement::sharded, 1},
@@ -102,27 +102,27 @@ TEST_CASE("tensors of many blocks load on any number of ranks") {
   for (const int readers : {1, 2, 3, 4}) CHECK(load_on(readers, large, run.path(), 4, 3).differences.empty());
 }
 
-TEST_CASE("an index that is wrong under right digests is found, by all readers") {
+TEST_CASE("an invalid index with valid digests is detected by load, verify and PieceReader") {
   struct Case {
     std::string word;
     std::function<void(checkpoint::Index&)> change;
   };
   const std::vector<Case> cases{
-      {"no block holds byte",
+      {"no block contains byte",
        [](checkpoint::Index& index) {
          index = {index.rank, {}, {}, {}};
        }},
-      {"lies outside the blocks", [](checkpoint::Index& index) { index.blocks.clear(); }},
-      {"two blocks hold byte", [](checkpoint::Index& index) { index.blocks.push_back(index.blocks.front()); }},
-      {"ends behind the", [](checkpoint::Index& index) { index.blocks.back().bytes += 1; }},
-      {"is of rank 5, not 0", [](checkpoint::Index& index) { index.rank = 5; }},
+      {"is outside the blocks", [](checkpoint::Index& index) { index.blocks.clear(); }},
+      {"two blocks contain byte", [](checkpoint::Index& index) { index.blocks.push_back(index.blocks.front()); }},
+      {"ends after the", [](checkpoint::Index& index) { index.blocks.back().bytes += 1; }},
+      {"belongs to rank 5, not 0", [](checkpoint::Index& index) { index.rank = 5; }},
       {"'own' is a tensor of", [](checkpoint::Index& index) { index.tensors.back().name = "own"; }},
-      {"where 1 belong", [](checkpoint::Index& index) { index.values.push_back(index.values.front()); }},
+      {"instead of 1", [](checkpoint::Index& index) { index.values.push_back(index.values.front()); }},
       {"elements in its slabs",
        [](checkpoint::Index& index) {
          std::erase_if(index.tensors, [](const auto& entry) { return entry.name == "split"; });
        }},
-      {"has 1 ranks where 2 belong", [](checkpoint::Index& index) {
+      {"has 1 ranks instead of 2", [](checkpoint::Index& index) {
          std::erase_if(index.tensors, [](const auto& entry) { return entry.name == "own"; });
        }}};
   for (const auto& [word, change] : cases) {
@@ -142,7 +142,7 @@ TEST_CASE("an index that is wrong under right digests is found, by all readers")
   }
 }
 
-TEST_CASE("an index that is said to be of gigabytes is refused before it is read") {
+TEST_CASE("an index larger than the maximum is refused before it is read") {
   Scratch run;
   save_on(1, small, run.path(), 0, 1);
   save_on(1, small, run.path(), 1, 2);
@@ -151,16 +151,16 @@ TEST_CASE("an index that is said to be of gigabytes is refused before it is read
   auto& shard = manifest.shards.front();
   shard.parts.front().bytes = std::uint64_t{2} << 30;
   shard.bytes = shard.parts.front().at + shard.parts.front().bytes;
-  std::filesystem::resize_file(directory + "/" + shard.name, shard.bytes);  // a hole
+  std::filesystem::resize_file(directory + "/" + shard.name, shard.bytes);  // extend the file by a hole
   std::filesystem::remove(directory + "/manifest.json");
   io::write_file(directory + "/manifest.json", checkpoint::to_text(manifest));
   const auto loaded = load_on(1, small, run.path(), 1, 1);
   REQUIRE(loaded.result->skipped.size() == 1);
-  CHECK_THAT(loaded.result->skipped.front(), Contains("an index of 2147483648 bytes: no index is larger than"));
-  CHECK_THAT(join(checkpoint::verify(directory)), Contains("no index is larger than"));
+  CHECK_THAT(loaded.result->skipped.front(), Contains("an index of 2147483648 bytes; the maximum is"));
+  CHECK_THAT(join(checkpoint::verify(directory)), Contains("the maximum is"));
 }
 
-TEST_CASE("where a tensor is optional nothing of a damaged checkpoint is copied") {
+TEST_CASE("with optional tensors, nothing is copied from a damaged checkpoint") {
   Scratch run;
   auto with_more = small;
   with_more.push_back({"more", DType::f32, {64}});
@@ -181,7 +181,7 @@ TEST_CASE("where a tensor is optional nothing of a damaged checkpoint is copied"
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("an optional value of a damaged checkpoint does not come into a state whose older checkpoint lacks it") {
+TEST_CASE("an optional value of a damaged checkpoint is not loaded if the older checkpoint lacks it") {
   Scratch run;
   const auto with_state = [&](const std::function<void(Communicator&, State&, std::vector<float>&, double&)>& work) {
     run_ranks(2, [&](Communicator& communicator) {
@@ -212,7 +212,7 @@ TEST_CASE("an optional value of a damaged checkpoint does not come into a state 
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("a file of one block or of small ones is read without other threads, one of several large blocks with them") {
+TEST_CASE("small files are read by the calling thread, and large ones by several threads") {
   Scratch run;
   const auto others_read = [&](std::int64_t index) {
     std::atomic<bool> others{false};
@@ -235,7 +235,7 @@ TEST_CASE("a file of one block or of small ones is read without other threads, o
   CHECK(others_read(2));
 }
 
-TEST_CASE("what ranks tell each other of an index is its text alone, not the room that it has in the file") {
+TEST_CASE("ranks send each other the text of an index without its padding") {
   Scratch run;
   save_on(1, small, run.path(), 0, 1);
   const auto manifest = checkpoint::read_manifest(run / "checkpoint_000000");
@@ -245,7 +245,7 @@ TEST_CASE("what ranks tell each other of an index is its text alone, not the roo
   CHECK(text.size() < shard.parts.front().bytes);
 }
 
-TEST_CASE("a missing view is a note, a damaged one is damage") {
+TEST_CASE("a missing combined view is a note, and a damaged one is damage") {
   Scratch run;
   save_on(2, small, run.path(), 0, 1);
   CHECK(load_on(2, small, run.path(), 1, 2).result->notes.empty());
@@ -259,7 +259,7 @@ TEST_CASE("a missing view is a note, a damaged one is damage") {
   CHECK(checkpoint::verify(run / "checkpoint_000000").size() == 1);
 }
 
-TEST_CASE("progress of a check ends at all bytes") {
+TEST_CASE("the progress of a verification ends at the total number of bytes") {
   Scratch run;
   save_on(2, every_kind(), run.path(), 0, 1);
   std::uint64_t last = 0;
@@ -275,7 +275,7 @@ TEST_CASE("progress of a check ends at all bytes") {
   CHECK(last == all);
 }
 
-TEST_CASE("patterns load a part of a checkpoint, and say what was taken, missing and unused") {
+TEST_CASE("patterns load a part of a checkpoint and report taken, missing and unused entries") {
   Scratch run;
   save_on(2, {{"model/a", DType::f32, {6}}, {"model/b", DType::f32, {2}}, {"head/w", DType::f32, {3}}}, run.path(), 0, 1);
   const std::vector<Spec> other{
@@ -298,20 +298,20 @@ TEST_CASE("patterns load a part of a checkpoint, and say what was taken, missing
   CHECK(load_from_on(1, other, run.path(), {"!head/*", "!note"}).taken.size() == 6);
 }
 
-TEST_CASE("what the patterns select must fit, and be something") {
+TEST_CASE("entries that patterns select must match the State, and at least one must exist") {
   Scratch run;
   save_on(2, {{"model/a", DType::f32, {6}}, {"head/w", DType::f32, {3}}}, run.path(), 0, 1);
   const std::vector<Spec> other{{"model/a", DType::f64, {6}}, {"head/w", DType::f32, {3}, Placement::per_rank}};
   const auto why = [&](const std::vector<std::string>& patterns) {
     return error_of([&] { load_from_on(2, other, run.path(), patterns); });
   };
-  CHECK_THAT(why({"*"}), Contains("'model/a' is a tensor of f32 [6] in the checkpoint, and a tensor of f64 [6]") &&
+  CHECK_THAT(why({"*"}), Contains("'model/a' is a tensor of f32 [6] in the checkpoint but a tensor of f64 [6]") &&
                              Contains("'head/w'") && Contains("'!NAME'"));
-  CHECK_THAT(why({"nothing/*"}), Contains("nothing/*") && Contains("'model/a'") && Contains("the State holds"));
-  CHECK_THAT(why({}), Contains("of another model"));
+  CHECK_THAT(why({"nothing/*"}), Contains("nothing/*") && Contains("'model/a'") && Contains("the State has"));
+  CHECK_THAT(why({}), Contains("belongs to another model"));
 }
 
-TEST_CASE("a path that is no checkpoint is named for what it is") {
+TEST_CASE("a path without a checkpoint is an error that describes the path") {
   Scratch run;
   const auto why = [&](const std::string& path) -> std::string {
     try {
@@ -323,7 +323,7 @@ TEST_CASE("a path that is no checkpoint is named for what it is") {
   };
   std::ofstream(run / "file") << "x";
   fs::create_directory(run / "empty");
-  CHECK_THAT(why(run / "no such"), Contains("no such") && Contains("nothing of that name"));
+  CHECK_THAT(why(run / "no such"), Contains("no such") && Contains("it does not exist"));
   CHECK_THAT(why(run / "file"), Contains("it is a file"));
   CHECK_THAT(why(run / "empty"), Contains("without checkpoints"));
   save_on(2, small, run / "run", 3, 1);
@@ -332,7 +332,7 @@ TEST_CASE("a path that is no checkpoint is named for what it is") {
              Contains("cannot load from") && Contains("shard-00001.h5' is damaged: bytes 0 to "));
 }
 
-TEST_CASE("a reader gives every tensor, in any box, and every value") {
+TEST_CASE("PieceReader reads any box of any tensor, and every value") {
   Scratch run;
   const auto specs = every_kind();
   save_on(3, specs, run.path(), 0, 6);
@@ -371,7 +371,7 @@ TEST_CASE("a reader gives every tensor, in any box, and every value") {
              Contains("shard-00001.h5' is damaged"));
 }
 
-TEST_CASE("files come back where they belong, are checked, and are left alone where they are right") {
+TEST_CASE("files of the State are restored and verified, and correct ones are not written") {
   Scratch run;
   Scratch node;
   const std::string large = std::string(checkpoint::block_bytes + 5, 'v') + "end";
@@ -421,5 +421,5 @@ TEST_CASE("files come back where they belong, are checked, and are left alone wh
                  checkpoint::load_latest(state, run.path(), communicator);
                });
              }),
-             Contains("'other' is in the State only, a file"));
+             Contains("'other' is only in the State: a file"));
 }

@@ -35,7 +35,7 @@ Manifest example() {
   return manifest;
 }
 
-/// The text with one change, under a right digest.
+/// Returns the text with one change and a valid digest.
 std::string changed(const std::string& what, const std::string& by) {
   auto text = to_text(example());
   const auto at = text.find(what);
@@ -51,7 +51,7 @@ std::string why(const std::string& what, const std::string& by) {
 
 }  // namespace
 
-TEST_CASE("a manifest comes back as it was written") {
+TEST_CASE("a manifest is parsed as it was written") {
   const auto text = to_text(example());
   const auto read = manifest_from(text, "m");
   CHECK(to_text(read) == text);
@@ -69,7 +69,7 @@ TEST_CASE("a manifest comes back as it was written") {
   CHECK(read.files[1].rank == 1);
 }
 
-TEST_CASE("what older manifests lack is optional, and comes back where it is there") {
+TEST_CASE("keys that older manifests lack are optional") {
   auto manifest = example();
   const auto plain = to_text(manifest);
   CHECK(plain.find("at_stop") == std::string::npos);
@@ -91,12 +91,12 @@ TEST_CASE("what older manifests lack is optional, and comes back where it is the
   CHECK_THAT(why(R"("metadata": {)", R"("iteration_s": -1, "metadata": {)"), Contains("'iteration_s'"));
 }
 
-TEST_CASE("two kinds of metadata become one, and of a key that both have the later counts") {
+TEST_CASE("merged metadata has the keys of both objects, and the second one's value for common keys") {
   CHECK(merged_metadata("{}", R"({"a": 1})") == R"({"a":1})");
   CHECK(merged_metadata(R"({"a": {"b": 1}, "c": 2})", R"({"a": {"d": 3}})") == R"({"a":{"d":3},"c":2})");
 }
 
-TEST_CASE("metadata that is no JSON object is refused when a manifest is made") {
+TEST_CASE("metadata that is not a JSON object is an error when a manifest is written") {
   for (const auto* bad : {"[]", "7", "{", "", "{} {}"}) {
     auto manifest = example();
     manifest.meta.metadata = bad;
@@ -104,7 +104,7 @@ TEST_CASE("metadata that is no JSON object is refused when a manifest is made") 
   }
 }
 
-TEST_CASE("metadata that is accepted can be saved and loaded, however deep it is nested") {
+TEST_CASE("accepted metadata of any depth can be saved and loaded") {
   const auto nested = [](std::size_t levels) {
     return R"({"a":)" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
   };
@@ -115,13 +115,13 @@ TEST_CASE("metadata that is accepted can be saved and loaded, however deep it is
     CHECK(manifest_from(to_text(manifest), "m").meta.metadata == nested(levels));
   }
   CHECK(levels == 64);
-  CHECK_THAT(error_of([&] { check_metadata(nested(1'000'000)); }), Contains("nested too deep"));
+  CHECK_THAT(error_of([&] { check_metadata(nested(1'000'000)); }), Contains("nested too deeply"));
 }
 
-TEST_CASE("each part of a manifest is read strictly, under a right digest too") {
+TEST_CASE("every invalid manifest is an error, even with a valid digest") {
   CHECK_THAT(why(R"("version": 2)", R"("version": 1)"), Contains("'RUN/manifest.json': the manifest has 'version' 1"));
   CHECK_THAT(why("trainrt checkpoint", "another"), Contains("'format'"));
-  CHECK_THAT(why(R"("index": 12)", R"("index": -12)"), Contains("'index' that is no count"));
+  CHECK_THAT(why(R"("index": 12)", R"("index": -12)"), Contains("'index' that is not an integer"));
   CHECK_THAT(why(R"("step": 1200)", R"("step": 1200.5)"), Contains("'step'"));
   CHECK_THAT(why(R"("step": 1200)", R"("more": 1, "step": 1200)"), Contains("unknown key 'more'"));
   CHECK_THAT(why(R"("step": 1200)", R"("steps": 1200)"), Contains("lacks 'step'"));
@@ -129,25 +129,25 @@ TEST_CASE("each part of a manifest is read strictly, under a right digest too") 
   CHECK_THAT(why(R"("ranks": 3)", R"("ranks": 2)"), Contains("part of rank 2"));
   CHECK_THAT(why(R"("ranks": 3)", R"("ranks": 9223372036854775807)"), Contains("'ranks'"));
   CHECK_THAT(why("0.1", R"("x")"), Contains("metric 'loss'"));
-  CHECK_THAT(why(R"("metadata": {)", R"("metadata": 5, "more": {)"), Contains("'metadata' that is no object"));
+  CHECK_THAT(why(R"("metadata": {)", R"("metadata": 5, "more": {)"), Contains("'metadata' that is not an object"));
   CHECK_THAT(why("shard-00001.h5", "shard-00002.h5"), Contains("not 'shard-00001.h5'"));
   CHECK_THAT(why("shard-00000.h5", "../shard-00000.h5"), Contains("../shard-00000.h5"));
-  CHECK_THAT(why(R"("at": 1100)", R"("at": 1101)"), Contains("do not follow each other"));
+  CHECK_THAT(why(R"("at": 1100)", R"("at": 1101)"), Contains("a gap or an overlap"));
   CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1201)"), Contains("do not reach its end"));
-  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1199)"), Contains("behind its end"));
-  CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 9223372036854775807)"), Contains("behind its end"));
+  CHECK_THAT(why(R"("bytes": 1200)", R"("bytes": 1199)"), Contains("after its end"));
+  CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 9223372036854775807)"), Contains("after its end"));
   CHECK_THAT(why(R"("bytes": 100)", R"("bytes": 0)"), Contains("'bytes' 0"));
   CHECK_THAT(why(R"("rank": 2)", R"("rank": 1)"), Contains("two parts of rank 1"));
-  CHECK_THAT(why(a_digest, std::string(31, 'a')), Contains("no digest"));
+  CHECK_THAT(why(a_digest, std::string(31, 'a')), Contains("not a digest"));
   CHECK_THAT(why("files/vocabulary.txt", "files/rank-00001/log"), Contains("lists 'files/rank-00001/log' twice"));
   for (const std::string name :
        {"manifest.json", "/etc/passwd", "files/../x", "files//x", "files/", "files", "x/y", "files/."})
-    CHECK_THAT(why("files/vocabulary.txt", name), Contains("no file below 'files'"));
+    CHECK_THAT(why("files/vocabulary.txt", name), Contains("not a file below 'files'"));
   CHECK_THAT(why(R"("rank": null)", R"("rank": 3)"), Contains("file of rank 3"));
-  CHECK_THAT(error_of([] { manifest_from("", "m"); }), Contains("cut short"));
+  CHECK_THAT(error_of([] { manifest_from("", "m"); }), Contains("is truncated"));
 }
 
-TEST_CASE("a damaged manifest is an Error, or says the same") {
+TEST_CASE("a mutated manifest throws Error or has the same contents") {
   const std::uint64_t seed = 3;
   std::mt19937_64 random(seed);
   const auto good = to_text(example());
@@ -166,7 +166,7 @@ TEST_CASE("a damaged manifest is an Error, or says the same") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a manifest with any content under a right digest is an Error, or is read; never anything else") {
+TEST_CASE("a mutated manifest with a valid digest throws Error or is parsed") {
   const std::uint64_t seed = 4;
   std::mt19937_64 random(seed);
   const auto good = to_text(example());
@@ -185,7 +185,7 @@ TEST_CASE("a manifest with any content under a right digest is an Error, or is r
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a manifest says of every rank that wrote where its part lies, and names no ranks besides") {
+TEST_CASE("a manifest has exactly one part per rank") {
   CHECK_THAT(why("\"ranks\": 3", "\"ranks\": 2147483647"), Contains("parts of 3 of 2147483647 ranks"));
   CHECK_THAT(why("\"ranks\": 3", "\"ranks\": 2"), Contains("part of rank 2"));
 }

@@ -18,13 +18,13 @@
 
 namespace trainrt::test {
 
-/// A tensor of a made-up model.
+/// A tensor of a test model.
 struct Spec {
   std::string name;
   DType dtype = DType::f32;
-  Shape shape;  // of the whole
+  Shape shape;  // complete shape
   Placement placement = Placement::replicated;
-  int axis = 0;  // along which it is split, as evenly as it goes, the first ranks getting more
+  int axis = 0;  // axis that is divided between ranks; the first ranks get one more
 };
 
 inline std::vector<Spec> every_kind() {
@@ -45,7 +45,7 @@ inline std::vector<Spec> every_kind() {
   return specs;
 }
 
-/// The bytes of a whole tensor: any bits, so floats hold NaNs of all kinds. `seed` tells checkpoints apart.
+/// Returns pseudo-random bytes of a complete tensor, so floats include all kinds of NaN. They depend on `seed`.
 inline std::string whole_bytes(const Spec& spec, std::uint64_t seed, int rank) {
   auto key = std::hash<std::string>{}(spec.name) ^ (seed * 0x9e3779b97f4a7c15u);
   if (spec.placement == Placement::per_rank) key += static_cast<std::uint64_t>(rank) + 1;
@@ -65,7 +65,7 @@ inline Part part_of(std::int64_t extent, int rank, int size) {
   return {each * rank + std::min<std::int64_t>(rank, more), each + (rank < more ? 1 : 0)};
 }
 
-/// One rank's copy of a model: its tensors and values, and what they should be.
+/// One rank's copy of a model: tensors, values, and their expected contents.
 class Model {
  public:
   Model(std::vector<Spec> specs, int rank, int size) : specs_(std::move(specs)), rank_(rank), size_(size) {
@@ -91,7 +91,7 @@ class Model {
   }
   Model(const Model&) = delete;
 
-  /// This rank's bytes of tensor i, if rank `source` wrote per_rank tensors.
+  /// Returns this rank's expected bytes of tensor i. Per_rank tensors have the bytes of rank `source`.
   std::string expected(std::size_t i, std::uint64_t seed, int source) const {
     const auto& spec = specs_[i];
     const auto whole = whole_bytes(spec, seed, source);
@@ -117,14 +117,14 @@ class Model {
     }
     epoch = -static_cast<std::int32_t>(seed);
     steps = (std::int64_t{1} << 60) + static_cast<std::int64_t>(seed);
-    const std::uint64_t bits = 0x7ff4000000000000u + seed;  // a signalling NaN with a payload
+    const std::uint64_t bits = 0x7ff4000000000000u + seed;  // a signaling NaN with a payload
     std::memcpy(&loss, &bits, sizeof loss);
     done = seed % 2 == 1;
     note = "größe " + std::to_string(seed) + std::string("\0\0", 2);
     nothing.clear();
   }
 
-  /// "" if the state is what fill(seed) made on `writers` ranks; else the first entry that is not.
+  /// Returns "" if the state has the contents of fill(seed) on `writers` ranks, otherwise the first entry that differs.
   std::string difference(std::uint64_t seed, int writers) const {
     for (std::size_t i = 0; i < specs_.size(); ++i)
       if (memory_[i] != expected(i, seed, rank_ % writers)) return specs_[i].name;
@@ -157,7 +157,7 @@ class Model {
   State state_;
 };
 
-/// A checkpoint to take: where, and what its manifest says.
+/// Options and metadata of a checkpoint to save.
 struct Save {
   checkpoint::SaverOptions saver;
   checkpoint::Meta meta;

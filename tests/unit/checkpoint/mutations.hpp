@@ -4,7 +4,7 @@
 
 namespace trainrt::test {
 
-/// A damaged copy of a text: flipped bits, cuts, pieces that are repeated or moved, huge and odd numbers.
+/// Returns a mutated copy of a text: flipped bits, cuts, repeated or moved parts, and huge or unusual numbers.
 inline std::string mutated(std::string text, std::mt19937_64& random) {
   const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % (limit == 0 ? 1 : limit)); };
   static const char* const odd[] = {"-1",
@@ -41,7 +41,7 @@ inline std::string mutated(std::string text, std::mt19937_64& random) {
         text.resize(at);
         break;
       default: {
-        // In the place of a number, if there is one.
+        // Replaces a number if the text has one.
         const auto digit = text.find_first_of("0123456789", at);
         if (digit == std::string::npos) break;
         const auto behind = std::min(text.find_first_not_of("0123456789", digit), text.size());

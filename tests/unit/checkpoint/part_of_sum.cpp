@@ -1,4 +1,4 @@
-// Running sums of the ranks keep their total on any number of ranks.
+// Tests of tensors and values that are parts of a sum over ranks.
 #include <array>
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ using namespace trainrt::test;
 
 namespace {
 
-/// A rank's sums: those of rank r are r + 1, in all types.
+/// The sums of one rank in all types; rank r has r + 1.
 struct Sums {
   std::vector<double> loss = std::vector<double>(3, -7);
   std::vector<std::int64_t> seen = {-7};
@@ -36,7 +36,7 @@ void save_sums(int ranks, const std::string& run_dir) {
   });
 }
 
-/// What each of so many ranks gets.
+/// Loads on that number of ranks and returns the parts of all ranks.
 std::vector<std::int64_t> load_sums(int ranks, const std::string& run_dir) {
   std::vector<std::int64_t> seen(static_cast<std::size_t>(ranks));
   Findings findings;
@@ -53,7 +53,7 @@ std::vector<std::int64_t> load_sums(int ranks, const std::string& run_dir) {
 
 }  // namespace
 
-TEST_CASE("parts of a sum come back as they were on as many ranks, and keep their total on fewer and more") {
+TEST_CASE("parts of a sum are restored exactly on the same number of ranks and keep their total on any other") {
   Scratch run;
   save_sums(4, run.path());
   CHECK(load_sums(4, run.path()) == std::vector<std::int64_t>{1, 2, 3, 4});
@@ -63,7 +63,7 @@ TEST_CASE("parts of a sum come back as they were on as many ranks, and keep thei
   CHECK(load_sums(6, run.path()) == std::vector<std::int64_t>{1, 2, 3, 4, 0, 0});
 }
 
-TEST_CASE("a part of a sum that the checkpoint lacks stays as it is, if it may") {
+TEST_CASE("an optional part of a sum that the checkpoint lacks is not changed") {
   Scratch run;
   save_sums(3, run.path());
   std::vector<double> later(2);
@@ -77,7 +77,7 @@ TEST_CASE("a part of a sum that the checkpoint lacks stays as it is, if it may")
   CHECK(later == std::vector<double>{5, 5});
 }
 
-TEST_CASE("values that are parts of a sum differ between the ranks, and keep their total on another number of ranks") {
+TEST_CASE("values that are parts of a sum may differ between ranks and keep their total on another number of ranks") {
   Scratch run;
   struct Sums {
     std::int32_t batches;
@@ -109,7 +109,7 @@ TEST_CASE("values that are parts of a sum differ between the ranks, and keep the
   CHECK(found == std::vector<std::vector<double>>{{5, 5, 5, 5}, {2, 2, 2, 5}, {3, 3, 3, 5}});
 }
 
-TEST_CASE("a text or a truth value is no part of a sum") {
+TEST_CASE("a string or bool cannot be a part of a sum") {
   State state;
   std::string text;
   bool flag = false;
@@ -117,7 +117,7 @@ TEST_CASE("a text or a truth value is no part of a sum") {
   CHECK_THROWS_WITH(state.value("flag", flag).part_of_sum(), Catch::Contains("'flag' cannot be a part of a sum"));
 }
 
-TEST_CASE("parts of a sum on a GPU keep their total too") {
+TEST_CASE("parts of a sum on a GPU keep their total") {
   Scratch run;
   save_sums(3, run.path());
   FakeGpus gpus;
@@ -138,7 +138,7 @@ TEST_CASE("parts of a sum on a GPU keep their total too") {
   CHECK(found == std::vector<double>{4, 2});
 }
 
-TEST_CASE("a tensor whose type cannot be summed is no part of a sum") {
+TEST_CASE("a tensor of a type without addition cannot be a part of a sum") {
   std::vector<std::uint8_t> bytes(3);
   State state;
   CHECK_THROWS_WITH(state.tensor("flags", bytes).part_of_sum(), Catch::Contains("flags") && Catch::Contains("u8"));

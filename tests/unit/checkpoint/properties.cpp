@@ -14,7 +14,7 @@ using namespace trainrt::test;
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;  // everything is slower by far, and memory costs several times as much
+constexpr bool sanitized = true;  // much slower, and needs several times the memory
 #else
 constexpr bool sanitized = false;
 #endif
@@ -34,11 +34,11 @@ Spec some_tensor(Random& random, int number) {
   spec.dtype = dtype_from(dtypes[random() % dtypes.size()]);
   for (int axes = between(random, 0, 4); axes > 0; --axes)
     spec.shape.push_back(between(random, random() % 8 == 0 ? 0 : 1, 11));
-  if (random() % 40 == 0) spec.shape = {3, 1 << 20};  // of several blocks, or splittable
+  if (random() % 40 == 0) spec.shape = {3, 1 << 20};  // several blocks, or large enough to be divided
   return spec;
 }
 
-/// Replicated, or split along any axis.
+/// Chooses replicated, or sharded along any axis.
 void place(Random& random, Spec& spec) {
   spec.placement = !spec.shape.empty() && random() % 2 == 0 ? Placement::sharded : Placement::replicated;
   spec.axis = spec.shape.empty() ? 0 : between(random, 0, static_cast<int>(spec.shape.size()) - 1);
@@ -83,7 +83,7 @@ Case some_case(Random& random) {
   return made;
 }
 
-/// What is wrong after saving and loading, "" if nothing is.
+/// Saves and loads; returns the first difference, "" if there is none.
 std::string wrong(const Case& made, const std::string& run_dir) {
   Findings findings;
   run_ranks(made.writers, [&](Communicator& communicator) {
@@ -102,7 +102,7 @@ std::string wrong(const Case& made, const std::string& run_dir) {
 
 }  // namespace
 
-TEST_CASE("any tensors, saved by any ranks into any files, load on any ranks in any sharding") {
+TEST_CASE("any tensors load on any number of ranks in any sharding") {
   const auto seed = std::random_device{}();
   std::cout << "seed of the random checkpoints: " << seed << "\n";
   for (unsigned number = 0; number < (sanitized ? 40u : 300u); ++number) {
@@ -125,7 +125,7 @@ TEST_CASE("a checkpoint of 64 ranks loads on 3") {
   CHECK(wrong(made, run.path()) == "");
 }
 
-TEST_CASE("10,000 small tensors are one save like any other") {
+TEST_CASE("10,000 small tensors are saved and loaded") {
   Scratch run;
   Case made;
   for (int i = 0; i < 10'000; ++i)
@@ -139,7 +139,7 @@ TEST_CASE("10,000 small tensors are one save like any other") {
 
 namespace {
 
-/// Memory of which only what is touched costs anything.
+/// Reserved memory, of which only accessed pages are allocated.
 class Sparse {
  public:
   explicit Sparse(std::size_t bytes)
@@ -159,7 +159,7 @@ class Sparse {
 
 }  // namespace
 
-TEST_CASE("a tensor of more than 4 GiB is split over the ranks and comes back") {
+TEST_CASE("a tensor of more than 4 GiB is divided between ranks and loads bit for bit") {
   if (sanitized) {
     test::skip("a tensor of more than 4 GiB under a sanitizer, which would need several times as much");
     return;

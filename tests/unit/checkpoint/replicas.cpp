@@ -1,4 +1,4 @@
-// Replicated tensors: rank 0's on all ranks, and whether they still are the same.
+// Tests of broadcast_replicas() and ReplicaCheck.
 #include <array>
 #include <catch2/catch.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 std::uint64_t seed_of(int rank) { return static_cast<std::uint64_t>(rank) + 1; }
 
-/// Which tensors are not rank 0's (replicated) or the rank's own (all others).
+/// Returns the tensors that differ from rank 0's (replicated) or from the rank's own (others).
 std::string misfit(const Model& model, const State& state, int rank) {
   std::size_t i = 0;
   for (const auto& entry : state.tensors()) {
@@ -30,15 +30,15 @@ std::string misfit(const Model& model, const State& state, int rank) {
 
 std::vector<Spec> every_kind_and_large() {
   auto specs = every_kind();
-  specs.push_back({"large", DType::i16, {10'000'001}});  // several pieces
+  specs.push_back({"large", DType::i16, {10'000'001}});  // several batches
   return specs;
 }
 
-using Parted = checkpoint::ReplicaCheck::Parted;
+using DifferingTensor = checkpoint::ReplicaCheck::DifferingTensor;
 
-std::string shown(const std::vector<Parted>& parted) {
+std::string shown(const std::vector<DifferingTensor>& differing) {
   std::string text;
-  for (const auto& one : parted) {
+  for (const auto& one : differing) {
     text += one.tensor + " on";
     for (const auto rank : one.ranks) text += " " + std::to_string(rank);
     text += " since " + std::to_string(one.equal_at) + "\n";
@@ -46,8 +46,8 @@ std::string shown(const std::vector<Parted>& parted) {
   return text;
 }
 
-/// As a checkpoint does it.
-std::vector<Parted> look(checkpoint::ReplicaCheck& check, Communicator& communicator, std::int64_t step) {
+/// Compares the next part, as a checkpoint does.
+std::vector<DifferingTensor> look(checkpoint::ReplicaCheck& check, Communicator& communicator, std::int64_t step) {
   const auto mine = check.next_part();
   std::array<std::int64_t, 2> most = {mine, ~mine};
   communicator.all_reduce(most, Op::max);
@@ -56,7 +56,7 @@ std::vector<Parted> look(checkpoint::ReplicaCheck& check, Communicator& communic
 
 }  // namespace
 
-TEST_CASE("replicated tensors of every type and size become rank 0's on all ranks, and no other tensor is touched") {
+TEST_CASE("broadcast_replicas copies replicated tensors of every type and size from rank 0 and changes no other tensors") {
   for (const int ranks : {1, 2, 3}) {
     Findings findings;
     run_ranks(ranks, [&](Communicator& communicator) {
@@ -69,7 +69,7 @@ TEST_CASE("replicated tensors of every type and size become rank 0's on all rank
   }
 }
 
-TEST_CASE("replicated tensors on GPUs become rank 0's too, also where they lie on the host of some rank") {
+TEST_CASE("broadcast_replicas copies between GPU memory and host memory of different ranks") {
   FakeGpus gpus(2);
   const device::ReplacedRuntime replaced(gpus);
   Findings findings;
@@ -80,13 +80,13 @@ TEST_CASE("replicated tensors on GPUs become rank 0's too, also where they lie o
     const auto& state = rank == 2 ? model.host.state() : model.state;
     if (rank == 2) model.host.fill(seed_of(rank));
     checkpoint::broadcast_replicas(checkpoint::replicated_tensors(state), communicator);
-    if (rank != 2) model.difference(0, 1);  // brings all to the host
+    if (rank != 2) model.difference(0, 1);  // copies all tensors to the host
     findings.add(misfit(model.host, model.host.state(), rank));
   });
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("a tensor that is said to lie on a GPU and does not is an error on all ranks before a broadcast") {
+TEST_CASE("a tensor that is declared as GPU memory but is not is an error on all ranks before a broadcast") {
   FakeGpus gpus;
   const device::ReplacedRuntime replaced(gpus);
   Findings findings;
@@ -107,7 +107,7 @@ TEST_CASE("a tensor that is said to lie on a GPU and does not is an error on all
   CHECK_THAT(said[0], Contains("'lost'") && Contains("rank 1"));
 }
 
-TEST_CASE("ranks whose States differ are told in which entries, all of them") {
+TEST_CASE("require_alike names all entries that differ between ranks, on every rank") {
   for (const bool missing : {true, false}) {
     Findings findings;
     run_ranks(3, [&](Communicator& communicator) {
@@ -132,8 +132,7 @@ TEST_CASE("ranks whose States differ are told in which entries, all of them") {
   }
 }
 
-TEST_CASE(
-    "replicas that part are named, with the ranks that hold what most do not, and the step at which they were equal") {
+TEST_CASE("replicas that differ are named with the differing ranks and the last step at which they were equal") {
   Findings findings;
   run_ranks(4, [&](Communicator& communicator) {
     const auto rank = communicator.rank();
@@ -145,20 +144,22 @@ TEST_CASE(
     state.tensor("a", a);
     state.tensor("own", own).per_rank();
     checkpoint::ReplicaCheck check(state, communicator, 10);
-    const auto say = [&](const std::vector<Parted>& parted) { findings.add(rank == 3 ? shown(parted) : ""); };
+    const auto say = [&](const std::vector<DifferingTensor>& differing) {
+      findings.add(rank == 3 ? shown(differing) : "");
+    };
     say(look(check, communicator, 20));
-    b.back() = rank == 0 ? -0.0F : 0.0F;  // it equals 0, and is another one all the same
+    b.back() = rank == 0 ? -0.0F : 0.0F;  // equal to 0.0, but with other bits
     c[0] = rank < 2 ? 1.0F : 2.0F;
     say(look(check, communicator, 30));
-    say(check.compare_all(40).parted);  // they are left out from then on
+    say(check.compare_all(40).differing);  // not compared again
     a[9] = static_cast<float>(rank == 2);
-    say(check.compare_all(50).parted);
+    say(check.compare_all(50).differing);
   });
   CHECK(findings.take() == std::vector<std::string>{"b on 0 since 20\nc on 2 3 since 20\n", "a on 2 since 40\n"});
 }
 
-TEST_CASE("after the first comparison a part goes round, and finds what has parted anywhere in a large state") {
-  constexpr std::int64_t most_rounds = 4;  // of 48 MiB, 16 MiB each
+TEST_CASE("after the first comparison, rotating parts find a difference anywhere in a large state") {
+  constexpr std::int64_t most_rounds = 4;  // 48 MiB in parts of 16 MiB
   for (const std::size_t where : {std::size_t{0}, std::size_t{5'000'000}, std::size_t{11'999'999}}) {
     std::array<std::int64_t, 2> found{}, since{};
     run_ranks(2, [&](Communicator& communicator) {
@@ -172,9 +173,9 @@ TEST_CASE("after the first comparison a part goes round, and finds what has part
       look(check, communicator, 2);
       if (rank == 1) large[where] = 1;
       for (std::int64_t step = 3; found[rank] == 0 && step < 100; ++step)
-        if (const auto parted = look(check, communicator, step); !parted.empty()) {
+        if (const auto differing = look(check, communicator, step); !differing.empty()) {
           found[rank] = step;
-          since[rank] = parted[0].equal_at;
+          since[rank] = differing[0].equal_at;
         }
     });
     CAPTURE(where);
@@ -186,7 +187,7 @@ TEST_CASE("after the first comparison a part goes round, and finds what has part
   }
 }
 
-TEST_CASE("replicas on GPUs are compared too") {
+TEST_CASE("replicas on GPUs are compared") {
   FakeGpus gpus(2);
   const device::ReplacedRuntime replaced(gpus);
   Findings findings;
@@ -195,7 +196,7 @@ TEST_CASE("replicas on GPUs are compared too") {
     model.fill(7);
     checkpoint::ReplicaCheck check(model.state, communicator, 0);
     findings.add(shown(look(check, communicator, 1)));
-    model.fill(communicator.rank() == 0 ? 7 : 8);  // enqueued only
+    model.fill(communicator.rank() == 0 ? 7 : 8);  // asynchronous
     findings.add(std::to_string(look(check, communicator, 2).size()) + " differ");
   });
   std::size_t replicated = 0;

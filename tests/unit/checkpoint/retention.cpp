@@ -17,7 +17,7 @@ using Numbers = std::vector<std::int64_t>;
 
 namespace {
 
-/// Metas 0, 1, 2, ... with these losses.
+/// Returns metadata of checkpoints 0, 1, 2, ... with these losses.
 std::vector<Meta> with_losses(const std::vector<double>& losses) {
   std::vector<Meta> metas;
   for (const auto loss : losses) {
@@ -34,7 +34,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("retention keeps the best K and the latest") {
+TEST_CASE("retention keeps the best checkpoints and the latest") {
   struct Row {
     std::vector<double> losses;
     std::int64_t keep;
@@ -43,20 +43,20 @@ TEST_CASE("retention keeps the best K and the latest") {
     Numbers deleted;
   };
   const Row rows[] = {
-      {{3, 1, 2, 4}, 0, "loss", false, {}},      // 0 = all
-      {{3, 1, 2, 4}, 2, "loss", false, {0}},     // 1 and 2 are best, 3 the latest
-      {{3, 1, 2, 4}, 2, "loss", true, {1, 2}},   // 3 and 0
-      {{3, 1, 2, 4}, 1, "loss", false, {0, 2}},  // 1, and the latest
+      {{3, 1, 2, 4}, 0, "loss", false, {}},      // 0 keeps all
+      {{3, 1, 2, 4}, 2, "loss", false, {0}},     // 1 and 2 are best, 3 is the latest
+      {{3, 1, 2, 4}, 2, "loss", true, {1, 2}},   // keeps 3 and 0
+      {{3, 1, 2, 4}, 1, "loss", false, {0, 2}},  // keeps 1 and the latest
       {{3, 1, 2, 4}, 2, "", true, {0, 1}},       // the newest are best
       {{3, 1, 2, 4}, 4, "loss", false, {}},
       {{3, 1, 2, 4}, 9, "loss", false, {}},
-      {{none, 1, none, 4}, 2, "loss", false, {0, 2}},  // NaN is worst, whichever way
+      {{none, 1, none, 4}, 2, "loss", false, {0, 2}},  // NaN ranks last for both orders
       {{none, 1, none, 4}, 2, "loss", true, {0, 2}},
-      {{infinite, none, 4}, 2, "loss", false, {1}},  // and below the worst infinity
+      {{infinite, none, 4}, 2, "loss", false, {1}},  // NaN ranks after the worst infinity
       {{-infinite, none, 4}, 2, "loss", true, {1}},
-      {{1, none, none}, 1, "loss", false, {1}},  // the latest stays though it is NaN
-      {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},  // of equals the newer
-      {{3, 1, 2}, 1, "accuracy", true, {0, 1}},  // nobody has it: the newest
+      {{1, none, none}, 1, "loss", false, {1}},  // the latest is kept even with NaN
+      {{5, 5, 5, 5}, 2, "loss", false, {0, 1}},  // of equal scores the newer
+      {{3, 1, 2}, 1, "accuracy", true, {0, 1}},  // no checkpoint has the metric, so the newest rank first
       {{}, 3, "loss", true, {}},
       {{1}, 1, "loss", true, {}},
   };
@@ -66,24 +66,24 @@ TEST_CASE("retention keeps the best K and the latest") {
   }
 }
 
-TEST_CASE("the order in which checkpoints are listed does not matter to retention") {
+TEST_CASE("retention does not depend on the order of the listing") {
   auto metas = with_losses({3, 1, 2, 4});
   std::reverse(metas.begin(), metas.end());
   CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Numbers{0});
 }
 
-TEST_CASE("what only a stop asked for ranks last, but the latest of a run without scores is the newest") {
+TEST_CASE("a checkpoint that only a stop requested ranks last, unless it is the latest and there are no scores") {
   auto metas = with_losses({3, 1, 2, 1});
   metas[1].at_stop = true;
   CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Numbers{0, 1});
   CHECK(checkpoint::to_delete(metas, Retention{3, "loss", false}) == Numbers{1});
   metas[1].at_stop = false;
-  metas[3].at_stop = true;  // by loss it is no better than 1 and 2, and it is the latest
+  metas[3].at_stop = true;  // its loss is not better than 1 and 2, and it is the latest
   CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Numbers{0});
   CHECK(checkpoint::to_delete(metas, Retention{2, "", true}) == Numbers{0, 1});
 }
 
-TEST_CASE("what awaits its validation stays, and takes no place from those whose score is known") {
+TEST_CASE("a checkpoint that awaits its validation is kept and does not count") {
   auto metas = with_losses({3, 1, 2, 4});
   metas[0].awaits_validation = true;
   CHECK(checkpoint::to_delete(metas, Retention{1, "loss", false}) == Numbers{2});
@@ -93,19 +93,19 @@ TEST_CASE("what awaits its validation stays, and takes no place from those whose
   CHECK(checkpoint::to_delete(metas, Retention{2, "loss", false}) == Numbers{0});
 }
 
-TEST_CASE("retain counts and deletes only checkpoints that the owner knows") {
+TEST_CASE("retain counts and deletes only known checkpoints") {
   Scratch run;
   for (int number = 0; number < 6; ++number) save_on(1, {}, run.path(), number, 1);
   io::make_directories(run / "private");
-  std::set<std::int64_t> known = {0, 1, 3};  // 2, 4 and 5 came there in some other way
+  std::set<std::int64_t> known = {0, 1, 3};  // 2, 4 and 5 are unknown
   checkpoint::retain(run.path(), run / "private", Retention{1, "", true}, known);
   CHECK(checkpoint::numbers_in(run.path()) == Numbers{2, 3, 4, 5});
   CHECK(known == std::set<std::int64_t>{3});
 }
 
-TEST_CASE("retain deletes what it should, and leaves nothing in the private directory") {
+TEST_CASE("retain deletes old checkpoints and leaves nothing in the private directory") {
   Scratch run;
-  for (int number = 0; number < 5; ++number) save_on(1, {}, run.path(), number, 1);  // loss falls
+  for (int number = 0; number < 5; ++number) save_on(1, {}, run.path(), number, 1);  // the loss decreases
   io::make_directories(run / "private");
   std::set<std::int64_t> known = {0, 1, 2, 3, 4};
   checkpoint::retain(run.path(), run / "private", Retention{2, "loss", true}, known);
@@ -117,7 +117,7 @@ TEST_CASE("retain deletes what it should, and leaves nothing in the private dire
   CHECK(checkpoint::list(run.path()).size() == 3);
 }
 
-TEST_CASE("a damaged checkpoint takes no place among those that are kept, and goes when enough good ones are there") {
+TEST_CASE("a damaged checkpoint does not count as kept and is deleted once enough intact ones exist") {
   const auto good = [](std::initializer_list<std::int64_t> numbers) {
     std::vector<Meta> metas;
     for (const auto number : numbers) metas.emplace_back().number = number;
@@ -130,16 +130,16 @@ TEST_CASE("a damaged checkpoint takes no place among those that are kept, and go
     Numbers deleted;
   };
   const Row rows[] = {
-      {good({1, 2}), {3}, 2, {}},         // it is the newest: nothing supersedes it
-      {good({1, 2, 4}), {3}, 2, {1, 3}},  // now something does
-      {good({1, 4}), {3}, 3, {}},         // too few are good
-      {good({}), {1, 2, 3}, 1, {}},      {good({5}), {1, 2, 9}, 1, {1, 2}}, {good({1, 2, 3}), {0}, 0, {}},  // 0 = all
+      {good({1, 2}), {3}, 2, {}},         // kept, as no intact checkpoint is newer
+      {good({1, 2, 4}), {3}, 2, {1, 3}},  // deleted, as an intact checkpoint is newer
+      {good({1, 4}), {3}, 3, {}},         // kept, as too few are intact
+      {good({}), {1, 2, 3}, 1, {}},      {good({5}), {1, 2, 9}, 1, {1, 2}}, {good({1, 2, 3}), {0}, 0, {}},  // 0 keeps all
   };
   for (const auto& row : rows)
     CHECK(checkpoint::to_delete(row.good, Retention{row.keep, "", true}, row.damaged) == row.deleted);
 }
 
-TEST_CASE("of two checkpoints to keep none is lost to a damaged one, whether its manifest or a load tells") {
+TEST_CASE("two intact checkpoints are kept besides one with a damaged manifest or data") {
   for (const bool manifest_tells : {true, false}) {
     Scratch run;
     for (int number = 0; number < 3; ++number) save_on(1, {}, run.path(), number, 1);
@@ -160,7 +160,7 @@ TEST_CASE("of two checkpoints to keep none is lost to a damaged one, whether its
   }
 }
 
-TEST_CASE("list gives what was saved, oldest first, and leaves damaged ones out") {
+TEST_CASE("list returns intact checkpoints, oldest first") {
   Scratch run;
   for (const int number : {12, 3, 1000000}) save_on(2, {}, run.path(), number, 1);
   flip_bit(run / "checkpoint_000012/manifest.json", 40, 3);
@@ -177,14 +177,14 @@ TEST_CASE("list gives what was saved, oldest first, and leaves damaged ones out"
   CHECK(checkpoint::highest_number(run.path()) == 1000000);
 }
 
-TEST_CASE("a directory with a number that no run reaches is named, and no number follows it") {
+TEST_CASE("number_after names a directory with a number that no run reaches") {
   CHECK(checkpoint::number_after(-1, "run") == 0);
   CHECK(checkpoint::number_after(12, "run") == 13);
   const auto last = std::numeric_limits<std::int64_t>::max();
   CHECK_THROWS_WITH(checkpoint::number_after(last, "run"), Catch::Contains("run/checkpoint_9223372036854775807"));
 }
 
-TEST_CASE("names of checkpoint directories are exact") {
+TEST_CASE("number_of accepts only exact names of checkpoint directories") {
   CHECK(checkpoint::directory_name(12) == "checkpoint_000012");
   CHECK(checkpoint::number_of("checkpoint_000012") == 12);
   CHECK(checkpoint::number_of("checkpoint_1234567") == 1234567);

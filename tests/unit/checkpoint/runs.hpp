@@ -10,7 +10,7 @@
 
 namespace trainrt::test {
 
-/// What each rank says, collected under a lock: Catch2's assertions are not thread-safe.
+/// Collects messages of ranks. Thread-safe, unlike Catch2's assertions.
 class Findings {
  public:
   void add(const std::string& text) {
@@ -36,7 +36,7 @@ inline checkpoint::SaveResult save_on(int ranks, const std::vector<Spec>& specs,
   return first;
 }
 
-/// Loads on that many ranks; what differs from fill(seed) on any, and what was skipped.
+/// Loads on that number of ranks. Returns differences from fill(seed) on any rank, and skipped checkpoints.
 struct Loaded {
   std::vector<std::string> differences;
   std::optional<checkpoint::LoadResult> result;

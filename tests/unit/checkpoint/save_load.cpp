@@ -27,7 +27,7 @@ TEST_CASE("a checkpoint of N ranks restores on M ranks bit for bit, NaN payloads
   }
 }
 
-TEST_CASE("tensors of any length beside each other are stored whole, the gaps between them too") {
+TEST_CASE("adjacent tensors of any length are stored completely, with the gaps between them") {
   Scratch run;
   auto specs = every_kind();
   for (const int bytes : {1, 4095, 131071, 131072, 131073, 400001, (4 << 20) - 1, (5 << 20) + 3})
@@ -38,7 +38,7 @@ TEST_CASE("tensors of any length beside each other are stored whole, the gaps be
   CHECK(load_on(1, specs, run.path(), 7, 1).differences == std::vector<std::string>{});
 }
 
-TEST_CASE("a tensor may be restored with another sharding than it was saved with") {
+TEST_CASE("a tensor can be restored with another sharding") {
   const auto with = [](Placement placement, int axis) {
     return std::vector<Spec>{{"w", DType::f32, {6, 5}, placement, axis}, {"v", DType::bf16, {4}}};
   };
@@ -52,7 +52,7 @@ TEST_CASE("a tensor may be restored with another sharding than it was saved with
     }
 }
 
-TEST_CASE("a slab that several ranks hold is written once") {
+TEST_CASE("a slab that several ranks have is written once") {
   Scratch run;
   run_ranks(4, [&](Communicator& communicator) {
     std::vector<double> half(3, communicator.rank() % 2);
@@ -69,7 +69,7 @@ TEST_CASE("a slab that several ranks hold is written once") {
   CHECK(whole == std::vector<double>{0, 0, 0, 1, 1, 1});
 }
 
-TEST_CASE("slabs that leave a gap or overlap are refused by name") {
+TEST_CASE("slabs with a gap or an overlap are an error that names the tensor") {
   Scratch run;
   const auto attempt = [&](std::int64_t second) {
     return error_of([&] {
@@ -85,13 +85,13 @@ TEST_CASE("slabs that leave a gap or overlap are refused by name") {
   CHECK_THAT(attempt(1), Catch::Contains("'model/w' overlap"));
 }
 
-TEST_CASE("a run without checkpoints restores nothing") {
+TEST_CASE("restoring a run without checkpoints returns nullopt") {
   Scratch run;
   CHECK_FALSE(load_on(2, {}, run.path(), 0, 1).result.has_value());
   CHECK_FALSE(load_on(2, {}, run / "no such run", 0, 1).result.has_value());
 }
 
-TEST_CASE("a State of nothing but values is a checkpoint, and so is an empty one") {
+TEST_CASE("a State with only values and an empty State can be saved") {
   Scratch run;
   REQUIRE(save_on(2, {}, run.path(), 0, 3).committed);
   CHECK(load_on(3, {}, run.path(), 3, 2).differences == std::vector<std::string>{});
@@ -104,7 +104,7 @@ TEST_CASE("a State of nothing but values is a checkpoint, and so is an empty one
   CHECK(checkpoint::verify(other / "checkpoint_000000") == std::vector<std::string>{});
 }
 
-TEST_CASE("values that differ between ranks are named with the ranks") {
+TEST_CASE("an error names the values that differ between ranks, with the ranks") {
   Scratch run;
   const auto text = error_of([&] {
     run_ranks(4, [&](Communicator& communicator) {
@@ -117,7 +117,7 @@ TEST_CASE("values that differ between ranks are named with the ranks") {
   CHECK(checkpoint::highest_number(run.path()) == -1);
 }
 
-TEST_CASE("entries that differ between ranks are named with the ranks") {
+TEST_CASE("an error names the entries that differ between ranks, with the ranks") {
   Scratch run;
   const auto text = error_of([&] {
     run_ranks(2, [&](Communicator& communicator) {
@@ -133,14 +133,14 @@ TEST_CASE("entries that differ between ranks are named with the ranks") {
   CHECK_THAT(text, Catch::Contains("'only/zero': missing on rank 1"));
 }
 
-TEST_CASE("a checkpoint never replaces one that exists: the stale attempt is told so, and leaves nothing") {
+TEST_CASE("a checkpoint never replaces an existing one: the stale attempt fails and leaves no files") {
   Scratch run;
   REQUIRE(save_on(2, every_kind(), run.path(), 1, 1).committed);
   CHECK_THAT(error_of([&] { save_on(2, every_kind(), run.path(), 1, 2); }),
              Catch::Contains("another attempt owns this run"));
   CHECK(load_on(2, every_kind(), run.path(), 1, 2).differences == std::vector<std::string>{});
 
-  // The other attempt commits at the last moment.
+  // Another attempt commits the same checkpoint number before this attempt does.
   const auto late = error_of([&] {
     run_ranks(2, [&](Communicator& communicator) {
       Model model({}, communicator.rank(), communicator.size());
@@ -153,7 +153,7 @@ TEST_CASE("a checkpoint never replaces one that exists: the stale attempt is tol
   CHECK(std::filesystem::is_empty(run / "checkpoint_000002"));
 }
 
-TEST_CASE("a restore into another model names every difference, and changes nothing") {
+TEST_CASE("a restore into another model names every difference and changes nothing") {
   Scratch run;
   const std::vector<Spec> saved{{"same", DType::f32, {2}},           {"other_type", DType::f32, {2}},
                                 {"other_shape", DType::f32, {2, 3}}, {"only_saved", DType::f32, {2}},
@@ -184,16 +184,16 @@ TEST_CASE("a restore into another model names every difference, and changes noth
   }
   CHECK(code == ExitCode::usage);
   CHECK(untouched.take() == std::vector<std::string>{});
-  CHECK_THAT(
-      text, Catch::Contains("'other_type' is a tensor of f32 [2] in the checkpoint, and a tensor of f64 [2] in the State"));
+  CHECK_THAT(text,
+             Catch::Contains("'other_type' is a tensor of f32 [2] in the checkpoint but a tensor of f64 [2] in the State"));
   CHECK_THAT(text, Catch::Contains("'other_shape' is a tensor of f32 [2, 3] in the checkpoint"));
-  CHECK_THAT(text, Catch::Contains("'only_saved' is in the checkpoint only"));
-  CHECK_THAT(text, Catch::Contains("'only_wanted' is in the State only"));
+  CHECK_THAT(text, Catch::Contains("'only_saved' is only in the checkpoint"));
+  CHECK_THAT(text, Catch::Contains("'only_wanted' is only in the State"));
   CHECK_THAT(text, Catch::Contains("'own' is a tensor of f32 [2] per rank in the checkpoint"));
   CHECK_THAT(text, !Catch::Contains("trainrt/data") && !Catch::Contains("'same'"));
 }
 
-TEST_CASE("an optional entry that the checkpoint lacks stays as it is") {
+TEST_CASE("an optional entry that the checkpoint lacks is not changed") {
   Scratch run;
   REQUIRE(save_on(1, {}, run.path(), 0, 1).committed);
   std::vector<float> added(3, 4.0f);
@@ -205,7 +205,7 @@ TEST_CASE("an optional entry that the checkpoint lacks stays as it is") {
   CHECK(added == std::vector<float>(3, 4.0f));
 }
 
-TEST_CASE("a stored value that does not fit the State's 32 bits is an error, not another number") {
+TEST_CASE("a stored value that does not fit into a 32-bit integer is an error") {
   Scratch run;
   run_ranks(1, [&](Communicator& communicator) {
     std::int64_t large = std::int64_t{1} << 40;

@@ -31,12 +31,12 @@ checkpoint::Saver::Request request_for(const std::string& run_dir, std::int64_t 
   return {options_for(run_dir, number).meta, {}};
 }
 
-/// Steps of a training loop: votes, until the save concludes.
+/// Runs steps of a training loop with votes until the save is finished.
 checkpoint::SaveResult step_until_concluded(checkpoint::Saver& saver, Communicator& communicator, int& steps) {
   for (;;) {
     ++steps;
-    const auto mine = saver.standing();
-    communicator.start_maximum({0, 0, 0, 0, -mine.sealed, mine.concluded});
+    const auto mine = saver.progress();
+    communicator.start_maximum({0, 0, 0, 0, -mine.sealed, mine.finished});
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const auto all = communicator.finish_maximum();
     if (auto result = saver.advance({-all[4], all[5]})) return *result;
@@ -47,7 +47,7 @@ std::uint64_t bytes_of_file(const std::string& path) { return fs::file_size(path
 
 }  // namespace
 
-TEST_CASE("an asynchronous save holds the state as it was when it started, whatever training does to it then") {
+TEST_CASE("an asynchronous save contains the state as it was at start(), even if training changes it later") {
   Scratch run;
   Findings findings;
   run_ranks(3, [&](Communicator& communicator) {
@@ -76,7 +76,7 @@ TEST_CASE("an asynchronous save holds the state as it was when it started, whate
   }
 }
 
-TEST_CASE("votes carry a save to its commit, and every rank learns of it at the same step") {
+TEST_CASE("advance() returns the result of a save on all ranks at the same step") {
   Scratch run;
   std::vector<int> steps(4, 0);
   Findings findings;
@@ -86,7 +86,7 @@ TEST_CASE("votes carry a save to its commit, and every rank learns of it at the 
     checkpoint::Saver saver(options_for(run.path(), 0).saver, communicator);
     saver.start(trained.state(), request_for(run.path(), 0));
     const auto result = step_until_concluded(saver, communicator, steps[static_cast<std::size_t>(communicator.rank())]);
-    if (!result.committed || saver.in_flight()) findings.add("not concluded: " + result.error);
+    if (!result.committed || saver.in_flight()) findings.add("not finished: " + result.error);
     saver.drain();
   });
   CHECK(findings.take() == std::vector<std::string>{});
@@ -94,9 +94,9 @@ TEST_CASE("votes carry a save to its commit, and every rank learns of it at the 
   CHECK(load_on(2, model, run.path(), 5, 4).differences == std::vector<std::string>{});
 }
 
-TEST_CASE("a state larger than the staging memory is saved all the same, block by block") {
+TEST_CASE("a state larger than the staging memory is saved block by block") {
   Scratch run;
-  std::vector<float> large(12 << 20);  // 48 MiB through 16
+  std::vector<float> large(12 << 20);  // 48 MiB of state, 16 MiB of staging memory
   std::iota(large.begin(), large.end(), 0.0f);
   run_ranks(1, [&](Communicator& communicator) {
     State state;
@@ -113,8 +113,8 @@ TEST_CASE("a state larger than the staging memory is saved all the same, block b
   CHECK((large == expected));
 }
 
-TEST_CASE("every layout is the same checkpoint in fewer files") {
-  const std::vector<int> nodes{4, 4, 9, 4, 9};  // node numbers need not count from 0
+TEST_CASE("every file layout stores the same checkpoint") {
+  const std::vector<int> nodes{4, 4, 9, 4, 9};  // node numbers may be any numbers
   for (const auto& [layout, files] :
        std::map<FileLayout, int>{{FileLayout::rank, 5}, {FileLayout::node, 2}, {FileLayout::single, 1}}) {
     INFO(files << " files");
@@ -136,7 +136,7 @@ TEST_CASE("every layout is the same checkpoint in fewer files") {
   }
 }
 
-TEST_CASE("one large replicated tensor is split, so that every rank writes about as much") {
+TEST_CASE("one large replicated tensor is divided so that ranks write about the same number of bytes") {
   Scratch run;
   std::vector<double> large(5 * 1000 * 1000);
   std::iota(large.begin(), large.end(), 0.5);
@@ -167,7 +167,7 @@ TEST_CASE("a rank may hold several slabs of a tensor") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
-    // Rank 0 holds the corners 0 and 3 of a 2 x 2 board of 3 x 3 fields, rank 1 the others.
+    // The tensor has 2 x 2 slabs of 3 x 3 elements. Rank 0 has slabs 0 and 3, rank 1 the others.
     std::vector<std::vector<int>> fields(2, std::vector<int>(9));
     State state;
     for (int i = 0; i < 2; ++i) {
@@ -191,7 +191,7 @@ TEST_CASE("a rank may hold several slabs of a tensor") {
       CHECK(board[static_cast<std::size_t>(6 * row + column)] == 10 * (row / 3) + column / 3);
 }
 
-TEST_CASE("a save that cannot be written is dropped and said once; the next one is as good as any") {
+TEST_CASE("a save that cannot be written is dropped and reported once, and the next save succeeds") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -199,8 +199,8 @@ TEST_CASE("a save that cannot be written is dropped and said once; the next one 
     trained.fill(1);
     auto options = options_for(run.path(), 0).saver;
     options.writer.observer = [&, first = true](checkpoint::Phase phase) mutable {
-      if (phase == checkpoint::Phase::prepared && std::exchange(first, false))      // on rank 0
-        fs::create_directory(run / ".attempt-1/checkpoint_000001/shard-00001.h5");  // in the way of rank 1
+      if (phase == checkpoint::Phase::prepared && std::exchange(first, false))      // reached on rank 0 only
+        fs::create_directory(run / ".attempt-1/checkpoint_000001/shard-00001.h5");  // rank 1 cannot create its file
     };
     checkpoint::Saver saver(options, communicator);
     std::vector<bool> committed;
@@ -220,7 +220,7 @@ TEST_CASE("a save that cannot be written is dropped and said once; the next one 
   CHECK(load_on(3, model, run.path(), 1, 2).differences == std::vector<std::string>{});
 }
 
-TEST_CASE("the train function's own files travel with a checkpoint, one for all or one a rank") {
+TEST_CASE("files of the State are saved and restored, one for all ranks or one per rank") {
   Scratch run;
   Scratch place;
   const auto write = [&](const std::string& name, const std::string& text) { std::ofstream(place / name) << text; };
@@ -266,7 +266,7 @@ TEST_CASE("the train function's own files travel with a checkpoint, one for all 
              Catch::Contains("files/large"));
 }
 
-TEST_CASE("a file that is not there drops the checkpoint by name") {
+TEST_CASE("a missing file drops the checkpoint, with an error that names the file") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -280,7 +280,7 @@ TEST_CASE("a file that is not there drops the checkpoint by name") {
   CHECK_THAT(errors[0], Catch::Contains("no such file") && Catch::Contains("rank 0"));
 }
 
-TEST_CASE("what a save writes is read back where that is asked for") {
+TEST_CASE("a save with read_back is committed") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -293,7 +293,7 @@ TEST_CASE("what a save writes is read back where that is asked for") {
   CHECK(findings.take() == std::vector<std::string>{});
 }
 
-TEST_CASE("a text value may grow and shrink between saves") {
+TEST_CASE("a string value may grow and shrink between saves") {
   Scratch run;
   std::string text;
   run_ranks(2, [&](Communicator& communicator) {

@@ -27,7 +27,7 @@ checkpoint::SaveResult save_with(checkpoint::Saver& saver, const State& state, c
   return saver.finish().value();
 }
 
-/// A file where the private directory is to be: no checkpoint can start.
+/// Creates a file with the name of the private directory, so that no checkpoint can start.
 class Obstacle {
  public:
   Obstacle(std::string path, Communicator& communicator) : path_(std::move(path)), communicator_(communicator) {
@@ -53,7 +53,7 @@ class Obstacle {
 
 }  // namespace
 
-TEST_CASE("a save that could not start, the first of all or one after the shapes changed, leaves the next one whole") {
+TEST_CASE("a save succeeds after one that could not start, also if it was the first or shapes changed") {
   for (const bool first : {true, false}) {
     INFO("first " << first);
     Scratch run;
@@ -81,8 +81,8 @@ TEST_CASE("a save that could not start, the first of all or one after the shapes
   }
 }
 
-TEST_CASE("every block is read back, also one that does not begin on a page") {
-  // The second rank's part of the file begins with something small; more than a block follows.
+TEST_CASE("read_back reads every block, also one that does not begin on a page") {
+  // The second rank's part of the file begins with a small tensor, followed by more than a block.
   const std::vector<Spec> specs{{"a", DType::u8, {1500}, Placement::per_rank},
                                 {"b", DType::u8, {(9 << 20) + 100}, Placement::per_rank}};
   Scratch run;
@@ -101,7 +101,7 @@ TEST_CASE("every block is read back, also one that does not begin on a page") {
 
 namespace {
 
-/// Two ranks save while that rank's writer sleeps in a phase for longer than anyone waits; what each is told.
+/// Saves on two ranks while the writer of one sleeps in a phase for longer than the limit; returns the errors.
 std::vector<std::string> saving_while_stuck(int rank, checkpoint::Phase where) {
   Scratch run;
   std::vector<std::string> said(2);
@@ -125,21 +125,21 @@ std::vector<std::string> saving_while_stuck(int rank, checkpoint::Phase where) {
 
 }  // namespace
 
-TEST_CASE("storage that has come to a halt on one rank is an error on all, and nobody waits for ever") {
+TEST_CASE("stalled storage on one rank is an error on all ranks within the limit") {
   for (const auto& said : saving_while_stuck(1, checkpoint::Phase::shard_written))
-    CHECK_THAT(said, Contains("come to a halt") && Contains("; more stuck_s"));
+    CHECK_THAT(said, Contains("makes no progress") && Contains("; more stuck_s"));
   for (const auto& said : saving_while_stuck(0, checkpoint::Phase::manifest_written))
-    CHECK_THAT(said, Contains("come to a halt") && Contains("; more stuck_s"));
+    CHECK_THAT(said, Contains("makes no progress") && Contains("; more stuck_s"));
 }
 
-TEST_CASE("a file of all ranks cannot lie where those of a rank do") {
+TEST_CASE("a common file of the State cannot have the path of a per-rank file") {
   State state;
   CHECK_THAT(error_of([&] { state.file("rank-00000/log", "all"); }), Contains("rank-00000/log"));
   state.file("rank-and-file.txt", "all");
   state.file("ranks/00000", "all");
 }
 
-TEST_CASE("an attempt whose private directory was taken away starts no save, and says why on all ranks") {
+TEST_CASE("after its private directory was removed, an attempt starts no save and reports why on all ranks") {
   Scratch run;
   Findings findings;
   run_ranks(2, [&](Communicator& communicator) {
@@ -158,7 +158,7 @@ TEST_CASE("an attempt whose private directory was taken away starts no save, and
   CHECK(io::list_directory(run.path()) == std::vector<std::string>{"checkpoint_000000"});
 }
 
-TEST_CASE("an attempt that is fenced off while a save is on its way commits nothing, and says why on all ranks") {
+TEST_CASE("an attempt that is fenced off during a save commits nothing and reports why on all ranks") {
   for (const auto phase :
        {checkpoint::Phase::shard_written, checkpoint::Phase::manifest_written, checkpoint::Phase::directory_synced}) {
     Scratch run;
@@ -166,7 +166,7 @@ TEST_CASE("an attempt that is fenced off while a save is on its way commits noth
     run_ranks(2, [&](Communicator& communicator) {
       Model model(small, communicator.rank(), communicator.size());
       auto options = options_for(run.path(), 0).saver;
-      options.writer.visible_s = 1;  // the other rank may look for the directory when it has been taken away
+      options.writer.visible_s = 1;  // the other rank may check for the directory after it was removed
       if (communicator.rank() == 0)
         options.writer.observer = [&, phase](checkpoint::Phase reached) {
           if (reached == phase) io::fence_off(options.private_dir, run / ".fenced");
@@ -180,7 +180,7 @@ TEST_CASE("an attempt that is fenced off while a save is on its way commits noth
   }
 }
 
-TEST_CASE("a directory that another attempt has taken away is not waited for, one that was never seen is") {
+TEST_CASE("a save waits for a directory that was never visible, but not for one that was removed") {
   Scratch run;
   const auto parent = run / ".attempt_000001";
   const auto path = parent + "/checkpoint_000001";

@@ -15,13 +15,13 @@ TEST_CASE("the last pattern that matches a name decides") {
   CHECK(selects({{"model/l?y[ae]r"}}, "model/layer"));
 }
 
-TEST_CASE("patterns that begin by keeping names out take all others in") {
+TEST_CASE("patterns that begin with an exclusion select all other names") {
   CHECK(selects({{"!head*"}}, "body"));
   CHECK_FALSE(selects({{"!head*"}}, "head/w"));
   CHECK_FALSE(selects({{"!head*"}}, "trainrt/data"));
 }
 
-TEST_CASE("the runtime's own names are taken only by patterns that say so") {
+TEST_CASE("names of the runtime are selected only by patterns that begin with trainrt/") {
   CHECK_FALSE(selects({{"*"}}, "trainrt/data"));
   CHECK(selects({{"trainrt/*"}}, "trainrt/data"));
   CHECK(selects({{"trainrt/*", "!*"}}, "trainrt/data"));

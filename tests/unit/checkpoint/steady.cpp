@@ -12,13 +12,13 @@
 using namespace trainrt;
 using namespace trainrt::test;
 
-TEST_CASE("what is steady is written from where it lies, whatever the staging memory, and is held until then") {
+TEST_CASE("steady tensors are written without staging memory, and their owner is held until then") {
   Scratch run;
   constexpr std::size_t bytes = 3 * checkpoint::block_bytes;
   const auto memory = std::make_shared<io::AlignedMemory>(bytes + io::io_alignment);
   const auto fill = [&](std::byte byte) { std::ranges::fill(memory->bytes(), byte); };
   for (const std::size_t first :
-       {std::size_t{0}, std::size_t{64}}) {  // from 64 on direct I/O cannot write it: it is copied
+       {std::size_t{0}, std::size_t{64}}) {  // direct I/O cannot write from offset 64, so the tensor is copied
     const auto number = static_cast<std::int64_t>(first);
     auto* const data = memory->bytes().data() + first;
     run_ranks(1, [&](Communicator& communicator) {
@@ -27,7 +27,7 @@ TEST_CASE("what is steady is written from where it lies, whatever the staging me
       checkpoint::Saver saver(options_for(run.path(), number).saver, communicator);
       fill(std::byte{7});
       REQUIRE(!saver.start(state, {options_for(run.path(), number).meta, {}}));
-      if (first > 0) fill(std::byte{8});  // the copy is taken
+      if (first > 0) fill(std::byte{8});  // the copy is complete
       REQUIRE(saver.finish()->committed);
       saver.drain();
     });

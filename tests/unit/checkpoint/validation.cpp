@@ -22,7 +22,7 @@ std::string text_with(const std::string& metrics, const std::string& error = "nu
   return R"({"format": "trainrt validation", "version": 1, "metrics": )" + metrics + R"(, "error": )" + error + "}";
 }
 
-/// Checkpoint 0 of a run, which is to be validated; with loss 1 and accuracy 0.5.
+/// Writes checkpoint 0 of a run, with a requested validation, loss 1 and accuracy 0.5.
 std::string lay_checkpoint(const Scratch& run, const std::string& validation = "{}") {
   const auto directory = run / directory_name(0);
   io::make_directories(directory);
@@ -37,7 +37,7 @@ std::string lay_checkpoint(const Scratch& run, const std::string& validation = "
 
 }  // namespace
 
-TEST_CASE("numbers that a validation has found count as the checkpoint's, over those of the same name") {
+TEST_CASE("numbers of a validation replace metrics of the same name") {
   const Scratch run;
   const auto directory = lay_checkpoint(run);
   CHECK(list(run.path()).at(0).awaits_validation);
@@ -51,10 +51,10 @@ TEST_CASE("numbers that a validation has found count as the checkpoint's, over t
   CHECK(std::isnan(meta.metrics.at("bad")));
   CHECK(meta.metrics.at("low") == -INFINITY);
   CHECK(meta.metrics.size() == 4);
-  CHECK(read_manifest(directory).meta.metrics.at("accuracy") == 0.5);  // what the training itself goes on with
+  CHECK(read_manifest(directory).meta.metrics.at("accuracy") == 0.5);  // training resumes with the stored metrics
 }
 
-TEST_CASE("a validation that failed has ended, and leaves the metrics as they were") {
+TEST_CASE("a failed validation is done and does not change the metrics") {
   const Scratch run;
   const auto directory = lay_checkpoint(run);
   io::write_file(directory + "/" + validation_name, text_with("{}", R"("no such luck")"));
@@ -63,7 +63,7 @@ TEST_CASE("a validation that failed has ended, and leaves the metrics as they we
   CHECK(read_validation(directory)->error == "no such luck");
 }
 
-TEST_CASE("a checkpoint that nobody wanted to be validated takes nothing from such a file") {
+TEST_CASE("validation.json is ignored if the manifest requests no validation") {
   const Scratch run;
   const auto directory = lay_checkpoint(run, "");
   io::write_file(directory + "/" + validation_name, text_with(R"({"accuracy": 0.75})"));
@@ -71,7 +71,7 @@ TEST_CASE("a checkpoint that nobody wanted to be validated takes nothing from su
   CHECK_THAT(unlisted_files(directory).at(0), Contains(validation_name));
 }
 
-TEST_CASE("a damaged validation is named, and the checkpoint awaits another") {
+TEST_CASE("a damaged validation.json is reported, and the checkpoint awaits its validation") {
   const Scratch run;
   const auto directory = lay_checkpoint(run);
   const auto path = directory + "/" + validation_name;

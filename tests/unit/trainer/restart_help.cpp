@@ -55,7 +55,7 @@ const std::map<std::string, Row> rows = {
      row<checkpoint::CannotRead>(true, "memory and descriptors of another start, or a node with good memory")},
     {"AllDamaged", row<checkpoint::AllDamaged>(false, "two readings agree", "/d", Texts{"a"})},
     {"StateDiffers", row<checkpoint::StateDiffers>(false, "the model is the same again", "/d", Texts{"a"})},
-    {"GivenUnreadable", row<checkpoint::GivenUnreadable>(true, "the program may write the file this time")},
+    {"DirectoryFileUnreadable", row<checkpoint::DirectoryFileUnreadable>(true, "the program may write the file this time")},
     {"CollectiveTimeout", row<comm::CollectiveTimeout>(true, "the rank may come this time")},
     {"RankGone", row<comm::RankGone>(true, "the process may live this time")},
     {"UnknownBackend", row<comm::UnknownBackend>(false, "the same name is given again")},

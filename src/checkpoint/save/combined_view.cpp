@@ -1,4 +1,4 @@
-#include "checkpoint/save/whole_view.hpp"
+#include "checkpoint/save/combined_view.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -24,9 +24,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-int file_of(const Slab& slab, const Layout& layout) { return layout.file_of_rank[static_cast<std::size_t>(slab.writer)]; }
-
-/// Links the entry to the shard that holds it whole.
+/// Creates an external link to an undivided entry in its shard.
 void link(hid_t file, const std::string& name, int shard) {
   const auto links = io::h5_link_properties();
   const auto path = object_path(name);
@@ -34,7 +32,7 @@ void link(hid_t file, const std::string& name, int shard) {
                "link '" + name + "'");
 }
 
-/// NaN, for types that have one.
+/// Sets the fill value to NaN for types that have NaN.
 void set_fill(hid_t how, DType dtype) {
   const double f64 = std::numeric_limits<double>::quiet_NaN();
   const float f32 = std::numeric_limits<float>::quiet_NaN();
@@ -54,7 +52,7 @@ Shape whole_shape(const TensorLayout& tensor, int ranks) {
   return shape;
 }
 
-/// Maps one shard's slab to its box of the whole.
+/// Maps a slab in a shard to its box in the virtual dataset.
 void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int file, const Shape& whole) {
   const auto& slab = tensor.slabs[number];
   std::vector<hsize_t> start(slab.offset.begin(), slab.offset.end());
@@ -73,11 +71,11 @@ void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int fil
 void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
   const auto whole = whole_shape(tensor, layout.ranks);
   io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-  io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");  // the same view, whenever it is made
+  io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");  // the bytes must not depend on the time
   if (element_count(whole) > 0) {
     set_fill(how, tensor.dtype);
     for (std::size_t number = 0; number < tensor.slabs.size(); ++number)
-      map_slab(how, tensor, number, file_of(tensor.slabs[number], layout), whole);
+      map_slab(how, tensor, number, layout.file_of(tensor.slabs[number].writer), whole);
   }
   const auto links = io::h5_link_properties();
   const auto space = io::h5_space(whole);
@@ -92,18 +90,17 @@ void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
 
 }  // namespace
 
-std::string whole_view(const Layout& layout, const std::vector<std::string>& value_names) {
+std::string combined_view(const Layout& layout, const std::vector<std::string>& value_names) {
   return io::h5_image([&](hid_t file) {
     io::h5_write_word(file, "format", view_format);
     io::h5_write_attribute(file, "version", format_version);
     io::h5_write_attribute(file, "ranks", std::int64_t{layout.ranks});
     for (const auto& tensor : layout.tensors)
-      if (tensor.is_whole())
-        link(file, tensor.name, file_of(tensor.slabs.front(), layout));
+      if (tensor.is_undivided())
+        link(file, tensor.name, layout.file_of(tensor.slabs.front().writer));
       else
         assemble(file, tensor, layout);
-    for (const auto& value : value_names)
-      link(file, value, layout.file_of_rank[static_cast<std::size_t>(layout.values_writer())]);
+    for (const auto& value : value_names) link(file, value, layout.file_of(layout.values_writer()));
   });
 }
 
@@ -127,7 +124,7 @@ Placement placement_from(const std::string& name) {
   throw Error("a checkpoint's index has the unknown placement '" + name + "'");
 }
 
-/// Adds what one rank wrote.
+/// Adds the entries of one rank's index.
 void add_index(const Index& index, std::map<std::string, TensorLayout>& tensors, std::vector<std::string>& values) {
   for (const auto& entry : index.tensors) {
     auto& tensor = tensors[entry.name];
@@ -157,48 +154,49 @@ void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
       add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
     }
   for (auto& [name, tensor] : tensors) {
-    // The order of plan_layout(), which numbers the slabs.
+    // Sort as plan_layout() does, as the order gives the slab numbers.
     const auto key = [&](const Slab& s) {
       return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
     };
-    std::sort(tensor.slabs.begin(), tensor.slabs.end(), [&](const Slab& a, const Slab& b) { return key(a) < key(b); });
+    std::ranges::sort(tensor.slabs, {}, key);
     layout.tensors.push_back(std::move(tensor));
   }
-  write_view(checkpoint_dir, aside, whole_view(layout, values));
+  write_view(checkpoint_dir, aside, combined_view(layout, values));
 }
 
-OwedViews::OwedViews(std::string run_dir, std::string aside) : run_dir_(std::move(run_dir)), aside_(std::move(aside)) {}
+MissingViews::MissingViews(std::string run_dir, std::string aside)
+    : run_dir_(std::move(run_dir)), aside_(std::move(aside)) {}
 
-void OwedViews::owe(const std::string& checkpoint_dir) {
-  owed_.insert(checkpoint_dir);
+void MissingViews::add(const std::string& checkpoint_dir) {
+  missing_.insert(checkpoint_dir);
   reported_.insert(checkpoint_dir);
 }
 
-std::vector<std::string> OwedViews::settle() {
+std::vector<std::string> MissingViews::write_all() {
   std::vector<std::string> lines;
   try {
-    if (!has_looked_) look();
+    if (!has_scanned_) scan();
   } catch (const Error& error) {
-    lines.push_back(std::string("whole views of checkpoints (state.h5) may be missing: ") + error.what());
+    lines.push_back(std::string("the combined views (state.h5) of checkpoints may be missing: ") + error.what());
   }
-  for (auto owed = owed_.begin(); owed != owed_.end();) try {
-      if (io::exists(*owed)) restore_view(*owed, aside_);  // else it was deleted
-      owed = owed_.erase(owed);
+  for (auto missing = missing_.begin(); missing != missing_.end();) try {
+      if (io::exists(*missing)) restore_view(*missing, aside_);  // skip deleted checkpoints
+      missing = missing_.erase(missing);
     } catch (const Error& error) {
-      if (reported_.insert(*owed).second)
-        lines.push_back("the whole view of a checkpoint is missing: " + std::string(error.what()));
-      ++owed;
+      if (reported_.insert(*missing).second)
+        lines.push_back("the combined view of a checkpoint is missing: " + std::string(error.what()));
+      ++missing;
     }
   return lines;
 }
 
-void OwedViews::look() {
+void MissingViews::scan() {
   constexpr std::size_t newest = 16;
   for (const auto number : numbers_in(run_dir_) | std::views::reverse | std::views::take(newest)) {
     const auto directory = run_dir_ + "/" + directory_name(number);
-    if (!has_view(directory)) owed_.insert(directory);
+    if (!has_view(directory)) missing_.insert(directory);
   }
-  has_looked_ = true;
+  has_scanned_ = true;
 }
 
 }  // namespace trainrt::checkpoint

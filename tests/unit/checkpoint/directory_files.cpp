@@ -1,4 +1,4 @@
-// Files in directories that ranks give for a checkpoint.
+// Tests of files in directories that were passed to report().
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory with these files.
+/// Creates a directory with these files.
 std::string directory_of(const std::string& path, const std::map<std::string, std::string>& files) {
   fs::create_directories(path);
   for (const auto& [name, text] : files) {
@@ -27,11 +27,11 @@ std::string directory_of(const std::string& path, const std::map<std::string, st
   return path;
 }
 
-checkpoint::Given gather(const std::string& path, Communicator& communicator, const State& state = {}) {
+checkpoint::DirectoryFiles gather(const std::string& path, Communicator& communicator, const State& state = {}) {
   return checkpoint::gather_directories({path, "{}"}, state, communicator, message_of);
 }
 
-checkpoint::Saver::Request request_for(const std::string& run_dir, std::int64_t number, checkpoint::Given given) {
+checkpoint::Saver::Request request_for(const std::string& run_dir, std::int64_t number, checkpoint::DirectoryFiles given) {
   auto meta = options_for(run_dir, number).meta;
   meta.has_directory = true;
   return {meta, {}, {}, std::move(given)};
@@ -70,7 +70,7 @@ bool is_whole(const std::string& checkpoint) { return checkpoint::verify(checkpo
 
 }  // namespace
 
-TEST_CASE("the files of all ranks are one checkpoint, and one that several have is there once") {
+TEST_CASE("a checkpoint contains the files of all ranks, and a common file once") {
   Scratch scratch;
   const auto run = scratch / "run";
   fs::create_directory(run);
@@ -95,18 +95,18 @@ TEST_CASE("the files of all ranks are one checkpoint, and one that several have 
   CHECK(is_whole(checkpoint));
 }
 
-TEST_CASE("a file that ranks have otherwise is refused on all of them, with both named") {
+TEST_CASE("a file that differs between ranks is an error on all ranks that names two of them") {
   Scratch scratch;
   for (const auto* other : {"abd", "abcd"}) {
     const auto text = error_on_all(3, [&](Communicator& communicator) {
       const auto rank = communicator.rank();
       gather(directory_of(scratch / std::to_string(rank), {{"d/model", rank == 2 ? other : "abc"}}), communicator);
     });
-    CHECK_THAT(text, Contains("ranks 0 and 2 give different files 'd/model'"));
+    CHECK_THAT(text, Contains("ranks 0 and 2 have different files 'd/model'"));
   }
 }
 
-TEST_CASE("names of the State's files are not given") {
+TEST_CASE("a directory must not contain a file with the name of a file of the State") {
   Scratch scratch;
   State state;
   state.file("log", scratch / "log");
@@ -114,14 +114,14 @@ TEST_CASE("names of the State's files are not given") {
   for (const auto* name : {"log", "log/deeper", "rank-00001/own"}) {
     const auto path = directory_of(scratch / "given", {{name, ""}});
     CHECK_THAT(error_on_all(1, [&](Communicator& communicator) { gather(path, communicator, state); }),
-               Contains("rank 0 gives a file '" + std::string(name) + "', where the State's file '"));
+               Contains("rank 0 has a file '" + std::string(name) + "', but the State's file '"));
     fs::remove_all(path);
   }
   const auto fine = directory_of(scratch / "given", {{"logs", ""}, {"rank-one", ""}});
   run_ranks(1, [&](Communicator& communicator) { CHECK(gather(fine, communicator, state).files.size() == 2); });
 }
 
-TEST_CASE("a file that goes, or changes its size, before it is copied ends the save on all ranks, and leaves nothing") {
+TEST_CASE("a file that disappears or changes its size during the copy fails the save on all ranks and leaves no files") {
   Scratch scratch;
   const auto run = scratch / "run";
   fs::create_directory(run);
@@ -140,7 +140,7 @@ TEST_CASE("a file that goes, or changes its size, before it is copied ends the s
       try {
         saver.start(State(), request_for(run, 1, std::move(given)));
         others.add("no error");
-      } catch (const checkpoint::GivenUnreadable& error) {
+      } catch (const checkpoint::DirectoryFileUnreadable& error) {
         errors.add(error.what());
       }
       if (communicator.rank() == 0 && (fs::exists(run + "/checkpoint_000001") || !fs::is_empty(run + "/.private")))
@@ -159,7 +159,7 @@ TEST_CASE("a file that goes, or changes its size, before it is copied ends the s
   CHECK(is_whole(run + "/checkpoint_000002"));
 }
 
-TEST_CASE("files are carried on into later checkpoints without a copy, but for those of the State") {
+TEST_CASE("files of directories are hard links in later checkpoints, and files of the State are not") {
   Scratch scratch;
   const auto run = scratch / "run";
   fs::create_directory(run);
@@ -190,7 +190,7 @@ TEST_CASE("files are carried on into later checkpoints without a copy, but for t
   CHECK_FALSE(fs::exists(run + "/checkpoint_000003"));
 }
 
-TEST_CASE("there may be many more files than a process may have open") {
+TEST_CASE("a directory may contain more files than the limit of open files") {
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   auto few = before;

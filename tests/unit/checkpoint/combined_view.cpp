@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "checkpoint/save/whole_view.hpp"
+#include "checkpoint/save/combined_view.hpp"
 #include "io/files/file.hpp"
 #include "runs.hpp"
 #include "support/cpp/skip.hpp"
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Runs a shell command; its output and whether it went well.
+/// Runs a shell command. Returns its output and whether it succeeded.
 std::pair<std::string, bool> run_shell(const std::string& command) {
   std::string output;
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
@@ -94,7 +94,7 @@ TEST_CASE("h5py reads every tensor and value of a sharded checkpoint by name, fr
   CHECK(compare(run / "elsewhere/my checkpoint").first == expected);
 }
 
-TEST_CASE("h5dump and h5ls show the whole view and every shard") {
+TEST_CASE("h5dump and h5ls show the combined view and every shard") {
   if (!have("h5dump --version")) return;
   Scratch run;
   REQUIRE(save_on(2, {{"model/w", DType::f32, {3}}, {"split", DType::i32, {5}, Placement::sharded, 0}}, run.path(), 0, 7)
@@ -114,7 +114,7 @@ TEST_CASE("h5dump and h5ls show the whole view and every shard") {
   CHECK_THAT(list, Catch::Contains("/model/w") && Catch::Contains("/split") && Catch::Contains("/epoch"));
 }
 
-TEST_CASE("a moved run restores") {
+TEST_CASE("a moved run can be restored") {
   Scratch place;
   fs::create_directory(place / "run");
   REQUIRE(save_on(3, every_kind(), place / "run", 0, 7).committed);
@@ -122,7 +122,7 @@ TEST_CASE("a moved run restores") {
   CHECK(load_on(2, every_kind(), place / "renamed", 7, 3).differences == std::vector<std::string>{});
 }
 
-TEST_CASE("a shard that is missing shows as NaN in the whole view, not as numbers") {
+TEST_CASE("elements of a missing shard read as NaN in the combined view") {
   if (!have("/usr/bin/python3 -c 'import h5py'")) return;
   Scratch run;
   REQUIRE(save_on(2, {{"w", DType::f32, {4}, Placement::sharded, 0}, {"h", DType::bf16, {4}, Placement::sharded, 0}},
@@ -136,13 +136,13 @@ TEST_CASE("a shard that is missing shows as NaN in the whole view, not as number
   CHECK(text == "True True\n");
 }
 
-TEST_CASE("a checkpoint whose view was not written yet loads, and its view is made anew, the same") {
+TEST_CASE("a checkpoint without a combined view loads, and its view is written with the same bytes") {
   Scratch run;
   REQUIRE(save_on(3, every_kind(), run.path(), 0, 7).committed);
   const auto directory = run / "checkpoint_000000";
   const auto view = io::read_file(directory + "/state.h5");
   fs::remove(directory + "/state.h5");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // another second on the clock is not another view
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the view must not depend on the time
   const auto loaded = load_on(2, every_kind(), run.path(), 7, 3);
   CHECK(loaded.differences == std::vector<std::string>{});
   REQUIRE(loaded.result->notes.size() == 1);

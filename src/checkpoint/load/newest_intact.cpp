@@ -1,4 +1,4 @@
-#include "checkpoint/load/first_whole.hpp"
+#include "checkpoint/load/newest_intact.hpp"
 
 #include <algorithm>
 #include <trainrt/error.hpp>
@@ -8,8 +8,6 @@
 #include "checkpoint/device_memory.hpp"
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/load/load.hpp"
-#include "checkpoint/load/state_filler.hpp"
 #include "checkpoint/other_files.hpp"
 #include "core/text/text.hpp"
 
@@ -19,25 +17,25 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-std::string summary(const Lines& findings) { return join(summed_up(findings), "; "); }
+std::string summary(const Lines& findings) { return join(abbreviated(findings), "; "); }
 
-/// Loads from one checkpoint, or returns what is wrong with it.
-Lines load_one(const Candidate& candidate, const Wanted& wanted, const Accept& accept, Communicator& communicator,
-               Loaded& loaded, bool& may_pass) {
+/// Loads from one checkpoint. Returns findings; empty if it was loaded. Collective.
+Lines load_one(const CheckpointCandidate& candidate, const LoadTargets& wanted, const CheckContents& accept,
+               Communicator& communicator, Loaded& loaded, bool& is_transient) {
   const auto& directory = candidate.directory;
   const auto read =
       CandidateManifest::unpacked(from_root(communicator, [&] { return read_candidate(candidate).packed(); }));
-  may_pass = may_pass || read.may_pass;
+  is_transient = is_transient || read.is_transient;
   if (!read.finding.empty()) return {read.finding};
   loaded.manifest = manifest_from(read.text, directory + "/" + manifest_name);
   StateFiller reader(directory, loaded.manifest, wanted, communicator);
-  auto findings = reader.survey();
+  auto findings = reader.fetch_indices();
   if (findings.empty()) {
     accept(directory, loaded.manifest, reader.contents());
     findings = reader.read();
   }
   if (!findings.empty()) {
-    may_pass = reader.may_pass() || may_pass;
+    is_transient = reader.is_transient() || is_transient;
     return findings;
   }
   reader.install();
@@ -51,8 +49,9 @@ std::string last_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates, Wanted wanted, const Accept& accept,
-                                       Communicator& communicator, Skipped& skipped) {
+std::optional<Loaded> load_newest_intact(const std::vector<CheckpointCandidate>& candidates, LoadTargets wanted,
+                                         const CheckContents& accept, Communicator& communicator,
+                                         SkippedCheckpoints& skipped) {
   on_every_rank(communicator, [&] {
     for (const auto* entry : wanted.tensors) wanted.gpus.push_back(gpu_of(*entry, device::runtime()));
     return std::string();
@@ -60,9 +59,9 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
   std::vector<std::int64_t> damaged;
   for (const auto& candidate : candidates) {
     Loaded loaded;
-    const auto findings = load_one(candidate, wanted, accept, communicator, loaded, skipped.may_pass);
+    const auto findings = load_one(candidate, wanted, accept, communicator, loaded, skipped.is_transient);
     if (findings.empty()) {
-      loaded.result.skipped = summed_up(skipped.lines);
+      loaded.result.skipped = abbreviated(skipped.lines);
       loaded.result.damaged = std::move(damaged);
       return loaded;
     }
@@ -72,17 +71,17 @@ std::optional<Loaded> load_first_whole(const std::vector<Candidate>& candidates,
   return std::nullopt;
 }
 
-Lines damages_of(const std::string& run_dir, std::int64_t number, Communicator& communicator) {
-  Skipped skipped;
-  const Accept any = [](const std::string&, const Manifest&, const Contents&) {};
-  load_first_whole(candidates_of(run_dir, {number}), {}, any, communicator, skipped);
-  if (skipped.may_pass)
+Lines find_damage(const std::string& run_dir, std::int64_t number, Communicator& communicator) {
+  SkippedCheckpoints skipped;
+  const CheckContents any = [](const std::string&, const Manifest&, const Contents&) {};
+  load_newest_intact(candidates_of(run_dir, {number}), {}, any, communicator, skipped);
+  if (skipped.is_transient)
     throw Error("cannot read the checkpoint that the run finished with: " + summary(skipped.lines) +
-                ". The storage gave an error that may pass: run the same command again");
+                ". The storage reports temporary errors. Run the same command again");
   return skipped.lines;
 }
 
-std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& communicator) {
+std::vector<CheckpointCandidate> candidates_in(const std::string& run_dir, Communicator& communicator) {
   const auto packed = from_root(communicator, [&] {
     Packer packer;
     for (const auto number : numbers_in(run_dir)) packer.put(number);
@@ -93,34 +92,34 @@ std::vector<Candidate> candidates_in(const std::string& run_dir, Communicator& c
   return candidates_of(run_dir, numbers);
 }
 
-std::vector<Candidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers) {
-  std::vector<Candidate> candidates;
+std::vector<CheckpointCandidate> candidates_of(const std::string& run_dir, const std::vector<std::int64_t>& numbers) {
+  std::vector<CheckpointCandidate> candidates;
   for (const auto number : numbers) candidates.push_back({run_dir + "/" + directory_name(number), number});
   std::reverse(candidates.begin(), candidates.end());
   return candidates;
 }
 
-Lines summed_up(Lines findings) {
-  constexpr std::size_t most = 8;
-  if (findings.size() <= most) return findings;
-  const auto more = findings.size() - most;
-  findings.resize(most);
+Lines abbreviated(Lines findings) {
+  constexpr std::size_t max_listed = 8;
+  if (findings.size() <= max_listed) return findings;
+  const auto more = findings.size() - max_listed;
+  findings.resize(max_listed);
   findings.push_back("and " + std::to_string(more) + " more");
   return findings;
 }
 
-Wanted all_of(const State& state) {
-  Wanted wanted;
+LoadTargets all_entries(const State& state) {
+  LoadTargets wanted;
   for (const auto& entry : state.tensors()) {
     wanted.tensors.push_back(&entry);
     wanted.check_first = wanted.check_first || entry.optional;
   }
-  // Values are read beside their places: those of a damaged checkpoint never get there.
+  // Values need no check_first: they are read into separate memory and written by install().
   for (const auto& entry : state.values()) wanted.values.push_back(&entry);
   return wanted;
 }
 
-Accept same_model(const State& state, Communicator& communicator, Covers covers) {
+CheckContents require_same_model(const State& state, Communicator& communicator, Covers covers) {
   return [&, covers](const std::string& directory, const Manifest& manifest, const Contents& contents) {
     const auto lines = distinct_lines(communicator, [&] {
       auto mine = differences(state, contents.items(), covers);
@@ -130,9 +129,9 @@ Accept same_model(const State& state, Communicator& communicator, Covers covers)
     });
     if (lines.empty()) return;
     if (covers == Covers::part)
-      throw UsageError("cannot load from '" + directory + "': it does not hold what is asked for:\n  " +
+      throw UsageError("cannot load from '" + directory + "': it does not have the requested entries:\n  " +
                        join(lines, "\n  "));
-    const auto text = "cannot restore from '" + directory + "': it is of another model than the State:\n  " +
+    const auto text = "cannot restore from '" + directory + "': it belongs to another model than the State:\n  " +
                       join(lines, "\n  ") + "\nRun the model that wrote it.";
     throw StateDiffers(text, directory, lines);
   };
@@ -140,7 +139,7 @@ Accept same_model(const State& state, Communicator& communicator, Covers covers)
 
 LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator) {
   auto& result = loaded.result;
-  // Rank 0 goes first: if all ranks see one file the others find it there.
+  // Rank 0 restores first. If all ranks share the file, the others find it restored.
   for (const bool first : {true, false})
     on_every_rank(communicator, [&] {
       if ((communicator.rank() == 0) == first) restore_files(state, result.directory, loaded.manifest, communicator.rank());
@@ -149,7 +148,7 @@ LoadResult finish_load(const State& state, Loaded loaded, Communicator& communic
   const auto view = from_root(communicator, [&] { return std::string(has_view(result.directory) ? "1" : ""); });
   if (view.empty())
     result.notes.push_back(
-        "state.h5 is missing (it could not be written, or the run was killed before); it is made after the next save");
+        "state.h5 is missing: it could not be written, or the run was killed before. It is written after the next save");
   return std::move(result);
 }
 

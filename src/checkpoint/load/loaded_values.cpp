@@ -1,4 +1,4 @@
-#include "checkpoint/load/held_back.hpp"
+#include "checkpoint/load/loaded_values.hpp"
 
 #include <cstring>
 #include <limits>
@@ -21,14 +21,14 @@ std::string decoded(const std::string& bytes, const std::string*) { return bytes
 std::int32_t decoded(const std::string& bytes, const std::int32_t*) {
   const auto stored = number_from<std::int64_t>(bytes);
   if (stored < std::numeric_limits<std::int32_t>::min() || stored > std::numeric_limits<std::int32_t>::max())
-    throw UsageError(std::to_string(stored) + ", does not fit into the State's 32-bit integer");
+    throw UsageError(std::to_string(stored) + " does not fit into the State's 32-bit integer");
   return static_cast<std::int32_t>(stored);
 }
 
 }  // namespace
 
 LoadedValues::LoadedValues(const std::vector<const ValueEntry*>& entries, ReadPlan& plan) {
-  for (const auto* entry : entries) plan.want_value(entry->name, reads_.emplace_back(Read{entry, {}}).bytes);
+  for (const auto* entry : entries) plan.want_value(entry->name, reads_.emplace_back(PendingValue{entry, {}}).bytes);
 }
 
 void LoadedValues::decode(const Contents& contents) {
@@ -37,7 +37,7 @@ void LoadedValues::decode(const Contents& contents) {
     try {
       std::visit([&](auto* to) { installs_.push_back([to, value = decoded(bytes, to)] { *to = value; }); }, entry->value);
     } catch (const UsageError& error) {
-      throw UsageError("value '" + entry->name + "' of the checkpoint, " + error.what());
+      throw UsageError("value '" + entry->name + "' of the checkpoint: " + error.what());
     }
   }
 }
@@ -62,16 +62,16 @@ void put(const TensorEntry& entry, int gpu, const std::vector<std::byte>& bytes)
 }  // namespace
 
 void SummedParts::want(ReadPlan& plan, const TensorEntry& entry, int gpu, int rank, int size, int saved_by) {
-  auto& sum = sums_.emplace_back(Sum{&entry, gpu, {}});
+  auto& sum = sums_.emplace_back(PendingSum{&entry, gpu, {}});
   for (int writer = rank; writer < saved_by; writer += size) {
     auto& part = sum.parts.emplace_back(entry.local.bytes());
     plan.want_own(entry.name, size_of(entry.local.dtype), {entry.offset, entry.local.shape}, writer, {part.data()});
   }
 }
 
-std::vector<std::byte> SummedParts::total(const Sum& sum) {
+std::vector<std::byte> SummedParts::total(const PendingSum& sum) {
   std::vector<std::byte> bytes(sum.entry->local.bytes());
-  if (sum.parts.empty()) return bytes;  // zero, in all types
+  if (sum.parts.empty()) return bytes;  // zeros in all types
   std::vector<const std::byte*> parts;
   for (const auto& part : sum.parts) parts.push_back(part.data());
   auto* const out = bytes.data();
