@@ -42,7 +42,7 @@ class StartGuard {
         "/dev/shm "
         "and variables that others have set (PMI_*, UCX_*, MPIR_CVAR_*), and run `trainrt doctor` in the same way",
         host_name()));
-    let_words_arrive();
+    wait_for_output_delivery();
     launch->abort(static_cast<int>(ExitCode::failed));
   }
   static inline std::atomic<launch::Launch*> starting_ = nullptr;
@@ -67,7 +67,7 @@ void initialize_mpi(launch::Launch& launch) {
 /// sent, so between nodes the processes end without it if the launcher allows that.
 MpiCommunicator::Finalize who_ends_mpi(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
-  return launch.world().node_count > 1 && launch.may_leave_mpi() ? Finalize::never : Finalize::with_communicator;
+  return launch.world().node_count > 1 && launch.may_skip_mpi_finalize() ? Finalize::never : Finalize::with_communicator;
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
   end_preparation();
   int size = 0;
   check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size));
-  launch::check_promise_of_own_mpi(Environment::of_process(), size);
+  launch::require_expected_size_of_mpi(Environment::of_process(), size);
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);
 }
 
