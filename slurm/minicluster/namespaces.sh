@@ -1,26 +1,26 @@
-# Part of minicluster: nodes in namespaces of their own (`minicluster up --network own`). Sourced by it; needs its functions.
+# Part of minicluster: nodes in Linux namespaces (`minicluster up --network own`). Sourced by minicluster; uses its functions.
 #
-# A "switch", a network namespace with a bridge, joins the nodes and this machine:
+# A "switch", a network namespace with a bridge, connects the nodes and this machine:
 #
 #   node n1: eth0 PREFIX.1   node n2: eth0 PREFIX.2  ...  the switch, with slurmctld: br0 PREFIX.254   this machine: mcPID PREFIX.253
 #
-# A node has its own host name (its name, which /etc/hosts of every node resolves), network (lo and eth0), System V IPC, /dev/shm and
-# /tmp, where only the state directory and the folders of --share are as on this machine. Processes are in the machine's one table.
-# Namespaces have no names: each lives as long as a process that holds it, and its interfaces with it. Nothing outlives the daemons.
+# Each node has its own host name (the name of the node, which /etc/hosts of all nodes resolves), network (lo and eth0), System V IPC,
+# /dev/shm and /tmp; only the state directory and the folders of --share are those of this machine. All nodes share the process table
+# of this machine. The namespaces have no names: they and their interfaces disappear with the last process in them.
 
 readonly switch_number=254 machine_number=253
 
-namespaces_obstacle() { # why nodes cannot have namespaces here; nothing if they can
-  local program said
+namespaces_obstacle() { # Prints why nodes cannot have namespaces on this machine; prints nothing if they can.
+  local program output
   for program in ip:iproute2 unshare:util-linux nsenter:util-linux; do
     type -P "${program%:*}" >/dev/null || { echo "the program ${program%:*} is missing (package ${program#*:})"; return; }
   done
-  said=$(unshare --net --mount --uts --ipc -- sh -ec 'mount -t tmpfs minicluster /dev/shm; mount -t sysfs sysfs /sys
+  output=$(unshare --net --mount --uts --ipc -- sh -ec 'mount -t tmpfs minicluster /dev/shm; mount -t sysfs sysfs /sys
     ip link add br0 type bridge; ip link add name veth0 type veth peer name veth1; echo minicluster >/proc/sys/kernel/hostname' 2>&1 >/dev/null) ||
-    echo "namespaces cannot be made here (it takes root): $(head -n 1 <<<"$said")"
+    echo "cannot create namespaces (root is required): $(head -n 1 <<<"$output")"
 }
 
-free_prefix() { # the first three numbers of a private /24 network (RFC 1918) that no route of this machine goes to
+free_prefix() { # Prints the first three numbers of a private /24 network (RFC 1918) to which this machine has no route.
   local prefix try
   for ((try = 0; try < 60; ++try)); do
     case $((try % 3)) in
@@ -35,9 +35,9 @@ free_prefix() { # the first three numbers of a private /24 network (RFC 1918) th
   return 1
 }
 
-pid_of() { sed -n "s/^$1 \([0-9]*\) .*/\1/p" "$state/daemons"; } # of a recorded daemon
+pid_of() { sed -n "s/^$1 \([0-9]*\) .*/\1/p" "$state/daemons"; } # Prints the pid of a recorded daemon.
 
-enter_words() { # sets `entering`: the words before a command that is to run in the namespaces of a node, or of the switch
+enter_words() { # Sets `entering` to the prefix of a command that runs in the namespaces of node $1, or of the switch.
   if [[ $1 == switch ]]; then
     entering=(nsenter -t "$(pid_of switch)" --net --)
   else
@@ -45,7 +45,7 @@ enter_words() { # sets `entering`: the words before a command that is to run in 
   fi
 }
 
-hold() { # role flag...: a process that keeps new namespaces; returns once they are there
+hold() { # Arguments: role unshare-option... Starts a process that keeps new namespaces; returns when they exist.
   local role=$1 pid try
   shift
   launch "$role" unshare "$@" --propagation slave -- sleep infinity
@@ -64,21 +64,21 @@ write_hosts() {
   for ((node = 1; node <= setting[nodes]; ++node)); do echo "$prefix.$node n$node"; done
 }
 
-own_folder() { # place folder...: inside a node, a memory file system of its own at `place`, where only those folders below it are shared
-  local place=$1 new=$state/new folder
+own_folder() { # Arguments: path folder... Inside a node: mounts a tmpfs at `path`, in which only the given folders are shared.
+  local path=$1 new=$state/new folder
   shift
   mount -t tmpfs -o mode=1777 minicluster "$new"
   for folder in "$@"; do
-    [[ $folder != "$place" ]] || { umount "$new"; return; }
-    if [[ $folder == "$place"/* ]]; then
-      mkdir -p "$new/${folder#"$place"/}"
-      mount --rbind "$folder" "$new/${folder#"$place"/}"
+    [[ $folder != "$path" ]] || { umount "$new"; return; }
+    if [[ $folder == "$path"/* ]]; then
+      mkdir -p "$new/${folder#"$path"/}"
+      mount --rbind "$folder" "$new/${folder#"$path"/}"
     fi
   done
-  mount --move "$new" "$place"
+  mount --move "$new" "$path"
 }
 
-furnish_node() { # name state folder...: runs inside the node
+prepare_node() { # Arguments: name state folder... Inside a node: sets its host name, mounts and loopback interface.
   local state=$2
   set -e
   echo "$1" >/proc/sys/kernel/hostname
@@ -92,17 +92,17 @@ furnish_node() { # name state folder...: runs inside the node
   own_folder /tmp "$@"
 }
 
-plug_in() { # what pid number interface...: an interface of that pid's network, with its address, at the switch
-  local what=$1 pid=$2 number=$3
+plug_in() { # Arguments: name pid number interface... Connects the network of `pid` to the switch by an interface with an address.
+  local label=$1 pid=$2 number=$3
   shift 3
-  nsenter -t "$pid" --net -- ip -batch - <<BATCH && "${switch[@]}" ip link set "to-$what" master br0 up
-link add name $* type veth peer name to-$what netns $(pid_of switch)
+  nsenter -t "$pid" --net -- ip -batch - <<BATCH && "${switch[@]}" ip link set "to-$label" master br0 up
+link add name $* type veth peer name to-$label netns $(pid_of switch)
 addr add $prefix.$number/24 dev $1
 link set $1 up
 BATCH
 }
 
-start_namespaces() { # the switch, this machine's interface, and the nodes; 1 with problem and guilty set
+start_namespaces() { # Creates the switch, this machine's interface, and the nodes; returns 1 and sets problem and guilty on an error.
   local entering=() switch=() node pid
   write_hosts >"$state/hosts"
   chmod 644 "$state/hosts"
@@ -110,7 +110,7 @@ start_namespaces() { # the switch, this machine's interface, and the nodes; 1 wi
   hold switch --net || return
   enter_words switch
   switch=("${entering[@]}")
-  guilty=switch problem="this machine cannot be joined to the cluster's network"
+  guilty=switch problem="this machine cannot be connected to the cluster's network"
   {
     "${switch[@]}" ip -batch - <<<"link add br0 type bridge
 link set lo up
@@ -120,10 +120,10 @@ link set br0 up" && plug_in machine $$ $machine_number "mc$(pid_of switch)"
   for ((node = 1; node <= setting[nodes]; ++node)); do
     hold "holder.n$node" --net --mount --uts --ipc || return
     enter_words "n$node"
-    guilty=holder.n$node problem="node n$node cannot be made"
+    guilty=holder.n$node problem="node n$node cannot be created"
     {
       plug_in "n$node" "$(pid_of "holder.n$node")" "$node" eth0 index 10 &&
-        "${entering[@]}" bash -c ". '$BASH_SOURCE'; furnish_node \"\$@\"" bash "n$node" "$state" "${shared[@]}"
+        "${entering[@]}" bash -c ". '$BASH_SOURCE'; prepare_node \"\$@\"" bash "n$node" "$state" "${shared[@]}"
     } 2>>"$state/log/holder.n$node.out" || return
   done
 }

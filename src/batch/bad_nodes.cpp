@@ -10,10 +10,10 @@ namespace trainrt::batch {
 
 namespace {
 
-constexpr std::size_t most_named = 8;  // attempts in one sentence
+constexpr std::size_t max_listed = 8;  // attempt numbers in the reason
 
-/// Why the failures at `name` make it a bad node; "" if they do not.
-std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int least) {
+/// Returns why node `name` should be excluded because of failures; "" if it should not.
+std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int min_ends) {
   std::vector<int> there;
   std::size_t anywhere = 0;
   for (const auto& end : ends) {
@@ -21,8 +21,8 @@ std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int 
     ++anywhere;
     if (end.node == name) there.push_back(end.attempt);
   }
-  if (least == 0 || there.size() < static_cast<std::size_t>(least) || 2 * there.size() < anywhere) return {};
-  const auto last = std::span(there).last(std::min(there.size(), most_named));
+  if (min_ends == 0 || there.size() < static_cast<std::size_t>(min_ends) || 2 * there.size() < anywhere) return {};
+  const auto last = std::span(there).last(std::min(there.size(), max_listed));
   return fmt::format("{} attempt{} ended there ({}{})", there.size(), there.size() == 1 ? "" : "s",
                      last.size() < there.size() ? "the last: " : "", fmt::join(last, ", "));
 }
@@ -34,9 +34,9 @@ std::optional<BadNode> bad_node(std::span<const NodeEnd> ends, std::span<const s
   if (ends.empty() || ends.back().node.empty()) return std::nullopt;
   const auto& last = ends.back();
   if (std::ranges::find(excluded, last.node) != excluded.end()) return std::nullopt;
-  auto why = last.slow ? last.why : why_bad(ends, last.node, rules.ends);
+  auto why = last.slow ? last.why : why_bad(ends, last.node, rules.min_ends);
   if (why.empty()) return std::nullopt;
-  return BadNode{last.node, std::move(why), excluded.size() < static_cast<std::size_t>(rules.most_nodes)};
+  return BadNode{last.node, std::move(why), excluded.size() < static_cast<std::size_t>(rules.max_nodes)};
 }
 
 }  // namespace trainrt::batch

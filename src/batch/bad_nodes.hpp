@@ -5,31 +5,31 @@
 
 namespace trainrt::batch {
 
-/// Which node an attempt ended at.
+/// The node that an attempt ended at.
 struct NodeEnd {
   int attempt = 0;
-  std::string node;   ///< "" if none is to blame
-  bool slow = false;  ///< it did not fail there: it held the others up, and the attempt has stopped for that
-  std::string why;    ///< the attempt ended
+  std::string node;   ///< "" if no node is to blame
+  bool slow = false;  ///< the attempt stopped because the node slowed the others down; it did not fail there
+  std::string why;    ///< why the attempt ended
 };
 
-/// What the config allows.
+/// The limits that the config sets for the exclusion of nodes.
 struct ExclusionRules {
-  int ends = 0;        ///< of attempts, that make a node a bad one; 0: none is
-  int most_nodes = 0;  ///< that are left out at a time
+  int min_ends = 0;   ///< number of attempts that must end at a node before it is excluded; 0: never
+  int max_nodes = 0;  ///< maximum number of excluded nodes at a time
 };
 
-/// A node that the run is better off without.
+/// A node that the run should no longer use.
 struct BadNode {
   std::string name;
-  std::string why;   ///< "3 attempts ended there (4, 5, 7)"
-  bool fits = true;  ///< false: so many nodes are left out already that it has to be used
+  std::string why;          ///< "3 attempts ended there (4, 5, 7)"
+  bool can_exclude = true;  ///< false if `max_nodes` nodes are excluded already
 };
 
-/// The node at which the last of `ends` happened, if it is to be left out from now on: the attempt stopped because the node
-/// is slow; or so many attempts have ended there that it is a bad node, at least half of all those that ended at a node (a
-/// program that fails anywhere makes none). `ends`: of the newest attempts, in order; `excluded`: the nodes that are left
-/// out already. Pure.
+/// Returns the node that the newest attempt ended at if it should be excluded; nullopt otherwise. A slow node should be
+/// excluded at once; another node if at least `min_ends` attempts ended there, and at least half of all attempts that ended
+/// at some node (a program that fails on any node does not exclude nodes). `ends` lists the newest attempts, oldest first;
+/// nodes in `excluded` are never returned. Pure function.
 std::optional<BadNode> bad_node(std::span<const NodeEnd> ends, std::span<const std::string> excluded,
                                 const ExclusionRules& rules);
 

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "batch/slurm_job.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
@@ -28,33 +29,31 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
-}
+std::optional<double> if_known(double value) { return value == never ? std::nullopt : std::optional(value); }
 
 double seconds_until(std::int64_t epoch_s) { return std::difftime(static_cast<std::time_t>(epoch_s), std::time(nullptr)); }
 
-/// The times of the job in the environment, for when squeue does not answer.
-class KnownTimes {
+/// The start and end of the job according to the environment. Used if squeue does not answer.
+class EnvironmentTimes {
  public:
-  explicit KnownTimes(const Environment& environment)
+  explicit EnvironmentTimes(const Environment& environment)
       : end_(parse_integer(environment.text("SLURM_JOB_END_TIME").value_or(""))),
         begin_(parse_integer(environment.text("SLURM_JOB_START_TIME").value_or(""))) {}
 
   Lease::Answer answer() {
     const bool is_first = !std::exchange(was_asked_, true);
-    if (is_first && end_ && seconds_until(*end_) <= 0) drop("is past");
+    if (is_first && end_ && seconds_until(*end_) <= 0) discard("is in the past");
     if (!end_) return {};
     Lease::Answer answer{.known = true, .seconds = std::max(0.0, seconds_until(*end_))};
     if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
     return answer;
   }
-  /// Forgets the end, and warns that it is not used.
-  void drop(const std::string& why) {
+  /// Discards the end of the job, and logs a warning.
+  void discard(const std::string& why) {
     if (!end_) return;
     log::warning(
-        fmt::format("SLURM_JOB_END_TIME is not used: it {}. The run has no time limit. If this shell has outlived its "
-                    "job, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
+        fmt::format("SLURM_JOB_END_TIME is ignored, because it {}: the run has no time limit. If the job of this shell has "
+                    "ended, unset SLURM_JOB_ID and SLURM_JOB_END_TIME",
                     why));
     end_.reset();
   }
@@ -65,7 +64,7 @@ class KnownTimes {
   bool was_asked_ = false;
 };
 
-/// squeue knows other jobs, but not this one.
+/// Returns whether squeue answered that the job does not exist.
 bool is_unknown_job(const ChildOutput& answer) {
   return answer.exit_code == 0 ? trim(answer.text).empty() : answer.text.find("Invalid job id") != std::string::npos;
 }
@@ -108,19 +107,15 @@ Lease::Answer parse_times(std::string_view text) {
 }
 
 Lease::Ask ask_slurm(const Environment& environment) {
-  auto job = environment.text("SLURM_JOB_ID").value_or("");
-  if (!is_number(job)) return {};
-  // One task of an array has the number of the whole, and would get the times of all.
-  const auto array = environment.text("SLURM_ARRAY_JOB_ID").value_or("");
-  const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
-  if (is_number(array) && is_number(task)) job = array + "_" + task;
-  return [job, known = KnownTimes(environment)](const std::atomic<bool>& cancelled) mutable {
+  if (!is_number(environment.text("SLURM_JOB_ID").value_or(""))) return {};
+  const auto job = task_id_of(environment);
+  return [job, times = EnvironmentTimes(environment)](const std::atomic<bool>& cancelled) mutable {
     const auto output =
         run_child({"squeue", "--noheader", "--job=" + job, "--format=%L %l"}, 20, cancelled, ChildErrors::with_output);
     const auto answer = output && output->exit_code == 0 ? parse_times(output->text) : Lease::Answer();
     if (answer.known || cancelled) return answer;
-    if (!output || !is_unknown_job(*output)) return known.answer();
-    known.drop(fmt::format("belongs to job {}, which Slurm does not know (any more)", job));
+    if (!output || !is_unknown_job(*output)) return times.answer();
+    times.discard(fmt::format("belongs to job {}, which Slurm does not know (any more)", job));
     return Lease::Answer{.known = true, .seconds = std::nullopt};
   };
 }
@@ -157,9 +152,9 @@ struct Lease::Shared {
   Ask ask;
   AskNotice ask_notice;
   double every_seconds;
-  std::atomic<double> ends_at = never;  // on monotonic_seconds()
-  std::atomic<double> length = never;   // never: no limit, or not known
-  std::atomic<double> notice = never;   // never: not known
+  std::atomic<double> ends_at = never;  // in monotonic_seconds()
+  std::atomic<double> length = never;   // `never` if the job has no limit, or if it is unknown
+  std::atomic<double> notice = never;   // `never` if it is unknown
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> ending = false;
@@ -194,24 +189,17 @@ Lease::~Lease() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
   shared_->changed.notify_all();
-  // Time to end the program that it asks, but not as much as a question may take.
+  // The thread may end its squeue process in this time, but a query that blocks is not waited for.
   shared_->changed.wait_for(lock, std::chrono::milliseconds(300), [this] { return !shared_->asking; });
 }
 
 std::optional<double> Lease::remaining() const {
-  const double end = shared_->ends_at;
-  if (end == never) return std::nullopt;
-  return end - monotonic_seconds();
+  const auto end = if_known(shared_->ends_at);
+  return end ? std::optional(*end - monotonic_seconds()) : std::nullopt;
 }
 
-std::optional<double> Lease::length() const {
-  const double seconds = shared_->length;
-  return seconds == never ? std::nullopt : std::optional(seconds);
-}
+std::optional<double> Lease::length() const { return if_known(shared_->length); }
 
-std::optional<double> Lease::notice() const {
-  const double seconds = shared_->notice;
-  return seconds == never ? std::nullopt : std::optional(seconds);
-}
+std::optional<double> Lease::notice() const { return if_known(shared_->notice); }
 
 }  // namespace trainrt::batch

@@ -9,20 +9,19 @@
 
 namespace trainrt::batch {
 
-/// How long the job may go on. It is asked for in a thread of its own, at once and then once a minute, because a limit may
-/// be changed while the job runs (scontrol update); between the answers a clock counts down. One for a job: rank 0 holds
-/// it.
+/// The time that the job has left. A background thread queries it at once and then every minute, because the limit may
+/// change while the job runs (scontrol update); a clock counts down between the queries. Only rank 0 of a job has one.
 class Lease {
  public:
   struct Answer {
-    bool known = false;                           ///< false: nobody could tell; the last answer stays
-    std::optional<double> seconds;                ///< left; nullopt: no limit
-    std::optional<double> length = std::nullopt;  ///< of the job in seconds; nullopt: no limit, or not known
+    bool known = false;                           ///< false if the query failed; the previous answer is kept
+    std::optional<double> seconds;                ///< time left; nullopt if the job has no limit
+    std::optional<double> length = std::nullopt;  ///< time limit of the job in seconds; nullopt if unlimited or unknown
   };
-  /// Asked in that thread; should return soon once `cancelled` is true.
+  /// Queries the time left. Called on the background thread; should return soon after `cancelled` becomes true.
   using Ask = std::function<Answer(const std::atomic<bool>& cancelled)>;
 
-  /// Seconds from SIGTERM to SIGKILL; nullopt if nobody can tell. Asked once.
+  /// Queries the seconds between SIGTERM and SIGKILL of a preemption; nullopt if unknown. Called once, on that thread.
   using AskNotice = std::function<std::optional<double>(const std::atomic<bool>& cancelled)>;
 
   explicit Lease(Ask ask, AskNotice ask_notice = {}, double every_seconds = 60);
@@ -30,34 +29,36 @@ class Lease {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
-  /// Seconds; nullopt if there is no limit, or none is known yet. From any thread; costs a look at the clock.
+  /// Returns the seconds left; nullopt if the job has no limit, or if it is not known yet. Any thread may call it; it only
+  /// reads the clock.
   std::optional<double> remaining() const;
-  /// The length of the job in seconds; nullopt if there is no limit, or if it is not known (yet). From any thread.
+  /// Returns the time limit of the job in seconds; nullopt if it has none, or if it is not known. Any thread may call it.
   std::optional<double> length() const;
-  /// The time that a preempted job has to save, in seconds; nullopt if it is not known (yet). From any thread.
+  /// Returns the seconds that a preempted job has to save; nullopt if not known. Any thread may call it.
   std::optional<double> notice() const;
 
  private:
-  struct Shared;  // with the thread, which may hang in a question longer than this lives
+  struct Shared;  // shared with the thread, because a query may block longer than this object lives
   std::shared_ptr<Shared> shared_;
 };
 
-/// Asks Slurm for the job of this process: squeue, and if that does not answer (a container), SLURM_JOB_END_TIME. There is
-/// no limit if squeue does not know the job, or if that time is past at the first question: this shell has outlived its
-/// job, and a warning is printed. Empty outside of a job.
+/// Returns a query of the job of this process: by squeue, or by SLURM_JOB_END_TIME if squeue does not answer, as in a
+/// container. If squeue does not know the job, or the end time has passed at the first query, this shell has outlived its
+/// job: a warning is logged, and no limit is assumed. Returns an empty function outside a job.
 Lease::Ask ask_slurm(const Environment& environment);
 
-/// Asks Slurm: KillWait of its configuration, and the partition's GraceTime (slurm.conf(5)). Empty outside of a job.
+/// Returns a query of KillWait in Slurm's configuration, plus the partition's GraceTime (slurm.conf(5)). Returns an empty
+/// function outside a job.
 Lease::AskNotice ask_slurm_notice(const Environment& environment);
 
-/// The number of seconds behind "KEY = 30 sec" or "KEY=30" of `scontrol show`; nullopt if there is none.
+/// Returns the number in "KEY = 30 sec" or "KEY=30" of `scontrol show` output; nullopt if the key is missing.
 std::optional<double> parse_setting_seconds(std::string_view shown, std::string_view key);
 
-/// Parses what `squeue --format=%L` prints (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET,
-/// INVALID.
+/// Parses the output of `squeue --format=%L` (squeue(1), TimeLeft): "[days-][hours:]minutes:seconds", UNLIMITED, NOT_SET
+/// or INVALID.
 Lease::Answer parse_time_left(std::string_view text);
-/// Parses what `squeue --format="%L %l"` prints: the time left, and the length of the job. Lines that begin otherwise, and
-/// a missing length, are skipped.
+/// Parses the output of `squeue --format="%L %l"`: time left, and time limit of the job. Skips lines that do not begin with
+/// a time; a missing limit is allowed.
 Lease::Answer parse_times(std::string_view text);
 
 }  // namespace trainrt::batch

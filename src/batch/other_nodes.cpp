@@ -15,8 +15,9 @@ namespace trainrt::batch {
 
 namespace {
 
-/// By its state as sinfo shows it: "idle", "mixed~" (powered down until it is needed), "down*" (does not answer).
-bool can_be_given(std::string_view state) {
+/// Returns whether Slurm can allocate a node in this state of sinfo: "idle", "mixed~" (powered down until it is needed),
+/// but not "down*" (does not answer).
+bool is_allocatable(std::string_view state) {
   constexpr std::array usable = {"idle", "mixed", "allocated", "completing", "planned"};
   return state.find('*') == std::string_view::npos &&
          std::ranges::any_of(usable, [&](std::string_view each) { return state.starts_with(each); });
@@ -39,7 +40,7 @@ std::vector<PartitionNode> parse_partition(std::string_view text) {
     if (!(words >> node.name >> state)) continue;
     std::getline(words >> std::ws, node.kind);
     node.kind = trim(node.kind);
-    node.can_be_given = can_be_given(state);
+    node.allocatable = is_allocatable(state);
     if (seen.insert(node.name).second) nodes.push_back(std::move(node));
   }
   return nodes;
@@ -48,15 +49,15 @@ std::vector<PartitionNode> parse_partition(std::string_view text) {
 std::string why_no_other_nodes(const JobFacts& job, std::span<const PartitionNode> partition,
                                std::span<const std::string> excluded) {
   if (!job.may_requeue) return "the job may not be requeued (sbatch --requeue)";
-  if (!job.wanted_nodes.empty()) return "the job asks for its nodes by name (sbatch --nodelist)";
+  if (!job.requested_nodes.empty()) return "the job requests its nodes by name (sbatch --nodelist)";
   std::set<std::string> kinds;
   for (const auto& node : partition)
     if (is_in(excluded, node.name)) kinds.insert(node.kind);
   const auto others = std::ranges::count_if(partition, [&](const PartitionNode& node) {
-    return node.can_be_given && !is_in(excluded, node.name) && kinds.contains(node.kind);
+    return node.allocatable && !is_in(excluded, node.name) && kinds.contains(node.kind);
   });
   if (others >= job.node_count) return {};
-  return fmt::format("partition {} has {} other node{} of the kind, and the job needs {}", job.partition, others,
+  return fmt::format("partition {} has {} other node{} of this kind, and the job needs {}", job.partition, others,
                      others == 1 ? "" : "s", job.node_count);
 }
 

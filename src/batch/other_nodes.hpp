@@ -8,21 +8,22 @@ namespace trainrt::batch {
 
 struct JobFacts;
 
-/// A node of a job's partition.
+/// A node of the partition of a job.
 struct PartitionNode {
   std::string name;
-  bool can_be_given = false;  ///< to a job, now or when another job ends
-  std::string kind;           ///< features, CPUs and generic resources: nodes of a kind can stand in for each other
+  bool allocatable = false;  ///< Slurm can give it to a job, now or after another job has ended
+  std::string kind;          ///< features, CPUs and generic resources; nodes of equal kind can replace each other
 };
 
-/// The format of sinfo that parse_partition() reads.
+/// The sinfo format that parse_partition() reads.
 inline constexpr std::string_view partition_format = "%N %T %f %c %G";
 
-/// One line of `sinfo --Node` a node; a node of several partitions comes once. Pure.
+/// Parses the output of `sinfo --Node --format=` with `partition_format`, one line per node. A node that is listed for
+/// several partitions is returned once. Pure function.
 std::vector<PartitionNode> parse_partition(std::string_view text);
 
-/// Why the job, once it is requeued, cannot get other nodes in place of `excluded`; "" if it can: as many others of their
-/// kind as the job needs are in its partition. Pure.
+/// Returns why a requeue of the job cannot replace the nodes in `excluded`; "" if the partition has at least as many other
+/// nodes of their kinds as the job needs. Pure function.
 std::string why_no_other_nodes(const JobFacts& job, std::span<const PartitionNode> partition,
                                std::span<const std::string> excluded);
 

@@ -17,9 +17,9 @@ namespace trainrt::batch {
 
 namespace {
 
-/// The signals to take: those that the parent of this process ignores are left out, and stay ignored.
-sigset_t signals_to_take() {
-  signal(SIGCHLD, SIG_DFL);  // if it were ignored, waitpid() would find no children
+/// Returns the signals to queue: all but those that this process ignores.
+sigset_t signals_to_queue() {
+  signal(SIGCHLD, SIG_DFL);  // waitpid() does not report children while it is ignored
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD})
@@ -30,14 +30,14 @@ sigset_t signals_to_take() {
 }  // namespace
 
 SignalQueue::SignalQueue() {
-  const auto signals = signals_to_take();
+  const auto signals = signals_to_queue();
   ignore_signal_here(SIGPIPE);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd_ < 0) throw Error(std::string("signals cannot be waited for: ") + std::strerror(errno));
+  if (fd_ < 0) throw Error(std::string("cannot wait for signals: signalfd failed: ") + std::strerror(errno));
 }
 
-SignalQueue::~SignalQueue() { close(fd_); }  // they stay held back: this process ends, and its exit code must come through
+SignalQueue::~SignalQueue() { close(fd_); }
 
 int SignalQueue::take() {
   signalfd_siginfo info{};

@@ -2,9 +2,10 @@
 
 namespace trainrt::batch {
 
-/// Holds SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD back from this process while it lives, and hands them out:
-/// none is lost, and none comes between two lines. A stop signal that is ignored when this is made stays ignored. To be
-/// made before any other thread starts.
+/// Blocks SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD in this process and queues them, so that no signal is lost
+/// or interrupts the program. A stop signal that is ignored when this object is created stays ignored. It must be created
+/// before any other thread starts. The signals stay blocked after its destruction, so that the process still ends with its
+/// exit code.
 class SignalQueue {
  public:
   SignalQueue();
@@ -12,11 +13,11 @@ class SignalQueue {
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
 
-  /// Readable while a signal waits (poll).
+  /// Returns a descriptor that poll() reports as readable while a signal is queued.
   int fd() const { return fd_; }
-  /// The next one, 0 if none waits.
+  /// Removes and returns the next signal; 0 if the queue is empty. Does not block.
   int take();
-  /// Waits so long for a stop signal (not SIGCHLD); 0 if none came.
+  /// Waits up to `seconds` for a stop signal and returns it; 0 after that time. SIGCHLD is discarded.
   int wait(double seconds);
 
  private:

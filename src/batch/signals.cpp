@@ -20,12 +20,12 @@ constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> acknowledges{false};
-std::atomic<unsigned> kept_ignored{0};  ///< bit i: stop_signals[i] was ignored when the handlers were installed first
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch it");
+std::atomic<unsigned> kept_ignored{0};  ///< bit i: stop_signals[i] was ignored before the handlers were first installed
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
 
 void remember(int signal) {
-  int none = 0;
-  if (!first_signal.compare_exchange_strong(none, signal) || !acknowledges) return;
+  int no_signal = 0;
+  if (!first_signal.compare_exchange_strong(no_signal, signal) || !acknowledges) return;
   static constexpr std::string_view text = "trainrt: asked to stop; saving at the next step\n";
   const int before = errno;
   if (write(standard_error(), text.data(), text.size()) < 0) errno = before;

@@ -4,14 +4,13 @@
 
 namespace trainrt::batch {
 
-/// SIGUSR1, SIGUSR2, SIGTERM, SIGINT and SIGHUP ask for a stop: the handler only sets a flag, which the next vote carries
-/// to all ranks; a second signal changes nothing. A stop signal that is ignored at the first call stays ignored (nohup, a
-/// background command of a shell script). SIGPIPE does nothing in this process. Call at the top of main, and again after
-/// MPI_Init, which takes SIGUSR1 for itself (MPICH), as UCX takes SIGHUP before main.
+/// Installs handlers by which SIGUSR1, SIGUSR2, SIGTERM, SIGINT and SIGHUP request a stop. The handler sets a flag, which
+/// the next stop vote carries to all ranks; later signals have no effect. A stop signal that is ignored at the first call
+/// stays ignored (nohup, background commands of shell scripts). SIGPIPE is ignored. Call it at the start of main, and again
+/// after MPI_Init, because MPICH handles SIGUSR1 and UCX handles SIGHUP.
 void install_stop_signals();
 
-/// While it lives the stop signals that the program does not ignore ask for a stop; then the program has those handlers
-/// again that it had before.
+/// Installs the handlers of install_stop_signals() while it lives, and then restores the handlers of the program.
 class StopSignals {
  public:
   StopSignals();
@@ -24,19 +23,20 @@ class StopSignals {
   std::unique_ptr<Before> before_;
 };
 
-/// Asks for a stop as SIGUSR1 does, also if that is ignored. From any thread.
+/// Requests a stop as SIGUSR1 does, even if SIGUSR1 is ignored. Any thread may call it.
 void request_stop();
 
-/// From now on the first signal is answered at once by a line on standard error. For one rank.
+/// After this call the handler of the first stop signal prints a line on standard error at once. Only one rank should call
+/// it.
 void acknowledge_stop_signals();
 
-/// The first stop signal that came, 0 while there is none.
+/// Returns the first stop signal that arrived; 0 before that.
 int stop_signal();
 
-/// "SIGUSR1"
+/// Returns "SIGUSR1" for SIGUSR1.
 std::string signal_name(int signal);
 
-/// For tests: as if no signal had come.
+/// Clears the stop request. For tests.
 void forget_stop_signal();
 
 }  // namespace trainrt::batch

@@ -30,7 +30,7 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return words;
 }
 
-/// The value of " KEY=value ", "" if there is none.
+/// Returns the value of " KEY=value "; "" if the key is missing.
 std::string field(std::string_view line, std::string_view key) {
   for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
     const auto end = at + key.size();
@@ -40,7 +40,7 @@ std::string field(std::string_view line, std::string_view key) {
   return {};
 }
 
-/// A job number or a list of hosts: nothing that a shell or Slurm could take for more.
+/// Returns whether `text` has only characters of job numbers and host lists, so that it is safe as part of a command.
 bool is_plain(std::string_view text) {
   constexpr std::string_view others = "_-.,[]";
   return !text.empty() && std::ranges::all_of(text, [&](unsigned char c) {
@@ -48,19 +48,30 @@ bool is_plain(std::string_view text) {
   });
 }
 
-constexpr double longest_question_s = 20;
-constexpr int killed_by_signal = 128;  // and the signal's number
-constexpr double steps_save_within_s = 20;
-constexpr double steps_end_within_s = 60;
+constexpr double max_query_s = 20;
+constexpr int killed_by_signal = 128;  // plus the signal number
+constexpr double max_save_s = 20;
+constexpr double max_end_s = 60;
 
-/// What a Slurm command answers; "" if it is not there, fails, or takes too long.
+/// Returns the output of a Slurm command; "" if it does not exist, fails, or takes too long.
 std::string ask(const std::vector<std::string>& command) {
-  const auto answer = run_child(command, longest_question_s);
+  const auto answer = run_child(command, max_query_s);
   return answer && answer->exit_code == 0 ? answer->text : "";
 }
 
-/// Names and tasks of the nodes that the job was given.
-std::vector<Node> given_nodes(const Environment& environment) {
+/// Runs a Slurm command that changes the job.
+std::optional<ChildOutput> run(const std::vector<std::string>& command) {
+  return run_child(command, max_query_s, ChildErrors::with_output);
+}
+
+/// Returns why the command failed that run() has executed.
+std::string failure_of(const std::optional<ChildOutput>& done, std::string_view command) {
+  if (!done) return fmt::format("{} gave no answer within {:.0f} s", command, max_query_s);
+  return done->exit_code == 127 ? "scontrol was not found" : trim(done->text);
+}
+
+/// Returns the names and tasks of the nodes of the job according to its environment.
+std::vector<Node> allocated_nodes(const Environment& environment) {
   const auto list = environment.text("SLURM_JOB_NODELIST").value_or("");
   if (!is_plain(list)) return {};
   const auto hosts = ask({"scontrol", "show", "hostnames", list});
@@ -74,9 +85,17 @@ std::vector<Node> given_nodes(const Environment& environment) {
   return nodes;
 }
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 }  // namespace
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::string task_id_of(const Environment& environment) {
+  const auto array = environment.text("SLURM_ARRAY_JOB_ID").value_or("");
+  const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
+  return is_number(array) && is_number(task) ? array + "_" + task : environment.text("SLURM_JOB_ID").value_or("");
+}
 
 std::optional<JobFacts> parse_job(std::string_view text) {
   const auto state = field(text, "JobState");
@@ -90,28 +109,24 @@ std::optional<JobFacts> parse_job(std::string_view text) {
                   .node_count = static_cast<int>(parse_integer(field(text, "NumNodes")).value_or(0)),
                   .tasks = static_cast<int>(parse_integer(field(text, "NumTasks")).value_or(0)),
                   .partition = field(text, "Partition"),
-                  .wanted_nodes = if_any(field(text, "ReqNodeList")),
+                  .requested_nodes = if_any(field(text, "ReqNodeList")),
                   .excluded_nodes = if_any(field(text, "ExcNodeList")),
                   .may_requeue = field(text, "Requeue") != "0"};
 }
 
-std::optional<JobPlace> parse_job_place(std::string_view text) {
-  JobPlace place{.id = field(first_line(text), "JobId"), .work_dir = ""};
-  if (!parse_integer(place.id)) return std::nullopt;
+std::optional<JobLocation> parse_job_location(std::string_view text) {
+  JobLocation location{.id = field(first_line(text), "JobId"), .work_dir = ""};
+  if (!parse_integer(location.id)) return std::nullopt;
   for (const auto& line : split(text, "\n"))
-    if (const auto words = trim(line); words.starts_with("WorkDir=")) place.work_dir = words.substr(8);
-  return place;
+    if (const auto words = trim(line); words.starts_with("WorkDir=")) location.work_dir = words.substr(8);
+  return location;
 }
 
-JobPlace place_of_job(const std::string& job) {
+JobLocation locate_job(const std::string& job) {
   const auto digits = job.substr(0, job.find('_')), task = job.substr(std::min(job.size(), digits.size() + 1));
-  const auto is_number = [](const std::string& text) {
-    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-  };
   if (!is_number(digits) || (digits.size() < job.size() && !is_number(task)))
-    throw UsageError(fmt::format("'{}' is no number of a job, such as 4711, or 4711_3 for a task of an array", job));
-  const auto told = parse_job_place(ask({"scontrol", "show", "job", job}));
-  return told ? *told : JobPlace{.id = job, .work_dir = ""};
+    throw UsageError(fmt::format("'{}' is not a job number. Valid: 4711, or 4711_3 for a task of an array", job));
+  return parse_job_location(ask({"scontrol", "show", "job", job})).value_or(JobLocation{.id = job, .work_dir = ""});
 }
 
 std::map<std::string, bool> parse_node_states(std::string_view text) {
@@ -120,7 +135,7 @@ std::map<std::string, bool> parse_node_states(std::string_view text) {
     const auto words = split(line, " ");
     if (words.size() != 2) continue;
     const auto& state = words[1];
-    // * no answer, ~ powered off, # powering up, % powering down
+    // Suffixes of a state: * no answer, ~ powered off, # powering up, % powering down
     const bool usable = std::string_view("*~#%").find(state.back()) == std::string_view::npos &&
                         !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
     healthy[words[0]] = usable;
@@ -149,25 +164,25 @@ std::vector<std::string> parse_steps(std::string_view text) {
   return steps;
 }
 
-Ending ending_of(const EndingFacts& facts) {
+JobEnding job_ending(const JobEndingFacts& facts) {
   const auto& job = facts.job;
-  const bool asked = facts.signal != 0;
+  const bool has_signal = facts.signal != 0;
   if (job && (job->restarts > facts.restart_count || job->state == "PENDING" || job->state == "REQUEUED"))
-    return Ending::returns;
-  if (facts.due_to == "TIME LIMIT" || (job && (job->reason == "TimeLimit" || job->state == "TIMEOUT")))
-    return Ending::time_is_over;
+    return JobEnding::requeued;
+  if (facts.cancel_reason == "TIME LIMIT" || (job && (job->reason == "TimeLimit" || job->state == "TIMEOUT")))
+    return JobEnding::time_limit;
   if (!job) {
-    if (!facts.due_to.empty()) return Ending::returns;
-    if (facts.signal == SIGUSR1 || facts.signal == SIGUSR2) return Ending::stop_asked;
-    return asked ? Ending::for_good : Ending::none;
+    if (!facts.cancel_reason.empty()) return JobEnding::requeued;
+    if (facts.signal == SIGUSR1 || facts.signal == SIGUSR2) return JobEnding::stop_requested;
+    return has_signal ? JobEnding::cancelled : JobEnding::none;
   }
-  if (job->state != "RUNNING" && job->state != "SUSPENDED") return Ending::for_good;
-  if (facts.signal == SIGINT || facts.signal == SIGHUP) return Ending::for_good;  // a person at the terminal
-  return asked ? Ending::stop_asked : Ending::none;
+  if (job->state != "RUNNING" && job->state != "SUSPENDED") return JobEnding::cancelled;
+  if (facts.signal == SIGINT || facts.signal == SIGHUP) return JobEnding::cancelled;  // sent by a person at the terminal
+  return has_signal ? JobEnding::stop_requested : JobEnding::none;
 }
 
 bool requeue_succeeded(int exit_code, std::string_view text) {
-  return exit_code == 0 || contains(text, "Job is pending execution");
+  return exit_code == 0 || text.find("Job is pending execution") != std::string_view::npos;
 }
 
 std::optional<SlurmJob> SlurmJob::of(const Environment& environment) {
@@ -175,12 +190,9 @@ std::optional<SlurmJob> SlurmJob::of(const Environment& environment) {
   if (!is_plain(id)) return std::nullopt;
   SlurmJob job;
   job.id_ = id;
-  job.task_id_ = id;
-  const auto array = environment.text("SLURM_ARRAY_JOB_ID").value_or("");
-  const auto task = environment.text("SLURM_ARRAY_TASK_ID").value_or("");
-  if (is_plain(array) && is_plain(task)) job.task_id_ = array + "_" + task;
+  job.task_id_ = task_id_of(environment);
   job.restart_count_ = environment.number("SLURM_RESTART_COUNT").value_or(0);
-  job.given_ = given_nodes(environment);
+  job.allocated_ = allocated_nodes(environment);
   return job;
 }
 
@@ -189,7 +201,7 @@ std::optional<JobFacts> SlurmJob::show() const {
 }
 
 std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts) const {
-  auto nodes = given_;
+  auto nodes = allocated_;
   if (!facts || !is_plain(facts->nodes)) return nodes;
   const auto healthy =
       parse_node_states(ask({"sinfo", "--noheader", "--all", "--Node", "--nodes=" + facts->nodes, "--format=%N %T"}));
@@ -203,11 +215,10 @@ std::vector<Node> SlurmJob::nodes(const std::optional<JobFacts>& facts) const {
 
 void SlurmJob::end_steps() const {
   const double start = monotonic_seconds();
-  for (double asked = 0; monotonic_seconds() - start < steps_end_within_s;
-       std::this_thread::sleep_for(std::chrono::seconds(1))) {
+  for (double asked = 0; monotonic_seconds() - start < max_end_s; std::this_thread::sleep_for(std::chrono::seconds(1))) {
     const auto steps = parse_steps(ask({"squeue", "--noheader", "--steps", "--jobs=" + id_, "--format=%i"}));
     if (steps.empty()) return;
-    const bool may_save = monotonic_seconds() - start < steps_save_within_s;
+    const bool may_save = monotonic_seconds() - start < max_save_s;
     if (may_save && asked > 0) continue;
     asked = monotonic_seconds();
     for (const auto& step : steps) ask({"scancel", may_save ? "--signal=USR1" : "--signal=KILL", step});
@@ -215,14 +226,12 @@ void SlurmJob::end_steps() const {
 }
 
 std::string SlurmJob::requeue() const {
-  const auto done = run_child({"scontrol", "requeue", task_id_}, longest_question_s, ChildErrors::with_output);
-  if (!done) return fmt::format("scontrol requeue gave no answer within {:.0f} s", longest_question_s);
-  if (requeue_succeeded(done->exit_code, done->text)) return {};
-  return done->exit_code == 127 ? "scontrol is not there" : trim(done->text);
+  const auto done = run({"scontrol", "requeue", task_id_});
+  return done && requeue_succeeded(done->exit_code, done->text) ? "" : failure_of(done, "scontrol requeue");
 }
 
 std::string SlurmJob::no_other_nodes(const std::optional<JobFacts>& facts, std::span<const std::string> excluded) const {
-  if (!facts || !is_plain(facts->partition)) return "Slurm does not tell of the job's partition";
+  if (!facts || !is_plain(facts->partition)) return "Slurm does not report the job's partition";
   const auto text = ask(
       {"sinfo", "--noheader", "--Node", "--partition=" + facts->partition, "--format=" + std::string(partition_format)});
   if (text.empty()) return "sinfo does not answer";
@@ -230,20 +239,18 @@ std::string SlurmJob::no_other_nodes(const std::optional<JobFacts>& facts, std::
 }
 
 std::string SlurmJob::exclude(std::span<const std::string> nodes, const std::optional<JobFacts>& before) const {
-  if (!before) return "Slurm does not tell which nodes it is not to get already";
+  if (!before) return "Slurm does not report which nodes are already excluded";
   auto all = std::vector<std::string>(nodes.begin(), nodes.end());
   if (!before->excluded_nodes.empty()) all.push_back(before->excluded_nodes);
   const auto list = join(all, ",");
-  if (!is_plain(list)) return fmt::format("'{}' is no list of nodes", list);
+  if (!is_plain(list)) return fmt::format("'{}' is not a list of nodes", list);
   std::optional<ChildOutput> done;
-  for (int tries_left = 3; tries_left > 0; --tries_left) {  // Slurm ends what runs in the job, scontrol too
-    done = run_child({"scontrol", "update", "JobId=" + task_id_, "ExcNodeList=" + list}, longest_question_s,
-                     ChildErrors::with_output);
-    if (!done) return fmt::format("scontrol update gave no answer within {:.0f} s", longest_question_s);
-    if (done->exit_code == 0) return {};
-    if (done->exit_code <= killed_by_signal) break;
+  for (int tries_left = 3; tries_left > 0; --tries_left) {  // Slurm may kill scontrol with the other processes of the job
+    done = run({"scontrol", "update", "JobId=" + task_id_, "ExcNodeList=" + list});
+    if (done && done->exit_code == 0) return {};
+    if (!done || done->exit_code <= killed_by_signal) break;
   }
-  return done->exit_code == 127 ? "scontrol is not there" : trim(done->text);
+  return failure_of(done, "scontrol update");
 }
 
 }  // namespace trainrt::batch

@@ -6,92 +6,101 @@
 #include <string_view>
 #include <vector>
 
-#include "batch/verdict.hpp"
+#include "batch/restart_decision.hpp"
 #include "core/environment.hpp"
 
 namespace trainrt::batch {
 
-/// What `scontrol show job -o` tells of one job.
+/// The fields of `scontrol show job --oneliner` that a RestartDecision depends on.
 struct JobFacts {
   std::string state;   ///< "RUNNING"
   std::string reason;  ///< "None", "TimeLimit"
-  int restarts = 0;    ///< counted up as soon as Slurm decides to requeue
-  std::string nodes;   ///< "n[1,3]": of the allocation now; nodes that failed have left it (sbatch --no-kill)
+  int restarts = 0;    ///< number of requeues; Slurm increments it as soon as it decides to requeue
+  std::string nodes;   ///< current nodes, "n[1,3]"; failed nodes have been removed (sbatch --no-kill)
   int node_count = 0;
   int tasks = 0;
-  std::string partition;       ///< or several, "main,high"
-  std::string wanted_nodes;    ///< that it asked for by name; "" = any
-  std::string excluded_nodes;  ///< that it is not to get
+  std::string partition;        ///< one or several: "main,high"
+  std::string requested_nodes;  ///< nodes that the job requests by name; "" if it accepts any
+  std::string excluded_nodes;   ///< nodes that the job must not get
   bool may_requeue = true;
 };
 
-/// nullopt if it is no such line. Pure.
+/// Returns whether `text` consists of digits.
+bool is_number(std::string_view text);
+
+/// Returns SLURM_JOB_ID or, for a task of an array, "8_3". Commands get the task id, because the job id of one of the tasks
+/// is that of the array.
+std::string task_id_of(const Environment& environment);
+
+/// Parses the output of `scontrol show job --oneliner`; returns nullopt if it describes no job. Pure function.
 std::optional<JobFacts> parse_job(std::string_view text);
 
-/// Which job a number of people names, and where it works.
-struct JobPlace {
-  std::string id;        ///< as SLURM_JOB_ID has it: a task of an array has one of its own
-  std::string work_dir;  ///< "" if Slurm cannot tell
+/// The id and the working directory of a job.
+struct JobLocation {
+  std::string id;        ///< value of SLURM_JOB_ID; a task of an array has its own
+  std::string work_dir;  ///< "" if unknown
 };
-/// From `scontrol show job`; nullopt if it tells of no job. Pure.
-std::optional<JobPlace> parse_job_place(std::string_view text);
-/// Asks Slurm for "4711" or "4711_3", waiting 20 s at most; what it cannot tell (a job that ended a while ago) is left as
-/// it was. UsageError if that is no number of a job.
-JobPlace place_of_job(const std::string& job);
+/// Parses the output of `scontrol show job`; returns nullopt if it describes no job. Pure function.
+std::optional<JobLocation> parse_job_location(std::string_view text);
+/// Queries Slurm for job "4711" or array task "4711_3", for up to 20 s. If Slurm does not know the job any more, the result
+/// has `job` as its id and no directory. Throws UsageError if `job` is not a job number.
+JobLocation locate_job(const std::string& job);
 
-/// By name, whether a step can run there, from `sinfo --Node --format="%N %T"`. Pure.
+/// Parses the output of `sinfo --Node --format="%N %T"`: maps each node to whether a step can run on it. Pure function.
 std::map<std::string, bool> parse_node_states(std::string_view text);
 
-/// "2(x3),1" of SLURM_TASKS_PER_NODE as 2, 2, 2, 1; none if it is malformed. Pure.
+/// Parses SLURM_TASKS_PER_NODE: "2(x3),1" is 2, 2, 2, 1. Returns an empty list if it is malformed. Pure function.
 std::vector<int> parse_tasks_per_node(std::string_view text);
 
-/// "12.0" and "12.3" of `squeue --steps --format=%i`: those that srun started, not "12.batch" and "12.extern". Pure.
+/// Parses the output of `squeue --steps --format=%i`: returns the steps that srun started, such as "12.0", without
+/// "12.batch" and "12.extern". Pure function.
 std::vector<std::string> parse_steps(std::string_view text);
 
-/// What is seen of how the job ends.
-struct EndingFacts {
-  int signal = 0;               ///< stop signal at supervise, 0 if none came
-  std::string due_to;           ///< StepLines::due_to()
-  std::optional<JobFacts> job;  ///< nullopt if Slurm could not be asked
-  int restart_count = 0;        ///< SLURM_RESTART_COUNT
+/// The inputs of job_ending().
+struct JobEndingFacts {
+  int signal = 0;               ///< stop signal that supervise received; 0 if it received no signal
+  std::string cancel_reason;    ///< StepLines::cancel_reason()
+  std::optional<JobFacts> job;  ///< nullopt if Slurm did not answer
+  int restart_count = 0;        ///< SLURM_RESTART_COUNT of this job
 };
-/// Who ends the job. The state alone does not tell (it is COMPLETING for every cause): Restarts above SLURM_RESTART_COUNT
-/// says that the job returns, the reason or slurmstepd's words say that its time is over. Pure.
-Ending ending_of(const EndingFacts& facts);
+/// Returns how the job ends. Its state alone does not show that, because it is COMPLETING for each cause. A Restarts field
+/// above SLURM_RESTART_COUNT means that the job is requeued; the reason of the job or slurmstepd's message means that its
+/// time is over. Pure function.
+JobEnding job_ending(const JobEndingFacts& facts);
 
-/// True if `scontrol requeue` did it, or found that it was done already. Pure.
+/// Returns whether `scontrol requeue` requeued the job, or found it requeued already. Pure function.
 bool requeue_succeeded(int exit_code, std::string_view text);
 
-/// The job that this process runs in. Its questions cost an RPC each, and wait 20 s at most.
+/// The Slurm job of this process. Each query is an RPC to Slurm, and waits for up to 20 s.
 class SlurmJob {
  public:
-  /// nullopt outside a Slurm job.
+  /// Returns nullopt outside a Slurm job.
   static std::optional<SlurmJob> of(const Environment& environment);
 
   const std::string& id() const { return id_; }            ///< SLURM_JOB_ID
-  const std::string& task_id() const { return task_id_; }  ///< "8_3" for a task of an array: never the array
+  const std::string& task_id() const { return task_id_; }  ///< id() or, for a task of an array, "8_3"
   int restart_count() const { return restart_count_; }
 
   std::optional<JobFacts> show() const;
-  /// The nodes of the allocation as it was given. Without those that `sinfo` and `facts` know to be usable all count as
-  /// healthy if nobody can be asked.
+  /// Returns the nodes of the original allocation. Those that `facts` no longer lists, or that sinfo reports as unusable,
+  /// are not healthy. All count as healthy if `facts` is empty or sinfo does not answer.
   std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
-  /// Ends what still runs of the job's steps, as if their srun was killed: asked to stop and save first, then killed.
-  /// Returns when none is left, or after a minute.
+  /// Ends the steps of the job that still run, for example after their srun was killed: they get SIGUSR1, to stop and save,
+  /// and SIGKILL after 20 s. Blocks until all have ended, up to a minute.
   void end_steps() const;
-  /// "" if the job is requeued, else why not.
+  /// Requeues the job; returns "" or the reason why it failed.
   std::string requeue() const;
-  /// Why a requeue would not bring other nodes in place of `excluded`; "" if it would, as far as Slurm can be asked.
+  /// Returns why a requeue would not replace the nodes in `excluded`; "" if it would.
   std::string no_other_nodes(const std::optional<JobFacts>& facts, std::span<const std::string> excluded) const;
-  /// Once the job is requeued, and as long as it is pending: it gets none of these nodes again, nor those that it was not
-  /// to get `before`. "" if that is done, else why not.
+  /// Excludes `nodes`, and those that the job excluded `before`, from the requeued job. Must be called while the job is
+  /// pending. Returns "" or the reason why it failed.
   std::string exclude(std::span<const std::string> nodes, const std::optional<JobFacts>& before) const;
 
  private:
   std::string id_;
   std::string task_id_;
   int restart_count_ = 0;
-  std::vector<Node> given_;
+  std::vector<Node> allocated_;
 };
 
 }  // namespace trainrt::batch

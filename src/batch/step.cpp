@@ -23,7 +23,7 @@ namespace {
 
 constexpr double not_due = std::numeric_limits<double>::infinity();
 constexpr double end_by_itself_s = 3;
-constexpr double after_term_s = 30;  // srun waits for its step for some 12 s
+constexpr double after_term_s = 30;  // srun itself waits about 12 s for its step
 constexpr double from_slurm_s = 0.5;
 constexpr double again_s = 5;
 
@@ -72,7 +72,7 @@ void pass_on(const char* data, std::size_t size) {
   while (size > 0) {
     const auto written = write(STDERR_FILENO, data, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody reads: the step goes on all the same
+    if (written <= 0) return;  // the reader has closed the pipe; the step continues
     data += written;
     size -= static_cast<std::size_t>(written);
   }
@@ -106,7 +106,7 @@ class RunningStep {
       read_lines();
       act();
     }
-    const double until = monotonic_seconds() + 1;  // what it wrote last
+    const double until = monotonic_seconds() + 1;  // for the last output of srun
     while (!at_end_ && monotonic_seconds() < until) {
       pollfd rest{.fd = pipe_, .events = POLLIN, .revents = 0};
       poll(&rest, 1, 100);
@@ -155,9 +155,9 @@ class RunningStep {
   }
 
   void take(char c) {
-    constexpr std::size_t longest = 4096;  // of the lines that matter here
-    if (c != '\n' && c != '\r') {          // a progress bar may go on for hours without the former
-      if (line_.size() == longest) line_.erase(0, longest / 2);
+    constexpr std::size_t max_bytes = 4096;  // messages of srun are shorter
+    if (c != '\n' && c != '\r') {            // a progress bar may print only \r for hours
+      if (line_.size() == max_bytes) line_.erase(0, max_bytes / 2);
       line_ += c;
       return;
     }

@@ -9,22 +9,23 @@ namespace trainrt::batch {
 
 /// How a step ended.
 struct StepEnd {
-  int exit_code = 0;  ///< of srun; 128 + N if signal N ended it
-  int signal = 0;     ///< the first stop signal that came to this process meanwhile, 0 for none
-  StepLines lines;
+  int exit_code = 0;  ///< exit code of srun; 128 + N after signal N
+  int signal = 0;     ///< first stop signal that this process received during the step; 0 without a signal
+  StepLines lines;    ///< messages of srun and slurmstepd
 };
 
-/// Runs srun as a child, to its end, which this process outlives. Its standard error passes through here, at once and
-/// unchanged; standard output is its own. Its standard input is `input`, which the caller keeps and closes; -1: /dev/null.
+/// Runs `command`, an srun, as a child process and waits until it has exited. Its standard error is copied to that of this
+/// process at once and unchanged; standard output is inherited. Its standard input is `input`, which the caller owns, or
+/// /dev/null if that is -1. Throws Error if the command cannot be started.
 ///
-/// A task that dies ends the step everywhere: if it was alone on its node Slurm's PMIx plugin tells nobody. It has 3 s
-/// to end by itself, then srun gets SIGTERM, on which it kills all tasks.
+/// If a task dies, the step is ended on all nodes, because Slurm's PMIx plugin does not notify the others if the task was
+/// alone on its node. The step has 3 s to end without intervention; then srun gets SIGTERM, and kills all tasks.
 ///
-/// Stop signals that come to this process are passed on as USR1 (or USR2), which srun forwards to its tasks, and again
-/// every 5 s: a task that starts meanwhile would miss the first. SIGTERM and SIGINT are passed on as USR1 too, after half a
-/// second in which Slurm's own signal reaches the tasks: srun would kill them on the former and ask back on the latter.
-/// A step that needs the whole allocation, and cannot have it since that has shrunk, gets SIGTERM as well: srun would wait.
-/// Throws Error if the command cannot be started.
+/// A stop signal that this process receives is sent to srun as USR1 (USR2 as USR2), which srun forwards to its tasks. It is
+/// sent again every 5 s, for tasks that were still starting. SIGTERM and SIGINT are sent as USR1 after 0.5 s, in which
+/// Slurm's own signal reaches the tasks, because srun itself kills its tasks on SIGTERM and asks back on SIGINT.
+///
+/// With `needs_whole_allocation`, srun gets SIGTERM if the allocation has lost a node: it would wait forever.
 StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation = false,
                  int input = -1);
 

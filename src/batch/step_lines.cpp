@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "batch/restart_decision.hpp"
 #include "batch/signals.hpp"
-#include "batch/verdict.hpp"
 #include "core/options.hpp"
 #include "core/text/text.hpp"
 
@@ -19,43 +19,45 @@ namespace {
 
 constexpr std::string_view exited = "Exited with exit code ";
 
-/// What stands behind `mark` in `line`, nullopt if it is not there.
-std::optional<std::string_view> behind(std::string_view line, std::string_view mark) {
+/// Returns the part of `line` after `mark`; nullopt if `mark` is missing.
+std::optional<std::string_view> text_after(std::string_view line, std::string_view mark) {
   const auto at = line.find(mark);
   if (at == std::string_view::npos) return std::nullopt;
   return line.substr(at + mark.size());
 }
 
-/// Exit codes that all ranks agree on, or that one ends the others with: the step ends by itself.
-bool ends_by_itself(std::string_view how) {
+/// Returns whether the task exited with a code after which all tasks end, because the ranks have agreed on it, or
+/// because one rank aborts the others with it.
+bool ends_step(std::string_view how) {
   if (!how.starts_with(exited)) return false;
   const auto code = parse_integer(std::string(how.substr(exited.size())));
   constexpr std::array agreed = {0, 64, 70, 75, 76};
   return code && std::ranges::find(agreed, *code) != agreed.end();
 }
 
-/// The signal that srun names in words, 0 if it is none.
+/// Returns the signal that `how` describes ("Killed" is SIGKILL); 0 if it describes no signal.
 int signal_of(std::string_view how) {
   for (int signal = 1; signal < 32; ++signal)
     if (how.starts_with(strsignal(signal))) return signal;
   return 0;
 }
 
-/// The signal that a task died of, or that the exit code stands for with which it has ended its step; 0 if it is none.
+/// Returns the signal that killed a task, or that its exit code (128 + N) names; 0 if it exited otherwise.
 int deadly_signal(std::string_view how) {
   if (!how.starts_with(exited)) return signal_of(how);
   const auto code = parse_integer(std::string(how.substr(exited.size()))).value_or(0);
   return code > 128 ? static_cast<int>(code - 128) : 0;
 }
 
-/// A task died of a signal that nobody sends.
+/// Returns whether a task died of a signal that only its own error causes.
 bool is_crash(std::string_view how) {
   constexpr std::array crashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   return std::ranges::find(crashes, deadly_signal(how)) != crashes.end();
 }
 
-/// The others end because it did: a crash is what none of them can end with by that. Else the one that srun named first.
-/// An abort behind a task that was killed is no such crash: UCX aborts a process whose peer is gone.
+/// Returns the task whose death ended the others: the first that crashed, because the end of a peer causes no crash, or
+/// else the first that srun reported. SIGABRT after a killed task does not count as a crash: UCX aborts a process whose
+/// peer died.
 const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
   const bool one_was_killed_first = signal_of(dead.front().how) == SIGKILL;
   const auto crashed = std::ranges::find_if(dead, [&](const auto& task) {
@@ -74,13 +76,13 @@ void StepLines::take_task(std::string_view node, std::string_view text) {
   const auto colon = text.find(": ");
   if (colon == std::string_view::npos) return;
   const auto how = text.substr(colon + 2);
-  if (ends_by_itself(how)) return;
+  if (ends_step(how)) return;
   const auto signal = signal_of(how);
   if (signal == SIGUSR1 || signal == SIGUSR2) stop_signal_killed_ = true;
   dead_.push_back({std::string(node), std::string(text.substr(0, colon)), std::string(how)});
 }
 
-/// A task that dies in the middle of a line (a progress bar) leaves it open, and what Slurm says is glued to it.
+/// A message of Slurm may follow an unfinished line of the program, such as a progress bar.
 void StepLines::take(std::string_view line) {
   if (const auto at = std::min(line.find("slurmstepd"), line.find("srun: ")); at != std::string_view::npos)
     take_message(line.substr(at));
@@ -90,19 +92,19 @@ void StepLines::take_message(std::string_view line) {
   if (line.starts_with("slurmstepd")) {
     if (line.find("oom-kill event") != std::string_view::npos || line.find("oom_kill event") != std::string_view::npos)
       out_of_memory_ = true;
-    const auto reason = line.find(" CANCELLED AT ") != std::string_view::npos ? behind(line, " DUE TO ") : std::nullopt;
-    if (reason) due_to_ = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
+    const auto reason = line.find(" CANCELLED AT ") != std::string_view::npos ? text_after(line, " DUE TO ") : std::nullopt;
+    if (reason) cancel_reason_ = trim(reason->substr(0, std::min(reason->find(" ***"), reason->find(','))));
     return;
   }
   if (line.find("aunch failed") != std::string_view::npos || line.find("Unable to create step") != std::string_view::npos)
     launch_failed_ = true;
   if (line.find("conflicts with allocated node count") != std::string_view::npos) allocation_shrank_ = true;
-  if (const auto rest = behind(line, " failed on node ")) {
+  if (const auto rest = text_after(line, " failed on node ")) {
     launch_failed_ = true;
     add_once(failed_nodes_, rest->substr(0, rest->find(':')));
-  } else if (const auto node = behind(line, "Node failure on ")) {
+  } else if (const auto node = text_after(line, "Node failure on ")) {
     add_once(failed_nodes_, trim(*node));
-  } else if (const auto text = behind(line, "srun: error: ")) {
+  } else if (const auto text = text_after(line, "srun: error: ")) {
     const auto task = text->find(": task");
     if (task == std::string_view::npos) return;
     const auto list = text->find(' ', task + 2);
@@ -111,8 +113,8 @@ void StepLines::take_message(std::string_view line) {
 }
 
 std::string how_it_ended(const StepLines& lines, int exit_code) {
-  if (!lines.due_to().empty()) {
-    std::string cause = lines.due_to();
+  if (!lines.cancel_reason().empty()) {
+    std::string cause = lines.cancel_reason();
     std::ranges::transform(cause, cause.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return fmt::format("ended by Slurm: {}", cause);
   }

@@ -5,33 +5,35 @@
 
 namespace trainrt::batch {
 
-/// What srun and slurmstepd say on standard error of the end of a step. Lines of the program itself are passed over.
+/// Collects the messages of srun and slurmstepd about the end of a step from its standard error. Output of the program is
+/// ignored.
 class StepLines {
  public:
-  /// A task that ended in a way that the others cannot know of.
+  /// A task that ended in a way that the other tasks cannot notice.
   struct DeadTask {
     std::string node;
-    std::string tasks;  ///< "1", "0-3,5"
-    std::string how;    ///< srun's word: "Killed", "Segmentation fault", "Exited with exit code 3"
+    std::string tasks;  ///< task numbers, "1" or "0-3,5"
+    std::string how;    ///< srun's description: "Killed", "Segmentation fault", "Exited with exit code 3"
   };
 
-  /// One line, without its end. What the program wrote before it on the same line is passed over.
+  /// Adds a line, without its line break. A message may follow output of the program on the same line.
   void take(std::string_view line);
 
-  /// Tasks that died by a signal, out of memory, or with an exit code that trainrt does not agree on among its ranks.
+  /// Returns the tasks that died by a signal, ran out of memory, or exited with a code that trainrt's ranks do not agree
+  /// on.
   const std::vector<DeadTask>& dead() const { return dead_; }
-  /// Nodes that srun says failed, or could not be reached.
+  /// Returns the nodes that failed or could not be reached, according to srun.
   const std::vector<std::string>& failed_nodes() const { return failed_nodes_; }
-  /// srun could not start the step, whatever it ends with.
+  /// Returns whether srun could not start the step.
   bool launch_failed() const { return launch_failed_; }
-  /// The job has fewer nodes than it was given, which srun alone says, and not which: one that failed came back, and Slurm
-  /// ended there what it took for the job as it was before.
+  /// Returns whether srun found fewer nodes in the job than it was allocated. This happens after a failed node came back;
+  /// srun does not name the node.
   bool allocation_shrank() const { return allocation_shrank_; }
-  /// Why Slurm ends the step, in slurmstepd's words: "PREEMPTION", "TIME LIMIT", "JOB REQUEUE", "NODE FAILURE"; "" if it
-  /// does not say.
-  const std::string& due_to() const { return due_to_; }
+  /// Returns slurmstepd's reason for ending the step: "PREEMPTION", "TIME LIMIT", "JOB REQUEUE" or "NODE FAILURE"; ""
+  /// without a reason.
+  const std::string& cancel_reason() const { return cancel_reason_; }
   bool out_of_memory() const { return out_of_memory_; }
-  /// USR1 or USR2 ended a task before it could take it as a wish to stop.
+  /// Returns whether USR1 or USR2 killed a task that had not installed its handler yet.
   bool stop_signal_killed() const { return stop_signal_killed_; }
 
  private:
@@ -44,15 +46,16 @@ class StepLines {
   bool allocation_shrank_ = false;
   bool out_of_memory_ = false;
   bool stop_signal_killed_ = false;
-  std::string due_to_;
+  std::string cancel_reason_;
 };
 
-/// "killed: rank 1 on n2 by SIGKILL (srun exit 137)": how an attempt ended that could not say it itself.
+/// Returns how an attempt ended that could not record it itself: "killed: rank 1 on n2 by SIGKILL (srun exit 137)".
 std::string how_it_ended(const StepLines& lines, int exit_code);
 
-/// The node at which the step ended: it failed, or a task there died of a signal first; "" if none is to blame, as if a
-/// task has ended by itself, was out of memory, or was killed by a stop. `ranks_ended_it`: the ranks have said why they
-/// end, and end each other: then only a crash tells.
+/// Returns the node that caused the end of the step: a node that failed, or the node of the task that died first of a
+/// signal. Returns "" if no node is to blame: the task exited, ran out of memory, or was killed by a stop signal.
+/// `ranks_ended_it` is true if the ranks recorded why they end; then they kill each other, and only a crash is blamed on
+/// its node.
 std::string node_to_blame(const StepLines& lines, bool ranks_ended_it);
 
 }  // namespace trainrt::batch

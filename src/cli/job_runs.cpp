@@ -57,7 +57,7 @@ std::string begun_in(const std::string& run_dir, const std::string& job_id) {
 }  // namespace
 
 std::vector<std::string> runs_of_job(const std::string& job, const std::vector<std::string>& storages) {
-  const auto place = batch::place_of_job(job);
+  const auto place = batch::locate_job(job);
   auto folders = storages;
   if (folders.empty() && !place.work_dir.empty()) folders.push_back(place.work_dir);
   if (storages.empty()) folders.push_back(fs::current_path().string());

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "batch/restart_decision.hpp"
 #include "batch/signal_queue.hpp"
-#include "batch/verdict.hpp"
 #include "cli/process_limits.hpp"
 #include "cli/verdict_text.hpp"
 #include "cli/watched_run.hpp"
@@ -55,9 +55,10 @@ class LocalRun {
       const auto then = std::exchange(spec_, watched_run(config_));
       before = number_before(then, before, spec_);
       const auto verdict = batch::decide(situation_of(end, before), {.max_failures = spec_.failure.max_failures});
-      if (verdict.limit == batch::Verdict::Limit::max_failures && verdict.action == batch::Verdict::Action::give_up)
+      if (verdict.limit == batch::RestartDecision::Limit::max_failures &&
+          verdict.action == batch::RestartDecision::Action::give_up)
         give_up();
-      if (verdict.action != batch::Verdict::Action::restart || stop_signal_ != 0) return exit_code_of(end);
+      if (verdict.action != batch::RestartDecision::Action::restart || stop_signal_ != 0) return exit_code_of(end);
       log::warning(text_of(verdict));
       stop_signal_ = signals_.wait(verdict.wait_s);
       if (stop_signal_ != 0) return ExitCode::stopped;  // everything that is committed is safe
@@ -85,7 +86,7 @@ class LocalRun {
   batch::Situation situation_of(const launch::GroupEnd& end, int before) {
     batch::Situation situation{.exit_code = end.exit_code, .how = how_ = write_down(end, before)};
     situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
-    if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::Ending::for_good;
+    if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
     failures_ += std::max(0, last_number() - before - 1);  // after which the ranks went on by themselves
     situation.failures = end.exit_code == 0 ? failures_ : ++failures_;
     return situation;

@@ -42,10 +42,11 @@ void NodeExclusions::take_end(const config::RunSpec& spec) {
     log::warning(error.what());
   }
   const auto ends = node_ends(spec.run_dir);
-  const batch::ExclusionRules rules{.ends = spec.failure.exclude_bad_nodes, .most_nodes = spec.failure.max_excluded_nodes};
+  const batch::ExclusionRules rules{.min_ends = spec.failure.exclude_bad_nodes,
+                                    .max_nodes = spec.failure.max_excluded_nodes};
   const auto bad = batch::bad_node(ends, rundir::names_of(nodes_), rules);
   if (!bad) return;
-  if (!bad->fits)
+  if (!bad->can_exclude)
     return log::warning(fmt::format("{} is not left out ({}): {} already {} (failure.max_excluded_nodes)", bad->name,
                                     bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node"),
                                     nodes_.size() == 1 ? "is" : "are"));
@@ -73,8 +74,8 @@ void NodeExclusions::mark(batch::Situation& situation, const std::optional<batch
 }
 
 std::string NodeExclusions::refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
-                                    const batch::Limits& limits, int most_nodes) const {
-  if (nodes_.size() >= static_cast<std::size_t>(most_nodes))
+                                    const batch::RestartLimits& limits, int max_nodes) const {
+  if (nodes_.size() >= static_cast<std::size_t>(max_nodes))
     return fmt::format("{} already left out (failure.max_excluded_nodes)",
                        counted(static_cast<std::int64_t>(nodes_.size()), "node"));
   auto names = rundir::names_of(nodes_);

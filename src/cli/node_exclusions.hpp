@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "batch/restart_decision.hpp"
 #include "batch/slurm_job.hpp"
-#include "batch/verdict.hpp"
 #include "config/run_spec.hpp"
 #include "rundir/excluded_nodes.hpp"
 
@@ -27,8 +27,8 @@ class NodeExclusions {
   /// Says which of the situation's nodes are excluded, and whether a requeue would bring others.
   void mark(batch::Situation& situation, const std::optional<batch::JobFacts>& facts) const;
   /// Why a further node cannot be left out, as far as can be told before its attempt has ended; "" if it can.
-  std::string refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts, const batch::Limits& limits,
-                      int most_nodes) const;
+  std::string refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
+                      const batch::RestartLimits& limits, int max_nodes) const;
   /// The job is requeued, and gets none of them again; warns if that cannot be had. `before`: the job as it was.
   void pass_on(const std::optional<batch::JobFacts>& before) const;
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "batch/verdict.hpp"
+#include "batch/restart_decision.hpp"
 
 namespace trainrt::cli {
 

@@ -26,7 +26,7 @@
 
 namespace trainrt::cli {
 
-using Action = batch::Verdict::Action;
+using Action = batch::RestartDecision::Action;
 
 namespace {
 
@@ -40,16 +40,16 @@ std::string brief(const std::string& text) {
 }
 
 /// Why Slurm ends the job, in a few words; "" if it does not.
-std::string cause_of(const batch::StepLines& lines, batch::Ending ending) {
-  auto cause = lines.due_to();
+std::string cause_of(const batch::StepLines& lines, batch::JobEnding ending) {
+  auto cause = lines.cancel_reason();
   std::ranges::transform(cause, cause.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (!cause.empty()) return cause;
   switch (ending) {
-    case batch::Ending::returns:
+    case batch::JobEnding::requeued:
       return "requeued";
-    case batch::Ending::time_is_over:
+    case batch::JobEnding::time_limit:
       return "time limit";
-    case batch::Ending::for_good:
+    case batch::JobEnding::cancelled:
       return "cancelled";
     default:
       return {};
@@ -109,7 +109,7 @@ ExitCode Supervisor::run() {
 }
 
 /// The shape of the first step.
-batch::Verdict Supervisor::begin() {
+batch::RestartDecision Supervisor::begin() {
   exclusions_.read(spec_);
   batch::Situation situation{.requeues = job_.restart_count()};
   if (exclusions_.empty()) return batch::begin(situation, limits());
@@ -129,17 +129,17 @@ void Supervisor::tell_ranks() const {
   setenv("TRAINRT_EXCLUSION", refusal.c_str(), 1);
 }
 
-batch::Verdict Supervisor::after(const batch::StepEnd& end, int before, bool needed_all) {
+batch::RestartDecision Supervisor::after(const batch::StepEnd& end, int before, bool needed_all) {
   const bool srun_was_killed = end.exit_code > 128 && end.lines.dead().empty() && end.lines.failed_nodes().empty();
   if (srun_was_killed) job_.end_steps();  // its ranks may live on, and the run takes one attempt at a time
-  const bool slurm_says_nothing = end.signal == 0 && end.lines.due_to().empty();
+  const bool slurm_says_nothing = end.signal == 0 && end.lines.cancel_reason().empty();
   const auto facts = is_final(end.exit_code) && slurm_says_nothing ? std::nullopt : job_.show();
   const int signal = end.signal == 0 && end.lines.stop_signal_killed() ? SIGUSR1 : end.signal;
   batch::Situation situation{.exit_code = end.exit_code};
-  situation.ending = batch::ending_of(
-      {.signal = signal, .due_to = end.lines.due_to(), .job = facts, .restart_count = job_.restart_count()});
+  situation.ending = batch::job_ending(
+      {.signal = signal, .cancel_reason = end.lines.cancel_reason(), .job = facts, .restart_count = job_.restart_count()});
   situation.how = write_down(end, situation.ending, before);
-  returns_ = situation.ending == batch::Ending::returns;
+  returns_ = situation.ending == batch::JobEnding::requeued;
   situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
   situation.shrunk = needed_all && end.lines.allocation_shrank();
   if (is_final(end.exit_code)) return batch::decide(situation, limits());
@@ -162,9 +162,9 @@ batch::Verdict Supervisor::after(const batch::StepEnd& end, int before, bool nee
 }
 
 /// Between two attempts: everything that is committed is safe.
-batch::Verdict Supervisor::asked_to_end(int signal) {
+batch::RestartDecision Supervisor::asked_to_end(int signal) {
   const auto ending =
-      batch::ending_of({.signal = signal, .due_to = "", .job = job_.show(), .restart_count = job_.restart_count()});
+      batch::job_ending({.signal = signal, .cancel_reason = "", .job = job_.show(), .restart_count = job_.restart_count()});
   return batch::decide({.exit_code = static_cast<int>(ExitCode::stopped),
                         .how = batch::signal_name(signal) + " came between two attempts",
                         .ending = ending,
@@ -173,7 +173,7 @@ batch::Verdict Supervisor::asked_to_end(int signal) {
                        limits());
 }
 
-batch::Limits Supervisor::limits() const {
+batch::RestartLimits Supervisor::limits() const {
   int workers = spec_.scaling.num_workers;
   if (workers == 0)
     for (const auto& attempt : rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter))
@@ -187,7 +187,7 @@ batch::Limits Supervisor::limits() const {
 
 /// `shape` names the nodes of a step on a part of the allocation; what the user says of the step's shape holds for the
 /// whole.
-std::vector<std::string> Supervisor::command(const batch::Verdict& shape) const {
+std::vector<std::string> Supervisor::command(const batch::RestartDecision& shape) const {
   // --kill-on-bad-exit=0: an exit code of 75 comes through. --wait: if a rank ends early, and well, the others do not
   // wait for it for ever. --immediate: nor does srun for nodes that Slurm takes to be busy.
   std::vector<std::string> command = {"srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300"};
@@ -214,7 +214,7 @@ std::vector<batch::Node> Supervisor::nodes_after(const batch::StepEnd& end,
 }
 
 /// Closes the record of the attempt that this step was, or adds what it could not know. Returns how it ended.
-std::string Supervisor::write_down(const batch::StepEnd& end, batch::Ending ending, int before) const {
+std::string Supervisor::write_down(const batch::StepEnd& end, batch::JobEnding ending, int before) const {
   const auto cause = cause_of(end.lines, ending);
   const auto seen =
       cause.empty() ? batch::how_it_ended(end.lines, end.exit_code) : fmt::format("{}: {}", rundir::ended_by_slurm, cause);
@@ -267,7 +267,7 @@ void Supervisor::close_what_was_killed_with_the_job() const {
                             128 + SIGKILL);
 }
 
-ExitCode Supervisor::carry_out(const batch::Verdict& verdict) const {
+ExitCode Supervisor::carry_out(const batch::RestartDecision& verdict) const {
   if (verdict.exit_code == 0) rundir::forget_opened(config_.run_dir);
   write_state(verdict.action == Action::give_up ? rundir::RunState::failed : rundir::RunState::stopped);
   const bool may_come_back = verdict.action == Action::requeue || returns_;

@@ -5,10 +5,10 @@
 
 #include <trainrt/error.hpp>
 
+#include "batch/restart_decision.hpp"
 #include "batch/signal_queue.hpp"
 #include "batch/slurm_job.hpp"
 #include "batch/step.hpp"
-#include "batch/verdict.hpp"
 #include "cli/node_exclusions.hpp"
 #include "config/run_spec.hpp"
 #include "core/process/program_input.hpp"
@@ -28,19 +28,19 @@ class Supervisor {
   ExitCode run();
 
  private:
-  batch::Verdict begin();
-  batch::Verdict after(const batch::StepEnd& end, int last_number, bool needed_all);
-  batch::Verdict asked_to_end(int signal);
-  batch::Limits limits() const;
+  batch::RestartDecision begin();
+  batch::RestartDecision after(const batch::StepEnd& end, int last_number, bool needed_all);
+  batch::RestartDecision asked_to_end(int signal);
+  batch::RestartLimits limits() const;
   void tell_ranks() const;
-  std::vector<std::string> command(const batch::Verdict& shape) const;
+  std::vector<std::string> command(const batch::RestartDecision& shape) const;
   std::vector<batch::Node> nodes_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;
-  std::string write_down(const batch::StepEnd& end, batch::Ending ending, int last_number) const;
+  std::string write_down(const batch::StepEnd& end, batch::JobEnding ending, int last_number) const;
   bool has_finished() const;
   int last_number() const;
   std::optional<rundir::AttemptRecord> attempt_since(int last_number) const;
   void close_what_was_killed_with_the_job() const;
-  ExitCode carry_out(const batch::Verdict& verdict) const;
+  ExitCode carry_out(const batch::RestartDecision& verdict) const;
   void write_state(rundir::RunState state) const;
 
   config::RunSpec config_;

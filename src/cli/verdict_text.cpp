@@ -6,7 +6,7 @@ namespace trainrt::cli {
 
 namespace {
 
-using Limit = batch::Verdict::Limit;
+using Limit = batch::RestartDecision::Limit;
 
 /// What is added in brackets.
 std::string_view note_of(Limit limit) {
@@ -29,7 +29,7 @@ std::string_view note_of(Limit limit) {
 
 }  // namespace
 
-std::string text_of(const batch::Verdict& verdict) {
+std::string text_of(const batch::RestartDecision& verdict) {
   auto text = verdict.why + std::string(note_of(verdict.limit));
   if (!verdict.advice.empty()) text += ". " + verdict.advice;
   return text;

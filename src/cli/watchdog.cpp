@@ -14,7 +14,7 @@ void Watchdog::watch(const std::string& what, double limit_seconds) {
         fmt::format("{} holds this process on {} since {} s: ending. Look at what it uses there (a network file "
                     "system that does not answer, a fabric that is down)",
                     what, host_name(), limit_seconds));
-    let_words_arrive();
+    wait_for_output_delivery();
     launch_.abort(static_cast<int>(ExitCode::failed));
   });
 }

@@ -13,8 +13,22 @@ int claimed_rank(const Environment& environment) try {
   for (const auto* variable : {"PMIX_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
     if (const auto rank = environment.number(variable)) return *rank;
   return 0;
-} catch (const Error&) {  // no launcher sets it to that: the caller's own error names the variable
+} catch (const Error&) {  // a variable is malformed: discover() reports it
   return 0;
+}
+
+int claimed_local_rank(const World& world, const Environment& environment) {
+  for (const auto* variable : {"MPI_LOCALRANKID", "SLURM_LOCALID"})
+    if (const auto local = environment.number(variable)) return *local;
+  return world.rank;
+}
+
+std::optional<int> ranks_on_this_node(const World& world, const Environment& environment) {
+  if (world.size == 1) return 1;
+  if (!world.node_of_rank.empty()) return world.local_size;
+  if (const auto hydra = environment.number("MPI_LOCALNRANKS")) return hydra;
+  if (environment.number("SLURM_STEP_NUM_NODES") == 1) return world.size;
+  return std::nullopt;
 }
 
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options) {
@@ -24,14 +38,15 @@ std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOpt
     throw UsageError(
         fmt::format("this is the batch shell of job {}, which has {} tasks: start it with srun (`srun trainrt ...`)",
                     *environment.text("SLURM_JOB_ID"), *environment.text("SLURM_NTASKS")));
-  const auto seen = is_in_shell ? Environment() : environment;
+  const auto visible = is_in_shell ? Environment() : environment;
   const Launcher* best = nullptr;
   for (const auto* launcher : launcher_table())
-    if (launcher->viable(seen) && (best == nullptr || launcher->preference > best->preference)) best = launcher;
-  if (best == nullptr) throw UsageError("no launcher is viable here; there are: " + join(names_of(launcher_table())));
-  auto launch = best->open(seen, options);
+    if (launcher->viable(visible) && (best == nullptr || launcher->preference > best->preference)) best = launcher;
+  if (best == nullptr)
+    throw UsageError("no launcher can start in this environment; the launchers are: " + join(names_of(launcher_table())));
+  auto launch = best->open(visible, options);
   launch->world().launcher = best->name;
-  check_promise(seen, launch->world().size, std::string(best->name));
+  require_expected_size(visible, launch->world().size, std::string(best->name));
   return launch;
 }
 

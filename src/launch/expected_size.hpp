@@ -6,31 +6,32 @@
 
 namespace trainrt::launch {
 
-/// How many ranks the launch promised, and which variable said so.
-struct Promise {
+/// The number of ranks that the launch requested, and the environment variable that holds it.
+struct ExpectedSize {
   int size;
   std::string variable;
 };
 
-/// The largest of PMI_SIZE, OMPI_COMM_WORLD_SIZE and SLURM_STEP_NUM_TASKS; never SLURM_NTASKS, which the batch shell of a
-/// job has too.
-std::optional<Promise> promised_ranks(const Environment& environment);
+/// Returns the largest of PMI_SIZE, OMPI_COMM_WORLD_SIZE and SLURM_STEP_NUM_TASKS; nullopt if they are not set.
+/// SLURM_NTASKS is not used, because the batch shell of a job has it, too.
+std::optional<ExpectedSize> expected_size(const Environment& environment);
 
-/// True in a process that srun or mpiexec has started as one of a step's ranks, or that such a process has started; not in
-/// a shell that is a step (launch/shell_step.hpp).
+/// Returns whether this process is a rank that srun or mpiexec started, or a descendant of one. False in a shell that is
+/// itself a Slurm step (launch/shell_step.hpp).
 bool is_in_step(const Environment& environment);
 
-/// True in a process of a step of several ranks, or of a number that is not known. The only task of a step may start ranks
-/// of its own.
+/// Returns whether this process belongs to a step of several ranks, or of an unknown number of ranks. If it is false,
+/// the process may start ranks of its own.
 bool is_rank_of_several(const Environment& environment);
 
-/// True in the batch shell (or the salloc shell) of a job of several tasks, outside any srun step.
+/// Returns whether this process runs in the batch shell or salloc shell of a job with several tasks, outside any step.
 bool is_shell_of_parallel_job(const Environment& environment);
 
-/// Throws UsageError if fewer ranks formed than were promised.
-void check_promise(const Environment& environment, int formed, const std::string& launcher);
+/// Throws UsageError if the launch requested more ranks than `size`, the size of the World that `launcher` created.
+void require_expected_size(const Environment& environment, int size, const std::string& launcher);
 
-/// The same for a program that has started MPI itself.
-void check_promise_of_own_mpi(const Environment& environment, int formed);
+/// Throws UsageError if the launch requested more ranks than `size`, the size of MPI_COMM_WORLD in a program that started
+/// MPI itself.
+void require_expected_size_of_mpi(const Environment& environment, int size);
 
 }  // namespace trainrt::launch

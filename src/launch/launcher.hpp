@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,17 +10,17 @@
 
 namespace trainrt::launch {
 
-/// How long the ranks wait for each other while they start.
 struct LaunchOptions {
-  double timeout_seconds = 20;
-  /// A directory that all nodes share, "" if none is known: if ranks are missing, those that are there sign up in it,
-  /// to find out who is not. Nothing is written while all is well, and nothing stays.
+  double timeout_seconds = 20;  ///< how long ranks wait for each other at the start
+  /// Directory that all nodes share; "" if unknown. If ranks are missing at the start, the ranks that did start create
+  /// temporary files in it to find the numbers of the missing ones. Otherwise nothing is written.
   std::string shared_dir;
-  /// MPI is the program's own: the launcher's end follows its MPI_Finalize, and nobody calls finalize().
+  /// True if the program itself starts and finalizes MPI. The launcher then finalizes when the program calls
+  /// MPI_Finalize, and Launch::finalize() is not called.
   bool ends_with_mpi = false;
 };
 
-/// This process's tie to whatever started it; lives as long as the program runs.
+/// The connection of this process to the launcher that started it. Must live until the process ends.
 class Launch {
  public:
   virtual ~Launch() = default;
@@ -27,24 +28,27 @@ class Launch {
   const World& world() const { return world_; }
   World& world() { return world_; }
 
-  /// Around MPI_Init: what the launcher must offer to MPI, and tidy up afterwards.
+  /// Must be called directly before MPI_Init: prepares the environment in which MPI finds the launcher.
   virtual void before_mpi() {}
+  /// Must be called directly after MPI_Init: removes the launcher's variables from the environment, which child processes
+  /// would inherit.
   virtual void after_mpi() {}
-  /// True if a process that has initialized MPI may end without MPI_Finalize: nobody else takes note of MPI's end.
-  virtual bool may_leave_mpi() const { return false; }
+  /// Returns whether a process that has called MPI_Init may exit without MPI_Finalize. False if the launcher would treat
+  /// that as a failure.
+  virtual bool may_skip_mpi_finalize() const { return false; }
 
-  /// Ends every process of the step with this code; from any thread. Does not return if the launcher can do it. It may
-  /// drop what this rank has just said: let_words_arrive().
+  /// Ends all processes of the step with exit code `code`. Any thread may call it. It does not return. Output that the
+  /// launcher has not forwarded yet may be lost: see wait_for_output_delivery().
   virtual void abort(int code) noexcept = 0;
 
-  /// The orderly end: all ranks leave together. After MPI_Finalize, if MPI was started.
+  /// Ends this process's connection in order; collective. If MPI was started, call it after MPI_Finalize.
   virtual void finalize() {}
 
  protected:
   World world_;
 };
 
-/// A plug-in: one file in launch/launchers. The viable one with the highest preference is taken.
+/// A launcher plug-in: one file in launch/launchers. discover() takes the viable launcher with the highest preference.
 struct Launcher {
   std::string_view name;
   std::string_view help;
@@ -55,12 +59,22 @@ struct Launcher {
 
 PluginTable<Launcher> launcher_table();
 
-/// Finds the ranks. In a shell that is a Slurm step (launch/shell_step.hpp) there is one, and the step's variables leave
-/// the environment. UsageError if the launch promised more ranks than it made, or if a batch shell of several tasks started
-/// the program without srun: never N lonely runs.
+/// Connects to the launcher of this process, and returns the connection with its World. Collective over the ranks of the
+/// step. In a shell that is itself a Slurm step (launch/shell_step.hpp) the World has one rank, and the variables of the
+/// step are removed from the environment. Throws UsageError if the World is smaller than the launch requested, or if the
+/// batch shell of a job with several tasks started the program without srun.
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options);
 
-/// This process's rank as the environment claims it, before anything is started: for saying things once. 0 when unknown.
+/// Returns the rank that the environment names, or 0 if it names no rank. It may be called before discover(), to print a
+/// message on one rank only.
 int claimed_rank(const Environment& environment);
+
+/// Returns the rank within this node that the environment names, or `world.rank` if it does not name one. Used to print a
+/// message once per node.
+int claimed_local_rank(const World& world, const Environment& environment);
+
+/// Returns the number of ranks on this node according to `world` and the launcher's variables, or nullopt if only
+/// communication between the ranks can determine it. The result is `world.size` if one node has all ranks.
+std::optional<int> ranks_on_this_node(const World& world, const Environment& environment);
 
 }  // namespace trainrt::launch

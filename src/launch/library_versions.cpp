@@ -17,12 +17,12 @@ std::string compiled_version() {
 #elif defined(OMPI_MAJOR_VERSION)
   return fmt::format("Open MPI {}.{}.{}", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION);
 #else
-  return fmt::format("an MPI of standard {}.{}", MPI_VERSION, MPI_SUBVERSION);
+  return fmt::format("an MPI of version {}.{} of the standard", MPI_VERSION, MPI_SUBVERSION);
 #endif
 }
 
-/// "MPICH Version:   4.0.2\nMPICH Release date: ..." and "Open MPI v4.1.4, package: ..." tell more than a name and a
-/// number.
+/// Returns name and number: "MPICH 4.0.2" for "MPICH Version:   4.0.2\nMPICH Release date: ...", and "Open MPI 4.1.4" for
+/// "Open MPI v4.1.4, package: ...".
 std::string short_form(const std::string& text) {
   std::istringstream words(text.substr(0, text.find_first_of(",\n")));
   std::string result;
@@ -46,8 +46,8 @@ std::string mpi_library_text() {
 LibraryVersion mpi_version() { return {compiled_version(), short_form(mpi_library_text())}; }
 
 LibraryVersion pmix_version() {
-  // "OpenPMIx 4.2.2rc2 (PMIx Standard: 4.2, Stable ABI: 0.0, ...)", "OpenPMIx 4.1.2, repo rev: ...": the headers tell only
-  // the three numbers.
+  // The loaded library reports "OpenPMIx 4.2.2rc2 (PMIx Standard: 4.2, Stable ABI: 0.0, ...)" or "OpenPMIx 4.1.2, repo rev:
+  // ...". The headers define only the three numbers.
   const std::string loaded = PMIx_Get_version();
   return {fmt::format("OpenPMIx {}.{}.{}", PMIX_VERSION_MAJOR, PMIX_VERSION_MINOR, PMIX_VERSION_RELEASE),
           loaded.substr(0, loaded.find_first_not_of("0123456789.", loaded.find(' ') + 1))};

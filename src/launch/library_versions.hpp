@@ -5,12 +5,12 @@
 
 namespace trainrt::launch {
 
-// Which MPI and PMIx these are. None of it needs MPI_Init or PMIx_Init.
+// The versions of the MPI and PMIx libraries. These functions may be called before MPI_Init and PMIx_Init.
 
 LibraryVersion mpi_version();
 LibraryVersion pmix_version();
 
-/// What the loaded MPI calls itself, with how it was configured.
+/// Returns the result of MPI_Get_library_version(), which includes how the loaded MPI was configured.
 std::string mpi_library_text();
 
 }  // namespace trainrt::launch

@@ -33,12 +33,12 @@ namespace trainrt::launch {
 
 namespace {
 
-constexpr double grace_s = 3;
+constexpr double grace_s = 3;  ///< between an exit without MPI_Finalize and the kill of the other ranks
 
-/// What the ranks have put, and their barrier.
-class MeetingPoint {
+/// The key-value store and the barrier of the ranks. All functions may be called from any thread.
+class RankExchange {
  public:
-  MeetingPoint(int size, const GroupLimits& limits) : limits_(limits), meetings_(static_cast<std::size_t>(size)) {}
+  RankExchange(int size, const GroupLimits& limits) : limits_(limits), barriers_(static_cast<std::size_t>(size)) {}
 
   void put(int rank, const std::string& key, const std::string& value) {
     const std::lock_guard lock(mutex_);
@@ -49,34 +49,35 @@ class MeetingPoint {
     const auto found = values_.find({rank, key});
     return found == values_.end() ? "" : found->second;
   }
-  /// Waits for all ranks; Error once one of them cannot come any more. Returns who did not come within the limit: "rank 1",
-  /// "" if all did.
+  /// Blocks until all ranks have called it, and returns "". Returns the missing ranks, such as "rank 1", after the time
+  /// limit. Throws Error if close() was called.
   std::string fence(int rank) {
     std::unique_lock lock(mutex_);
-    const int mine = ++meetings_[static_cast<std::size_t>(rank)];
+    const int mine = ++barriers_[static_cast<std::size_t>(rank)];
     changed_.notify_all();
-    const auto all_came = [&] { return std::ranges::all_of(meetings_, [&](int count) { return count >= mine; }); };
+    const auto all_came = [&] { return std::ranges::all_of(barriers_, [&](int count) { return count >= mine; }); };
     const std::chrono::duration<double> limit(mine == 1 ? limits_.start_s : limits_.later_s);
     if (!changed_.wait_for(lock, limit, [&] { return all_came() || !broken_.empty(); })) return missing(mine);
     if (!all_came()) throw Error(broken_);
     return {};
   }
-  /// Returns once it is given up.
-  void outlast() {
+  /// Blocks until close() is called.
+  void wait_until_closed() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !broken_.empty(); });
   }
-  void give_up(const std::string& why) {
+  /// Makes all current and later calls of fence() fail with `why`, unless all ranks have reached the fence.
+  void close(const std::string& why) {
     const std::lock_guard lock(mutex_);
     broken_ = why;
     changed_.notify_all();
   }
 
  private:
-  std::string missing(int meeting) const {
+  std::string missing(int barrier) const {
     std::vector<std::string> ranks;
-    for (std::size_t rank = 0; rank < meetings_.size(); ++rank)
-      if (meetings_[rank] < meeting) ranks.push_back(std::to_string(rank));
+    for (std::size_t rank = 0; rank < barriers_.size(); ++rank)
+      if (barriers_[rank] < barrier) ranks.push_back(std::to_string(rank));
     return (ranks.size() == 1 ? "rank " : "ranks ") + join(ranks);
   }
 
@@ -84,8 +85,8 @@ class MeetingPoint {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::pair<int, std::string>, std::string> values_;
-  std::vector<int> meetings_;  ///< how many each rank has come to
-  std::string broken_;
+  std::vector<int> barriers_;  ///< number of barriers that each rank has reached
+  std::string broken_;         ///< the argument of close()
 };
 
 bool is_of_another_launcher(std::string_view entry) {
@@ -119,7 +120,7 @@ struct RankInput {
   std::string path;
 };
 
-/// By rank.
+/// Returns the standard input of each rank.
 std::vector<RankInput> inputs_of(std::size_t size, const GroupInput& input) {
   const bool is_for_all = input.fd >= 0 && input.is_for_all;
   std::vector<RankInput> inputs(size, {-1, is_for_all ? fmt::format("/proc/self/fd/{}", input.fd) : "/dev/null"});
@@ -127,7 +128,8 @@ std::vector<RankInput> inputs_of(std::size_t size, const GroupInput& input) {
   return inputs;
 }
 
-/// Asks a rank to save and end if this process is killed: a signal that the rank does not ignore.
+/// Returns the signal that a rank gets if this process dies. It asks the rank to stop and save, so it must be one that
+/// the rank does not ignore.
 int signal_at_death() {
   for (const int number : {SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGINT})
     if (!is_signal_ignored(number)) return number;
@@ -153,7 +155,7 @@ int signal_at_death() {
 
 int shell_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-/// One rank: its process, and the conversation with its MPI.
+/// One rank: its process, and the thread that serves PMI-1 to its MPI.
 struct RankProcess {
   pid_t pid = -1;
   int socket = -1;  ///< this process's end
@@ -167,7 +169,7 @@ struct RankProcess {
 class RankGroup::Impl {
  public:
   Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, const GroupInput& input)
-      : meeting_(size, limits), ranks_(static_cast<std::size_t>(size)) {
+      : exchange_(size, limits), ranks_(static_cast<std::size_t>(size)) {
     const auto inputs = inputs_of(ranks_.size(), input);
     try {
       for (int rank = 0; rank < size; ++rank) start(command, rank, inputs[static_cast<std::size_t>(rank)]);
@@ -180,7 +182,7 @@ class RankGroup::Impl {
 
   ~Impl() {
     kill_all();
-    meeting_.give_up("the group has ended");
+    exchange_.close("the group has ended");
     for (auto& rank : ranks_) {
       if (rank.pid > 0 && !rank.code) waitpid(rank.pid, nullptr, 0);
       if (rank.socket >= 0) shutdown(rank.socket, SHUT_RDWR);
@@ -197,7 +199,7 @@ class RankGroup::Impl {
   bool ended() {
     std::size_t gone = 0;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (!ranks_[rank].code) look_at(static_cast<int>(rank));
+      if (!ranks_[rank].code) collect(static_cast<int>(rank));
       if (ranks_[rank].code) ++gone;
     }
     if (gone == ranks_.size()) return true;
@@ -235,51 +237,53 @@ class RankGroup::Impl {
                    .size = size,
                    .space = fmt::format("trainrt.{}", getpid()),
                    .process_mapping = fmt::format("(vector,(0,1,{}))", size),
-                   .put = [this, number](const auto& key, const auto& value) { meeting_.put(number, key, value); },
+                   .put = [this, number](const auto& key, const auto& value) { exchange_.put(number, key, value); },
                    .fence = [this, number] { fence(number); },
-                   .get = [this](int other, const auto& key) { return meeting_.get(other, key); },
+                   .get = [this](int other, const auto& key) { return exchange_.get(other, key); },
                    .finalize = [&rank] { rank.finalized = true; },
                    .abort = [this, number](int code) { abort(number, code); },
-                   .fail = [](const std::string&) {}};  // MPI finds that nobody answers, and ends its process
+                   .fail = [](const std::string&) {}};  // the server closes the socket, and MPI ends its process
     rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
   }
 
   void fence(int rank) {
-    const auto missing = meeting_.fence(rank);
+    const auto missing = exchange_.fence(rank);
     if (missing.empty()) return;
-    if (is_first_to_abort(rank, static_cast<int>(ExitCode::failed)))
-      log::error(missing + " did not come to the others in MPI: look for what holds its process");
-    meeting_.outlast();
+    if (record_abort(rank, static_cast<int>(ExitCode::failed)))
+      log::error(missing + " did not reach MPI_Init or MPI_Finalize, where other ranks wait: check why its process blocks");
+    exchange_.wait_until_closed();
   }
 
-  /// The rank gets no answer: MPI would complain before it is killed. MPI's own error numbers are no exit codes.
+  /// Never answers the rank, because MPI would print an error before the rank is killed. Error numbers of MPI that are no
+  /// exit codes become 70.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
-    is_first_to_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
-    meeting_.outlast();
+    record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
+    exchange_.wait_until_closed();
   }
 
-  bool is_first_to_abort(int rank, int code) {
-    auto nobody = GroupEnd{};
-    return aborted_.compare_exchange_strong(nobody, GroupEnd{code, rank});
+  /// Returns whether this is the first abort. Its code becomes the exit code of the group.
+  bool record_abort(int rank, int code) {
+    auto no_abort = GroupEnd{};
+    return aborted_.compare_exchange_strong(no_abort, GroupEnd{code, rank});
   }
 
-  void look_at(int number) {
+  void collect(int number) {
     auto& rank = ranks_[static_cast<std::size_t>(number)];
     int status = 0;
     if (waitpid(rank.pid, &status, WNOHANG) != rank.pid) return;
     rank.code = shell_code(status);
     if (*rank.code != 0 && first_.exit_code == 0) first_ = {*rank.code, number};
     if (rank.finalized) return;
-    meeting_.give_up(fmt::format("rank {} has ended", number));
+    exchange_.close(fmt::format("rank {} has ended", number));
     kill_at_ = std::min(kill_at_, monotonic_seconds() + grace_s);
   }
 
   void kill_all() const { signal(SIGKILL); }
 
-  MeetingPoint meeting_;
+  RankExchange exchange_;
   std::vector<RankProcess> ranks_;
-  GroupEnd first_;  ///< that ended badly
+  GroupEnd first_;  ///< the first rank that exited with an error
   std::atomic<GroupEnd> aborted_{GroupEnd{}};
   double kill_at_ = 1e300;
 };

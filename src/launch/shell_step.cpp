@@ -18,10 +18,10 @@ namespace trainrt::launch {
 
 namespace {
 
-/// The first number of the ids that Slurm gives to steps which srun did not start (slurm.h).
+/// Lowest step id of the steps that srun did not start (slurm.h).
 constexpr std::int64_t first_special_step = 0xFFFFFFF0;
 
-/// The words that a process was started with; empty if it is not there.
+/// Returns the command line of process `pid`; empty if it does not exist.
 std::vector<std::string> words_of(int pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
   std::vector<std::string> words;
@@ -29,7 +29,8 @@ std::vector<std::string> words_of(int pid) {
   return words;
 }
 
-/// True for "bash", "-zsh", "bash --login" or "bash --rcfile FILE -i", but not for "bash wrapper.sh" and "bash -c COMMAND".
+/// Returns true for "bash", "-zsh", "bash --login" and "bash --rcfile FILE -i"; false for "bash wrapper.sh" and "bash -c
+/// COMMAND".
 bool is_interactive_shell(const std::vector<std::string>& words) {
   static constexpr std::array shells = {"bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh"};
   if (words.empty()) return false;

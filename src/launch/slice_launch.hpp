@@ -5,17 +5,18 @@
 
 namespace trainrt::launch {
 
-/// Some of a launch's ranks, which work by themselves: a world with numbers of its own. What ends it ends them all.
+/// A subset of the ranks of another Launch, with a World and rank numbers of its own. abort() ends all ranks of the other
+/// Launch.
 class SliceLaunch : public Launch {
  public:
-  /// `members`: ranks of `whole`, this one among them, in the order of their new numbers. `whole` must live as long, and
-  /// its topology be complete.
-  SliceLaunch(Launch& whole, std::span<const int> members);
+  /// `members` are the ranks of `parent` in the subset, in the order of their new numbers; this rank must be one of them.
+  /// `parent` must outlive this object, and its World must have a complete `node_of_rank`.
+  SliceLaunch(Launch& parent, std::span<const int> members);
 
-  void abort(int code) noexcept override { whole_.abort(code); }
+  void abort(int code) noexcept override { parent_.abort(code); }
 
  private:
-  Launch& whole_;
+  Launch& parent_;
 };
 
 }  // namespace trainrt::launch

@@ -17,17 +17,17 @@ namespace trainrt::launch {
 
 namespace {
 
-bool is_there(const char* path) { return access(path, F_OK) == 0; }
+bool exists(const char* path) { return access(path, F_OK) == 0; }
 
 std::string container_name(const Environment& environment) {
   if (environment.has("APPTAINER_CONTAINER")) return "Apptainer";
-  if (environment.has("SINGULARITY_CONTAINER") || is_there("/.singularity.d")) return "Singularity";
-  if (environment.has("ENROOT_ROOTFS") || is_there("/etc/rc.local.enroot") || is_there("/.enroot")) return "Enroot";
-  if (is_there("/run/.containerenv")) return "Podman";
-  return is_there("/.dockerenv") ? "Docker" : "";
+  if (environment.has("SINGULARITY_CONTAINER") || exists("/.singularity.d")) return "Singularity";
+  if (environment.has("ENROOT_ROOTFS") || exists("/etc/rc.local.enroot") || exists("/.enroot")) return "Enroot";
+  if (exists("/run/.containerenv")) return "Podman";
+  return exists("/.dockerenv") ? "Docker" : "";
 }
 
-/// The newest kind of address that the server offers.
+/// Returns the server's address of the newest protocol version; "" if no address is set.
 std::string server_address(const Environment& environment) {
   for (const auto* name : {"PMIX_SERVER_URI5", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
                            "PMIX_SERVER_URI21", "PMIX_SERVER_URI2"})
@@ -35,7 +35,8 @@ std::string server_address(const Environment& environment) {
   return {};
 }
 
-/// Whether a socket of this network namespace listens at `port`; nothing if `table` cannot be read.
+/// Returns whether a socket of this network namespace listens at `port`; nullopt if `table`, a file such as /proc/net/tcp,
+/// cannot be read.
 std::optional<bool> listens(const char* table, std::uint16_t port) {
   std::ifstream file(table);
   std::string line;
@@ -51,13 +52,14 @@ std::optional<bool> listens(const char* table, std::uint16_t port) {
   return false;
 }
 
-bool hears(std::uint16_t port) {
+bool server_listens_at(std::uint16_t port) {
   if (port == 0) return true;
   const auto v4 = listens("/proc/self/net/tcp", port), v6 = listens("/proc/self/net/tcp6", port);
   return !v4 || *v4 || v6.value_or(false);
 }
 
-/// A folder that cannot be written makes the PMIx library print errors, and go on without its shared memory.
+/// Returns why this process cannot write to the server's folder; "" if it can. Without the folder the PMIx library prints
+/// errors, and works without shared memory.
 std::string problem_of_folder(const std::string& folder) {
   if (folder.empty() || access(folder.c_str(), R_OK | W_OK | X_OK) == 0) return {};
   if (errno == ENOENT) return "does not exist here";
@@ -65,9 +67,9 @@ std::string problem_of_folder(const std::string& folder) {
   return fmt::format("cannot be used here: {}", std::strerror(errno));
 }
 
-bool sees_munge() { return is_there("/run/munge/munge.socket.2") || is_there("/var/run/munge/munge.socket.2"); }
+bool has_munge_socket() { return exists("/run/munge/munge.socket.2") || exists("/var/run/munge/munge.socket.2"); }
 
-/// The number that this process's user has outside its user namespace, if it is another one.
+/// Returns the user number of this process outside its user namespace; nullopt if it is the same as inside.
 std::optional<std::uint32_t> user_outside() {
   std::ifstream map("/proc/self/uid_map");
   const std::uint64_t user = geteuid();
@@ -84,17 +86,16 @@ std::string major_of(const std::string& version) {
   return from == std::string::npos ? "" : version.substr(from, version.find('.', from) - from);
 }
 
-StepGap without_variables(const StepView& view) {
+StepGap missing_variables(const StepView& view) {
   if (!view.has_step)
-    return {.problem = view.container +
-                       " is the container, and the variables of a Slurm step are not set: this process "
-                       "does not know of other ranks",
+    return {.problem = "the variables of a Slurm step are not set in this container (" + view.container +
+                       "): this process cannot find other ranks",
             .remedy =
                 "under srun, let the container pass on SLURM_* and PMIX_* (Apptainer: without --cleanenv and "
                 "--containall)",
             .is_fatal = false};
   return {.problem =
-              "no address of a PMIx server is set (PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI*): every rank would be "
+              "no address of a PMIx server is set (PMIX_NAMESPACE, PMIX_RANK, PMIX_SERVER_URI*): each rank would run "
               "alone",
           .remedy =
               "start the step with srun --mpi=pmix, and let the container pass on SLURM_* and PMIX_* (Apptainer: "
@@ -120,9 +121,9 @@ StepView view_of_step(const Environment& environment) {
   view.server_folder = environment.text("PMIX_SERVER_TMPDIR").value_or("");
   view.folder_problem = problem_of_folder(view.server_folder);
   view.port = port_of_server(address);
-  view.hears_server = hears(view.port);
+  view.server_listens = server_listens_at(view.port);
   view.security = environment.text("PMIX_SECURITY_MODE").value_or("");
-  view.has_munge = view.security.find("munge") == std::string::npos || sees_munge();
+  view.has_munge = view.security.find("munge") == std::string::npos || has_munge_socket();
   view.user = geteuid();
   view.outer_user = user_outside();
   view.server_version = environment.text("PMIX_VERSION").value_or("");
@@ -132,40 +133,42 @@ StepView view_of_step(const Environment& environment) {
 
 std::vector<StepGap> gaps_in(const StepView& view) {
   if (!view.has_pmix) {
-    // Docker and Podman are used without Slurm, too.
+    // Docker and Podman are also used without Slurm.
     const bool expects_step =
         view.has_step || view.container == "Apptainer" || view.container == "Singularity" || view.container == "Enroot";
-    return expects_step ? std::vector{without_variables(view)} : std::vector<StepGap>{};
+    return expects_step ? std::vector{missing_variables(view)} : std::vector<StepGap>{};
   }
   std::vector<StepGap> gaps;
-  if (!view.hears_server)
+  if (!view.server_listens)
     gaps.push_back(
-        {.problem = fmt::format("nothing listens at port {} of the PMIx server: this process has another network "
-                                "than the node",
+        {.problem = fmt::format("no socket listens at port {} of the PMIx server: the container has a network of its own",
                                 view.port),
          .remedy = "give the container the node's network (Apptainer: without --net; Docker, Podman: --network=host)",
          .is_fatal = true});
   if (view.outer_user)
-    gaps.push_back({.problem = fmt::format("this process is user {} here and user {} outside: the PMIx server refuses it",
+    gaps.push_back({.problem = fmt::format("this process is user {} in the container and user {} outside: the PMIx server "
+                                           "refuses it",
                                            view.user, *view.outer_user),
                     .remedy = "keep the user in the container (Apptainer: without --fakeroot; pyxis: "
                               "--no-container-remap-root; Podman: --userns=keep-id)",
                     .is_fatal = true});
   if (!view.has_munge)
-    gaps.push_back({.problem = fmt::format("the PMIx server takes {}, and the socket of munged is not here", view.security),
+    gaps.push_back({.problem = fmt::format("the PMIx server authenticates by {}, and the socket of munged does not exist "
+                                           "in the container",
+                                           view.security),
                     .remedy = "bind /run/munge, and have libmunge in the image",
                     .is_fatal = view.security == "munge"});
   if (!view.folder_problem.empty())
-    gaps.push_back({.problem = fmt::format("the folder of the PMIx server, {} (PMIX_SERVER_TMPDIR), {}", view.server_folder,
+    gaps.push_back({.problem = fmt::format("folder {} of the PMIx server (PMIX_SERVER_TMPDIR) {}", view.server_folder,
                                            view.folder_problem),
                     .remedy = fmt::format("bind it, writable, at the same path: --bind {0} (Apptainer), "
                                           "--container-mounts={0}:{0} (pyxis; Enroot's hook 50-slurm-pmi.sh does it)",
                                           view.server_folder)});
   if (!view.server_version.empty() && major_of(view.server_version) != major_of(view.client_version))
     gaps.push_back(
-        {.problem = fmt::format("the PMIx server has version {}, and the library here is {}", view.server_version,
+        {.problem = fmt::format("the PMIx server has version {}, and the loaded library is {}", view.server_version,
                                 view.client_version),
-         .remedy = "if the ranks do not find each other, have a PMIx library of the server's version in the image"});
+         .remedy = "if the ranks do not find each other, install a PMIx library of the server's version in the image"});
   std::ranges::stable_sort(gaps, std::greater{}, &StepGap::is_fatal);
   return gaps;
 }

@@ -20,8 +20,8 @@ void derive_topology(World& world) {
   }
 }
 
-double behind_first_s(const World& world, double others_wait_s) { return world.rank == 0 ? 0 : others_wait_s; }
+double delay_after_rank0_s(const World& world, double others_wait_s) { return world.rank == 0 ? 0 : others_wait_s; }
 
-void let_words_arrive() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+void wait_for_output_delivery() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
 
 }  // namespace trainrt

@@ -4,27 +4,29 @@
 
 namespace trainrt {
 
-/// Who this process is among the processes of its step.
+/// The position of this process among the ranks of its step.
 struct World {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;  ///< among the ranks of this node, by rank number
-  int local_size = 1;  ///< ranks on this node
-  int node_rank = 0;   ///< of this node among the nodes, by their lowest rank
+  int local_rank = 0;  ///< index among the ranks of this node, ordered by rank
+  int local_size = 1;  ///< number of ranks on this node
+  int node_rank = 0;   ///< index of this node; nodes are ordered by their lowest rank
   int node_count = 1;
-  std::vector<int> node_of_rank;  ///< size entries; empty until the ranks have met (complete_topology)
-  std::string launcher;           ///< the plug-in that found this
-  std::vector<int> gpus;          ///< CUDA device numbers that this rank works on; none on the CPU
+  std::vector<int> node_of_rank;  ///< node index of each rank; empty until complete_topology() has been called
+  std::string launcher;           ///< name of the launcher plug-in that created this World
+  std::vector<int> gpus;          ///< CUDA device numbers that this rank uses; empty if it uses no GPU
 };
 
-/// Fills local_rank, local_size, node_rank and node_count from node_of_rank; node numbers become dense, by lowest rank.
+/// Sets `local_rank`, `local_size`, `node_rank` and `node_count` from `node_of_rank`, and renumbers the nodes from 0 in
+/// the order of their lowest rank. `node_of_rank` must have `size` entries.
 void derive_topology(World& world);
 
-/// If all ranks may fail alike, rank 0 says it and ends the others before they do: how long this rank waits for that, 0
-/// s on rank 0.
-double behind_first_s(const World& world, double others_wait_s);
+/// Returns how many seconds this rank must wait before it reports a failure that all ranks may have: 0 on rank 0,
+/// `others_wait_s` elsewhere. Rank 0 thus reports first and ends the other ranks, and the error is printed once.
+double delay_after_rank0_s(const World& world, double others_wait_s);
 
-/// Before Launch::abort: waits as long as launchers take to pass on what a rank has said.
-void let_words_arrive();
+/// Blocks for 0.3 s, the time that launchers need to forward the output of this rank. Call it before Launch::abort(),
+/// which may discard output that was not forwarded yet.
+void wait_for_output_delivery();
 
 }  // namespace trainrt

@@ -20,19 +20,19 @@ namespace {
 
 void check_key(const std::string& key) {
   if (key.empty()) bad_key(key, "has an empty name");
-  if (key.front() == '_') bad_key(key, "starts with '_'; such names are the runtime's own");
+  if (key.front() == '_') bad_key(key, "starts with '_'; such names are reserved for the runtime");
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   if (std::ranges::any_of(key, is_control)) bad_key(key, "has a control character in its name");
 }
 
-/// By key, so that the order of a report does not matter.
+/// Metrics in the order of their keys, which all ranks have in common.
 using Sorted = std::map<std::string_view, const MetricValue*>;
 
 Sorted sorted(const Metrics& metrics) {
   Sorted by_key;
   for (const auto& [key, value] : metrics) {
     check_key(key);
-    if (!by_key.emplace(key, &value).second) bad_key(key, "is there twice");
+    if (!by_key.emplace(key, &value).second) bad_key(key, "occurs twice");
   }
   return by_key;
 }
@@ -42,17 +42,9 @@ const Number* number_in(const MetricValue& value) { return std::get_if<Number>(&
 std::string_view kind_of(const MetricValue& value) {
   const auto* number = number_in(value);
   if (number == nullptr) return "text";
-  switch (number->reduce) {
-    case Reduce::mean:
-      return "mean";
-    case Reduce::sum:
-      return "sum";
-    case Reduce::min:
-      return "min";
-    case Reduce::max:
-      return "max";
-  }
-  return "mean";
+  static const std::map<Reduce, std::string_view> names{
+      {Reduce::mean, "mean"}, {Reduce::sum, "sum"}, {Reduce::min, "min"}, {Reduce::max, "max"}};
+  return names.at(number->reduce);
 }
 
 std::string describe(const Sorted& by_key) {
@@ -63,15 +55,15 @@ std::string describe(const Sorted& by_key) {
 
 void encode_mean(std::string_view key, const Number& number, Encoded& out) {
   if (!std::isfinite(number.weight) || number.weight < 0)
-    bad_key(std::string(key), "has the weight " + std::to_string(number.weight) + "; it must be 0 or more, and finite");
+    bad_key(std::string(key), "has weight " + std::to_string(number.weight) + "; a weight must be finite and at least 0");
   out.sums.push_back(number.weight > 0 ? number.value * number.weight : 0.0);
   out.sums.push_back(number.weight);
 }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What becomes of whole numbers is exact, and whole, if their magnitudes together are below this.
-constexpr double exact_below = static_cast<double>(most_exact);
+/// Sums of integers in double are exact if their magnitudes add up to less than this.
+constexpr double exact_below = static_cast<double>(max_exact_integer);
 
 double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }
 
@@ -80,7 +72,7 @@ void encode_sum(const Number& number, Encoded& out) {
   out.sums.push_back(magnitude(number));
 }
 
-/// The NaNs are counted aside: what a maximum makes of NaN depends on its implementation.
+/// NaN is counted separately, because its effect on a maximum depends on the implementation of Op::max.
 void encode_extreme(const Number& number, Encoded& out) {
   const bool nan = std::isnan(number.value);
   out.sums.push_back(nan ? 1.0 : 0.0);
@@ -89,7 +81,7 @@ void encode_extreme(const Number& number, Encoded& out) {
   out.maxima.push_back(nan ? -infinity : value);
 }
 
-/// Takes the numbers out of `reduced` in the order in which encode() put them in.
+/// Reads the numbers of `reduced` in the order in which encode() has written them.
 class Decoder {
  public:
   explicit Decoder(const Encoded& reduced) : reduced_(reduced) {}
@@ -121,6 +113,14 @@ class Decoder {
   std::size_t maximum_ = 0;
 };
 
+/// Parses the result of describe_keys().
+std::map<std::string, std::string> kinds_by_key(const std::string& described) {
+  std::map<std::string, std::string> kinds;
+  std::istringstream lines(described);
+  for (std::string kind, key; std::getline(lines, kind, ' ') && std::getline(lines, key);) kinds.emplace(key, kind);
+  return kinds;
+}
+
 }  // namespace
 
 Encoded encode(const Metrics& metrics) {
@@ -130,18 +130,12 @@ Encoded encode(const Metrics& metrics) {
   for (const auto& [key, value] : by_key) {
     const auto* number = number_in(*value);
     if (number == nullptr) continue;
-    switch (number->reduce) {
-      case Reduce::mean:
-        encode_mean(key, *number, out);
-        break;
-      case Reduce::sum:
-        encode_sum(*number, out);
-        break;
-      case Reduce::min:
-      case Reduce::max:
-        encode_extreme(*number, out);
-        break;
-    }
+    if (number->reduce == Reduce::mean)
+      encode_mean(key, *number, out);
+    else if (number->reduce == Reduce::sum)
+      encode_sum(*number, out);
+    else
+      encode_extreme(*number, out);
   }
   return out;
 }
@@ -160,36 +154,20 @@ Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t itera
   return record;
 }
 
-Record taken_as_is(const Metrics& metrics, std::int64_t iteration) {
+Record unreduced_record(const Metrics& metrics, std::int64_t iteration) {
   static_cast<void>(sorted(metrics));
   Record record{iteration, {}};
   for (const auto& [key, value] : metrics) {
     const auto* number = number_in(value);
     if (number == nullptr)
       record.values.emplace_back(key, std::get<std::string>(value.get()));
-    else if (number->whole)
-      record.values.emplace_back(key, *number->whole);
     else
-      record.values.emplace_back(key, number->value);
+      record.values.emplace_back(key, number->whole ? Record::Value(*number->whole) : Record::Value(number->value));
   }
   return record;
 }
 
 std::string describe_keys(const Metrics& metrics) { return describe(sorted(metrics)); }
-
-namespace {
-
-std::map<std::string, std::string> kinds_by_key(const std::string& described) {
-  std::map<std::string, std::string> kinds;
-  std::istringstream lines(described);
-  for (std::string line; std::getline(lines, line);) {
-    const auto blank = line.find(' ');
-    if (blank != std::string::npos) kinds.emplace(line.substr(blank + 1), line.substr(0, blank));
-  }
-  return kinds;
-}
-
-}  // namespace
 
 std::string first_difference(const std::vector<std::string>& described) {
   for (std::size_t rank = 1; rank < described.size(); ++rank) {

@@ -9,36 +9,37 @@
 
 namespace trainrt::metrics {
 
-/// From the ranks' reports to one record, in three parts, because metrics do not communicate:
-///   1. every rank: encode(); if the ranks' schema hashes differ, gather describe_keys() and throw first_difference();
-///   2. the caller all-reduces `sums` with Op::sum and `maxima` with Op::max (either may be empty);
-///   3. every rank: decode(). Texts are this rank's own: rank 0's record is the one that counts.
-/// The order of the keys may differ between ranks; keys, kinds and reductions may not.
+/// The contribution of one rank to an aggregated record. The caller communicates, in three steps:
+///   1. Each rank calls encode(). If the schema hashes differ between ranks, the caller gathers describe_keys() and throws
+///      first_difference().
+///   2. The caller all-reduces `sums` with Op::sum and `maxima` with Op::max. Either may be empty.
+///   3. Each rank calls decode(). Texts are not reduced, so only the record of rank 0 is used.
+/// The order of the keys may differ between ranks; keys, kinds and reductions must not.
 struct Encoded {
-  std::uint64_t schema_hash = 0;  ///< of keys, kinds and reductions
+  std::uint64_t schema_hash = 0;  ///< hash of all keys, kinds and reductions
   std::vector<double> sums;
   std::vector<double> maxima;
 };
 
-/// Keys that are empty, start with "_", hold control characters or occur twice, and weights that are negative or not finite
-/// throw UsageError that names the key.
+/// Returns the contribution of this rank. Throws UsageError that names the key if a key is empty, starts with "_", contains
+/// control characters or occurs twice, or if a weight is negative or not finite.
 Encoded encode(const Metrics& metrics);
 
-/// `reduced` is what became of encode(metrics). Values keep the order of `metrics`.
+/// Returns the aggregated record, with its values in the order of `metrics`. `reduced` is the all-reduced encode(metrics).
 ///
-/// mean is sum(value * weight) / sum(weight); a value of weight 0 does not count, and if all weights are 0 it is NaN.
-/// A NaN on any rank (of a weight above 0) makes the result NaN, of min and max too. A sum, minimum or maximum is a whole
-/// number if all ranks gave such, and a double holds them (of a sum: all of them together) exactly.
+/// A mean is sum(value * weight) / sum(weight). Values of weight 0 are ignored; if all weights are 0 the mean is NaN. If
+/// any rank reports NaN with a weight above 0, the result is NaN, also of a minimum or maximum. A minimum or maximum is an
+/// integer if all ranks reported integers with magnitudes below 2^53; a sum if their magnitudes add up to less than 2^53.
 Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t iteration);
 
-/// The record of a report of one rank alone: texts, and numbers with every bit. Keys as encode() wants them.
-Record taken_as_is(const Metrics& metrics, std::int64_t iteration);
+/// Returns the record of a single rank's report, without conversion of numbers. Throws UsageError as encode() does.
+Record unreduced_record(const Metrics& metrics, std::int64_t iteration);
 
-/// One line a key, sorted by key: its kind ("mean", "sum", "min", "max", "text"), a blank, the key.
+/// Returns one line per key, sorted by key: its kind ("mean", "sum", "min", "max" or "text"), a blank, the key.
 std::string describe_keys(const Metrics& metrics);
 
-/// What differs first, in words that name key and rank; "" if nothing does. `described` is describe_keys() of every
-/// rank.
+/// Returns a message that names the first key that differs between ranks, and a rank; "" if there is no difference.
+/// `described` has describe_keys() of each rank.
 std::string first_difference(const std::vector<std::string>& described);
 
 }  // namespace trainrt::metrics

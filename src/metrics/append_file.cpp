@@ -13,11 +13,12 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Takes the part of a line off again that a full disk let through, so that the next line does not run into it.
-void take_back(int fd, ssize_t bytes) {
+/// Removes the last `bytes`, the part of a line that fitted on a full disk; otherwise the next line would follow it
+/// directly.
+void remove_last(int fd, ssize_t bytes) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && status.st_size >= bytes)
-    if (::ftruncate(fd, status.st_size - bytes) != 0) return;  // readers know torn lines
+    if (::ftruncate(fd, status.st_size - bytes) != 0) return;  // readers skip torn lines
 }
 
 }  // namespace
@@ -27,6 +28,13 @@ AppendFile::AppendFile(const std::string& path)
   if (fd_.get() < 0) io::fail("open for appending", path_, errno);
 }
 
+AppendFile AppendFile::replace(const io::FencedDirectory& run_dir, const std::string& name, std::string_view bytes) {
+  run_dir.write_aside(name, bytes);
+  AppendFile file(run_dir.aside(name));  // opened before the move, after which a newer attempt may replace the file
+  run_dir.move_out(name);
+  return file;
+}
+
 void AppendFile::append(std::string_view bytes) {
   const auto write_from = [&](std::size_t at) {
     return io::uninterrupted([&] { return ::write(fd_.get(), bytes.data() + at, bytes.size() - at); });
@@ -34,12 +42,12 @@ void AppendFile::append(std::string_view bytes) {
   auto written = write_from(0);
   if (written == static_cast<ssize_t>(bytes.size())) return;
   int error_number = errno;
-  if (written > 0) {  // the rest, or why there is none
+  if (written > 0) {  // the second write writes the rest, or finds the error
     const auto rest = write_from(static_cast<std::size_t>(written));
     error_number = rest < 0 ? errno : ENOSPC;
     written += std::max<ssize_t>(rest, 0);
     if (written == static_cast<ssize_t>(bytes.size())) return;
-    take_back(fd_.get(), written);
+    remove_last(fd_.get(), written);
   }
   io::fail("append to", path_, error_number);
 }

@@ -3,19 +3,24 @@
 #include <string>
 #include <string_view>
 
+#include "io/fenced_directory.hpp"
 #include "io/files/file.hpp"
 
 namespace trainrt::metrics {
 
-/// An existing file that grows at its end. Errors are io's.
+/// A file that is open for appending. Throws the errors of io/file.hpp.
 class AppendFile {
  public:
+  /// Opens an existing file.
   explicit AppendFile(const std::string& path);
 
-  /// All of `bytes` in one write(2), or an error; the file is as it was then, unless it cannot be cut either.
+  /// Replaces file `name` of the run directory by one that contains `bytes`, and opens it.
+  static AppendFile replace(const io::FencedDirectory& run_dir, const std::string& name, std::string_view bytes);
+
+  /// Appends all of `bytes` in one write(2). On an error nothing is appended, unless the file cannot be truncated either.
   void append(std::string_view bytes);
   void sync();
-  /// Cuts it to so many bytes.
+  /// Truncates the file to a length of `bytes`.
   void truncate(std::uint64_t bytes);
 
  private:

@@ -22,7 +22,7 @@ std::string text_of(const sockaddr_in& address) {
   return text.data();
 }
 
-/// The address of the first network interface that is up and not the loopback; "127.0.0.1" if there is none.
+/// Returns the IPv4 address of the first network interface that is up and is not the loopback; "127.0.0.1" without one.
 std::string node_address() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "127.0.0.1";
@@ -56,7 +56,7 @@ Autofill::Autofill(bool detailed, const std::vector<Record>& history, Moment sta
   address_ = node_address();
 }
 
-void Autofill::fill(Record& record, Moment now, const TimeSoFar& time, std::int64_t step) {
+void Autofill::fill(Record& record, Moment now, const TimeSpent& time, std::int64_t step) {
   const auto iteration_s = now.monotonic_s - last_s_;
   last_s_ = now.monotonic_s;
   total_s_ += iteration_s;
@@ -66,7 +66,7 @@ void Autofill::fill(Record& record, Moment now, const TimeSoFar& time, std::int6
   if (detailed_) fill_details(record, now, time, step);
 }
 
-void Autofill::fill_details(Record& record, Moment now, const TimeSoFar& time, std::int64_t step) const {
+void Autofill::fill_details(Record& record, Moment now, const TimeSpent& time, std::int64_t step) const {
   record.values.emplace_back("_date", local_date(now.unix_s));
   record.values.emplace_back("_hostname", host_);
   record.values.emplace_back("_node_ip", address_);

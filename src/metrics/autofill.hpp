@@ -8,40 +8,42 @@
 
 namespace trainrt::metrics {
 
-/// A point in time, as a value, so that tests can make it up.
+/// A point in time, as a value that tests can choose.
 struct Moment {
-  double monotonic_s = 0;   ///< never steps back
-  std::int64_t unix_s = 0;  ///< since 1970, UTC
+  double monotonic_s = 0;   ///< seconds on the monotonic clock
+  std::int64_t unix_s = 0;  ///< seconds since 1970, UTC
   static Moment now();
 };
 
-/// Where the time of an attempt went up to a report. Seconds.
-struct TimeSoFar {
+/// How the time of an attempt was used up to a report, in seconds.
+struct TimeSpent {
   double startup_s = 0;                                          ///< until its first step can have begun
-  double checkpoint_s = 0;                                       ///< the train thread stood still for saves
+  double checkpoint_s = 0;                                       ///< the train thread was blocked by saves
   double data_s = 0;                                             ///< the train thread waited for [data.NAME]
-  std::vector<std::pair<std::string, double>> data_stages = {};  ///< what reading them took, by stage; over all threads
-  double total_s = 0;                                            ///< since its process started
-  double steps_s = 0;                                            ///< the rest of that
+  std::vector<std::pair<std::string, double>> data_stages = {};  ///< reading of data by stage, summed over all threads
+  double total_s = 0;                                            ///< since the start of the process
+  double steps_s = 0;                                            ///< the remaining time
 };
 
-/// The keys that the runtime adds to every record, with Ray Train's names and meanings: _timestamp (Unix seconds),
-/// _time_this_iter_s (since the last report, at first since the first step can have begun; without the time between two
-/// attempts, and what a restart repeats),
-/// _training_iteration (from 1); and the detailed set, if asked for: _date ("2026-11-21_01-02-03", local time),
-/// _hostname, _node_ip, _pid, _step (how many the run has made), _time_total_s (all iterations of the run, earlier attempts
-/// included, the time between attempts not), and of this attempt so far _time_startup_s, _time_checkpoint_s, _time_data_s,
-/// for each stage of reading data _time_data_STAGE_s, and _goodput (the share of its time that went into steps, waiting for
-/// data included, from 0 to 1).
+/// Adds the runtime's keys to each record, with the names and meanings of Ray Train.
+///
+/// Always: _timestamp (Unix seconds), _training_iteration (from 1), and _time_this_iter_s, the seconds since the last
+/// report; for the first iteration since its first step can have begun. Time between two attempts does not count, nor do
+/// steps that a restart repeats.
+///
+/// With `detailed` also: _date ("2026-11-21_01-02-03", local time), _hostname, _node_ip, _pid, _step (number of steps of
+/// the run), _time_total_s (all iterations of the run, including earlier attempts), and for the current attempt
+/// _time_startup_s, _time_checkpoint_s, _time_data_s, _time_data_STAGE_s of each stage of reading data, and _goodput (the
+/// share of its time, from 0 to 1, that was used for steps, including waits for data).
 class Autofill {
  public:
-  /// `history` holds the records that the run has already. `start`: when the first iteration began, or would have if all of
-  /// it had been made in this attempt.
+  /// `history` has the earlier records of the run. `start` is the moment at which the first iteration began; if an earlier
+  /// attempt made a part of it, the moment at which it would have begun in this attempt alone.
   Autofill(bool detailed, const std::vector<Record>& history, Moment start);
-  void fill(Record& record, Moment now, const TimeSoFar& time = {}, std::int64_t step = 0);
+  void fill(Record& record, Moment now, const TimeSpent& time = {}, std::int64_t step = 0);
 
  private:
-  void fill_details(Record& record, Moment now, const TimeSoFar& time, std::int64_t step) const;
+  void fill_details(Record& record, Moment now, const TimeSpent& time, std::int64_t step) const;
 
   bool detailed_;
   double last_s_;

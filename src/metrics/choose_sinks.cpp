@@ -9,26 +9,26 @@ namespace trainrt::metrics {
 
 namespace {
 
-constexpr std::string_view program = "program";  // the kind, and its option
+constexpr std::string_view program = "program";  // name of the SinkKind and of its option
 
 bool is_kind(std::string_view name) {
   return std::ranges::any_of(sink_table(), [&](const auto* kind) { return kind->name == name; });
 }
 
-/// Names of programs are parts of file names.
-bool can_name_a_file(std::string_view name) {
+/// Returns whether the name of a program may be a part of a file name.
+bool is_valid_in_file_name(std::string_view name) {
   constexpr std::string_view valid = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
   return name.find_first_not_of(valid) == std::string_view::npos;
 }
 
 const SinkKind& kind_of(const std::string& name, const Options* section) try {
   const bool is_program = section != nullptr && section->has(program) && !is_kind(name);
-  if (is_program && !can_name_a_file(name))
-    throw UsageError(fmt::format("the sink '{}' needs a name of letters, digits, _ and -", name));
+  if (is_program && !is_valid_in_file_name(name))
+    throw UsageError(fmt::format("invalid sink name '{}'; valid: letters, digits, _ and -", name));
   return find_plugin(sink_table(), is_program ? program : std::string_view(name), "sink");
 } catch (const UsageError& error) {
   if (is_kind(name) || (section != nullptr && section->has(program))) throw;
-  throw UsageError(fmt::format("{}. A program of yours is one by [sink.{}] program = COMMAND", error.what(), name));
+  throw UsageError(fmt::format("{}. To use a program of your own, set [sink.{}] program = COMMAND", error.what(), name));
 }
 
 }  // namespace

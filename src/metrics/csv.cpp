@@ -31,7 +31,7 @@ std::optional<T> number_from(std::string_view text) {
   return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// Of a cell without quotes.
+/// Returns the value of a cell without quotes.
 Record::Value plain_value(const std::string& text) {
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf") return std::numeric_limits<double>::infinity();
@@ -55,19 +55,19 @@ std::string cell(const std::string& text) {
   return needs_quotes(text) || !is_clear ? quotes_around(guarded_cell(text)) : guarded_cell(text);
 }
 
-struct Cell {
+struct CsvCell {
   std::string text;
   bool quoted = false;
 };
 
-/// Takes rows off the front of a text.
-class Rows {
+/// Splits the text of a CSV file into rows.
+class CsvRows {
  public:
-  explicit Rows(std::string_view text) : rest_(text) {}
+  explicit CsvRows(std::string_view text) : rest_(text) {}
 
-  /// nullopt at the end, and if the row has no end.
-  std::optional<std::vector<Cell>> next() {
-    std::vector<Cell> cells;
+  /// Returns the next row; nullopt at the end, or if the row is incomplete.
+  std::optional<std::vector<CsvCell>> next() {
+    std::vector<CsvCell> cells;
     while (auto cell = next_cell()) {
       cells.push_back(std::move(*cell));
       if (rest_.empty()) return std::nullopt;
@@ -80,8 +80,8 @@ class Rows {
   }
 
  private:
-  std::optional<Cell> next_cell() {
-    Cell cell;
+  std::optional<CsvCell> next_cell() {
+    CsvCell cell;
     cell.quoted = rest_.starts_with('"');
     if (cell.quoted) return quoted_cell();
     const auto end = rest_.find_first_of(",\n");
@@ -91,8 +91,8 @@ class Rows {
     return cell;
   }
 
-  std::optional<Cell> quoted_cell() {
-    Cell cell{"", true};
+  std::optional<CsvCell> quoted_cell() {
+    CsvCell cell{"", true};
     for (rest_.remove_prefix(1);;) {
       const auto quote = rest_.find('"');
       if (quote == std::string_view::npos) return std::nullopt;
@@ -107,7 +107,7 @@ class Rows {
   std::string_view rest_;
 };
 
-std::optional<Record> record_of(const std::vector<Cell>& header, const std::vector<Cell>& row) {
+std::optional<Record> record_of(const std::vector<CsvCell>& header, const std::vector<CsvCell>& row) {
   if (row.size() != header.size()) return std::nullopt;
   Record record;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -147,7 +147,7 @@ std::string csv_row(const std::vector<std::string>& columns, const Record& recor
 }
 
 std::vector<Record> csv_records(std::string_view text) {
-  Rows rows(text);
+  CsvRows rows(text);
   std::vector<Record> records;
   const auto header = rows.next();
   if (!header) return records;

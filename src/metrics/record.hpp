@@ -9,15 +9,15 @@
 
 namespace trainrt::metrics {
 
-/// A double holds every whole number up to here, and down to its negative.
-inline constexpr std::int64_t most_exact = std::int64_t{1} << 53;
+/// A double represents all integers from -`max_exact_integer` to `max_exact_integer` exactly.
+inline constexpr std::int64_t max_exact_integer = std::int64_t{1} << 53;
 
-/// One aggregated report: what a line of result.json holds. Values keep their order. NaN and infinities are allowed here;
-/// JSON gets null for NaN.
+/// One aggregated report: the content of a line of result.json. Values keep their order. They may be NaN or infinite; JSON
+/// files contain null for NaN.
 struct Record {
   using Value = std::variant<double, std::int64_t, std::string>;
   std::int64_t iteration = 0;                         ///< 1 for the first report of a run
-  std::vector<std::pair<std::string, Value>> values;  ///< autofilled keys included
+  std::vector<std::pair<std::string, Value>> values;  ///< including autofilled keys
 
   const Value* find(std::string_view key) const {
     for (const auto& [name, value] : values)
@@ -25,12 +25,12 @@ struct Record {
     return nullptr;
   }
 
-  /// The key's number of either kind as a real; nullopt if it has none.
+  /// Returns the number under `key`, converted to double; nullopt if the key is missing or holds a text.
   std::optional<double> number(std::string_view key) const {
     const auto* value = find(key);
     return value != nullptr ? real_of(*value) : std::nullopt;
   }
-  /// nullopt for a text.
+  /// Returns the number in `value`, converted to double; nullopt if it is a text.
   static std::optional<double> real_of(const Value& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
     const auto* real = std::get_if<double>(&value);

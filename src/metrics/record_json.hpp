@@ -7,16 +7,16 @@
 
 namespace trainrt::metrics {
 
-/// The key that holds a record's iteration in result.json (Ray's name).
+/// The key of a record's iteration in result.json (Ray Train's name).
 inline constexpr std::string_view iteration_key = "_training_iteration";
 
-/// One line of result.json without its end: an object with the record's values in their order. The iteration stands under
-/// iteration_key, which is put in front if the values lack it. Doubles read back bit for bit; NaN is null; infinities,
-/// which JSON lacks, are the texts "Infinity" and "-Infinity". A text of that content, also after backslashes, gets one
-/// more backslash in front, which from_json() removes. Bytes that are not UTF-8 become U+FFFD.
+/// Returns one line of result.json without its line break: an object with the values of the record in their order. The
+/// iteration is stored under `iteration_key`, as the first value if the record has no such key. Doubles are read back bit
+/// for bit. NaN is null. Infinities are the strings "Infinity" and "-Infinity"; a text that consists of one of these, also
+/// after backslashes, gets one more backslash, which from_json() removes. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json(const Record& record);
 
-/// Reads such a line; nullopt if it is none (torn, damaged, without an iteration from 1 on).
+/// Parses a line written by to_json(). Returns nullopt if it is torn or damaged, or has no iteration of 1 or higher.
 std::optional<Record> from_json(std::string_view line);
 
 }  // namespace trainrt::metrics

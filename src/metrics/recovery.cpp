@@ -17,14 +17,14 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// A derived file of the run. None if it cannot be read: then it is of no use here.
+/// Returns the records of a derived file of the run; an empty list if it does not exist or cannot be read.
 std::vector<Record> records_in(const std::string& run_dir, const std::string& name) try {
   const auto path = run_dir + "/" + name;
   if (!io::retried([&] { return io::exists(path); })) return {};
   if (name == "metrics.h5") return metrics_records(path);
   return csv_records(io::retried([&] { return io::read_file(path); }));
 } catch (const Error& error) {
-  log::warning(fmt::format("{} cannot make up for result.json: {}", name, error.what()));
+  log::warning(fmt::format("missing records of result.json cannot be read from {}: {}", name, error.what()));
   return {};
 }
 
@@ -34,7 +34,7 @@ std::vector<Record> with_recovered(std::vector<Record> found, std::int64_t keep,
   std::map<std::int64_t, Record> records;
   for (const auto& record : found)
     if (record.iteration <= keep) records.emplace(record.iteration, record);
-  const auto lacking = static_cast<std::size_t>(keep) - records.size();
+  const auto missing = static_cast<std::size_t>(keep) - records.size();
   std::vector<std::string> sources;
   for (const auto* name : {"metrics.h5", "progress.csv"}) {
     const auto before = records.size();
@@ -44,11 +44,11 @@ std::vector<Record> with_recovered(std::vector<Record> found, std::int64_t keep,
     if (records.size() > before) sources.emplace_back(name);
   }
   if (sources.empty() || records.size() < static_cast<std::size_t>(keep)) return found;
-  log::warning(fmt::format("{}/result.json lacked {} of the {} records up to the checkpoint: they are taken from {}",
-                           run_dir, lacking, keep, join(sources, " and ")));
-  std::vector<Record> whole;
-  for (auto& [iteration, record] : records) whole.push_back(std::move(record));
-  return whole;
+  log::warning(fmt::format("{}/result.json lacks {} of the {} records up to the checkpoint; they were recovered from {}",
+                           run_dir, missing, keep, join(sources, " and ")));
+  std::vector<Record> complete;
+  for (auto& [iteration, record] : records) complete.push_back(std::move(record));
+  return complete;
 }
 
 }  // namespace trainrt::metrics

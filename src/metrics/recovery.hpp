@@ -7,8 +7,9 @@
 
 namespace trainrt::metrics {
 
-/// The records 1 to `keep` of a run whose result.json holds only `found`: what it lacks is taken from metrics.h5, which is
-/// exact, then from progress.csv, and that is said. `found` as it is if it lacks none, or if they lack some too.
+/// Returns records 1 to `keep` of a run, of which result.json has only `found`. Missing records are read from metrics.h5,
+/// which is exact, and then from progress.csv, and a warning is logged. Returns `found` unchanged if no record is missing,
+/// or if these files do not have all missing ones.
 std::vector<Record> with_recovered(std::vector<Record> found, std::int64_t keep, const std::string& run_dir);
 
 }  // namespace trainrt::metrics

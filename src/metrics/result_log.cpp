@@ -21,72 +21,72 @@ namespace {
 
 std::string path_in(const std::string& run_dir) { return run_dir + "/" + result_log_name; }
 
+/// Returns records 1 to `keep`. Throws UsageError if one is missing or not in order.
 std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const std::string& path) {
   std::vector<Record> history;
   for (auto& record : records) {
     if (record.iteration > keep) continue;
     const auto expected = static_cast<std::int64_t>(history.size()) + 1;
     if (record.iteration != expected)
-      throw UsageError("result log " + path + ": the record of iteration " + std::to_string(record.iteration) +
-                       " stands where that of " + std::to_string(expected) +
-                       " belongs; put a good copy of the file there, or remove the checkpoints after iteration " +
+      throw UsageError("result log " + path + ": found the record of iteration " + std::to_string(record.iteration) +
+                       " instead of iteration " + std::to_string(expected) +
+                       ". Restore the file from a backup, or remove the checkpoints after iteration " +
                        std::to_string(expected - 1));
     history.push_back(std::move(record));
   }
   const auto have = static_cast<std::int64_t>(history.size());
   if (have < keep)
-    throw UsageError(
-        "result log " + path + ": the records of iterations " + std::to_string(have + 1) + " to " + std::to_string(keep) +
-        " are missing, but the checkpoint to go on from includes them, and neither metrics.h5 nor " +
-        "progress.csv holds them all; put a good copy of the file there, or remove the checkpoints after iteration " +
-        std::to_string(have));
+    throw UsageError("result log " + path + ": the records of iterations " + std::to_string(have + 1) + " to " +
+                     std::to_string(keep) + " are missing. The restored checkpoint includes them, and neither metrics.h5 " +
+                     "nor progress.csv has all of them. Restore the file from a backup, or remove the checkpoints after " +
+                     "iteration " + std::to_string(have));
   return history;
 }
 
 }  // namespace
 
-/// The file has two parts: what is durable, and the lines after it, all of which are in memory too. `io` guards the file,
-/// `mutex` the lines that are on their way to it.
+/// The file has two parts: durable lines, and later lines, which are also kept in memory. `io_` guards the file and these
+/// lines; `mutex_` guards `waiting_`, the lines that append() has added since the last write.
 class ResultLog::Impl {
  public:
   Impl(io::FencedDirectory run_dir, const std::string& lines) : run_dir_(std::move(run_dir)), durable_(lines.size()) {
-    put_in_place(lines);
+    replace_file(lines);
   }
 
   void append(const std::string& line) {
     {
       const std::lock_guard lock(mutex_);
-      if (waiting_.size() + line.size() > most_waiting)
+      if (waiting_.size() + line.size() > max_waiting_bytes)
         throw Error("result log " + path() +
-                    ": it could not be written for so long that too many records wait; make room " +
-                    "there, and start the same command again");
+                    ": the file cannot be written, and more than 256 MiB of records are waiting. " +
+                    "Free space there, and run the same command again");
       waiting_ += line;
     }
     const std::unique_lock file(io_, std::try_to_lock);
-    if (file) try_to_write();  // else a sync() has it, and takes the line along
+    if (file) try_to_write();  // otherwise sync() holds the lock, and writes this line, too
   }
 
   void sync() {
     const std::lock_guard file(io_);
     io::retried_in(run_dir_.path(), [this] { make_durable(); });
-    try_to_write();  // what came meanwhile
+    try_to_write();  // lines that were appended in the meantime
   }
 
  private:
-  static constexpr std::size_t most_waiting = std::size_t{256} << 20;
+  static constexpr std::size_t max_waiting_bytes = std::size_t{256} << 20;
 
   std::string path() const { return path_in(run_dir_.path()); }
 
   void try_to_write() try {
     if (is_lost_) return;
     write_waiting();
-    if (std::exchange(is_behind_, false)) log::warning("the records that were held in memory are in " + path() + " now");
+    if (std::exchange(is_behind_, false)) log::warning("the records that were kept in memory were written to " + path());
   } catch (const io::StorageError& error) {
     if (!std::exchange(is_behind_, true))
-      log::warning(std::string(error.what()) + ". The records are held in memory until they can be written");
+      log::warning(std::string(error.what()) + ". The records are kept in memory until they can be written");
   }
 
-  /// After an error half a line may be there: it is cut off before anything else is written.
+  /// Writes all lines that are not in the file. First removes the part of a line that a failed write may have left.
   void write_waiting() {
     take_waiting();
     if (!ends_well_) file_->truncate(durable_ + in_file_);
@@ -101,16 +101,16 @@ class ResultLog::Impl {
     recent_ += std::exchange(waiting_, {});
   }
 
-  /// First by the open file; if that is of no use (a server that lost it, say) by a new one.
+  /// Makes all lines durable in the open file, or in a new one if the open file is lost, for example by its server.
   void make_durable() {
-    if (!is_synced()) write_anew();
+    if (!sync_open_file()) rewrite();
     durable_ += recent_.size();
     recent_.clear();
     in_file_ = 0;
   }
 
-  /// False if the open file is of no use.
-  bool is_synced() try {
+  /// Returns false if the open file is lost. Throws errors that do not mean that.
+  bool sync_open_file() try {
     if (is_lost_) return false;
     write_waiting();
     sync_file();
@@ -121,38 +121,33 @@ class ResultLog::Impl {
   }
 
   void sync_file() try { file_->sync(); } catch (...) {
-    in_file_ = 0;  // after an fsync that fails nobody knows what the disk has
+    in_file_ = 0;  // the content of the file is unknown after fsync has failed
     ends_well_ = false;
     throw;
   }
 
-  void write_anew() {
-    is_lost_ = true;  // until it is done: the open file may have lost its name
-    const auto there = io::read_file(path());
-    if (there.size() < durable_) throw Error("result log " + path() + ": somebody has cut it");
+  void rewrite() {
+    is_lost_ = true;  // until the end of this function, because the open file may have no name
+    const auto old = io::read_file(path());
+    if (old.size() < durable_) throw Error("result log " + path() + ": the file was truncated by another process");
     take_waiting();
-    put_in_place(there.substr(0, durable_) + recent_);
+    replace_file(old.substr(0, durable_) + recent_);
     in_file_ = recent_.size();
     ends_well_ = true;
     is_lost_ = false;
   }
 
-  void put_in_place(const std::string& lines) {
-    run_dir_.write_aside(result_log_name, lines);
-    AppendFile file(run_dir_.aside(result_log_name));  // before it is moved: a newer attempt may put its own in that place
-    run_dir_.move_out(result_log_name);
-    file_.emplace(std::move(file));
-  }
+  void replace_file(const std::string& lines) { file_.emplace(AppendFile::replace(run_dir_, result_log_name, lines)); }
 
   io::FencedDirectory run_dir_;
   std::mutex io_;
   std::optional<AppendFile> file_;
-  std::uint64_t durable_;    // bytes of the file
-  std::string recent_;       // the lines after those
-  std::size_t in_file_ = 0;  // so much of them has been written
-  bool ends_well_ = true;    // nothing follows that in the file
-  bool is_lost_ = false;     // the open file is of no use: write_anew()
-  bool is_behind_ = false;
+  std::uint64_t durable_;    // number of durable bytes in the file
+  std::string recent_;       // lines after the durable ones
+  std::size_t in_file_ = 0;  // number of bytes of `recent_` that were written
+  bool ends_well_ = true;    // false if the file may end with a part of a line
+  bool is_lost_ = false;     // the open file cannot be used any more: rewrite() is needed
+  bool is_behind_ = false;   // the last write failed
   std::mutex mutex_;
   std::string waiting_;
 };

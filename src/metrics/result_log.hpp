@@ -11,32 +11,32 @@ namespace trainrt::metrics {
 
 inline const std::string result_log_name = "result.json";
 
-/// result.json of a run: one line of JSON a report (record_json.hpp), the log of record. One process has it open: rank 0 of
-/// the newest attempt.
+/// Writes result.json, the authoritative log of a run: one line of JSON per report (record_json.hpp). Only rank 0 of the
+/// newest attempt may have it open.
 ///
-/// Storage that is full or away loses no record: append() keeps in memory what it cannot write, and later calls write it.
-/// Whatever is not yet durable is kept, for after a failed fsync nobody knows what the disk has.
+/// No record is lost if the storage is full or unavailable: append() keeps in memory what it cannot write, and later calls
+/// write it. All lines that are not durable yet are kept in memory, because the content of a file is unknown after fsync
+/// has failed.
 ///
-/// append() and sync() may be called in different threads; append() never waits for a sync().
+/// append() and sync() may be called from different threads; append() does not wait for sync().
 class ResultLog {
  public:
   struct Opened;
-  /// Opens the log of the run with exactly the records of iterations 1 to `keep_iterations` in it: what the restored
-  /// checkpoint includes. Each must be there once and in order, else UsageError that says which is not; what is missing is
-  /// taken from metrics.h5 and progress.csv if they hold it (recovery.hpp). Later, torn and foreign lines are dropped.
-  /// The file is written anew in the private directory, made durable, and renamed over result.json: what an older attempt
-  /// still appends goes to a file without a name.
-  /// `other_run`: a directory whose result.json has those records, if the run goes on from a checkpoint of that one.
+  /// Opens the log with exactly the records of iterations 1 to `keep_iterations`, those that the restored checkpoint
+  /// includes. Missing records are read from metrics.h5 and progress.csv (recovery.hpp). Later, torn and foreign lines are
+  /// dropped. The file is written in the private directory, made durable, and renamed to result.json; an older attempt that
+  /// still appends then writes to a file without a name. `other_run` is the directory of another run if this run continues
+  /// from its checkpoint; the records are then read there. Throws UsageError if a record is missing or not in order.
   static Opened open(const io::FencedDirectory& run_dir, std::int64_t keep_iterations, const std::string& other_run = "");
 
   ResultLog(ResultLog&&) noexcept;
   ~ResultLog();
 
-  /// One line, whole or not at all; visible to readers at once if the storage takes it, durable after sync(). If it
-  /// does not, this is said once. Throws Error if more than 256 MiB wait.
+  /// Appends one complete line, which readers can see at once, and which is durable after sync(). If the storage fails, a
+  /// warning is logged once. Throws Error if more than 256 MiB are waiting to be written.
   void append(const Record& record);
-  /// All that has been appended is in the file, durable, in order and without half a line. Tries again while the storage
-  /// is away (io/storage_retry.hpp). Throws Error if the file cannot be made complete: then no commit may follow.
+  /// Blocks until all appended records are durable in the file. Retries while the storage is unavailable
+  /// (io/storage_retry.hpp). Throws Error if the file cannot be completed; then no checkpoint may be committed.
   void sync();
 
  private:
@@ -47,15 +47,15 @@ class ResultLog {
 
 struct ResultLog::Opened {
   ResultLog log;
-  std::vector<Record> history;  ///< iterations 1 to keep_iterations
+  std::vector<Record> history;  ///< iterations 1 to `keep_iterations`
 };
 
-/// The records in a run's result.json, in the file's order, for those who only look: lines that are torn (a run may be
-/// writing just now) are passed over. None if there is no such file.
+/// Returns the records in the result.json of a run, in the order of the file. Torn lines are skipped, because the run may
+/// be writing at the moment. Returns an empty list if the file does not exist.
 std::vector<Record> read_results(const std::string& run_dir);
 
 /// Returns whether a run's result.json holds the records of iterations 1 to `iterations`, each once and in order, as
-/// ResultLog::open() requires them.
+/// ResultLog::open() requires.
 bool holds_records(const std::string& run_dir, std::int64_t iterations);
 
 }  // namespace trainrt::metrics

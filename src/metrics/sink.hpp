@@ -19,44 +19,45 @@
 
 namespace trainrt::metrics {
 
+/// Returns this rank's part of a tensor in host memory. The bytes are valid until the next call.
 using HostBytes = std::function<std::span<const std::byte>(const TensorEntry&)>;
 
-/// Takes aggregated records, on rank 0 only (other ranks have no sinks). Files that a sink writes are derived from
-/// result.json: a sink never holds the only copy, and whatever it finds damaged it writes anew.
+/// Receives aggregated records, on rank 0 only; other ranks have no sinks. The files of a sink are derived from
+/// result.json. A sink therefore never has the only copy of a record, and rewrites its files if they are damaged.
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Once, first: the records that the run already has, oldest first. Afterwards the sink's files hold exactly those.
+  /// Called once, first, with the earlier records of the run, oldest first. After it the files contain exactly these.
   virtual void begin(const std::vector<Record>& history) = 0;
-  /// How many iterations the run will have in all, if the train function says so.
-  virtual void expect(std::int64_t) {}
-  /// How many steps the run has made: before begin(), and before each write().
+  /// Reports the total number of iterations of the run, if the train function has declared it.
+  virtual void expect_iterations(std::int64_t) {}
+  /// Reports the number of steps of the run: before begin(), and before each write().
   virtual void at_step(std::int64_t) {}
-  /// Whether it is to be shown the run's State at the report of this iteration.
+  /// Returns whether the sink needs the State of the run at the report of this iteration.
   virtual bool wants_state(std::int64_t) const { return false; }
-  /// The State as it is at that report, before its write(), if it is wanted and there is one. `bytes_of`: this rank's part
-  /// of a tensor in the host's memory; they hold until the next call.
+  /// Passes the State at a report, before its write(). Called only if wants_state() returned true and the run has a State.
   virtual void at_state(const State&, const HostBytes&) {}
-  /// If it fails the record is kept all the same, and a later call brings the file up to date.
+  /// Writes a record. If it throws, the sink must keep the record and write it in a later call.
   virtual void write(const Record& record) = 0;
-  /// At commits: bring files up to date if that is cheap enough to do now.
+  /// Called when a checkpoint is committed: updates the files if that is cheap.
   virtual void sync() {}
-  /// Once, last: files are complete.
+  /// Called once, last: completes the files.
   virtual void end() {}
 };
 
+/// The arguments of SinkKind::open.
 struct SinkContext {
   io::FencedDirectory run_dir;
   std::string run_name;
-  bool every_report = false;  ///< for people: show all of them, one after the other
-  Options options = {};       ///< [sink.NAME], checked, with the defaults of what is not given
-  std::string name = {};      ///< the sink's
-  std::string run_id = {};    ///< random, the same over restarts
-  std::vector<std::pair<std::string, std::string>> config = {};  ///< the run's: "section.key" and the value
-  std::function<std::string()> time_left = {};  ///< "1:02:03 left", "" if it is not known; in the thread that writes
+  bool every_report = false;                                     ///< progress lines: print each report on its own line
+  Options options = {};                                          ///< keys of [sink.NAME], checked, including defaults
+  std::string name = {};                                         ///< name of the sink
+  std::string run_id = {};                                       ///< random id of the run, kept over restarts
+  std::vector<std::pair<std::string, std::string>> config = {};  ///< "section.key" and value of the run's config
+  std::function<std::string()> time_left = {};  ///< "1:02:03 left", "" if unknown; called on the thread of write()
 };
 
-/// A plug-in: one file in metrics/sinks. Its options are the keys of [sink.NAME].
+/// A sink plug-in: one file in metrics/sinks. Its options are the keys of [sink.NAME].
 struct SinkKind {
   std::string_view name;
   std::string_view help;
@@ -66,16 +67,16 @@ struct SinkKind {
 
 PluginTable<SinkKind> sink_table();
 
-/// A sink that a run is to have.
+/// A sink that the config selects, with its options.
 struct ChosenSink {
   std::string name;
   const SinkKind* kind;
   Options options;
 };
 
-/// The sinks of these names, with their options checked. A name that no kind has is a program's, if its section says
-/// which. `sections`: [sink.NAME] by name, also of sinks that are not chosen. UsageError for a name or a section that no
-/// sink has, a name that comes twice, and an option that is not valid.
+/// Returns the sinks with these names, with checked options. A name without a SinkKind is a program if its section has the
+/// key `program`. `sections` has all sections [sink.NAME] by name, also of sinks that are not selected. Throws UsageError
+/// if a name or a section matches no sink, if a name occurs twice, or if an option is invalid.
 std::vector<ChosenSink> choose_sinks(std::span<const std::string> names, const std::map<std::string, Options>& sections);
 
 }  // namespace trainrt::metrics

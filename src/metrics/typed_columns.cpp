@@ -18,10 +18,10 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// What follows the HDF5 file.
+/// Returns the digest line that follows the HDF5 file.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
-using Cells = std::vector<const Record::Value*>;  ///< one a record, null if it lacks the key
+using Cells = std::vector<const Record::Value*>;  ///< one per record; null if it lacks the key
 
 template <class T>
 bool holds(const Record::Value* value) {
@@ -37,10 +37,10 @@ std::string as_text(const Record::Value* value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, *value);
 }
 
-/// A double holds it exactly, or nothing is there.
+/// Returns whether the value is missing, or a number that a double represents exactly.
 bool fits_real(const Record::Value* value) {
   const auto* whole = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
-  return !holds<std::string>(value) && (whole == nullptr || (*whole >= -most_exact && *whole <= most_exact));
+  return !holds<std::string>(value) && (whole == nullptr || (*whole >= -max_exact_integer && *whole <= max_exact_integer));
 }
 
 char kind_of(const Record::Value* value) {
@@ -49,14 +49,14 @@ char kind_of(const Record::Value* value) {
   return std::holds_alternative<double>(*value) ? 'r' : 'w';
 }
 
-/// "" if all are `usual`.
-std::string kinds_of(const Cells& cells, char usual) {
+/// Returns the kind of each cell; "" if all are `default_kind`.
+std::string kinds_of(const Cells& cells, char default_kind) {
   std::string kinds;
   for (const auto* cell : cells) kinds += kind_of(cell);
-  return kinds.find_first_not_of(usual) == std::string::npos ? "" : kinds;
+  return kinds.find_first_not_of(default_kind) == std::string::npos ? "" : kinds;
 }
 
-Column column_of(const std::string& key, const Cells& cells) {
+TypedColumn column_of(const std::string& key, const Cells& cells) {
   if (std::ranges::all_of(cells, holds<std::int64_t>)) {
     std::vector<std::int64_t> values;
     for (const auto* cell : cells) values.push_back(std::get<std::int64_t>(*cell));
@@ -72,7 +72,7 @@ Column column_of(const std::string& key, const Cells& cells) {
   return {key, std::move(values), kinds_of(cells, 't')};
 }
 
-bool has_odd_part(const std::string& key) {
+bool needs_escapes(const std::string& key) {
   for (std::size_t at = 0; at <= key.size();) {
     const auto slash = std::min(key.find('/', at), key.size());
     const auto part = key.substr(at, slash - at);
@@ -99,7 +99,7 @@ std::string escaped(const std::string& key) {
 
 }  // namespace
 
-std::vector<Column> columns_of(const std::vector<Record>& records) {
+std::vector<TypedColumn> typed_columns(const std::vector<Record>& records) {
   std::vector<std::pair<std::string, Cells>> found;
   for (std::size_t row = 0; row < records.size(); ++row)
     for (const auto& [key, value] : records[row].values) {
@@ -107,23 +107,23 @@ std::vector<Column> columns_of(const std::vector<Record>& records) {
       if (at == found.end()) at = found.insert(found.end(), {key, Cells(records.size())});
       at->second[row] = &value;
     }
-  std::vector<Column> columns;
+  std::vector<TypedColumn> columns;
   for (const auto& [key, cells] : found) columns.push_back(column_of(key, cells));
   return columns;
 }
 
-std::vector<std::string> hdf5_names(const std::vector<Column>& columns) {
-  const auto inside_another = [&](const std::string& key) {
-    return std::ranges::any_of(columns, [&](const Column& other) { return key.starts_with(other.key + "/"); });
+std::vector<std::string> hdf5_names(const std::vector<TypedColumn>& columns) {
+  const auto is_below_another = [&](const std::string& key) {
+    return std::ranges::any_of(columns, [&](const TypedColumn& other) { return key.starts_with(other.key + "/"); });
   };
   std::vector<std::string> names;
   for (const auto& column : columns)
-    names.push_back(has_odd_part(column.key) || inside_another(column.key) ? escaped(column.key) : column.key);
+    names.push_back(needs_escapes(column.key) || is_below_another(column.key) ? escaped(column.key) : column.key);
   return names;
 }
 
 std::string metrics_image(const std::vector<Record>& records) {
-  const auto columns = columns_of(records);
+  const auto columns = typed_columns(records);
   const auto names = hdf5_names(columns);
   std::vector<std::int64_t> iterations;
   for (const auto& record : records) iterations.push_back(record.iteration);
@@ -150,7 +150,7 @@ void require_seal(const std::string& path) {
   const auto length = seal("").size();
   const auto body = std::string_view(bytes).substr(0, bytes.size() - std::min(bytes.size(), length));
   if (bytes.size() < length || std::string_view(bytes).substr(body.size()) != seal(body))
-    throw Error("'" + path + "' is damaged, or of an older version: it does not end with its digest");
+    throw Error("'" + path + "' is damaged or was written by an older version: it does not end with its digest");
 }
 
 std::string key_of(const std::string& name) {
@@ -182,7 +182,7 @@ template <class T>
 void add_column(std::vector<Record>& records, const std::string& name, const std::vector<T>& values,
                 const std::string& kinds) {
   if (values.size() != records.size() || (!kinds.empty() && kinds.size() != records.size()))
-    throw Error("'metrics/" + name + "' is not as long as 'iteration'");
+    throw Error("'metrics/" + name + "' has another length than 'iteration'");
   const auto key = key_of(name);
   for (std::size_t row = 0; row < records.size(); ++row) {
     const char kind = !kinds.empty() ? kinds[row] : std::is_same_v<T, std::string> ? 't' : 'r';
@@ -197,27 +197,27 @@ std::vector<Record> metrics_records(const std::string& path) try {
   require_seal(path);
   const auto lock = io::h5_lock();
   const auto file = io::h5_open(path);
-  if (io::h5_read_text(file, "format") != "trainrt metrics") throw Error("it is no metrics file");
+  if (io::h5_read_text(file, "format") != "trainrt metrics") throw Error("it is not a metrics file");
   std::vector<Record> records;
   for (const auto iteration : io::h5_read_whole_numbers(file, "iteration")) records.push_back({iteration, {}});
   const auto names = io::h5_read_texts(file, "keys");
   const auto kinds = io::h5_read_texts(file, "kinds");
-  if (kinds.size() != names.size()) throw Error("'kinds' is not as long as 'keys'");
+  if (kinds.size() != names.size()) throw Error("'kinds' has another length than 'keys'");
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto place = "metrics/" + names[i];
-    const auto type = io::h5_line_type(file, place);
+    const auto dataset = "metrics/" + names[i];
+    const auto type = io::h5_line_type(file, dataset);
     if (type == "i64")
-      add_column(records, names[i], io::h5_read_whole_numbers(file, place), kinds[i]);
+      add_column(records, names[i], io::h5_read_whole_numbers(file, dataset), kinds[i]);
     else if (type == "f64")
-      add_column(records, names[i], io::h5_read_reals(file, place), kinds[i]);
+      add_column(records, names[i], io::h5_read_reals(file, dataset), kinds[i]);
     else
-      add_column(records, names[i], io::h5_read_texts(file, place), kinds[i]);
+      add_column(records, names[i], io::h5_read_texts(file, dataset), kinds[i]);
   }
   for (auto& record : records)
     std::ranges::stable_partition(record.values, [](const auto& value) { return !value.first.starts_with("_"); });
   return records;
-} catch (const std::logic_error& error) {  // std::stoll
-  throw Error("'" + path + "' holds a number that is none: " + error.what());
+} catch (const std::logic_error& error) {  // thrown by std::stoll
+  throw Error("'" + path + "' contains an invalid number: " + error.what());
 }
 
 }  // namespace trainrt::metrics

@@ -43,7 +43,7 @@ bool is_taken_back(const AttemptPlace& place, const Session& session, const Erro
 }
 
 [[noreturn]] void end_with(const Error& error, launch::Launch& launch) {
-  let_words_arrive();
+  wait_for_output_delivery();
   launch.abort(static_cast<int>(error.code()));
   throw error;  // if the ranks are threads, abort() returns
 }
@@ -95,14 +95,14 @@ std::string fenced_text(int attempt) {
 
 void end_as_fenced(int attempt, launch::Launch& launch) {
   log::error(fenced_text(attempt));
-  let_words_arrive();
+  wait_for_output_delivery();
   watch::ExitGuard::stand_down();
   launch.abort(static_cast<int>(ExitCode::failed));
 }
 
 void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch, const Error& error,
                      const std::string& whole_message) {
-  std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
+  std::this_thread::sleep_for(std::chrono::duration<double>(delay_after_rank0_s(launch.world(), 1)));
   if (is_taken_back(place, session, error)) end_with(error, launch);
   if (place.files.is_fenced()) {
     end_as_fenced(place.attempt, launch);

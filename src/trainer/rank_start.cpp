@@ -32,7 +32,7 @@ watch::StartTimes start_times_of(const config::RunSpec& spec) {
 }
 
 ExitCode abort_with(ExitCode code, launch::Launch& launch) {
-  let_words_arrive();
+  wait_for_output_delivery();
   launch.abort(static_cast<int>(code));
   return code;
 }
@@ -119,7 +119,7 @@ void say_ranks(const World& world, const Communicator& communicator, const std::
 }
 
 ExitCode end_step(launch::Launch& launch) try { throw; } catch (const UsageError& error) {  // of the communicator's opening
-  std::this_thread::sleep_for(std::chrono::duration<double>(behind_first_s(launch.world(), 1)));
+  std::this_thread::sleep_for(std::chrono::duration<double>(delay_after_rank0_s(launch.world(), 1)));
   log::error(with_advice(error));
   return abort_with(error.code(), launch);
 } catch (const std::exception& error) {

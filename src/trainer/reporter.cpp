@@ -31,7 +31,7 @@ class SilentReporter : public Reporter {
   void begin(const Start&) override {}
   void expect(std::int64_t) override {}
   void show(const State&, std::int64_t) override {}
-  void write(metrics::Record, std::int64_t, const metrics::TimeSoFar&) override {}
+  void write(metrics::Record, std::int64_t, const metrics::TimeSpent&) override {}
   void sync() override {}
   void update_derived() override {}
   void end() override {}
@@ -68,7 +68,7 @@ class FileReporter : public Reporter {
   }
 
   void expect(std::int64_t total) override {
-    for_sinks([&](metrics::Sink& sink) { sink.expect(total); });
+    for_sinks([&](metrics::Sink& sink) { sink.expect_iterations(total); });
   }
 
   void show(const State& state, std::int64_t iteration) override {
@@ -82,7 +82,7 @@ class FileReporter : public Reporter {
     });
   }
 
-  void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) override {
+  void write(metrics::Record record, std::int64_t step, const metrics::TimeSpent& time) override {
     autofill_->fill(record, metrics::Moment::now(), time, step);
     log_->append(record);
     for_sinks([&](metrics::Sink& sink) {
@@ -199,14 +199,14 @@ metrics::Record unpacked(std::string_view bytes, std::int64_t iteration) {
 
 metrics::Record first_rank_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
   std::string mine;
-  comm::collectively_on_first(communicator, [&] { mine = packed(metrics::taken_as_is(metrics, iteration)); });
+  comm::collectively_on_first(communicator, [&] { mine = packed(metrics::unreduced_record(metrics, iteration)); });
   return unpacked(communicator.broadcast_text(std::move(mine), 0), iteration);
 }
 
 std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64_t iteration, Communicator& communicator) {
   std::string mine;
   try {
-    mine = packed(metrics::taken_as_is(metrics, iteration));
+    mine = packed(metrics::unreduced_record(metrics, iteration));
   } catch (const Error&) {
     // If it counts it has been refused already.
   }

@@ -36,7 +36,7 @@ class Reporter {
   virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
   /// Shows the State as it is at the report of an iteration, before its write(), to sinks that want it.
   virtual void show(const State& state, std::int64_t iteration) = 0;
-  virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSoFar& time) = 0;
+  virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSpent& time) = 0;
   /// The log of record is on disk when it returns. Before every commit.
   virtual void sync() = 0;
   /// Derived files are brought up to date, after a commit. If that fails it is said, and the run goes on: they can be

@@ -37,7 +37,7 @@ std::string text_of(const rundir::RunRecord& record, const std::string& key) {
 
 void take_reports(Result& result) {
   const auto records = metrics::read_results(result.path);
-  for (auto& column : metrics::columns_of(records)) result.columns.emplace(column.key, std::move(column.values));
+  for (auto& column : metrics::typed_columns(records)) result.columns.emplace(column.key, std::move(column.values));
   if (!records.empty()) result.metrics = trainer::reported(records.back());
 }
 

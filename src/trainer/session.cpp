@@ -241,7 +241,7 @@ void Session::add_skipped(metrics::Record& record) {
   record.values.emplace_back("_data_skipped", skipped[0]);
 }
 
-metrics::TimeSoFar Session::time_so_far() const {
+metrics::TimeSpent Session::time_so_far() const {
   const auto timing = attempt_.meter.read().timing;
   return {.startup_s = timing.startup_s,
           .checkpoint_s = timing.checkpoint_s,

@@ -147,7 +147,7 @@ class Session {
   void compare_replicas();
   batch::StopCause stop_by_callback();
   void add_skipped(metrics::Record& record);
-  metrics::TimeSoFar time_so_far() const;
+  metrics::TimeSpent time_so_far() const;
   void obey(const trainer::StopVote::Outcome& outcome, bool checkpoint_due, const Given* reported = nullptr);
   void save_at_stop(batch::StopCause cause);
   trainer::StopVote::Ballot ballot(const DirectoryCheckpoint* directory = nullptr) const;

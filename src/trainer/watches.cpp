@@ -61,7 +61,7 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
                },
            .end_step =
                [&launch] {
-                 let_words_arrive();
+                 wait_for_output_delivery();
                  watch::ExitGuard::stand_down();
                  launch.abort(static_cast<int>(ExitCode::failed));
                }}};

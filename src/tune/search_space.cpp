@@ -13,7 +13,7 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr double most_exact = 9007199254740992.0;  // 2^53
+constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
 constexpr std::string_view calls =
     "uniform(LOW, HIGH), quniform(LOW, HIGH, STEP), loguniform(LOW, HIGH), randint(LOW, HIGH), lograndint(LOW, HIGH), "
     "choice(A, B, ...), grid(A, B, ...)";
@@ -46,7 +46,7 @@ std::vector<std::string> arguments_of(std::string_view text) {
 double number_in(const std::string& text, bool is_whole) {
   const auto number = parse_real(text);
   if (!number) throw UsageError(fmt::format("'{}' is no number", text));
-  if (is_whole && (std::floor(*number) != *number || std::abs(*number) > most_exact))
+  if (is_whole && (std::floor(*number) != *number || std::abs(*number) > max_exact_integer))
     throw UsageError(fmt::format("'{}' is no whole number", text));
   return *number;
 }

@@ -25,7 +25,7 @@ void ExitGuard::end_badly() {
   const auto printed = OwnOutput::last();
   log::error("the train function ended the process with exit(): return from it instead, or throw" +
              (printed.is_shown ? "" : lines_in_words(launch->world().rank, printed.lines)));
-  let_words_arrive();
+  wait_for_output_delivery();
   launch->abort(static_cast<int>(ExitCode::failed));
 }
 

@@ -27,13 +27,13 @@ StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
   const double limit_s = start_limit(times);
   if (limit_s <= 0) return;
   // All ranks find it at about the same time: the first reports it, and ends the others before they do.
-  const double behind_s = behind_first_s(launch.world(), 2);
+  const double behind_s = delay_after_rank0_s(launch.world(), 2);
   timeout_.emplace(
       limit_s + behind_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitNote::of_this_thread()] {
         const auto in = waits.text();
         log::error(fmt::format("hang: the run has not started within {:.0f} s ({}): on {} it {}", limit_s, key, host_name(),
                                in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
-        let_words_arrive();
+        wait_for_output_delivery();
         launch.abort(static_cast<int>(ExitCode::failed));
       });
 }

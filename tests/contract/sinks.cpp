@@ -44,7 +44,7 @@ void attempt(const metrics::SinkKind& kind, const Scratch& dir, std::int64_t bef
   const auto sink = open_sink(std::string(kind.name), dir.run());
   sink->at_step(before);
   sink->begin(history_of(before));
-  sink->expect(all);
+  sink->expect_iterations(all);
   for (const auto& record : history_of(all)) {
     if (record.iteration <= before) continue;
     sink->at_step(record.iteration);

@@ -70,13 +70,13 @@ def lost(job):
 # "/result.json" is the file with its final name, not the temporary file.
 
 PASSING = {
-    "a_log_that_cannot_be_appended_to": ("write:EIO:/result.json:1:2", 0, ["held in memory"]),
+    "a_log_that_cannot_be_appended_to": ("write:EIO:/result.json:1:2", 0, ["kept in memory"]),
     "a_log_that_cannot_be_synced": ("fsync:EIO:/result.json:1:1", 0, []),
     "a_log_whose_server_lost_it": ("fsync:ESTALE:/result.json:1,write:ESTALE:/result.json:2:9", 0, []),
     "a_log_that_can_be_written_in_no_way_for_a_while": ("write:EIO:result.json:4:8", 0, ["storage does not answer", "storage answers again"]),
-    "half_a_line_of_the_log_on_a_full_disk": ("write:short:/result.json:1:1,write:ENOSPC:/result.json:2:2", 3, ["held in memory"]),
-    "a_full_disk_under_the_log": ("write:ENOSPC:/result.json:1:3", 3, ["held in memory", "No space left"]),
-    "a_quota_under_the_log": ("write:EDQUOT:/result.json:2:3", 3, ["held in memory", "quota"]),
+    "half_a_line_of_the_log_on_a_full_disk": ("write:short:/result.json:1:1,write:ENOSPC:/result.json:2:2", 3, ["kept in memory"]),
+    "a_full_disk_under_the_log": ("write:ENOSPC:/result.json:1:3", 3, ["kept in memory", "No space left"]),
+    "a_quota_under_the_log": ("write:EDQUOT:/result.json:2:3", 3, ["kept in memory", "quota"]),
     "a_log_on_a_full_disk_that_is_told_only_by_fsync": ("fsync:ENOSPC:/result.json:1:2", 2, ["No space left"]),
     "records_that_cannot_be_written_for_a_while": ("write:EIO:run.json:0:3", 0, ["storage does not answer", "storage answers again"]),
     "an_attempts_record_that_cannot_be_made_for_a_while": ("link:EIO:attempts:0:2", 0, ["storage does not answer"]),

@@ -106,7 +106,7 @@ def ranks_that_are_started_on_this_machine_find_the_run_again():
     check_exit(job, FINISHED)
     equal(names_of_runs(config), ["mine"], "what lies in the storage", job)
     equal(len(attempts(run_dir(config, "mine"))), 2, "attempts", job)
-    check("warning: attempt 1: " in job.err and "starting the step again" in job.err, "the attempt that was killed is not told of", job)
+    check("warning: attempt 1: " in job.err and "restarting the step" in job.err, "the attempt that was killed is not told of", job)
     check_same_bits(run_dir(config, "mine"), whole_run(2))
 
 

@@ -12,7 +12,7 @@ FUNCTION_LINES = 50
 LONG_FILES = {"src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
 LONG_FUNCTIONS = {"src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
 # Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks): FirstRank, log's run_warning and
-# run_error, comm::collectively_on_first, behind_first_s. These files test the rank themselves.
+# run_error, comm::collectively_on_first, delay_after_rank0_s. These files test the rank themselves.
 RANK_0 = {path: (int(count), reason) for reason, places in {
     "decided once, at construction":
         "src/core/first_rank.hpp 1, src/core/output/output_targets.cpp 1, src/cli/doctor_report.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/checkpoint_cycle.cpp 1, "

@@ -158,7 +158,7 @@ def bad_words_and_bad_configs_are_refused_once():
 @test
 def ranks_that_do_not_find_each_other_are_an_error_that_says_what_to_do():
     job = doctor(0, env={"PMI_SIZE": 3}, code=FAILED)
-    check(job.out.startswith("error    launcher") and "PMI_SIZE=3 promised 3 ranks" in job.out and "mpiexec" in job.out, "it does not say so", job)
+    check(job.out.startswith("error    launcher") and "PMI_SIZE=3 requests 3 ranks" in job.out and "mpiexec" in job.out, "it does not say so", job)
     job = doctor(0, "--json", env={"SLURM_JOB_ID": 17, "SLURM_NTASKS": 4}, code=FAILED)
     found = examined(job)["launcher"]
     check(found["grade"] == "error" and "start it with srun" in found["text"], f"it says: {found}", job)

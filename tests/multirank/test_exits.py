@@ -30,10 +30,10 @@ def variables_of_another_launcher_are_named():
     config = linear_config(scratch(), "run")
     for rank in (0, 1):  # the environment of any of its ranks may have been inherited
         job = in_shell(f"export PMI_FD=7 PMI_RANK={rank} PMI_SIZE=2", TRAINRT, "--config", config)
-        ends_in_words(job, USAGE, "PMI_FD=7 is left from another launcher", "env -u PMI_FD")
+        ends_in_words(job, USAGE, "PMI_FD=7 was set by another launcher", "env -u PMI_FD")
     for command in ([TRAINRT, "--config", config], [TRAINRT, "tune", "--config", config]):
         job = in_shell("export PMI_FD=x PMI_RANK=y PMI_SIZE=z", *command)
-        ends_in_words(job, USAGE, "PMI_FD=x is left from another launcher")
+        ends_in_words(job, USAGE, "PMI_FD=x was set by another launcher")
         job = in_shell("export PMI_PORT=x PMI_RANK=y PMI_SIZE=z", *command)
         ends_in_words(job, USAGE, "not a whole number")
     job = in_shell("export PMI_PORT=127.0.0.1:1 PMI_ID=0 PMI_RANK=0 PMI_SIZE=2", TRAINRT, "--config", config)

@@ -62,7 +62,7 @@ def lonely_start_is_refused(env, words):
 
 for variable, size in (("PMI_SIZE", 3), ("SLURM_STEP_NUM_TASKS", 4), ("OMPI_COMM_WORLD_SIZE", 2)):
     add_test(f"a_single_process_with_{variable}_of_{size}_is_refused", lonely_start_is_refused, {variable: size},
-             (f"{variable}={size}", "promised"))
+             (f"{variable}={size}", "requests"))
 add_test("a_start_in_the_batch_shell_of_several_tasks_is_refused", lonely_start_is_refused, {"SLURM_JOB_ID": 17, "SLURM_NTASKS": 4},
          ("start it with srun", "17"))
 

@@ -69,13 +69,13 @@ def no_limit_no_answer_and_off_let_a_run_go_on():
 def an_end_of_time_that_is_stale_is_not_used():
     soon, past = str(int(time.time()) + 10), str(int(time.time()) - 10)
     for answer, end, word in (("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", soon, "belongs to job 17, which Slurm does not know"),
-                              ("exit 0", soon, "belongs to job 17, which Slurm does not know"), ("exit 1", past, "it is past")):
+                              ("exit 0", soon, "belongs to job 17, which Slurm does not know"), ("exit 1", past, "it is in the past")):
         config = linear_config(scratch(), "run", {"epochs": 20, "step_pause": 0.002})
         env, _ = fake_squeue(answer)
         job = start(config, {**env, "SLURM_JOB_END_TIME": end})
         job.code = job.wait(60)
         check_exit(job, FINISHED)
-        check("SLURM_JOB_END_TIME is not used" in job.err and word in job.err, "the warning", job)
+        check("SLURM_JOB_END_TIME is ignored" in job.err and word in job.err, "the warning", job)
 
 
 @test

@@ -76,8 +76,8 @@ def a_program_that_hangs_or_dies_changes_nothing_and_is_named():
     reference = linear_config(folder, "reference", {"epochs": EPOCHS})
     check_exit(run_ranks(2, reference), FINISHED)
     for name, program, said in (("hangs", "sleep 600", f"sink.mine has not kept the last {EPOCHS} reports within 0.2 s"),
-                                ("dies", "echo no such host >&2; exit 3", "sink.mine ended with exit 3; it is started again in 1 s: no such host"),
-                                ("is_not_there", "/no/such/program", "sink.mine ended with exit 127"),
+                                ("dies", "echo no such host >&2; exit 3", "sink.mine exited with 3; it will be restarted in 1 s: no such host"),
+                                ("is_not_there", "/no/such/program", "sink.mine exited with 127"),
                                 ("lacks_its_library", "python3 -m trainrt.sinks.comet", "No module named 'comet_ml'; install it for")):
         config = linear_config(folder, name, {"epochs": EPOCHS, "step_pause": 0.001}, metrics={"sinks": "mine"}, **{"sink.mine": {"program": program, "wait": 0.2}})
         job = run_ranks(2, config)

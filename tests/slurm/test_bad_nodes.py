@@ -65,7 +65,7 @@ def a_node_whose_ranks_are_killed_crash_or_hang_is_left_out_inside_the_allocatio
         job, run_dir = job_of(trouble)
         ended(job)
         equal(nodes_and_blame(run_dir), [(ALL, "n2")] * ends + [(WITHOUT_N2, None)], f"nodes of the attempts, and whose fault it was ({trouble})", job)
-        check(re.search("n2 is left out: going on with (2 of 3|4 of 6) workers, on n1,n3", job.text), "it does not say so", job)
+        check(re.search("n2 is left out: continuing with (2 of 3|4 of 6) workers, on n1,n3", job.text), "it does not say so", job)
         equal(job.restarts(), 0, "requeues", job)
         excluded = result_of(run_dir)["excluded_nodes"]
         equal([(node["node"], node["since_attempt"]) for node in excluded], [("n2", ends)], "excluded nodes", job)
@@ -100,7 +100,7 @@ def no_more_nodes_are_left_out_than_allowed_and_none_that_cannot_be_replaced():
     equal(nodes_and_blame(capped_dir), [(ALL, "n2"), (WITHOUT_N2, "n3")], "nodes of the attempts", capped)
     check("n3 is not left out (1 attempt ended there (2)): 1 node already is (failure.max_excluded_nodes)" in capped.text, "it does not say so", capped)
     equal(nodes_and_blame(scarce_dir), [(ALL, "n2")] * 2, "nodes of the attempts", scarce)
-    check("n2, to be left out, is used all the same: partition main has 2 other nodes of the kind, and the job needs 3" in scarce.text,
+    check("n2 should be left out, but is used: partition main has 2 other nodes of this kind, and the job needs 3" in scarce.text,
           "it does not say why", scarce)
     equal(scarce.restarts(), 0, "requeues", scarce)
     check("excluded_nodes.json cannot be read: 'node' is 'n[1-3]'" in edited.text, "it does not say what is wrong", edited)

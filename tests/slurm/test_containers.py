@@ -69,13 +69,13 @@ def variables_that_do_not_get_in_are_named():
 
 @test
 def a_network_of_its_own_is_named():
-    _, job = names([*WHOLE, "--unshare-net"], "error", "nothing listens at port", "--network=host")
+    _, job = names([*WHOLE, "--unshare-net"], "error", "no socket listens at port", "--network=host")
     check(job.code != 0, "a run could start", job)
 
 
 @test
 def another_user_inside_is_named():
-    names([*WHOLE, "--unshare-user", "--uid", "1234"], "error", "user 1234 here and user 0 outside", "--fakeroot")
+    names([*WHOLE, "--unshare-user", "--uid", "1234"], "error", "user 1234 in the container and user 0 outside", "--fakeroot")
 
 
 @test

@@ -64,7 +64,7 @@ def srun_without_mpi_is_refused_within_30_s():
     job = CLUSTER.run_srun(["--mpi=none", "-N2", "-n2"], config, timeout=40)
     check(time.monotonic() - start < 30, "it took longer than 30 s", job)
     check_exit(job, USAGE)
-    equal(job.err.count("error: SLURM_STEP_NUM_TASKS=2 promised 2 ranks"), 1, "number of messages", job)
+    equal(job.err.count("error: SLURM_STEP_NUM_TASKS=2 requests 2 ranks"), 1, "number of messages", job)
     check("srun --mpi=pmix" in job.err, "it does not say what to do", job)
     check(not run_dir_of(config).exists(), "a run directory is left behind")
 
@@ -158,7 +158,7 @@ def a_program_whose_MPI_found_no_ranks_is_told_what_to_do_and_saves_nothing():
                                   (["srun", "--mpi=none", "-N2", "-n3"], {}, "srun --mpi=pmi2")):
         job = heat(launcher, directory, 10, env=env)
         equal(job.code, 1, f"exit code of {launcher}", job)
-        check("SLURM_STEP_NUM_TASKS=3 promised 3 ranks, but MPI formed a world of 1" in job.err and advice in job.err, "it is not told", job)
+        check("SLURM_STEP_NUM_TASKS=3 requests 3 ranks, but MPI_COMM_WORLD has only 1 rank" in job.err and advice in job.err, "it is not told", job)
         check(not directory.exists(), "something was saved", job)
 
 

@@ -86,7 +86,7 @@ def killed_rank(shape, signal_number, how):
     equal(len(whys), 2, "number of attempts", job)
     check(re.fullmatch(how, whys[0]), f"reason of the first attempt: {whys[0]}", job)
     equal(whys[1], "finished", "reason of the second attempt", job)
-    check(re.search(r"trainrt supervise: attempt 1: .*: starting the step again in 1 s, restart 1 of 3", job.text), "it does not say what it does", job)
+    check(re.search(r"trainrt supervise: attempt 1: .*: restarting the step in 1 s, restart 1 of 3", job.text), "it does not say what it does", job)
     check_whole(run_dir, job)
     check(whole != run_dir, "the same run")
 
@@ -156,7 +156,7 @@ def without_a_node_that_died_the_run_goes_on_where_it_may_and_is_requeued_where_
     for job, config in ((going_on, elastic), (requeued, rigid)):
         running(job, run_dir_of(config), more=1)
     CLUSTER.kill_node("n3", with_processes=False)
-    going_on.wait_for("going on with 2 of 3 workers, on n1,n2", timeout=90)
+    going_on.wait_for("continuing with 2 of 3 workers, on n1,n2", timeout=90)
     CLUSTER.start_node("n3")
     requeued.wait_for_restart(1, timeout=60)
     for job, config in ((going_on, elastic), (requeued, rigid)):
@@ -194,8 +194,8 @@ def gives_up(config, code, attempts_made, last_word):
 @test
 def a_train_function_that_always_fails_is_given_up_after_max_failures():
     config = trouble_config({"trouble": "throw"}, failure={"max_failures": 1})
-    job = gives_up(config, FAILED, 2, r"no such luck.*started again 1 time in this allocation \(failure.max_failures\).*submit the job again")
-    check("starting the step again in 1 s, restart 1 of 1" in job.text, "it does not say that it tries again", job)
+    job = gives_up(config, FAILED, 2, r"no such luck.*restarted 1 time in this allocation \(failure.max_failures\).*submit the job again")
+    check("restarting the step in 1 s, restart 1 of 1" in job.text, "it does not say that it tries again", job)
     equal(run_state(run_dir_of(config)), "failed", "state of the run", job)
     equal([why[:8] for why in reasons(run_dir_of(config))], ["failed: "] * 2, "reasons of the attempts", job)
 
@@ -205,7 +205,7 @@ def failures_after_which_the_ranks_went_on_by_themselves_count_too():
     folder = scratch()
     config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "failure": {"max_failures": 2},
                                                "train": {"program": f"/bin/sh -c 'echo >> {folder}/starts; exit 3'"}})
-    job = gives_up(config, FAILED, 3, r"exited with 3.*started again 2 times in this allocation \(failure.max_failures\)")
+    job = gives_up(config, FAILED, 3, r"exited with 3.*restarted 2 times in this allocation \(failure.max_failures\)")
     equal(len((folder / "starts").read_text().splitlines()), 6, "starts of programs", job)
 
 
@@ -222,7 +222,7 @@ def attempts_that_get_no_further_end_with_76_by_supervise_and_by_the_run_itself(
 
 @test
 def a_config_that_cannot_work_is_not_repeated():
-    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "Mend what the error above says")
+    gives_up(config_of(loop={"optimizer": "none"}), USAGE, 0, "Fix the error above")
 
 
 @test
@@ -288,7 +288,7 @@ def without_scontrol_as_in_a_container_the_batch_script_requeues():
     CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
     job.wait_for_restart(1)
     ended(job, "COMPLETED")
-    check("could not be requeued (scontrol is not there): exit 75 leaves it to the batch script" in job.text, "it does not say so", job)
+    check("could not be requeued (scontrol was not found): exit 75 leaves it to the batch script" in job.text, "it does not say so", job)
     check_whole(run_dir_of(config), job)
 
 

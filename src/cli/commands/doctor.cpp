@@ -152,7 +152,7 @@ ExitCode doctor_command(std::span<const std::string> words) {
   } catch (const Error& failure) {  // not agreed on: the others wait somewhere
     add_failure(visit, failure);
     visit.report->fail_unseen(failure);
-    let_words_arrive();
+    wait_for_output_delivery();
     launch->abort(static_cast<int>(ExitCode::failed));
   }
   return ExitCode::failed;

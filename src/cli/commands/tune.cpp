@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "batch/restart_decision.hpp"
 #include "batch/signals.hpp"
 #include "batch/slurm_job.hpp"
-#include "batch/verdict.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/config_file.hpp"
@@ -86,9 +86,9 @@ std::vector<std::string> starter(const tune::Sweep& sweep, const Room& room, con
 void bring_back(const Environment& environment, int max_requeues) {
   const auto job = batch::SlurmJob::of(environment);
   if (!job) return;
-  const auto ending = batch::ending_of(
-      {.signal = batch::stop_signal(), .due_to = "", .job = job->show(), .restart_count = job->restart_count()});
-  if (ending == batch::Ending::for_good || ending == batch::Ending::returns) return;
+  const auto ending = batch::job_ending(
+      {.signal = batch::stop_signal(), .cancel_reason = "", .job = job->show(), .restart_count = job->restart_count()});
+  if (ending == batch::JobEnding::cancelled || ending == batch::JobEnding::requeued) return;
   const auto error = job->restart_count() < max_requeues ? job->requeue() : "failure.max_requeues is reached";
   if (!error.empty()) log::info(fmt::format("job {} is not requeued: {}", job->task_id(), error));
 }

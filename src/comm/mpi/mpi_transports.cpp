@@ -15,7 +15,7 @@
 
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "launch/local_ranks.hpp"
+#include "launch/launcher.hpp"
 
 namespace trainrt::comm {
 

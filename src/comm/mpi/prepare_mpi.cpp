@@ -38,7 +38,7 @@ bool needs_pmix(const Environment& environment) {
 World promised_world(const Environment& environment) {
   World world;
   world.rank = launch::claimed_rank(environment);
-  if (const auto promise = launch::promised_ranks(environment)) world.size = promise->size;
+  if (const auto expected = launch::expected_size(environment)) world.size = expected->size;
   return world;
 }
 

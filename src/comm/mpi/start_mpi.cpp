@@ -41,7 +41,7 @@ class StartGuard {
         "MPI_Init failed on {}; see MPI's messages above. Check the limits (ulimit -f, -n, -s, -v), the space in /dev/shm "
         "and the environment variables PMI_*, UCX_* and MPIR_CVAR_*, and run `trainrt doctor` with the same launcher",
         host_name()));
-    let_words_arrive();
+    wait_for_output_delivery();
     launch->abort(static_cast<int>(ExitCode::failed));
   }
   static inline std::atomic<launch::Launch*> starting_ = nullptr;
@@ -66,7 +66,7 @@ void initialize_mpi(launch::Launch& launch) {
 /// MPI is therefore not finalized, if the launcher allows that; a barrier makes sure that no message is left to be sent.
 MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
-  return launch.world().node_count > 1 && launch.may_leave_mpi() ? Finalize::never : Finalize::with_communicator;
+  return launch.world().node_count > 1 && launch.may_skip_mpi_finalize() ? Finalize::never : Finalize::with_communicator;
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::unique_ptr<MpiCommunicator> join_mpi(double timeout_seconds) {
         "another MPI than trainrt",
         finalized != 0 ? "has been finalized" : "has not been initialized"));
   undo_mpi_preparation();
-  launch::check_promise_of_own_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));
+  launch::require_expected_size_of_mpi(Environment::of_process(), mpi_size(MPI_COMM_WORLD));
   return std::make_unique<MpiCommunicator>(MPI_COMM_WORLD, timeout_seconds, MpiCommunicator::Finalize::by_program);
 }
 

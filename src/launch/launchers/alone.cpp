@@ -1,4 +1,4 @@
-// One process: a world of size 1, not a special case.
+// Launcher "alone": a single process, a World of size 1.
 #include <unistd.h>
 
 #include "core/output/output_capture.hpp"

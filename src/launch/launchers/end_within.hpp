@@ -6,8 +6,8 @@
 
 namespace trainrt::launch {
 
-/// Ends this process with that code in so many seconds, if nothing else does before: a launcher that is asked to end the
-/// step may never answer, as on a node that Slurm has given up.
+/// Exits this process with `code` after `limit`, unless it ends earlier. Call it before asking a launcher to end the step:
+/// the launcher may never answer, for example on a node that Slurm has declared down.
 inline void end_within(std::chrono::seconds limit, int code) {
   std::thread([limit, code] {
     std::this_thread::sleep_for(limit);

@@ -1,5 +1,5 @@
-// mpiexec (hydra), `srun --mpi=pmi2`, and `trainrt -n`: MPICH's own PMI-1 client talks to the launcher; we only read who we
-// are.
+// Launcher "pmi": ranks started by mpiexec (Hydra), `srun --mpi=pmi2` or `trainrt -n`. MPICH's own PMI client communicates
+// with the launcher; this plug-in only reads the rank and size.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace trainrt::launch::plugins {
 
 namespace {
 
-/// MPICH's "Abort(64) on node 0 ..." would be the last line of a step whose error is said already.
+/// Discards further output on standard error: MPI_Abort would print "Abort(64) on node 0 ..." after the actual error.
 void silence_standard_error() {
   if (const int nothing = open("/dev/null", O_WRONLY); nothing >= 0) dup2(nothing, STDERR_FILENO);
 }
@@ -26,8 +26,9 @@ class PmiLaunch : public Launch {
   explicit PmiLaunch(const Environment& environment) {
     if (!has_pmi_socket(environment))
       throw UsageError(
-          fmt::format("PMI_FD={} is left from another launcher: this process has no such socket. Remove the variables of "
-                      "that launcher (env -u PMI_FD -u PMI_RANK -u PMI_SIZE COMMAND), or start with mpiexec, srun or -n",
+          fmt::format("PMI_FD={} was set by another launcher: it is not an open socket of this process. Remove the "
+                      "variables of that launcher (env -u PMI_FD -u PMI_RANK -u PMI_SIZE COMMAND), or start with mpiexec, "
+                      "srun or -n",
                       environment.text("PMI_FD").value_or("")));
     world_.rank = environment.number("PMI_RANK").value_or(0);
     world_.size = environment.number("PMI_SIZE").value_or(1);
@@ -35,7 +36,8 @@ class PmiLaunch : public Launch {
   }
 
   void after_mpi() override {
-    // A child would take itself for a rank of this step, and its MPI_Finalize would end ours.
+    // A child process that calls MPI would take itself for this rank, and its MPI_Finalize would end this rank's
+    // connection.
     for (const auto* variable : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID"}) unsetenv(variable);
   }
 

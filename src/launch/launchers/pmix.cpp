@@ -1,4 +1,5 @@
-// srun --mpi=pmix: we are a PMIx client ourselves, and lend PMI-1 to an MPICH that does not speak PMIx.
+// Launcher "pmix": ranks started by `srun --mpi=pmix`. trainrt is a PMIx client itself, and serves PMI-1 to an MPICH that
+// does not speak PMIx.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
@@ -57,7 +58,7 @@ class PmixLaunch : public Launch {
     if (bridge_) bridge_->hide();
   }
 
-  bool may_leave_mpi() const override { return bridge_ != nullptr; }
+  bool may_skip_mpi_finalize() const override { return bridge_ != nullptr; }
 
   void abort(int code) noexcept override {
     OwnOutput::give_back_at_exit();
@@ -70,7 +71,7 @@ class PmixLaunch : public Launch {
   void finalize() override { client_.finalize(); }
 
  private:
-  /// Ranks are missing: no agreed way out is left, so the step is ended from here.
+  /// Logs `why` and ends the step. Called if ranks are missing, so that the ranks cannot agree on how to end.
   void fail(const std::string& why) noexcept {
     log::error(why);
     abort(static_cast<int>(ExitCode::failed));
@@ -85,8 +86,8 @@ class PmixLaunch : public Launch {
 std::unique_ptr<Launch> open_launch(const LaunchOptions& options) try {
   return std::make_unique<PmixLaunch>(options);
 } catch (const Error& error) {
-  throw Error(fmt::format("{}. srun --mpi=pmix must have started this process; if PMIX_NAMESPACE is left from another "
-                          "launcher, remove it (env -u PMIX_NAMESPACE COMMAND)",
+  throw Error(fmt::format("{}. PMIX_NAMESPACE is set, so srun --mpi=pmix must have started this process. If another "
+                          "launcher set it, remove it: env -u PMIX_NAMESPACE COMMAND",
                           error.what()),
               error.code());
 }

@@ -6,8 +6,8 @@
 
 namespace trainrt::launch {
 
-/// Lets an MPICH that speaks only the PMI-1 wire protocol start in a step that only offers PMIx: it serves that protocol on
-/// a socket pair inside the process, from a thread, and turns puts and barriers into PMIx puts and fences.
+/// Lets an MPICH that speaks only PMI-1 start in a step that offers only PMIx. A thread of the bridge serves PMI-1 over a
+/// socket pair inside this process; the PmiStore turns its puts and barriers into PMIx puts and fences.
 class PmiBridge {
  public:
   explicit PmiBridge(PmiStore store);
@@ -15,10 +15,10 @@ class PmiBridge {
   PmiBridge(const PmiBridge&) = delete;
   PmiBridge& operator=(const PmiBridge&) = delete;
 
-  /// Sets PMI_FD, PMI_RANK and PMI_SIZE for the MPI_Init that follows, and starts the thread.
+  /// Sets PMI_FD, PMI_RANK and PMI_SIZE for the following MPI_Init, and starts the thread.
   void start();
-  /// After MPI_Init: takes the variables out of the environment, so that no child takes itself for this rank. From now on a
-  /// barrier does not wait (PmiServer::end_start).
+  /// Must be called after MPI_Init: removes these variables from the environment, because child processes would take
+  /// themselves for this rank. Later barriers do not wait (PmiServer::end_start()).
   void hide();
 
  private:
@@ -26,10 +26,11 @@ class PmiBridge {
   int size_;
   PmiServer server_;
   std::thread thread_;
-  int server_socket_ = -1;  ///< the other end is MPI's own, which closes it
+  int server_socket_ = -1;  ///< MPI owns and closes the other end of the pair
 };
 
-/// True if this MPI speaks only PMI-1, judged by MPI_Get_library_version(): MPICH not configured --with-pmix.
+/// Returns whether the MPI with this MPI_Get_library_version() text speaks only PMI-1: an MPICH that was not configured
+/// with --with-pmix.
 bool needs_bridge(const std::string& library_version);
 
 }  // namespace trainrt::launch

@@ -13,7 +13,7 @@ namespace trainrt::launch {
 
 namespace {
 
-/// "cmd=put kvsname=a key=b value=c" -> its words. Values hold no blanks in this protocol.
+/// Returns the pairs of a request such as "cmd=put kvsname=a key=b value=c". Values contain no blanks in this protocol.
 std::map<std::string, std::string> words_of(const std::string& line) {
   std::map<std::string, std::string> words;
   std::istringstream in(line);
@@ -39,11 +39,11 @@ bool send_all(int socket, std::string_view text) {
 PmiServer::PmiServer(PmiStore store) : store_(std::move(store)) {}
 
 void PmiServer::serve(int socket) {
-  converse(socket);
-  shutdown(socket, SHUT_RDWR);  // so that MPI does not wait for an answer
+  answer_requests(socket);
+  shutdown(socket, SHUT_RDWR);  // MPI would wait for an answer
 }
 
-void PmiServer::converse(int socket) {
+void PmiServer::answer_requests(int socket) {
   std::string pending;
   char buffer[4096];
   for (;;) {

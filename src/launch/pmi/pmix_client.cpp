@@ -3,24 +3,31 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pmix.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/guarded_tree.hpp"
 #include "core/text/text.hpp"
-#include "launch/pmi/roll_call.hpp"
 
 namespace trainrt::launch {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-pmix_proc_t the_proc{};  // PMIx has one client a process
+pmix_proc_t the_proc{};  // PMIx allows one client per process
 
-void check(pmix_status_t status, const std::string& what) {
-  if (status != PMIX_SUCCESS) throw Error(fmt::format("PMIx: {} failed: {} ({})", what, PMIx_Error_string(status), status));
+void check(pmix_status_t status, const std::string& call) {
+  if (status != PMIX_SUCCESS) throw Error(fmt::format("PMIx: {} failed: {} ({})", call, PMIx_Error_string(status), status));
 }
 
 pmix_proc_t proc_of(pmix_rank_t rank) {
@@ -30,7 +37,7 @@ pmix_proc_t proc_of(pmix_rank_t rank) {
   return proc;
 }
 
-/// A value from what the server gave us at the start: never asks other ranks.
+/// Returns a value that the server gave to this process at the start. Never communicates with other ranks.
 std::optional<std::string> local_text(pmix_rank_t rank, const char* key) {
   const auto proc = proc_of(rank);
   pmix_value_t* value = nullptr;
@@ -47,10 +54,10 @@ std::optional<std::string> local_text(pmix_rank_t rank, const char* key) {
   return text;
 }
 
-/// Calls back once; outlives both the caller and the callback, whichever comes last.
-struct Arrival {
+/// The result of a fence. The caller and the callback share ownership, because either may end first.
+struct FenceResult {
   std::mutex mutex;
-  std::condition_variable arrived;
+  std::condition_variable changed;
   bool done = false;
   pmix_status_t status = PMIX_SUCCESS;
 
@@ -58,22 +65,46 @@ struct Arrival {
     const std::lock_guard lock(mutex);
     done = true;
     status = s;
-    arrived.notify_all();
+    changed.notify_all();
   }
   bool wait_until(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex);
-    return arrived.wait_until(lock, deadline, [&] { return done; });
+    return changed.wait_until(lock, deadline, [&] { return done; });
   }
 };
-using SharedArrival = std::shared_ptr<Arrival>;
+using SharedFenceResult = std::shared_ptr<FenceResult>;
 
 void on_fence(pmix_status_t status, void* data) {
-  const std::unique_ptr<SharedArrival> arrival(static_cast<SharedArrival*>(data));
-  (*arrival)->set(status);
+  const std::unique_ptr<SharedFenceResult> result(static_cast<SharedFenceResult*>(data));
+  (*result)->set(status);
 }
 
 std::chrono::steady_clock::time_point in_seconds(double seconds) {
   return std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<long>(seconds * 1000));
+}
+
+/// Returns the numbers of the ranks that did not reach the fence. Each waiting rank creates a file named by its number in
+/// `shared_dir`/.trainrt-here-`id`, waits, and lists the files; the last rank removes the directory. `id` must be the same
+/// on all ranks of the step, and unique to it. Returns an empty list if the directory cannot be used. (PMIx itself cannot
+/// answer: getting a value of a rank blocks Slurm's plugin for 30 s if the node of that rank has no task left.)
+std::vector<int> ranks_without_file(const std::string& shared_dir, const std::string& id, int rank, int size) {
+  const auto existing = fs::path(shared_dir);
+  const auto board = existing / (".trainrt-here-" + id);
+  std::error_code error;
+  if (shared_dir.empty() || !fs::is_directory(existing, error)) return {};
+  const GuardedTree guarded(shared_dir);
+  at_entry(board, [](int directory, const char* name) { return mkdirat(directory, name, 0777); });
+  const int mine = open_guarded(board / std::to_string(rank), O_WRONLY | O_CREAT);
+  if (mine < 0) return {};
+  close(mine);
+  // All ranks wait in the same fence; slow ranks and file attribute caches need some time.
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::vector<int> missing;
+  for (int other = 0; other < size; ++other)
+    if (!fs::exists(board / std::to_string(other), error)) missing.push_back(other);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // other ranks list the files before they are removed
+  fs::remove_all(board, error);
+  return missing;
 }
 
 }  // namespace
@@ -82,15 +113,13 @@ PmixClient::PmixClient(double timeout_seconds, std::string shared_dir)
     : timeout_seconds_(timeout_seconds), shared_dir_(std::move(shared_dir)) {
   if (const auto status = PMIx_Init(&the_proc, nullptr, 0); status != PMIX_SUCCESS)
     throw Error(
-        fmt::format("PMIx: PMIx_Init failed: {} ({}). In a container, start `trainrt doctor` in the same way: it names "
+        fmt::format("PMIx: PMIx_Init failed: {} ({}). In a container, start `trainrt doctor` in the same way: it lists "
                     "what the container lacks",
                     PMIx_Error_string(status), status));
   const auto size = local_text(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
-  if (!size) throw Error("PMIx: the server does not tell the size of the job (PMIX_JOB_SIZE)");
+  if (!size) throw Error("PMIx: the server does not report the size of the job (PMIX_JOB_SIZE)");
   size_ = std::stoi(*size);
 }
-
-PmixClient::~PmixClient() = default;  // leaving without PMIx_Finalize is how a failed rank takes the step with it
 
 int PmixClient::rank() const { return static_cast<int>(the_proc.rank); }
 std::string PmixClient::space() const { return the_proc.nspace; }
@@ -104,32 +133,30 @@ void PmixClient::put(const std::string& key, const std::string& value) {
   check(status, "put " + key);
 }
 
-void PmixClient::fence(const std::string& what) {
+void PmixClient::fence(const std::string& purpose) {
   check(PMIx_Commit(), "commit");
   bool collect = true;
   pmix_info_t info;
   PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
   const auto proc = proc_of(PMIX_RANK_WILDCARD);
-  auto arrival = std::make_shared<Arrival>();
-  auto passed = std::make_unique<SharedArrival>(arrival);
-  check(PMIx_Fence_nb(&proc, 1, &info, 1, on_fence, passed.get()), "fence (" + what + ")");
+  auto result = std::make_shared<FenceResult>();
+  auto passed = std::make_unique<SharedFenceResult>(result);
+  check(PMIx_Fence_nb(&proc, 1, &info, 1, on_fence, passed.get()), "fence (" + purpose + ")");
   static_cast<void>(passed.release());  // the callback owns it now
-  if (!arrival->wait_until(in_seconds(timeout_seconds_))) {
+  if (!result->wait_until(in_seconds(timeout_seconds_))) {
     std::vector<std::string> missing;
-    for (const auto rank : missing_ranks()) missing.push_back(std::to_string(rank));
+    for (const auto rank : ranks_without_file(shared_dir_, space(), this->rank(), size_))
+      missing.push_back(std::to_string(rank));
+    const bool is_one = missing.size() == 1;
     throw Error(
-        fmt::format("{}: waited {} s, and rank{} {} of {} did not come: look for what ended or holds {} (srun's lines, the "
-                    "node's log)",
-                    what, timeout_seconds_, missing.size() == 1 ? "" : "s", missing.empty() ? "(unknown)" : join(missing),
-                    size_, missing.size() == 1 ? "it" : "them"));
+        fmt::format("{}: rank{} {} of {} did not start within {} s. Check why {} exited or blocks: see srun's messages and "
+                    "the node's log",
+                    purpose, is_one ? "" : "s", missing.empty() ? "(unknown)" : join(missing), size_, timeout_seconds_,
+                    is_one ? "it" : "they"));
   }
   PMIX_INFO_DESTRUCT(&info);
-  check(arrival->status, "fence (" + what + ")");
+  check(result->status, "fence (" + purpose + ")");
 }
-
-// PMIx cannot tell: asking it for what a rank put blocks Slurm's plugin for half a minute if that rank's node has no
-// task left.
-std::vector<int> PmixClient::missing_ranks() const { return missing_by_roll_call(shared_dir_, space(), rank(), size_); }
 
 std::string PmixClient::get(int rank, const std::string& key) const {
   const auto proc = proc_of(static_cast<pmix_rank_t>(rank));

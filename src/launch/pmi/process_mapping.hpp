@@ -6,13 +6,14 @@
 
 namespace trainrt::launch {
 
-/// Node of every rank from a PMI process mapping such as "(vector,(0,1,3),(1,2,1))": triples of first node, number of nodes
-/// and ranks a node, laid out in order and repeated until every rank has its place (MPICH's PMI_process_mapping;
-/// PMIX_ANL_MAP). Empty if the text is not of that form.
+/// Returns the node index of each of `size` ranks from a PMI process mapping such as "(vector,(0,1,3),(1,2,1))". Each
+/// triple holds the first node, the number of nodes and the ranks per node; the triples are assigned in order, and repeated
+/// until all ranks are assigned (PMI_process_mapping of MPICH, PMIX_ANL_MAP). Returns an empty list if the text is
+/// malformed.
 std::vector<int> nodes_from_mapping(std::string_view mapping, int size);
 
-/// The same the other way round, of a dense list of nodes; as a period that repeats if the whole is long. "" if that
-/// is too long for a value of PMI-1: MPI then compares host names.
+/// Returns the PMI process mapping of `node_of_rank`, the inverse of nodes_from_mapping(). A long mapping is shortened to
+/// its period if it has one. Returns "" if it is too long for a PMI-1 value; MPI then compares host names instead.
 std::string mapping_of_nodes(std::span<const int> node_of_rank);
 
 }  // namespace trainrt::launch

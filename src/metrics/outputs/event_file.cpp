@@ -14,7 +14,7 @@ namespace {
 
 constexpr int byte_bits = 8;
 
-/// CRC-32C (RFC 3720, B.4), rotated and shifted so that a checksum among the data does not look like the data's own.
+/// Returns the CRC-32C (RFC 3720, B.4), masked as TFRecord requires: data that contain a checksum must not match their own.
 std::uint32_t masked_crc(std::string_view bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());
@@ -36,7 +36,7 @@ std::string framed(const tensorboard::Event& event) {
   return length + little_endian(masked_crc(length)) + data + little_endian(masked_crc(data));
 }
 
-constexpr std::size_t head_bytes = 12, tail_bytes = 4;  // around an event's data
+constexpr std::size_t head_bytes = 12, tail_bytes = 4;  // before and after the data of an event
 
 template <class Number>
 Number read_little_endian(std::string_view bytes) {
@@ -46,7 +46,7 @@ Number read_little_endian(std::string_view bytes) {
   return number;
 }
 
-/// The whole event that `bytes` begin with, its checksums too; "" if there is none, or it is damaged.
+/// Returns the event at the beginning of `bytes`, including its checksums; "" if it is incomplete or damaged.
 std::string_view first_event(std::string_view bytes) {
   if (bytes.size() < head_bytes + tail_bytes) return {};
   const auto length = read_little_endian<std::uint64_t>(bytes);
@@ -58,7 +58,7 @@ std::string_view first_event(std::string_view bytes) {
   return bytes.substr(0, head_bytes + length + tail_bytes);
 }
 
-tensorboard::Event begun_event(const Record& record) {
+tensorboard::Event empty_event(const Record& record) {
   tensorboard::Event event;
   event.set_wall_time(record.number("_timestamp").value_or(0));
   event.set_step(record.iteration);
@@ -110,7 +110,7 @@ std::string event_file_head(std::string_view config) {
 }
 
 std::string event_of(const Record& record) {
-  auto event = begun_event(record);
+  auto event = empty_event(record);
   for (const auto& [key, value] : record.values) {
     const auto number = Record::real_of(value);
     if (!number || !is_shown(key)) continue;
@@ -122,19 +122,19 @@ std::string event_of(const Record& record) {
 }
 
 std::string event_of(const Record& record, const std::map<std::string, Histogram>& histograms) {
-  auto event = begun_event(record);
+  auto event = empty_event(record);
   for (const auto& [name, histogram] : histograms) put(*event.mutable_summary(), name, histogram);
   return framed(event);
 }
 
 std::map<std::int64_t, std::string_view> histogram_events(std::string_view file) {
   std::map<std::int64_t, std::string_view> found;
-  for (auto whole = first_event(file); !whole.empty(); whole = first_event(file)) {
-    file.remove_prefix(whole.size());
+  for (auto framed_event = first_event(file); !framed_event.empty(); framed_event = first_event(file)) {
+    file.remove_prefix(framed_event.size());
     tensorboard::Event event;
-    const auto data = whole.substr(head_bytes, whole.size() - head_bytes - tail_bytes);
+    const auto data = framed_event.substr(head_bytes, framed_event.size() - head_bytes - tail_bytes);
     if (!event.ParseFromArray(data.data(), static_cast<int>(data.size()))) break;
-    if (event.summary().value_size() > 0 && event.summary().value(0).has_histo()) found.emplace(event.step(), whole);
+    if (event.summary().value_size() > 0 && event.summary().value(0).has_histo()) found.emplace(event.step(), framed_event);
   }
   return found;
 }

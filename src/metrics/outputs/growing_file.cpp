@@ -2,12 +2,9 @@
 
 namespace trainrt::metrics {
 
-void GrowingFile::write_anew(std::string_view bytes) {
+void GrowingFile::rewrite(std::string_view bytes) {
   file_.reset();
-  run_dir_.write_aside(name_, bytes);
-  AppendFile file(run_dir_.aside(name_));  // before it is moved: a newer attempt may put its own in that place
-  run_dir_.move_out(name_);
-  file_.emplace(std::move(file));
+  file_.emplace(AppendFile::replace(run_dir_, name_, bytes));
 }
 
 void GrowingFile::append(std::string_view bytes) try { file_->append(bytes); } catch (...) {

@@ -9,16 +9,16 @@
 
 namespace trainrt::metrics {
 
-/// A file of a run directory that is derived from the records, and grows with them.
+/// A file of the run directory that is derived from the records and grows with them.
 class GrowingFile {
  public:
   GrowingFile(io::FencedDirectory run_dir, std::string name) : run_dir_(std::move(run_dir)), name_(std::move(name)) {}
 
-  /// Whether append() can follow; false at first, and after a failure.
-  bool is_whole() const { return file_.has_value(); }
-  /// Puts a whole file in its place. Throws what FencedDirectory does.
-  void write_anew(std::string_view bytes);
-  /// Throws StorageError: something is missing then, or half of it is there.
+  /// Returns whether append() may be called: false before the first rewrite(), and after an error.
+  bool is_complete() const { return file_.has_value(); }
+  /// Replaces the file by one that contains `bytes`. Throws the errors of FencedDirectory.
+  void rewrite(std::string_view bytes);
+  /// Appends `bytes`. Throws StorageError; the file may then end with a part of them, and must be rewritten.
   void append(std::string_view bytes);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t buckets = 64;
 constexpr std::size_t block_elements = 1024;
 
-/// Calls `take` with the values in blocks, as doubles.
+/// Calls `take` with blocks of the values, converted to double.
 template <class T, class Decode, class Take>
 void in_blocks(std::span<const std::byte> bytes, Decode decode, Take take) {
   const std::span elements(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
@@ -29,12 +29,12 @@ void in_blocks(std::span<const std::byte> bytes, Decode decode, Take take) {
 
 template <class Take>
 void for_values(DType dtype, std::span<const std::byte> bytes, Take take) {
-  const auto as_it_is = [](auto value) { return value; };
+  const auto unchanged = [](auto value) { return value; };
   switch (dtype) {
     case DType::f64:
-      return in_blocks<double>(bytes, as_it_is, take);
+      return in_blocks<double>(bytes, unchanged, take);
     case DType::f32:
-      return in_blocks<float>(bytes, as_it_is, take);
+      return in_blocks<float>(bytes, unchanged, take);
     case DType::f16:
       return in_blocks<std::uint16_t>(bytes, from_f16, take);
     case DType::bf16:
@@ -44,22 +44,22 @@ void for_values(DType dtype, std::span<const std::byte> bytes, Take take) {
     case DType::f8e5m2:
       return in_blocks<std::uint8_t>(bytes, from_f8e5m2, take);
     case DType::i64:
-      return in_blocks<std::int64_t>(bytes, as_it_is, take);
+      return in_blocks<std::int64_t>(bytes, unchanged, take);
     case DType::i32:
-      return in_blocks<std::int32_t>(bytes, as_it_is, take);
+      return in_blocks<std::int32_t>(bytes, unchanged, take);
     case DType::i16:
-      return in_blocks<std::int16_t>(bytes, as_it_is, take);
+      return in_blocks<std::int16_t>(bytes, unchanged, take);
     case DType::i8:
-      return in_blocks<std::int8_t>(bytes, as_it_is, take);
+      return in_blocks<std::int8_t>(bytes, unchanged, take);
     case DType::u8:
-      return in_blocks<std::uint8_t>(bytes, as_it_is, take);
+      return in_blocks<std::uint8_t>(bytes, unchanged, take);
     case DType::boolean:
       return in_blocks<std::uint8_t>(
           bytes, [](std::uint8_t value) { return value != 0 ? 1 : 0; }, take);
   }
 }
 
-/// Sums of many values side by side: a processor adds several at a time, and waits for no sum before.
+/// Accumulates minimum, maximum and sums in independent lanes, which the compiler turns into vector instructions.
 struct Lanes {
   static constexpr std::size_t count = 8;
   using Values = std::array<double, count>;
@@ -88,7 +88,7 @@ struct Lanes {
 
 double total(const Lanes::Values& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// Everything but the buckets.
+/// Returns a histogram without buckets.
 Histogram sums_of(DType dtype, std::span<const std::byte> bytes) {
   Lanes lanes;
   for_values(dtype, bytes, [&](std::span<const double> values) { lanes.add(values); });
@@ -103,14 +103,15 @@ Histogram sums_of(DType dtype, std::span<const std::byte> bytes) {
   return found;
 }
 
-/// `edges`: one more than there are buckets.
+/// Adds the values to the buckets of `histogram`. `edges` has the lower edge of the first bucket and the upper edge of
+/// each.
 void count_into(Histogram& histogram, const std::array<double, buckets + 1>& edges, std::span<const double> values) {
   const double scale = static_cast<double>(buckets) / (histogram.max - histogram.min);
   for (const double value : values) {
     if (!(value - value == 0)) continue;
     auto bucket = std::min(static_cast<std::size_t>((value - histogram.min) * scale), buckets - 1);
     if (value < edges[bucket])
-      --bucket;  // the product was rounded
+      --bucket;  // the product was rounded up
     else if (bucket + 1 < buckets && value >= edges[bucket + 1])
       ++bucket;
     ++histogram.in_bucket[bucket];

@@ -21,27 +21,27 @@ namespace trainrt::metrics {
 
 namespace {
 
-constexpr auto look = std::chrono::milliseconds(100);
-constexpr double first_pause_s = 1, longest_pause_s = 600;
+constexpr auto poll_interval = std::chrono::milliseconds(100);
+constexpr double min_pause_s = 1, max_pause_s = 600;  // before a restart
 constexpr double wait_after_failure_s = 2;
 constexpr double between_notes_s = 1;
-constexpr std::size_t most_unread_bytes = std::size_t{64} << 10;  // what a pipe holds; the rest stays in the queue
-constexpr std::size_t most_logged_bytes = std::size_t{1} << 20;   // of one attempt
-constexpr std::size_t longest_answer = 100;
-constexpr int is_of_no_use = 64;  // exit code of a program that another start would not help
+constexpr std::size_t max_unread_bytes = std::size_t{64} << 10;  // capacity of a pipe; further lines stay in the queue
+constexpr std::size_t max_logged_bytes = std::size_t{1} << 20;   // per attempt
+constexpr std::size_t max_answer_bytes = 100;
+constexpr int do_not_restart = 64;  // exit code of a program that a restart would not help
 
 }  // namespace
 
-ProgramFeed::ProgramFeed(Setup setup, std::vector<Line> backlog)
+ProgramFeed::ProgramFeed(Setup setup, std::vector<ReportLine> backlog)
     : setup_(std::move(setup)),
       kept_(setup_.kept),
       lines_(std::make_move_iterator(backlog.begin()), std::make_move_iterator(backlog.end())),
       of_backlog_(lines_.size()),
       log_(setup_.log),
-      pause_s_(first_pause_s),
+      pause_s_(min_pause_s),
       noted_kept_(setup_.kept),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  forget_until(kept_);
+  drop_until(kept_);
   thread_ = thread_without_signals([this] { run(); });
 }
 
@@ -50,15 +50,15 @@ ProgramFeed::~ProgramFeed() {
   close(wake_);
 }
 
-void ProgramFeed::add(Line line) {
+void ProgramFeed::add(ReportLine line) {
   {
     const std::lock_guard lock(mutex_);
-    if (line.report <= kept_) return;  // made again after a restart: it has it
+    if (line.report <= kept_) return;  // repeated after a restart of the run; the program has it
     if (lines_.size() - of_backlog_ < setup_.queue) {
       lines_.push_back(std::move(line));
     } else if (dropped_++ == 0) {
-      log::warning(fmt::format("{} is {} reports behind: others are dropped for it from here on, and counted. {}",
-                               setup_.name, setup_.queue, "result.json has them all"));
+      log::warning(fmt::format("{} is {} reports behind: later reports are dropped until it catches up. {}", setup_.name,
+                               setup_.queue, "result.json has all reports"));
     }
   }
   wake();
@@ -73,9 +73,9 @@ void ProgramFeed::end(std::string last_line) {
   if (is_given_up_) return;
   const auto missing = static_cast<std::int64_t>(lines_.size());
   if (missing > 0)
-    log::warning(fmt::format("{} has not kept the last {} within {:.3g} s; it gets them if the run goes on", setup_.name,
+    log::warning(fmt::format("{} has not kept the last {} within {:.3g} s; it gets them if the run continues", setup_.name,
                              counted(missing, "report"), setup_.wait_s));
-  if (dropped_ > 0) log::warning(fmt::format("{} was not given {}", setup_.name, counted(dropped_, "report")));
+  if (dropped_ > 0) log::warning(fmt::format("{} did not get {}", setup_.name, counted(dropped_, "report")));
 }
 
 void ProgramFeed::finish(double limit_s) {
@@ -99,22 +99,22 @@ void ProgramFeed::run() {
     if (!program_ && !is_given_up_ && monotonic_seconds() >= start_at_) start();
     if (program_) {
       send_lines();
-      hear(program_->exchange(look, wake_));
-      take_what_was_read();
-      if (const auto code = program_->exit_code()) take_end(*code);
+      take_output(program_->exchange(poll_interval, wake_));
+      confirm_read_lines();
+      if (const auto code = program_->exit_code()) take_exit(*code);
     } else {
       pollfd ready{wake_, POLLIN, 0};
-      poll(&ready, 1, static_cast<int>(look.count()));
+      poll(&ready, 1, static_cast<int>(poll_interval.count()));
     }
     std::uint64_t wakes = 0;
     static_cast<void>(!read(wake_, &wakes, sizeof wakes));
-    if (monotonic_seconds() - noted_at_ >= between_notes_s) take_note();
+    if (monotonic_seconds() - noted_at_ >= between_notes_s) store_position();
   }
   program_.reset();
-  take_note();
+  store_position();
 }
 
-void ProgramFeed::take_note() {
+void ProgramFeed::store_position() {
   const auto kept = kept_.load(), dropped = dropped_.load();
   if (kept == noted_kept_ && dropped == noted_dropped_) return;
   noted_at_ = monotonic_seconds();
@@ -137,7 +137,7 @@ void ProgramFeed::start() {
     program_ = std::make_unique<LineProgram>(setup_.command, setup_.environment);
   } catch (const Error& error) {
     log::warning(fmt::format("{}: {}", setup_.name, error.what()));
-    start_at_ = monotonic_seconds() + std::exchange(pause_s_, std::min(2 * pause_s_, longest_pause_s));
+    start_at_ = monotonic_seconds() + std::exchange(pause_s_, std::min(2 * pause_s_, max_pause_s));
     return;
   }
   log_.begin_with_output(setup_.command);
@@ -153,7 +153,7 @@ void ProgramFeed::start() {
 
 void ProgramFeed::send_lines() {
   const std::lock_guard lock(mutex_);
-  while (sent_.size() < lines_.size() && program_->unread() < most_unread_bytes) {
+  while (sent_.size() < lines_.size() && program_->unread() < max_unread_bytes) {
     const auto& line = lines_[sent_.size()];
     program_->send(line.text);
     sent_.push_back({line.report, sent_bytes_ += line.text.size()});
@@ -165,43 +165,43 @@ void ProgramFeed::send_lines() {
   has_last_line_ = true;
 }
 
-void ProgramFeed::hear(const LineProgram::Heard& heard) {
+void ProgramFeed::take_output(const LineProgram::Heard& heard) {
   for (const char each : heard.output) {
     if (each != '\n') {
-      if (answer_.size() < longest_answer) answer_ += each;
+      if (answer_.size() < max_answer_bytes) answer_ += each;
       continue;
     }
-    take_answer(std::exchange(answer_, {}));
+    take_confirmation(std::exchange(answer_, {}));
   }
-  if (!heard.errors.empty()) keep_errors(heard.errors);
+  if (!heard.errors.empty()) log_errors(heard.errors);
 }
 
-void ProgramFeed::take_answer(const std::string& line) {
+void ProgramFeed::take_confirmation(const std::string& line) {
   const auto number = parse_integer(trim(line));
   if (!number || *number < 0) return;
   answers_ = true;
-  forget_until(*number);
+  drop_until(*number);
 }
 
-void ProgramFeed::keep_errors(const std::string& text) {
+void ProgramFeed::log_errors(const std::string& text) {
   last_error_ = last_lines(last_error_ + text, 3, 500);
-  if (logged_bytes_ >= most_logged_bytes) return;
+  if (logged_bytes_ >= max_logged_bytes) return;
   logged_bytes_ += text.size();
   log_.add(text);
-  if (logged_bytes_ >= most_logged_bytes)
-    log_.add("\n(trainrt: it writes too much: the rest of this attempt is left out)\n");
+  if (logged_bytes_ >= max_logged_bytes)
+    log_.add("\n(trainrt: the program has written 1 MiB; the rest of this attempt is not logged)\n");
 }
 
-void ProgramFeed::take_what_was_read() {
+void ProgramFeed::confirm_read_lines() {
   if (answers_) return;
   const auto read_bytes = sent_bytes_ - program_->unread();
   std::int64_t report = 0;
   for (const auto& sent : sent_)
     if (sent.end <= read_bytes) report = sent.report;
-  forget_until(report);
+  drop_until(report);
 }
 
-void ProgramFeed::forget_until(std::int64_t report) {
+void ProgramFeed::drop_until(std::int64_t report) {
   const std::lock_guard lock(mutex_);
   kept_ = std::max(kept_.load(), report);
   while (!lines_.empty() && lines_.front().report <= report) {
@@ -211,23 +211,23 @@ void ProgramFeed::forget_until(std::int64_t report) {
   }
 }
 
-void ProgramFeed::take_end(int exit_code) {
+void ProgramFeed::take_exit(int exit_code) {
   while (true) {
     const auto heard = program_->exchange(std::chrono::milliseconds(0), -1);
     if (heard.output.empty() && heard.errors.empty()) break;
-    hear(heard);
+    take_output(heard);
   }
-  take_what_was_read();
+  confirm_read_lines();
   program_.reset();
   if (has_last_line_ && exit_code == 0) return;
-  is_given_up_ = exit_code == is_of_no_use;
-  if (kept_ > kept_at_start_) pause_s_ = first_pause_s;
-  const auto what_now = is_given_up_     ? std::string("it is left out until the run's next start")
-                        : has_last_line_ ? "it is not started again"
-                                         : fmt::format("it is started again in {:.0f} s", pause_s_);
-  log::warning(fmt::format("{} ended with exit {}; {}{}{}", setup_.name, exit_code, what_now,
+  is_given_up_ = exit_code == do_not_restart;
+  if (kept_ > kept_at_start_) pause_s_ = min_pause_s;
+  const auto consequence = is_given_up_     ? std::string("it will be restarted at the next start of the run")
+                           : has_last_line_ ? "it will not be restarted"
+                                            : fmt::format("it will be restarted in {:.0f} s", pause_s_);
+  log::warning(fmt::format("{} exited with {}; {}{}{}", setup_.name, exit_code, consequence,
                            last_error_.empty() ? "" : ": ", trim(last_error_)));
-  start_at_ = monotonic_seconds() + std::exchange(pause_s_, std::min(2 * pause_s_, longest_pause_s));
+  start_at_ = monotonic_seconds() + std::exchange(pause_s_, std::min(2 * pause_s_, max_pause_s));
 }
 
 }  // namespace trainrt::metrics

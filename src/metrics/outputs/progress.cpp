@@ -19,7 +19,7 @@ std::string shown(double number) { return fmt::format("{:.4g}", number); }
 std::string shown(std::int64_t number) { return fmt::format("{}", number); }
 std::string shown(const std::string& text) { return text; }
 
-/// At most `width` columns; whole UTF-8 characters, each taken as one column.
+/// Returns at most the first `width` UTF-8 characters; each is assumed to be one column wide.
 std::string cut(const std::string& text, std::size_t width) {
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -49,27 +49,28 @@ std::string bar(std::int64_t done, std::int64_t total) {
   return fmt::format("[{}{}] {:3}%", std::string(filled, '#'), std::string(width - filled, '-'), reached * 100 / total);
 }
 
-Progress::Progress(std::string run_name, Screen screen, std::function<double()> now, std::function<std::string()> time_left)
-    : run_name_(plain_text(run_name)), screen_(std::move(screen)), now_(std::move(now)), time_left_(std::move(time_left)) {}
+ProgressSink::ProgressSink(std::string run_name, ProgressOutput output, std::function<double()> now,
+                           std::function<std::string()> time_left)
+    : run_name_(plain_text(run_name)), output_(std::move(output)), now_(std::move(now)), time_left_(std::move(time_left)) {}
 
-Progress::~Progress() { leave_last_row(); }
+ProgressSink::~ProgressSink() { leave_last_row(); }
 
-void Progress::begin(const std::vector<Record>&) {
+void ProgressSink::begin(const std::vector<Record>&) {
   shown_s_ = reported_s_ = now_();
   shown_step_ = step_;
 }
 
-double Progress::seconds_of(const Record& record) {
+double ProgressSink::seconds_of(const Record& record) {
   const double since = now_() - std::exchange(reported_s_, now_());
   return record.number("_time_this_iter_s").value_or(since);
 }
 
-void Progress::write(const Record& record) {
+void ProgressSink::write(const Record& record) {
   const double seconds = seconds_of(record);
   ++since_shown_;
   taken_s_ += seconds;
   waiting_ = record;
-  if (!screen_.every_report && interval_s_ > 0 && now_() - shown_s_ < interval_s_) return;
+  if (!output_.every_report && interval_s_ > 0 && now_() - shown_s_ < interval_s_) return;
   show(record);
   if (taken_)
     interval_s_ = terminal_interval_s;
@@ -77,8 +78,8 @@ void Progress::write(const Record& record) {
     interval_s_ = interval_s_ > 0 ? std::min(2 * interval_s_, last_interval_s) : first_interval_s;
 }
 
-/// What every form of the line says. Steps are left out if nobody counts them, or each report is one.
-std::string Progress::line_of(const Record& record) const {
+/// Returns the line without run name and bar. Omits the step if the run does not count steps, or reports at each step.
+std::string ProgressSink::line_of(const Record& record) const {
   const auto steps = step_ - shown_step_;
   const bool with_steps = step_ > 0 && step_ != record.iteration;
   auto line = summary(record);
@@ -93,13 +94,13 @@ std::string Progress::line_of(const Record& record) const {
   return line;
 }
 
-void Progress::show(const Record& record) {
+void ProgressSink::show(const Record& record) {
   const auto line = line_of(record);
-  const auto size = screen_.every_report ? std::nullopt : screen_.size();
+  const auto size = output_.every_report ? std::nullopt : output_.size();
   if (size)
     show_in_last_row(*size, run_name_ + ": " + (total_ > 0 ? bar(record.iteration, total_) + "  " : "") + line);
   else
-    screen_.write(run_name_ + ": " + line + "\n");
+    output_.write(run_name_ + ": " + line + "\n");
   last_line_ = run_name_ + ": " + line;
   shown_s_ = now_();
   shown_step_ = step_;
@@ -108,28 +109,28 @@ void Progress::show(const Record& record) {
   waiting_.reset();
 }
 
-void Progress::show_in_last_row(TerminalSize size, const std::string& line) {
+void ProgressSink::show_in_last_row(TerminalSize size, const std::string& line) {
   std::string text;
   if (taken_ != size) {
-    if (taken_) text += last_row::give_back(*taken_);  // the window has another size now
+    if (taken_) text += last_row::give_back(*taken_);  // the size of the window has changed
     text += last_row::take(size);
     taken_ = size;
     last_row::note_taken(true);
   }
-  screen_.write(text + last_row::show(size, cut(line, size.columns - 1)));
+  output_.write(text + last_row::show(size, cut(line, size.columns - 1)));
 }
 
-void Progress::leave_last_row() {
+void ProgressSink::leave_last_row() {
   if (!taken_) return;
-  screen_.write(last_row::give_back(*std::exchange(taken_, std::nullopt)));
+  output_.write(last_row::give_back(*std::exchange(taken_, std::nullopt)));
   last_row::note_taken(false);
 }
 
-void Progress::end() {
+void ProgressSink::end() {
   if (const auto last = std::exchange(waiting_, std::nullopt)) show(*last);
   if (!taken_) return;
   leave_last_row();
-  screen_.write(last_line_ + "\n");
+  output_.write(last_line_ + "\n");
 }
 
 }  // namespace trainrt::metrics

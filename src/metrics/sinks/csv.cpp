@@ -1,4 +1,4 @@
-// progress.csv: one row a report, one column a key, in the order in which the keys first appeared.
+// Sink "csv": progress.csv with one row per report and one column per key, in the order in which the keys first appeared.
 #include <algorithm>
 
 #include "metrics/csv.hpp"
@@ -17,23 +17,23 @@ class CsvSink final : public Sink {
     records_ = history;
     columns_.clear();
     for (const auto& record : history) add_columns(record);
-    write_anew();
+    rewrite();
   }
 
   void write(const Record& record) override {
     records_.push_back(record);
-    if (add_columns(record) || !file_.is_whole())
-      write_anew();
+    if (add_columns(record) || !file_.is_complete())
+      rewrite();
     else
       file_.append(csv_row(columns_, record));
   }
 
   void end() override {
-    if (!file_.is_whole()) write_anew();
+    if (!file_.is_complete()) rewrite();
   }
 
  private:
-  /// Whether there were new keys.
+  /// Adds the keys of `record`, and returns whether any were new.
   bool add_columns(const Record& record) {
     const auto before = columns_.size();
     for (const auto& [key, value] : record.values)
@@ -41,15 +41,15 @@ class CsvSink final : public Sink {
     return columns_.size() > before;
   }
 
-  void write_anew() {
+  void rewrite() {
     auto text = csv_header(columns_);
     for (const auto& record : records_) text += csv_row(columns_, record);
-    file_.write_anew(text);
+    file_.rewrite(text);
   }
 
   GrowingFile file_;
   std::vector<std::string> columns_;
-  std::vector<Record> records_;  ///< for the day when a new key appears
+  std::vector<Record> records_;  ///< all records of the run, for rewrite()
 };
 
 }  // namespace
@@ -58,7 +58,7 @@ namespace plugins {
 
 extern const SinkKind csv{
     .name = "csv",
-    .help = "progress.csv: one row a report",
+    .help = "progress.csv: one row per report",
     .options = {},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<CsvSink>(context); }};
 

@@ -1,4 +1,5 @@
-// metrics.h5: what hdf5_schemas/metrics.json says. Built in memory, written aside and renamed: readers see a whole file.
+// Sink "hdf5": metrics.h5 with the layout of hdf5_schemas/metrics.json. The file is built in memory and replaced by a
+// rename, so readers always see a complete file.
 #include "core/host.hpp"
 #include "metrics/sink.hpp"
 #include "metrics/typed_columns.hpp"
@@ -48,11 +49,11 @@ namespace plugins {
 
 extern const SinkKind hdf5{
     .name = "hdf5",
-    .help = "metrics.h5: /iteration and one dataset a key under /metrics",
+    .help = "metrics.h5: /iteration and one dataset per key under /metrics",
     .options = {{.key = "interval",
                  .type = OptionType::real,
                  .default_value = "30",
-                 .help = "how long at least between two writes of the file while the run goes on",
+                 .help = "minimum time between two writes of the file during the run",
                  .range = any_time,
                  .unit = "seconds"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<Hdf5Sink>(context); }};

@@ -1,4 +1,5 @@
-// Your own program, or one of trainrt.sinks: each report as a line of JSON on its standard input (src/metrics/README.md).
+// Sink "program": sends each report as a line of JSON to the standard input of a program of the user, or of trainrt.sinks
+// (protocol: src/metrics/README.md).
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 std::string line_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
-ProgramFeed::Line line_of(const Record& record) {
+ProgramFeed::ReportLine line_of(const Record& record) {
   const auto text = fmt::format(R"({{"type":"report","iteration":{},"metrics":{}}})", record.iteration, to_json(record));
   return {record.iteration, text + '\n'};
 }
@@ -29,15 +30,15 @@ Variables environment_of_program() {
   return variables;
 }
 
-/// The file that says, from one attempt to the next, which reports the program has.
-class Note {
+/// Reads and writes sink_NAME.json, which stores across attempts which reports the program has kept.
+class KeptReports {
  public:
-  Note(const SinkContext& context)
+  explicit KeptReports(const SinkContext& context)
       : run_dir_(context.run_dir), name_(fmt::format("sink_{}.json", context.name)), run_id_(context.run_id) {
     const auto path = run_dir_.path() + '/' + name_;
     if (!std::filesystem::exists(path)) return;
     const auto note = Json::parse(io::read_file(path), nullptr, false);
-    if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;  // damaged, or of a run that was copied
+    if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;  // damaged, or copied from another run
     if (const auto kept = note.value("kept", Json()); kept.is_number_unsigned()) kept_ = kept.get<std::int64_t>();
     if (const auto dropped = note.value("dropped", Json()); dropped.is_number_unsigned())
       dropped_ = dropped.get<std::int64_t>();
@@ -56,24 +57,24 @@ class Note {
 
 class ProgramSink final : public Sink {
  public:
-  explicit ProgramSink(SinkContext context) : context_(std::move(context)), note_(context_) {}
+  explicit ProgramSink(SinkContext context) : context_(std::move(context)), kept_reports_(context_) {}
 
   void begin(const std::vector<Record>& history) override {
     io::make_directories(context_.run_dir.path() + "/logs");
-    std::vector<ProgramFeed::Line> backlog;
+    std::vector<ProgramFeed::ReportLine> backlog;
     for (const auto& record : history)
-      if (record.iteration > note_.kept()) backlog.push_back(line_of(record));
+      if (record.iteration > kept_reports_.kept()) backlog.push_back(line_of(record));
     const auto& options = context_.options;
     feed_ = std::make_unique<ProgramFeed>(
         ProgramFeed::Setup{.name = "sink." + context_.name,
                            .command = options.text("program"),
                            .environment = environment_of_program(),
                            .log = fmt::format("{}/logs/sink.{}.log", context_.run_dir.path(), context_.name),
-                           .kept = note_.kept(),
+                           .kept = kept_reports_.kept(),
                            .queue = static_cast<std::size_t>(options.integer("queue")),
                            .wait_s = options.real("wait"),
                            .greeting = [this](std::int64_t kept) { return greeting(kept); },
-                           .note = [this](std::int64_t kept, std::int64_t dropped) { note_.write(kept, dropped); }},
+                           .note = [this](std::int64_t kept, std::int64_t dropped) { kept_reports_.write(kept, dropped); }},
         std::move(backlog));
   }
   void write(const Record& record) override {
@@ -96,7 +97,7 @@ class ProgramSink final : public Sink {
   }
 
   SinkContext context_;
-  Note note_;
+  KeptReports kept_reports_;
   std::unique_ptr<ProgramFeed> feed_;
 };
 
@@ -107,18 +108,18 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "sink_*.json: how far a program is that gets each report as a line of JSON; [sink.NAME] of any other name is one "
-        "too",
-    .options = {{.key = "program", .help = "for /bin/sh; it runs beside rank 0", .required = true},
+        "sink_*.json: position of a program that gets each report as a line of JSON; any other name of [sink.NAME] is "
+        "also a program",
+    .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,
                  .default_value = "1000",
-                 .help = "how many reports wait for it if it is slow; later ones are dropped for it, and counted",
+                 .help = "maximum number of reports that wait for a slow program; later ones are dropped and counted",
                  .range = {.least = 1, .most = 1e9}},
                 {.key = "wait",
                  .type = OptionType::real,
                  .default_value = "10",
-                 .help = "how long the end of the run waits for it",
+                 .help = "how long the end of the run waits for the program",
                  .range = any_time,
                  .unit = "seconds"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<ProgramSink>(context); }};

@@ -14,12 +14,12 @@ void write_to_standard_output(std::string_view text) { OwnOutput::say(OwnOutput:
 namespace plugins {
 
 extern const SinkKind progress{.name = "progress",
-                               .help = "how the run gets on, on standard output",
+                               .help = "progress of the run on standard output",
                                .options = {},
                                .open = [](const SinkContext& context) -> std::unique_ptr<Sink> {
-                                 return std::make_unique<Progress>(
+                                 return std::make_unique<ProgressSink>(
                                      context.run_name,
-                                     Screen{terminal_of_output, write_to_standard_output, context.every_report},
+                                     ProgressOutput{terminal_of_output, write_to_standard_output, context.every_report},
                                      monotonic_seconds, context.time_left);
                                }};
 

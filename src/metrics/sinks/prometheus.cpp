@@ -1,4 +1,4 @@
-// metrics.prom: the last report, for Prometheus: a text file as node exporter's textfile collector reads it.
+// Sink "prometheus": metrics.prom with the last report, in the text format that node exporter's textfile collector reads.
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 #include <cmath>
 #include <string>
@@ -38,7 +38,7 @@ class PrometheusSink final : public Sink {
     if (!history.empty()) last_ = history.back();
     put();
   }
-  void expect(std::int64_t iterations) override { expected_ = iterations; }
+  void expect_iterations(std::int64_t iterations) override { expected_ = iterations; }
   void at_step(std::int64_t step) override { step_ = step; }
   void write(const Record& record) override {
     last_ = record;
@@ -88,11 +88,11 @@ namespace plugins {
 extern const SinkKind prometheus{
     .name = "prometheus",
     .help = "metrics.prom: the last report, for the textfile collector of Prometheus' node exporter",
-    .options =
-        {{.key = "folder",
-          .type = OptionType::path,
-          .help = "the collector's, on the node of rank 0, which gets trainrt_RUN.prom instead; the run directory if it is "
-                  "not given"}},
+    .options = {{.key = "folder",
+                 .type = OptionType::path,
+                 .help =
+                     "directory of the collector on the node of rank 0, for trainrt_RUN.prom; default: metrics.prom in the "
+                     "run directory"}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<PrometheusSink>(context); }};
 
 }  // namespace plugins

@@ -1,4 +1,4 @@
-// events.out.tfevents.trainrt: what TensorBoard shows, written as it goes.
+// Sink "tensorboard": events.out.tfevents.trainrt with the numbers of each report, histograms of tensors, and the config.
 #include <map>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace trainrt::metrics {
 namespace {
 
 constexpr const char* file_name = "events.out.tfevents.trainrt";
-constexpr std::size_t most_unwritten = 64 << 20;  // bytes of histograms that are held while the file cannot be written
+constexpr std::size_t max_unwritten_bytes = 64 << 20;  // of histograms, while the file cannot be written
 
 std::string lines_of(const std::vector<std::pair<std::string, std::string>>& config) {
   std::string lines;
@@ -25,8 +25,8 @@ std::string lines_of(const std::vector<std::pair<std::string, std::string>>& con
   return lines;
 }
 
-/// The numbers can be had again from result.json. Histograms are in this file alone: when it is written anew they are taken
-/// over from what is there.
+/// Writes the event file. Numbers can be restored from result.json. Histograms are stored in this file only, so rewrite()
+/// copies them from the old file.
 class TensorBoardSink final : public Sink {
  public:
   explicit TensorBoardSink(const SinkContext& context)
@@ -38,7 +38,7 @@ class TensorBoardSink final : public Sink {
 
   void begin(const std::vector<Record>& history) override {
     records_ = history;
-    write_anew();
+    rewrite();
   }
   bool wants_state(std::int64_t iteration) const override { return !patterns_.empty() && iteration % interval_ == 0; }
   void at_state(const State& state, const HostBytes& bytes_of) override {
@@ -46,56 +46,55 @@ class TensorBoardSink final : public Sink {
     for (const auto& entry : state.tensors())
       if (chosen_by(patterns_, entry.name) && !histograms_.contains(entry.name))
         histograms_[entry.name] = histogram_of(entry.local.dtype, bytes_of(entry));
-    if (histograms_.empty() && !std::exchange(is_said_, true))
-      log::warning(
-          fmt::format("no tensor of the State has a name that [sink.tensorboard] histograms = {} means", join(patterns_)));
+    if (histograms_.empty() && !std::exchange(has_warned_, true))
+      log::warning(fmt::format("[sink.tensorboard] histograms = {} matches no tensor of the State", join(patterns_)));
   }
   void write(const Record& record) override {
     const auto shown = std::exchange(histograms_, {});
     records_.push_back(record);
     if (!shown.empty()) hold(record.iteration, event_of(record, shown));
-    if (!file_.is_whole()) return write_anew();
+    if (!file_.is_complete()) return rewrite();
     file_.append(event_of(record) + (shown.empty() ? "" : unwritten_.at(record.iteration)));
     unwritten_.clear();
   }
   void end() override {
-    if (!file_.is_whole()) write_anew();
+    if (!file_.is_complete()) rewrite();
   }
 
  private:
   void hold(std::int64_t iteration, std::string event) {
     std::size_t held = event.size();
     for (const auto& [_, earlier] : unwritten_) held += earlier.size();
-    if (held > most_unwritten && !unwritten_.empty()) {
+    if (held > max_unwritten_bytes && !unwritten_.empty()) {
       if (!std::exchange(is_full_, true))
-        log::warning(fmt::format("histograms are lost, since {} cannot be written", path_));
+        log::warning(fmt::format("histograms are lost, because {} cannot be written", path_));
       unwritten_.erase(unwritten_.begin());
     }
     unwritten_[iteration] = std::move(event);
   }
 
-  void write_anew() {
-    const auto there = io::exists(path_) ? io::read_file(path_) : std::string();
-    auto histograms = histogram_events(there);
+  void rewrite() {
+    const auto old = io::exists(path_) ? io::read_file(path_) : std::string();
+    auto histograms = histogram_events(old);
     for (const auto& [iteration, event] : unwritten_) histograms[iteration] = event;
-    auto bytes = event_file_head("```\n" + config_ + "```");  // a text is Markdown
+    auto bytes = event_file_head("```\n" + config_ + "```");  // TensorBoard shows texts as Markdown
     for (const auto& record : records_) {
       bytes += event_of(record);
       if (const auto found = histograms.find(record.iteration); found != histograms.end()) bytes += found->second;
     }
-    file_.write_anew(bytes);
+    file_.rewrite(bytes);
     unwritten_.clear();
   }
 
   std::string config_;
   std::string path_;
   GrowingFile file_;
-  std::vector<std::string> patterns_;  ///< of tensors that histograms are made of
-  std::int64_t interval_;              ///< reports
-  bool is_said_ = false, is_full_ = false;
-  std::vector<Record> records_;                    ///< for the day when the file has to be written anew
-  std::map<std::string, Histogram> histograms_;    ///< of the report that is written next
-  std::map<std::int64_t, std::string> unwritten_;  ///< events of histograms, by iteration
+  std::vector<std::string> patterns_;  ///< names of the tensors to make histograms of
+  std::int64_t interval_;              ///< number of reports between two histograms
+  bool has_warned_ = false, is_full_ = false;
+  std::vector<Record> records_;                    ///< all records of the run, for rewrite()
+  std::map<std::string, Histogram> histograms_;    ///< histograms of the next report
+  std::map<std::int64_t, std::string> unwritten_;  ///< events of histograms that are not in the file yet, by iteration
 };
 
 }  // namespace
@@ -106,12 +105,12 @@ extern const SinkKind tensorboard{
     .name = "tensorboard",
     .help = "events.out.tfevents.trainrt: scalars, histograms and the config for TensorBoard, tensorboard --logdir RUNS",
     .options = {{.key = "histograms",
-                 .help = "tensors of the State whose values are shown as histograms: names with * and ?, separated by "
-                         "commas, '!NAME' keeps out; of a sharded tensor rank 0's part"},
+                 .help = "tensors of the State to show as histograms: names with * and ?, separated by commas; '!NAME' "
+                         "excludes a name; only rank 0's part of a sharded tensor is used"},
                 {.key = "histogram_interval",
                  .type = OptionType::integer,
                  .default_value = "1",
-                 .help = "at every so manieth report",
+                 .help = "number of reports from one histogram to the next",
                  .range = {.least = 1, .most = 1e9}}},
     .open = [](const SinkContext& context) -> std::unique_ptr<Sink> { return std::make_unique<TensorBoardSink>(context); }};
 

@@ -9,7 +9,8 @@ using namespace trainrt::batch;
 
 namespace {
 
-/// "n2 - n1s": the nodes of attempts 1, 2, 3 in order; "-": none is to blame, "s" at the end: it was slow.
+/// Returns the ends of attempts 1, 2, 3, ... from their nodes. "-" means that no node is to blame; a trailing "s" that the
+/// node was slow.
 std::vector<NodeEnd> ends_at(const std::vector<std::string>& nodes) {
   std::vector<NodeEnd> ends;
   for (auto node : nodes) {
@@ -25,50 +26,45 @@ struct Row {
   std::vector<std::string> ends;
   std::vector<std::string> excluded;
   ExclusionRules rules;
-  std::string bad;  ///< "" = none
+  std::string bad;  ///< expected result; "" if no node is bad
   std::string why;
-  bool fits = true;
+  bool can_exclude = true;
 };
 
-constexpr ExclusionRules usual{.ends = 3, .most_nodes = 2};
+constexpr ExclusionRules usual{.min_ends = 3, .max_nodes = 2};
 
 }  // namespace
 
-TEST_CASE("a node is bad if so many attempts have ended there, and it is no chance that it was there") {
+TEST_CASE("a node is bad if enough attempts, and at least half of all, ended there") {
   const std::vector<Row> rows = {
       {"nothing has ended", {}, {}, usual, "", ""},
       {"no node is to blame", {"-", "-", "-", "-"}, {}, usual, "", ""},
       {"twice is not three times", {"n2", "n2"}, {}, usual, "", ""},
       {"three times", {"n2", "n2", "n2"}, {}, usual, "n2", "3 attempts ended there (1, 2, 3)"},
       {"others between them", {"n2", "-", "n1", "n2", "-", "n2"}, {}, usual, "n2", "3 attempts ended there (1, 4, 6)"},
-      {"it did not fail this time", {"n2", "n2", "n2", "-"}, {}, usual, "", ""},
-      {"another failed this time", {"n2", "n2", "n2", "n1"}, {}, usual, "", ""},
+      {"the last attempt has no node to blame", {"n2", "n2", "n2", "-"}, {}, usual, "", ""},
+      {"the last attempt ended at another node", {"n2", "n2", "n2", "n1"}, {}, usual, "", ""},
       {"half of all", {"n1", "n3", "n1", "n2", "n2", "n2"}, {}, usual, "n2", "3 attempts ended there (4, 5, 6)"},
       {"less than half: it fails anywhere", {"n1", "n3", "n1", "n3", "n2", "n2", "n2"}, {}, usual, "", ""},
-      {"what was slow has not failed", {"n2s", "n2s", "n2"}, {}, {.ends = 2, .most_nodes = 2}, "", ""},
-      {"off", {"n2", "n2", "n2", "n2"}, {}, {.ends = 0, .most_nodes = 2}, "", ""},
-      {"once is enough", {"n2"}, {}, {.ends = 1, .most_nodes = 2}, "n2", "1 attempt ended there (1)"},
-      {"it is left out already, and had to be used", {"n2", "n2", "n2"}, {"n2"}, usual, "", ""},
-      {"two others are left out", {"n2", "n2", "n2"}, {"n1", "n3"}, usual, "n2", "3 attempts ended there (1, 2, 3)", false},
-      {"none may be left out", {"n2", "n2", "n2"}, {}, {.ends = 3}, "n2", "3 attempts ended there (1, 2, 3)", false},
+      {"a slow end is not a failure", {"n2s", "n2s", "n2"}, {}, {.min_ends = 2, .max_nodes = 2}, "", ""},
+      {"off", {"n2", "n2", "n2", "n2"}, {}, {.min_ends = 0, .max_nodes = 2}, "", ""},
+      {"once is enough", {"n2"}, {}, {.min_ends = 1, .max_nodes = 2}, "n2", "1 attempt ended there (1)"},
+      {"the node is excluded already", {"n2", "n2", "n2"}, {"n2"}, usual, "", ""},
+      {"two others are excluded", {"n2", "n2", "n2"}, {"n1", "n3"}, usual, "n2", "3 attempts ended there (1, 2, 3)", false},
+      {"no node may be excluded", {"n2", "n2", "n2"}, {}, {.min_ends = 3}, "n2", "3 attempts ended there (1, 2, 3)", false},
       {"slow, once", {"-", "n3s"}, {}, usual, "n3", "stopped: rank 3 was slow"},
-      {"slow, and no number of failures counts",
-       {"n3s"},
-       {},
-       {.ends = 0, .most_nodes = 2},
-       "n3",
-       "stopped: rank 3 was slow"},
-      {"slow, and two are left out", {"n3s"}, {"n1", "n2"}, usual, "n3", "stopped: rank 3 was slow", false}};
+      {"slow, and failures do not count", {"n3s"}, {}, {.min_ends = 0, .max_nodes = 2}, "n3", "stopped: rank 3 was slow"},
+      {"slow, and two are excluded", {"n3s"}, {"n1", "n2"}, usual, "n3", "stopped: rank 3 was slow", false}};
   for (const auto& row : rows) {
     INFO(row.story);
     const auto found = bad_node(ends_at(row.ends), row.excluded, row.rules);
     CHECK((found ? found->name : "") == row.bad);
     CHECK((found ? found->why : "") == row.why);
-    if (found) CHECK(found->fits == row.fits);
+    if (found) CHECK(found->can_exclude == row.can_exclude);
   }
 }
 
-TEST_CASE("of many ends the last are named") {
+TEST_CASE("the reason lists only the last 8 attempts") {
   const auto found = bad_node(ends_at(std::vector<std::string>(30, "n2")), {}, usual);
   REQUIRE(found);
   CHECK(found->why == "30 attempts ended there (the last: 23, 24, 25, 26, 27, 28, 29, 30)");

@@ -1,21 +1,21 @@
-// What a verdict makes of nodes that a run is to do without.
+// Restart decisions for allocations with excluded nodes.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "batch/verdict.hpp"
+#include "batch/restart_decision.hpp"
 
 using namespace trainrt::batch;
-using Action = Verdict::Action;
+using Action = RestartDecision::Action;
 using Catch::Matchers::Contains;
 
 namespace {
 
 using Names = std::vector<std::string>;
 
-const char* const scarce = "partition main has 0 other nodes of the kind, and the job needs 3";
+const char* const scarce = "partition main has 0 other nodes of this kind, and the job needs 3";
 
 struct Row {
   const char* story;
@@ -24,17 +24,17 @@ struct Row {
   Names excluded, lost;
   std::string no_other_nodes;
   int requeues;
-  int least;    ///< scaling.min_workers
-  int workers;  ///< scaling.num_workers
+  int min_workers;  ///< scaling.min_workers
+  int workers;      ///< scaling.num_workers
   Action action;
   Names on;
   int tasks;
-  const char* says;
+  const char* expected;
 };
 
-/// Of three nodes with two tasks each.
+/// Returns the situation of an allocation of three nodes with two tasks each.
 Situation situation_of(const Row& row) {
-  Situation situation{.exit_code = row.exit_code, .how = "so it ended", .failures = 1, .requeues = row.requeues};
+  Situation situation{.exit_code = row.exit_code, .how = "its reason", .failures = 1, .requeues = row.requeues};
   const auto is_in = [](const Names& names, const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
@@ -45,24 +45,25 @@ Situation situation_of(const Row& row) {
   return situation;
 }
 
-Limits limits_of(const Row& row) {
-  return {.max_failures = 3, .max_requeues = 100, .max_no_progress = 3, .min_workers = row.least, .workers = row.workers};
+RestartLimits limits_of(const Row& row) {
+  return {
+      .max_failures = 3, .max_requeues = 100, .max_no_progress = 3, .min_workers = row.min_workers, .workers = row.workers};
 }
 
-void check(const Row& row, const Verdict& verdict) {
+void check(const Row& row, const RestartDecision& decision) {
   INFO(row.story);
-  INFO(verdict.why);
-  CHECK(verdict.action == row.action);
-  CHECK(verdict.nodes == row.on);
-  CHECK(verdict.tasks == row.tasks);
-  CHECK_THAT(verdict.why, Contains(row.says));
+  INFO(decision.why);
+  CHECK(decision.action == row.action);
+  CHECK(decision.nodes == row.on);
+  CHECK(decision.tasks == row.tasks);
+  CHECK_THAT(decision.why, Contains(row.expected));
 }
 
 }  // namespace
 
-TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and with them if not") {
+TEST_CASE("a restart avoids excluded nodes if it can, and uses them otherwise") {
   const std::vector<Row> rows = {
-      {"fewer workers will do",
+      {"fewer workers are allowed",
        137,
        false,
        {"n2"},
@@ -74,10 +75,22 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {"n1", "n3"},
        4,
-       "so it ended; n2 is left out: going on with 4 of 6 workers, on n1,n3"},
+       "its reason; n2 is left out: continuing with 4 of 6 workers, on n1,n3"},
       {"the others have room", 137, false, {"n2"}, {}, "", 0, 0, 4, Action::restart, {"n1", "n3"}, 4, "4 of 4 workers"},
       {"all are needed", 137, false, {"n2"}, {}, "", 0, 0, 6, Action::requeue, {}, 0, "n2 is left out: requeueing"},
-      {"too few would be left", 137, false, {"n2"}, {}, "", 0, 5, 6, Action::requeue, {}, 0, "n2 is left out: requeueing"},
+      {"fewer workers than the minimum would be left",
+       137,
+       false,
+       {"n2"},
+       {},
+       "",
+       0,
+       5,
+       6,
+       Action::requeue,
+       {},
+       0,
+       "n2 is left out: requeueing"},
       {"more than half would be left out",
        137,
        false,
@@ -91,7 +104,7 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        {},
        0,
        "n2,n3 are left out: requeueing"},
-      {"there are no others",
+      {"the partition has no other nodes",
        137,
        false,
        {"n2"},
@@ -103,8 +116,8 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {},
        0,
-       "restart 1 of 3; n2, to be left out, is used all the same: partition main has 0 other nodes"},
-      {"it was requeued too often",
+       "restart 1 of 3; n2 should be left out, but is used: partition main has 0 other nodes"},
+      {"all requeues are used",
        137,
        false,
        {"n2"},
@@ -116,8 +129,8 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {},
        0,
-       "is used all the same: the job was requeued 100 times already"},
-      {"another node is lost, and fewer will do",
+       "is used: the job was already requeued 100 times"},
+      {"another node is lost, and fewer workers are allowed",
        137,
        false,
        {"n2"},
@@ -129,7 +142,7 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {"n1"},
        2,
-       "n3 of the allocation is lost: going on with 2 of 6 workers, on n1"},
+       "n3 of the allocation is lost: continuing with 2 of 6 workers, on n1"},
       {"another node is lost, and both others are needed",
        137,
        false,
@@ -142,7 +155,7 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {"n1", "n2"},
        4,
-       "n3 of the allocation is lost: going on with 4 of 6 workers, on n1,n2"},
+       "n3 of the allocation is lost: continuing with 4 of 6 workers, on n1,n2"},
       {"another node is lost, and all are needed",
        137,
        false,
@@ -156,7 +169,7 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        {},
        0,
        "n3 of the allocation is lost: requeueing"},
-      {"a slow node, and fewer workers will do",
+      {"a slow node, and fewer workers are allowed",
        75,
        true,
        {"n2"},
@@ -168,7 +181,7 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {"n1", "n3"},
        4,
-       "so it ended; n2 is left out: going on with 4 of 6 workers, on n1,n3"},
+       "its reason; n2 is left out: continuing with 4 of 6 workers, on n1,n3"},
       {"a slow node, and all are needed", 75, true, {"n2"}, {}, "", 0, 0, 6, Action::requeue, {}, 0, "requeueing"},
       {"a slow node that cannot be left out any more",
        75,
@@ -182,7 +195,7 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {},
        0,
-       "starting the step again; n2, to be left out, is used all the same"},
+       "restarting the step; n2 should be left out, but is used"},
       {"a slow node that was not excluded after all",
        75,
        true,
@@ -195,30 +208,30 @@ TEST_CASE("after an attempt a run goes on without excluded nodes if it can, and 
        Action::restart,
        {},
        0,
-       "starting the step again"},
+       "restarting the step"},
       {"a stop for another reason", 75, false, {"n2"}, {}, "", 0, 4, 6, Action::requeue, {}, 0, "requeueing"},
       {"it has finished", 0, false, {"n2"}, {}, "", 0, 4, 6, Action::done, {}, 0, "done"}};
   for (const auto& row : rows) check(row, decide(situation_of(row), limits_of(row)));
 }
 
-TEST_CASE("the limits of failures and of attempts without progress hold for excluded nodes too") {
+TEST_CASE("the limits of failures and of attempts without progress also apply with excluded nodes") {
   auto situation = situation_of({.story = "", .exit_code = 137, .excluded = {"n2"}});
   situation.failures = 4;
   CHECK(decide(situation, {.max_failures = 3, .max_requeues = 100}).action == Action::give_up);
   for (const int code : {137, 75}) {
     situation = situation_of({.story = "", .exit_code = code, .slow = code == 75, .excluded = {"n2"}});
     situation.no_progress = 3;
-    const auto verdict =
+    const auto decision =
         decide(situation, {.max_failures = 3, .max_requeues = 100, .max_no_progress = 3, .min_workers = 1});
-    CHECK(verdict.action == Action::give_up);
-    CHECK(verdict.exit_code == 76);
+    CHECK(decision.action == Action::give_up);
+    CHECK(decision.exit_code == 76);
   }
 }
 
-TEST_CASE("the first attempt in an allocation begins without excluded nodes if it can") {
+TEST_CASE("the first attempt in an allocation avoids excluded nodes if it can") {
   const std::vector<Row> rows = {
-      {"none is there", 0, false, {}, {}, "", 0, 0, 6, Action::restart, {}, 0, ""},
-      {"fewer workers will do",
+      {"no node is excluded", 0, false, {}, {}, "", 0, 0, 6, Action::restart, {}, 0, ""},
+      {"fewer workers are allowed",
        0,
        false,
        {"n2"},
@@ -230,9 +243,9 @@ TEST_CASE("the first attempt in an allocation begins without excluded nodes if i
        Action::restart,
        {"n1", "n3"},
        4,
-       "before the first attempt in this allocation; n2 is left out: going on with 4 of 6 workers, on n1,n3"},
+       "before the first attempt in this allocation; n2 is left out: continuing with 4 of 6 workers, on n1,n3"},
       {"all are needed", 0, false, {"n2"}, {}, "", 0, 0, 6, Action::requeue, {}, 0, "n2 is left out: requeueing"},
-      {"all are needed, and that was the job's way here",
+      {"all are needed, and the job was requeued for that before",
        0,
        false,
        {"n2"},
@@ -244,23 +257,23 @@ TEST_CASE("the first attempt in an allocation begins without excluded nodes if i
        Action::restart,
        {},
        0,
-       "n2, to be left out, is used all the same: Slurm has given it to the job again"},
-      {"there are no others", 0, false, {"n2"}, {}, scarce, 0, 0, 6, Action::restart, {}, 0, "is used all the same"}};
+       "n2 should be left out, but is used: Slurm has allocated it to the job again"},
+      {"the partition has no other nodes", 0, false, {"n2"}, {}, scarce, 0, 0, 6, Action::restart, {}, 0, "is used"}};
   for (const auto& row : rows) check(row, begin(situation_of(row), limits_of(row)));
 }
 
-TEST_CASE("whether a node can be left out is known before the attempt ends") {
-  const auto ask = [](std::string no_other_nodes, int least, int requeues = 0) {
+TEST_CASE("whether the run can do without a node is known before the attempt ends") {
+  const auto ask = [](std::string no_other_nodes, int min_workers, int requeues = 0) {
     const Row row{.story = "",
                   .excluded = {"n2"},
                   .no_other_nodes = std::move(no_other_nodes),
                   .requeues = requeues,
-                  .least = least,
+                  .min_workers = min_workers,
                   .workers = 6};
     return why_not_without_excluded(situation_of(row), limits_of(row));
   };
   CHECK(ask("", 0).empty());
   CHECK(ask(scarce, 4).empty());
   CHECK(ask(scarce, 0) == scarce);
-  CHECK(ask("", 0, 100) == "the job was requeued 100 times already");
+  CHECK(ask("", 0, 100) == "the job was already requeued 100 times");
 }

@@ -28,7 +28,7 @@ void wait_until(const std::function<bool()>& reached) {
 
 }  // namespace
 
-TEST_CASE("squeue's time left is read in all its forms") {
+TEST_CASE("all forms of squeue's time left are parsed") {
   CHECK(parse_time_left("0:42\n").seconds == 42);
   CHECK(parse_time_left("59:31").seconds == 59 * 60 + 31);
   CHECK(parse_time_left(" 1:00:05 ").seconds == 3605);
@@ -38,7 +38,7 @@ TEST_CASE("squeue's time left is read in all its forms") {
   CHECK_FALSE(parse_time_left("NOT_SET").seconds);
 }
 
-TEST_CASE("the time left and the length of a job are read from one line among others") {
+TEST_CASE("the time left and the time limit are parsed from one of several lines") {
   const auto times = parse_times("squeue: warning: old\n  0:42 1:00:00 \n");
   CHECK((times.known && times.seconds == 42 && times.length == 3600));
   CHECK_FALSE(parse_times("0:42").length);
@@ -48,13 +48,13 @@ TEST_CASE("the time left and the length of a job are read from one line among ot
   CHECK_FALSE(parse_times("INVALID 1:00").known);
 }
 
-TEST_CASE("what is no time tells nothing, and the last answer stays") {
+TEST_CASE("a text that is not a time is an unknown answer") {
   for (const auto* text : {"", "INVALID", "slurm_load_jobs error: Invalid job id specified", "12", "1:2:3:4", "-1:00",
                            "1:x", "1-", "99999999999999999999:00", ":", "1::2"})
     CHECK_FALSE(parse_time_left(text).known);
 }
 
-TEST_CASE("a lease counts down between its answers") {
+TEST_CASE("the time left counts down between two answers") {
   const Lease lease([](const auto&) { return Lease::Answer{.known = true, .seconds = 100}; }, {}, 1000);
   wait_until([&] { return lease.remaining().has_value(); });
   const auto first = *lease.remaining();
@@ -63,7 +63,7 @@ TEST_CASE("a lease counts down between its answers") {
   CHECK(*lease.remaining() < first);
 }
 
-TEST_CASE("a lease follows a limit that is changed, and keeps what it knew where nobody answers") {
+TEST_CASE("a changed limit is adopted, and kept if later queries fail") {
   std::atomic<int> asked = 0;
   const Lease lease(
       [&](const auto&) {
@@ -82,14 +82,14 @@ TEST_CASE("a lease follows a limit that is changed, and keeps what it knew where
   CHECK(*lease.remaining() > 4000);
 }
 
-TEST_CASE("outside of a job, and with a job id that is none, nobody is asked") {
+TEST_CASE("no query is made outside a job, or for an invalid job id") {
   CHECK_FALSE(ask_slurm(Environment()));
   CHECK_FALSE(ask_slurm(Environment(std::map<std::string, std::string>{{"SLURM_JOB_ID", "1; touch /tmp/x"}})));
   const Lease lease(ask_slurm(Environment()));
   CHECK_FALSE(lease.remaining());
 }
 
-TEST_CASE("a lease that goes cancels its question") {
+TEST_CASE("destroying a lease cancels its query") {
   const auto asked = std::make_shared<std::atomic<bool>>(false);  // the thread may outlive the lease
   const auto cancelled = std::make_shared<std::atomic<bool>>(false);
   {
@@ -105,7 +105,7 @@ TEST_CASE("a lease that goes cancels its question") {
   CHECK(*cancelled);
 }
 
-TEST_CASE("the time from SIGTERM to SIGKILL is read from what scontrol shows") {
+TEST_CASE("a setting in seconds is parsed from the output of scontrol") {
   const auto* config =
       "KeepAliveTime           = SYSTEM_DEFAULT\nKillOnBadExit           = 0\nKillWait                = 30 sec\nLaunchType "
       "= x\n";

@@ -11,7 +11,7 @@ using namespace trainrt::batch;
 
 namespace {
 
-// As Slurm 22.05.8 prints it; a job may be allowed in several partitions.
+// Output of Slurm 22.05.8; a node of several partitions is listed several times.
 constexpr const char* partition =
     "n1 allocated ib,skylake 8 gpu:a100:4\n"
     "n1 allocated ib,skylake 8 gpu:a100:4\n"
@@ -30,22 +30,23 @@ std::string why(const JobFacts& job, const std::vector<std::string>& excluded) {
 
 }  // namespace
 
-TEST_CASE("a requeued job gets other nodes if so many of the kind are in its partition that can be given") {
+TEST_CASE("a requeued job gets other nodes if its partition has enough allocatable nodes of the same kind") {
   CHECK(parse_partition(partition).size() == 7);
   CHECK(parse_partition("").empty());
-  CHECK(parse_partition("n1\n\nslurm_load_partitions: error\n").size() == 1);  // it is no node of the job, and harms nobody
+  CHECK(parse_partition("n1\n\nslurm_load_partitions: error\n").size() ==
+        1);  // the error line looks like a node, but is not one of the job
   CHECK(why(job_of(2), {"n2"}).empty());
-  CHECK(why(job_of(3), {"n2"}) == "partition main has 2 other nodes of the kind, and the job needs 3");
-  CHECK(why(job_of(2), {"n1", "n2"}) == "partition main has 1 other node of the kind, and the job needs 2");
-  CHECK(why(job_of(1), {"n7"}) == "partition main has 0 other nodes of the kind, and the job needs 1");
-  CHECK(why(job_of(1), {"n9"}) == "partition main has 0 other nodes of the kind, and the job needs 1");
+  CHECK(why(job_of(3), {"n2"}) == "partition main has 2 other nodes of this kind, and the job needs 3");
+  CHECK(why(job_of(2), {"n1", "n2"}) == "partition main has 1 other node of this kind, and the job needs 2");
+  CHECK(why(job_of(1), {"n7"}) == "partition main has 0 other nodes of this kind, and the job needs 1");
+  CHECK(why(job_of(1), {"n9"}) == "partition main has 0 other nodes of this kind, and the job needs 1");
 }
 
-TEST_CASE("a job that may not be requeued, or names its nodes, gets no others") {
+TEST_CASE("a job that may not be requeued, or requests nodes by name, gets no other nodes") {
   auto fixed = job_of(1);
   fixed.may_requeue = false;
   CHECK(why(fixed, {"n2"}) == "the job may not be requeued (sbatch --requeue)");
   auto named = job_of(1);
-  named.wanted_nodes = "n[1-2]";
-  CHECK(why(named, {"n2"}) == "the job asks for its nodes by name (sbatch --nodelist)");
+  named.requested_nodes = "n[1-2]";
+  CHECK(why(named, {"n2"}) == "the job requests its nodes by name (sbatch --nodelist)");
 }

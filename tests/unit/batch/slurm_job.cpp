@@ -11,7 +11,7 @@ using trainrt::UsageError;
 
 namespace {
 
-// What Slurm 22.05.8 printed: a job of 3 nodes that lost n2 (sbatch --no-kill).
+// Output of Slurm 22.05.8 for a job of 3 nodes that lost n2 (sbatch --no-kill).
 constexpr const char* resized =
     "JobId=15 JobName=job.sh UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=4294901747 Nice=0 Account=(null) "
     "QOS=(null) "
@@ -35,19 +35,19 @@ JobFacts job(const char* state, int restarts = 0, const char* reason = "None") {
 
 struct Row {
   const char* story;
-  EndingFacts facts;
-  Ending ending;
+  JobEndingFacts facts;
+  JobEnding ending;
 };
 
 }  // namespace
 
-TEST_CASE("the steps of a job are those that srun started") {
+TEST_CASE("only steps that srun started are listed") {
   CHECK(parse_steps("12.0\n12.31\n") == std::vector<std::string>{"12.0", "12.31"});
   CHECK(parse_steps("8_3.1\n12.batch\n12.extern\n\n") == std::vector<std::string>{"8_3.1"});
   CHECK(parse_steps("squeue: error: $(reboot).0").empty());
 }
 
-TEST_CASE("what scontrol shows of a job is read") {
+TEST_CASE("the output of scontrol show job is parsed") {
   const auto facts = parse_job(resized);
   REQUIRE(facts);
   CHECK(facts->state == "RUNNING");
@@ -56,7 +56,7 @@ TEST_CASE("what scontrol shows of a job is read") {
   CHECK(facts->nodes == "n[1,3]");
   CHECK(facts->node_count == 2);
   CHECK(facts->partition == "main");
-  CHECK(facts->wanted_nodes.empty());
+  CHECK(facts->requested_nodes.empty());
   CHECK(facts->excluded_nodes.empty());
   CHECK(facts->may_requeue);
   REQUIRE(parse_job(requeued));
@@ -64,23 +64,23 @@ TEST_CASE("what scontrol shows of a job is read") {
   CHECK(parse_job(requeued)->nodes == "n1");
   CHECK(parse_job("JobState=PENDING Restarts=2 NodeList=(null)")->nodes.empty());
   const auto choosy = parse_job("JobState=PENDING Requeue=0 Restarts=2 ReqNodeList=n1 ExcNodeList=n[2-3] NodeList=(null)");
-  CHECK(choosy->wanted_nodes == "n1");
+  CHECK(choosy->requested_nodes == "n1");
   CHECK(choosy->excluded_nodes == "n[2-3]");
   CHECK_FALSE(choosy->may_requeue);
 }
 
-TEST_CASE("where a job works is read, also if there are blanks in it; a task of an array has a number of its own") {
-  const auto place = parse_job_place(
+TEST_CASE("the id and the working directory of a job are parsed, also if the directory contains blanks") {
+  const auto location = parse_job_location(
       "JobId=13 ArrayJobId=12 ArrayTaskId=3 JobName=x\n   JobState=RUNNING Reason=None\n   WorkDir=/home/a b/c\n   "
       "StdErr=/home/a b/c/x.out\n");
-  REQUIRE(place);
-  CHECK(place->id == "13");
-  CHECK(place->work_dir == "/home/a b/c");
-  CHECK_FALSE(parse_job_place("slurm_load_jobs error: Invalid job id specified"));
-  for (const auto* job : {"", "x", "12_", "_3", "12_x", "1;2", "-1"}) CHECK_THROWS_AS(place_of_job(job), UsageError);
+  REQUIRE(location);
+  CHECK(location->id == "13");
+  CHECK(location->work_dir == "/home/a b/c");
+  CHECK_FALSE(parse_job_location("slurm_load_jobs error: Invalid job id specified"));
+  for (const auto* job : {"", "x", "12_", "_3", "12_x", "1;2", "-1"}) CHECK_THROWS_AS(locate_job(job), UsageError);
 }
 
-TEST_CASE("what is no answer of scontrol is none") {
+TEST_CASE("an error of scontrol is not parsed as a job") {
   for (const auto* text :
        {"", "slurm_load_jobs error: Invalid job id specified", "scontrol: error: fetch_config: DNS SRV lookup failed",
         "JobState=RUNNING", "JobState= Restarts=1", "JobState=RUNNING Restarts=", "JobState=RUNNING Restarts=many",
@@ -88,7 +88,7 @@ TEST_CASE("what is no answer of scontrol is none") {
     CHECK_FALSE(parse_job(text));
 }
 
-TEST_CASE("a node is usable unless it is down, or does not answer") {
+TEST_CASE("a node is usable unless it is down or does not answer") {
   const auto states = parse_node_states(
       "n1 mixed\nn1 mixed\nn2 mixed*\nn3 down*\nn4 down\nn5 drained\nn6 idle~\nn7 allocated\n"
       "n8 completing\nn9 draining\nodd line of words\n\nn10\n");
@@ -97,45 +97,47 @@ TEST_CASE("a node is usable unless it is down, or does not answer") {
   CHECK(states.size() == 9);
 }
 
-TEST_CASE("the tasks of each node are counted out") {
+TEST_CASE("SLURM_TASKS_PER_NODE is parsed into the tasks of each node") {
   CHECK(parse_tasks_per_node("2(x3),1") == std::vector{2, 2, 2, 1});
   CHECK(parse_tasks_per_node("4") == std::vector{4});
   for (const auto* text : {"", "2(x", "2(x)", "(x2)", "2(x3", "a", "0", "-1", "2(x99999999999)"})
     CHECK(parse_tasks_per_node(text).empty());
 }
 
-TEST_CASE("who ends a job follows from what Slurm shows") {
+TEST_CASE("the way in which a job ends is derived from signal, state and reason") {
   const std::vector<Row> rows = {
-      {"nobody", {.job = job("RUNNING")}, Ending::none},
-      {"nobody, after a requeue", {.job = job("RUNNING", 2), .restart_count = 2}, Ending::none},
-      {"nobody, and Slurm cannot be asked", {}, Ending::none},
-      {"preempted or requeued by hand", {.signal = SIGTERM, .job = job("COMPLETING", 1)}, Ending::returns},
+      {"it continues", {.job = job("RUNNING")}, JobEnding::none},
+      {"it continues after a requeue", {.job = job("RUNNING", 2), .restart_count = 2}, JobEnding::none},
+      {"it continues, and Slurm does not answer", {}, JobEnding::none},
+      {"preempted or requeued by hand", {.signal = SIGTERM, .job = job("COMPLETING", 1)}, JobEnding::requeued},
       {"requeued by hand for the second time",
        {.signal = SIGTERM, .job = job("COMPLETING", 2), .restart_count = 1},
-       Ending::returns},
-      {"the same before its signal came", {.job = job("COMPLETING", 1)}, Ending::returns},
-      {"scancel", {.signal = SIGTERM, .job = job("COMPLETING")}, Ending::for_good},
-      {"scancel after a requeue", {.signal = SIGTERM, .job = job("COMPLETING", 1), .restart_count = 1}, Ending::for_good},
-      {"preempted where PreemptMode=CANCEL",
-       {.signal = SIGTERM, .due_to = "PREEMPTION", .job = job("COMPLETING")},
-       Ending::for_good},
+       JobEnding::requeued},
+      {"the same before its signal came", {.job = job("COMPLETING", 1)}, JobEnding::requeued},
+      {"scancel", {.signal = SIGTERM, .job = job("COMPLETING")}, JobEnding::cancelled},
+      {"scancel after a requeue",
+       {.signal = SIGTERM, .job = job("COMPLETING", 1), .restart_count = 1},
+       JobEnding::cancelled},
+      {"preempted with PreemptMode=CANCEL",
+       {.signal = SIGTERM, .cancel_reason = "PREEMPTION", .job = job("COMPLETING")},
+       JobEnding::cancelled},
       {"time limit, by the reason",
        {.signal = SIGTERM, .job = job("COMPLETING", 1, "TimeLimit"), .restart_count = 1},
-       Ending::time_is_over},
-      {"time limit, by slurmstepd", {.signal = SIGTERM, .due_to = "TIME LIMIT"}, Ending::time_is_over},
-      {"TERM to the batch script alone", {.signal = SIGTERM, .job = job("RUNNING")}, Ending::stop_asked},
-      {"--signal=B:USR1@60", {.signal = SIGUSR1, .job = job("RUNNING")}, Ending::stop_asked},
-      {"the same in a container", {.signal = SIGUSR1}, Ending::stop_asked},
-      {"Ctrl-C", {.signal = SIGINT, .job = job("RUNNING")}, Ending::for_good},
-      {"TERM, and Slurm cannot be asked", {.signal = SIGTERM}, Ending::for_good},
-      {"preempted, and Slurm cannot be asked", {.signal = SIGTERM, .due_to = "PREEMPTION"}, Ending::returns}};
+       JobEnding::time_limit},
+      {"time limit, by slurmstepd", {.signal = SIGTERM, .cancel_reason = "TIME LIMIT"}, JobEnding::time_limit},
+      {"TERM to the batch script alone", {.signal = SIGTERM, .job = job("RUNNING")}, JobEnding::stop_requested},
+      {"--signal=B:USR1@60", {.signal = SIGUSR1, .job = job("RUNNING")}, JobEnding::stop_requested},
+      {"the same in a container", {.signal = SIGUSR1}, JobEnding::stop_requested},
+      {"Ctrl-C", {.signal = SIGINT, .job = job("RUNNING")}, JobEnding::cancelled},
+      {"TERM, and Slurm does not answer", {.signal = SIGTERM}, JobEnding::cancelled},
+      {"preempted, and Slurm does not answer", {.signal = SIGTERM, .cancel_reason = "PREEMPTION"}, JobEnding::requeued}};
   for (const auto& row : rows) {
     INFO(row.story);
-    CHECK(ending_of(row.facts) == row.ending);
+    CHECK(job_ending(row.facts) == row.ending);
   }
 }
 
-TEST_CASE("a job that is requeued already is requeued") {
+TEST_CASE("a requeue of a job that is requeued already counts as success") {
   CHECK(requeue_succeeded(0, ""));
   CHECK(requeue_succeeded(1, "Job is pending execution for job 14\n"));
   CHECK(requeue_succeeded(1, "18_2: Job is pending execution\n"));
@@ -143,7 +145,7 @@ TEST_CASE("a job that is requeued already is requeued") {
   CHECK_FALSE(requeue_succeeded(127, "No such file or directory"));
 }
 
-TEST_CASE("a task of an array is named as such, never by the number of the array") {
+TEST_CASE("a task of an array is identified by its task id") {
   const auto task = SlurmJob::of(trainrt::Environment(
       {{"SLURM_JOB_ID", "8"}, {"SLURM_ARRAY_JOB_ID", "8"}, {"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_RESTART_COUNT", "2"}}));
   REQUIRE(task);

@@ -16,41 +16,41 @@ using namespace trainrt::batch;
 
 namespace {
 
-/// Takes this process's standard error while it lives.
-class TakenErrors {
+/// Captures the standard error of this process while it lives.
+class CapturedErrors {
  public:
-  TakenErrors() : taken_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
-    if (taken_ == nullptr || before_ < 0 || dup2(fileno(taken_), STDERR_FILENO) < 0)
-      throw std::system_error(errno, std::generic_category(), "standard error cannot be taken");
+  CapturedErrors() : captured_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+    if (captured_ == nullptr || before_ < 0 || dup2(fileno(captured_), STDERR_FILENO) < 0)
+      throw std::system_error(errno, std::generic_category(), "cannot capture standard error");
   }
-  ~TakenErrors() {
+  ~CapturedErrors() {
     dup2(before_, STDERR_FILENO);
     close(before_);
-    std::fclose(taken_);
+    std::fclose(captured_);
   }
-  TakenErrors(const TakenErrors&) = delete;
-  TakenErrors& operator=(const TakenErrors&) = delete;
+  CapturedErrors(const CapturedErrors&) = delete;
+  CapturedErrors& operator=(const CapturedErrors&) = delete;
 
   std::string text() const {
     std::string all;
-    std::rewind(taken_);
-    for (int c = std::fgetc(taken_); c != EOF; c = std::fgetc(taken_)) all += static_cast<char>(c);
+    std::rewind(captured_);
+    for (int c = std::fgetc(captured_); c != EOF; c = std::fgetc(captured_)) all += static_cast<char>(c);
     return all;
   }
 
  private:
-  std::FILE* taken_;
+  std::FILE* captured_;
   int before_;
 };
 
-/// A shell in the place of srun.
+/// Runs a shell script in place of srun.
 StepEnd run(const std::string& script, SignalQueue& signals, bool needs_whole_allocation = false) {
   return run_step({"sh", "-c", script}, signals, needs_whole_allocation);
 }
 
 }  // namespace
 
-TEST_CASE("a step is run to its end, and what it wrote last is read") {
+TEST_CASE("a step runs until it exits, and its last output is read") {
   SignalQueue signals;
   CHECK(run("exit 75", signals).exit_code == 75);
   CHECK(run("kill -9 $$", signals).exit_code == 137);
@@ -60,8 +60,8 @@ TEST_CASE("a step is run to its end, and what it wrote last is read") {
   CHECK_THROWS_AS(run_step({"/no/such/program"}, signals), trainrt::Error);
 }
 
-TEST_CASE("a queue leaves signals that were ignored before to be ignored") {
-  sigset_t blocked;  // by earlier queues
+TEST_CASE("a signal that was ignored before the queue was created stays ignored") {
+  sigset_t blocked;  // by queues of earlier tests
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGUSR2);
   sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
@@ -76,7 +76,7 @@ TEST_CASE("a queue leaves signals that were ignored before to be ignored") {
   std::signal(SIGUSR2, before);
 }
 
-TEST_CASE("a step has the input that it is given") {
+TEST_CASE("a step reads the given standard input") {
   SignalQueue signals;
   std::array<int, 2> ends{};
   REQUIRE(pipe(ends.data()) == 0);
@@ -86,40 +86,41 @@ TEST_CASE("a step has the input that it is given") {
   close(ends[0]);
 }
 
-TEST_CASE("a task's death is seen behind a progress bar, however long that goes on without the end of a line") {
+TEST_CASE("the death of a task is noticed after a long progress bar without line breaks") {
   SignalQueue signals;
   for (const auto* end_of_bar : {"\r", ""}) {
     std::string bars;
     for (int step = 0; step < 1000; ++step) bars += "step " + std::to_string(step) + " of many |####      |" + end_of_bar;
-    const TakenErrors errors;
+    const CapturedErrors errors;
     const auto end = run(std::string("end='") + end_of_bar + "'; i=0; while [ $i -lt 1000 ]; do " +
                              "printf 'step %d of many |####      |%s' $i \"$end\" >&2; i=$((i+1)); done; " +
                              "echo 'srun: error: n2: task 1: Killed' >&2; exit 137",
                          signals);
     CHECK(end.lines.dead().size() == 1);
-    CHECK((errors.text() == bars + "srun: error: n2: task 1: Killed\n"));  // too long to be shown
+    CHECK((errors.text() == bars + "srun: error: n2: task 1: Killed\n"));  // too long to print
   }
 }
 
-TEST_CASE("the tasks that are left are ended some seconds after one has died") {
+TEST_CASE("the remaining tasks are ended some seconds after one has died") {
   SignalQueue signals;
   const auto end =
       run("echo 'srun: error: n2: task 1: Killed' >&2; trap 'exit 9' TERM; while :; do sleep 0.05; done", signals);
   CHECK(end.exit_code == 9);
 }
 
-TEST_CASE("a step does not wait for nodes that the allocation has no more") {
+TEST_CASE("a step does not wait for nodes that the allocation has lost") {
   SignalQueue signals;
-  const std::string says = "echo 'srun: error: X environment variable conflicts with allocated node count (3 != 2).' >&2; ";
-  CHECK(run(says + "trap 'exit 9' TERM; while :; do sleep 0.05; done", signals, true).exit_code == 9);
-  CHECK(run(says + "trap 'exit 9' TERM; sleep 4", signals).exit_code == 0);
+  const std::string message =
+      "echo 'srun: error: X environment variable conflicts with allocated node count (3 != 2).' >&2; ";
+  CHECK(run(message + "trap 'exit 9' TERM; while :; do sleep 0.05; done", signals, true).exit_code == 9);
+  CHECK(run(message + "trap 'exit 9' TERM; sleep 4", signals).exit_code == 0);
 }
 
-TEST_CASE("stop signals reach the step as USR1, also those that come before it begins, and are not lost after it") {
+TEST_CASE("stop signals before, during and after a step are not lost, and reach it as USR1") {
   SignalQueue signals;
   raise(SIGTERM);
   const auto end = run("trap 'exit 75' USR1; trap 'exit 1' TERM; while :; do sleep 0.05; done", signals);
-  CHECK((end.exit_code == 75 || end.exit_code == 138));  // 138: it came before the shell had its trap
+  CHECK((end.exit_code == 75 || end.exit_code == 138));  // 138: the signal came before the shell installed its trap
   CHECK(end.signal == SIGTERM);
   CHECK(signals.wait(0.01) == 0);
   raise(SIGUSR2);

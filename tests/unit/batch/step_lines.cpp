@@ -14,9 +14,9 @@ StepLines read(std::initializer_list<const char*> lines) {
 
 }  // namespace
 
-// What Slurm 22.05.8 wrote.
+// The messages are those of Slurm 22.05.8.
 
-TEST_CASE("a task that dies is known with its node and its signal") {
+TEST_CASE("a dead task is reported with its node and its signal") {
   const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Terminated"});
   REQUIRE(killed.dead().size() == 2);
   CHECK(how_it_ended(killed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
@@ -35,41 +35,39 @@ TEST_CASE("a task that dies is known with its node and its signal") {
         "failed: rank 1 on n2: Exited with exit code 3 (srun exit 3)");
 }
 
-TEST_CASE("what Slurm says is found behind a line that a task left open when it died") {
+TEST_CASE("a message of Slurm is found after an unfinished line of the program") {
   const auto killed = read({"epoch 1:  30%|###   | srun: error: n2: task 1: Killed"});
   CHECK(how_it_ended(killed, 137) == "killed: rank 1 on n2 by SIGKILL (srun exit 137)");
   CHECK(read({"step 12slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"})
-            .due_to() == "PREEMPTION");
+            .cancel_reason() == "PREEMPTION");
 }
 
-TEST_CASE("tasks that end with a code that their ranks agree on are left to end by themselves") {
+TEST_CASE("a task that exits with a code that the ranks agree on is not dead") {
   for (const auto* code : {"0", "64", "70", "75", "76"})
     CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().empty());
   for (const auto* code : {"1", "2", "7", "750", "77", "x"})
     CHECK(read({("srun: error: n1: task 0: Exited with exit code " + std::string(code)).c_str()}).dead().size() == 1);
 }
 
-TEST_CASE("what slurmstepd says of the end of a step is its cause") {
-  CHECK(
-      read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"}).due_to() ==
-      "PREEMPTION");
-  CHECK(read({"slurmstepd: error: *** STEP 4.0 ON n1 CANCELLED AT 2026-11-21T14:28:07 DUE TO JOB REQUEUE ***"}).due_to() ==
-        "JOB REQUEUE");
-  CHECK(
-      read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:39:18 DUE TO TIME LIMIT ***"}).due_to() ==
-      "TIME LIMIT");
+TEST_CASE("the reason in the message of slurmstepd is the reason for the end of a step") {
+  CHECK(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***"})
+            .cancel_reason() == "PREEMPTION");
+  CHECK(read({"slurmstepd: error: *** STEP 4.0 ON n1 CANCELLED AT 2026-11-21T14:28:07 DUE TO JOB REQUEUE ***"})
+            .cancel_reason() == "JOB REQUEUE");
+  CHECK(read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:39:18 DUE TO TIME LIMIT ***"})
+            .cancel_reason() == "TIME LIMIT");
   CHECK(
       read({"slurmstepd-n1: error: *** STEP 14.0 ON n1 CANCELLED AT 2026-11-21T14:38:05 DUE TO NODE FAILURE, SEE SLURMCTLD "
             "LOG FOR DETAILS ***"})
-          .due_to() == "NODE FAILURE");
-  CHECK(read({"slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-21T14:27:59 ***"}).due_to().empty());
+          .cancel_reason() == "NODE FAILURE");
+  CHECK(read({"slurmstepd-n1: error: *** STEP 3.0 ON n1 CANCELLED AT 2026-11-21T14:27:59 ***"}).cancel_reason().empty());
   CHECK(
       how_it_ended(read({"slurmstepd-n1: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-11-21T14:28:15 DUE TO PREEMPTION ***",
                          "srun: error: n2: task 1: Killed"}),
                    137) == "ended by Slurm: preemption");
 }
 
-TEST_CASE("nodes that srun misses are known, and that a step could not start") {
+TEST_CASE("failed nodes and failed launches are recognized") {
   const auto lost =
       read({"srun: error: Node failure on n2", "srun: error: n3: task 2: Killed", "srun: Force Terminated StepId=11.0"});
   CHECK(lost.failed_nodes() == std::vector<std::string>{"n2"});
@@ -85,18 +83,18 @@ TEST_CASE("nodes that srun misses are known, and that a step could not start") {
         "srun could not start the step (exit 99)");
 }
 
-TEST_CASE("an allocation that has lost a node is known by srun's word alone") {
+TEST_CASE("an allocation that has lost a node is recognized by the message of srun") {
   const auto* line = "srun: error: SLURM_JOB_NUM_NODES environment variable conflicts with allocated node count (3 != 2).";
   CHECK(read({line}).allocation_shrank());
   CHECK_FALSE(read({"srun: error: Only allocated 2 nodes asked for 3"}).allocation_shrank());
 }
 
-TEST_CASE("a stop signal that killed a task is a wish to stop") {
+TEST_CASE("a task that a stop signal killed is recognized") {
   CHECK(read({"srun: error: n2: task 1: User defined signal 1"}).stop_signal_killed());
   CHECK_FALSE(read({"srun: error: n2: task 1: Killed"}).stop_signal_killed());
 }
 
-TEST_CASE("lines of the program, and odd ones, mean nothing") {
+TEST_CASE("output of the program and incomplete messages are ignored") {
   const auto found =
       read({"", "srun: ", "srun: error: ", "srun: error: n1", "srun: error: n1: task", "srun: error: n1: task 0",
             "srun: error: n1: task 0:", "my program: task 1: Killed", "error: Node failure on n1",
@@ -104,12 +102,12 @@ TEST_CASE("lines of the program, and odd ones, mean nothing") {
             "srun: StepId=2.3 tasks 0-1: running", "\xff\xfe", "slurmstepd: error: *** CANCELLED AT  DUE TO "});
   CHECK(found.dead().empty());
   CHECK(found.failed_nodes().empty());
-  CHECK(found.due_to().empty());
+  CHECK(found.cancel_reason().empty());
   CHECK(how_it_ended(found, 137) == "killed by SIGKILL (srun exit 137)");
   CHECK(how_it_ended(found, 5) == "ended with exit 5");
 }
 
-TEST_CASE("a rank that MPI aborts since its peer was killed is not the first to die") {
+TEST_CASE("a rank that MPI aborts because its peer was killed is not the first to die") {
   const auto aborted = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Exited with exit code 134"});
   CHECK(how_it_ended(aborted, 134) == "killed: rank 1 on n2 by SIGKILL (srun exit 134)");
   CHECK(node_to_blame(aborted, false) == "n2");
@@ -118,10 +116,10 @@ TEST_CASE("a rank that MPI aborts since its peer was killed is not the first to 
   CHECK(node_to_blame(first, false) == "n1");
 }
 
-TEST_CASE("a node is to blame if it failed, or if a task there died of a signal that no other rank sent") {
+TEST_CASE("a node is blamed if it failed, or if a task died there of a signal that no other rank sent") {
   const auto killed = read({"srun: error: n2: task 1: Killed", "srun: error: n1: task 0: Killed"});
   CHECK(node_to_blame(killed, false) == "n2");
-  CHECK(node_to_blame(killed, true).empty());  // a rank may have ended the others
+  CHECK(node_to_blame(killed, true).empty());  // one rank may have killed the others
   const auto crashed = read({"srun: error: n1: task 0: Killed", "srun: error: n2: task 1: Segmentation fault"});
   for (const bool ranks_ended_it : {false, true}) {
     CHECK(node_to_blame(crashed, ranks_ended_it) == "n2");

@@ -4,19 +4,19 @@
 
 using namespace trainrt;
 using Catch::Contains;
-using Limit = batch::Verdict::Limit;
+using Limit = batch::RestartDecision::Limit;
 
-TEST_CASE("what supervise says of a verdict names the config key of the limit that decided") {
+TEST_CASE("the message of a decision names the config key of its limit") {
   const auto text = [](Limit limit, const std::string& advice) {
-    batch::Verdict verdict;
-    verdict.why = "attempt 1: failed";
-    verdict.advice = advice;
-    verdict.limit = limit;
-    return cli::text_of(verdict);
+    batch::RestartDecision decision;
+    decision.why = "attempt 1: failed";
+    decision.advice = advice;
+    decision.limit = limit;
+    return cli::text_of(decision);
   };
   CHECK(text(Limit::none, "") == "attempt 1: failed");
-  CHECK(text(Limit::none, "Mend it") == "attempt 1: failed. Mend it");
-  CHECK(text(Limit::max_failures, "Mend it") == "attempt 1: failed (failure.max_failures). Mend it");
+  CHECK(text(Limit::none, "Fix it") == "attempt 1: failed. Fix it");
+  CHECK(text(Limit::max_failures, "Fix it") == "attempt 1: failed (failure.max_failures). Fix it");
   CHECK(text(Limit::max_requeues, "") == "attempt 1: failed (failure.max_requeues)");
   CHECK(text(Limit::max_no_progress, "") == "attempt 1: failed (failure.max_no_progress)");
   CHECK(text(Limit::min_workers, "") == "attempt 1: failed (scaling.min_workers)");

@@ -4,7 +4,6 @@
 
 #include "launch/expected_size.hpp"
 #include "launch/launcher.hpp"
-#include "launch/local_ranks.hpp"
 #include "launch/pmi/pmi_bridge.hpp"
 #include "launch/pmi/process_mapping.hpp"
 #include "launch/shell_step.hpp"
@@ -23,50 +22,51 @@ Environment environment(std::map<std::string, std::string> values) { return Envi
 
 }  // namespace
 
-TEST_CASE("one process by hand is a world of one") {
+TEST_CASE("a process that no launcher started is a world of one rank") {
   const auto launch = discover(Environment(), {});
   CHECK(launch->world().size == 1);
   CHECK(launch->world().launcher == "alone");
   CHECK(launch->world().node_of_rank == std::vector<int>{0});
 }
 
-TEST_CASE("a slice numbers its ranks and nodes anew, and what ends it ends all") {
-  struct Whole : Launch {
+TEST_CASE("a slice has rank and node numbers of its own, and aborting it aborts its parent") {
+  struct Parent : Launch {
     int aborted_with = 0;
-    Whole() {
+    Parent() {
       world_ = {.rank = 4, .size = 6, .node_of_rank = {0, 0, 1, 1, 2, 2}, .launcher = "pmi", .gpus = {1}};
       derive_topology(world_);
     }
     void abort(int code) noexcept override { aborted_with = code; }
-  } whole;
-  SliceLaunch slice(whole, std::array{3, 4, 5});
+  } parent;
+  SliceLaunch slice(parent, std::array{3, 4, 5});
   const auto& world = slice.world();
   CHECK((world.rank == 1 && world.size == 3 && world.launcher == "pmi"));
   CHECK((world.node_of_rank == std::vector{0, 1, 1} && world.node_count == 2 && world.node_rank == 1));
   CHECK((world.local_rank == 0 && world.local_size == 2));
   CHECK(world.gpus == std::vector{1});
   slice.abort(70);
-  CHECK(whole.aborted_with == 70);
+  CHECK(parent.aborted_with == 70);
 }
 
-TEST_CASE("a launch that promised more ranks than it made is refused") {
+TEST_CASE("a launch that connects fewer ranks than requested is refused") {
   for (const auto* variable : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     CHECK_THROWS_WITH(discover(environment({{variable, "4"}}), {}), Contains(variable) && Contains("4 ranks"));
-  CHECK_NOTHROW(check_promise(environment({{"SLURM_STEP_NUM_TASKS", "2"}}), 6, "pmi"));  // mpiexec's own srun step
+  // mpiexec may start its helpers by srun, in a step of fewer tasks.
+  CHECK_NOTHROW(require_expected_size(environment({{"SLURM_STEP_NUM_TASKS", "2"}}), 6, "pmi"));
 }
 
-TEST_CASE("a program whose own MPI formed fewer ranks than were promised is told how to start it") {
+TEST_CASE("the error for an own MPI with fewer ranks than requested names the right way to start the program") {
   const auto unprepared = environment({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_JOB_ID", "7"}, {"PMIX_NAMESPACE", "a"}});
-  CHECK_THROWS_WITH(check_promise_of_own_mpi(unprepared, 1),
-                    Contains("SLURM_STEP_NUM_TASKS=4 promised 4 ranks") && Contains("prepare_mpi() before MPI_Init"));
+  CHECK_THROWS_WITH(require_expected_size_of_mpi(unprepared, 1),
+                    Contains("SLURM_STEP_NUM_TASKS=4 requests 4 ranks") && Contains("prepare_mpi() before MPI_Init"));
   const auto no_mpi = environment({{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_JOB_ID", "7"}});
-  CHECK_THROWS_WITH(check_promise_of_own_mpi(no_mpi, 1), Contains("srun --mpi=pmi2"));
-  CHECK_THROWS_WITH(check_promise_of_own_mpi(environment({{"OMPI_COMM_WORLD_SIZE", "2"}}), 1), Contains("mpiexec"));
-  CHECK_NOTHROW(check_promise_of_own_mpi(unprepared, 4));
-  CHECK_NOTHROW(check_promise_of_own_mpi(Environment(), 1));
+  CHECK_THROWS_WITH(require_expected_size_of_mpi(no_mpi, 1), Contains("srun --mpi=pmi2"));
+  CHECK_THROWS_WITH(require_expected_size_of_mpi(environment({{"OMPI_COMM_WORLD_SIZE", "2"}}), 1), Contains("mpiexec"));
+  CHECK_NOTHROW(require_expected_size_of_mpi(unprepared, 4));
+  CHECK_NOTHROW(require_expected_size_of_mpi(Environment(), 1));
 }
 
-TEST_CASE("how many ranks share this node is known from PMIx, hydra, or a step of one node, else not at all") {
+TEST_CASE("the number of ranks on this node is known from PMIx, from Hydra, or for a step of one node") {
   World world;
   CHECK(ranks_on_this_node(world, Environment()) == 1);
   world.size = 4;
@@ -79,7 +79,7 @@ TEST_CASE("how many ranks share this node is known from PMIx, hydra, or a step o
   CHECK(ranks_on_this_node(world, environment({{"SLURM_STEP_NUM_NODES", "1"}})) == 3);
 }
 
-TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a job of one task, is not") {
+TEST_CASE("a start in the batch shell of several tasks is refused with the advice to use srun") {
   const auto shell = environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_PROCID", "0"}});
   CHECK_THROWS_WITH(discover(shell, {}), Contains("start it with srun"));
   CHECK_FALSE(is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "1"}})));
@@ -87,7 +87,7 @@ TEST_CASE("the batch shell of several tasks is told to use srun; a step, or a jo
       is_shell_of_parallel_job(environment({{"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "6"}, {"SLURM_STEP_NUM_TASKS", "6"}})));
 }
 
-TEST_CASE("a shell that is a step of Slurm is none of its ranks, and what a launcher started there is one") {
+TEST_CASE("a program in an interactive shell of a step is not a rank unless a launcher started it there") {
   const std::map<std::string, std::string> interactive = {
       {"SLURM_JOB_ID", "7"}, {"SLURM_NTASKS", "2"}, {"SLURM_STEP_ID", "4294967290"}, {"SLURM_STEP_NUM_TASKS", "1"}};
   CHECK(is_shell_step(environment(interactive)));
@@ -98,7 +98,7 @@ TEST_CASE("a shell that is a step of Slurm is none of its ranks, and what a laun
                                                  {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PTY_PORT", "4000"},
                                                  {"SLURM_TASK_PID", "1"},       {"PMIX_NAMESPACE", "a"}};
   CHECK(is_shell_step(environment(terminal)));
-  terminal["SLURM_STEP_NUM_TASKS"] = "2";  // and process 1 is no interactive shell
+  terminal["SLURM_STEP_NUM_TASKS"] = "2";  // process 1 is not an interactive shell
   CHECK_FALSE(is_shell_step(environment(terminal)));
   terminal["SLURM_STEP_NUM_TASKS"] = "1";
   terminal["SLURM_TASK_PID"] = std::to_string(getpid());
@@ -108,7 +108,7 @@ TEST_CASE("a shell that is a step of Slurm is none of its ranks, and what a laun
   CHECK_FALSE(is_shell_step(environment(terminal)));
 }
 
-TEST_CASE("the only task of a step may start ranks of its own, one of several may not") {
+TEST_CASE("only the single task of a step may start ranks of its own") {
   const auto step = [](const std::string& tasks) {
     return environment({{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_NUM_TASKS", tasks}});
   };
@@ -118,7 +118,7 @@ TEST_CASE("the only task of a step may start ranks of its own, one of several ma
   CHECK(is_rank_of_several(environment({{"PMIX_NAMESPACE", "a"}})));
 }
 
-TEST_CASE("a mapping that is made of the ranks' nodes gives them back, also a long one") {
+TEST_CASE("reading a written process mapping returns the same nodes") {
   CHECK(mapping_of_nodes(std::vector{0, 0, 0}) == "(vector,(0,1,3))");
   CHECK(mapping_of_nodes(std::vector{0, 0, 1, 1, 2}) == "(vector,(0,2,2),(2,1,1))");
   CHECK(mapping_of_nodes(std::vector{0, 1, 2, 0, 1, 2}) == "(vector,(0,3,1),(0,3,1))");
@@ -132,7 +132,7 @@ TEST_CASE("a mapping that is made of the ranks' nodes gives them back, also a lo
     CHECK(nodes_from_mapping(mapping_of_nodes(nodes), static_cast<int>(nodes.size())) == nodes);
 }
 
-TEST_CASE("process mappings of even, uneven and cyclic layouts give every rank its node") {
+TEST_CASE("process mappings of even, uneven and cyclic layouts assign a node to each rank") {
   CHECK(nodes_from_mapping("(vector,(0,3,2))", 6) == std::vector{0, 0, 1, 1, 2, 2});
   CHECK(nodes_from_mapping("(vector,(0,1,3),(1,1,2),(2,1,1))", 6) == std::vector{0, 0, 0, 1, 1, 2});
   CHECK(nodes_from_mapping("(vector,(0,3,1))", 6) == std::vector{0, 1, 2, 0, 1, 2});
@@ -140,7 +140,7 @@ TEST_CASE("process mappings of even, uneven and cyclic layouts give every rank i
   CHECK(nodes_from_mapping("(vector,(0,0,1))", 2).empty());
 }
 
-TEST_CASE("local ranks and node ranks follow from the nodes") {
+TEST_CASE("local ranks and node ranks are derived from the nodes of the ranks") {
   World world;
   world.size = 6;
   world.rank = 4;
@@ -153,7 +153,7 @@ TEST_CASE("local ranks and node ranks follow from the nodes") {
   CHECK(world.local_size == 2);
 }
 
-TEST_CASE("only an MPICH without PMIx gets the bridge") {
+TEST_CASE("only an MPICH without PMIx needs the bridge") {
   CHECK(needs_bridge("MPICH Version: 4.0.2\nMPICH configure: --with-slurm=/usr --with-pm=hydra"));
   CHECK_FALSE(needs_bridge("MPICH Version: 4.2.0\nMPICH configure: --with-pmix=/usr"));
   CHECK_FALSE(needs_bridge("Open MPI v4.1.4"));
@@ -161,7 +161,7 @@ TEST_CASE("only an MPICH without PMIx gets the bridge") {
 
 namespace {
 
-/// The store of two ranks in memory: what rank 1 put is made up.
+/// Returns rank 0's store of two ranks. It keeps values in memory; the value of rank 1 is a constant.
 PmiStore fake_store(std::map<std::string, std::string>& mine) {
   return {.rank = 0,
           .size = 2,
@@ -176,7 +176,7 @@ PmiStore fake_store(std::map<std::string, std::string>& mine) {
 
 }  // namespace
 
-TEST_CASE("PMI-1 is served: what one rank puts all can get after the barrier, and not before") {
+TEST_CASE("a value that a rank puts over PMI-1 can be read by all ranks after the barrier") {
   std::map<std::string, std::string> mine;
   PmiServer server(fake_store(mine));
   CHECK(server.answer("cmd=init pmi_version=1 pmi_subversion=1") ==
@@ -194,7 +194,7 @@ TEST_CASE("PMI-1 is served: what one rank puts all can get after the barrier, an
   CHECK(server.answer("cmd=finalize") == "cmd=finalize_ack");
 }
 
-TEST_CASE("a barrier after MPI_Init waits for nobody: MPI_Finalize would hang in it while others still disconnect") {
+TEST_CASE("a PMI barrier after MPI_Init does not wait for other ranks") {
   std::map<std::string, std::string> mine;
   auto store = fake_store(mine);
   int fences = 0;
@@ -207,7 +207,7 @@ TEST_CASE("a barrier after MPI_Init waits for nobody: MPI_Finalize would hang in
   CHECK(fences == 1);
 }
 
-TEST_CASE("MPI_Finalize ends PMIx first, if MPI is the program's own") {
+TEST_CASE("MPI_Finalize of a program's own MPI finalizes PMIx") {
   std::map<std::string, std::string> mine;
   auto store = fake_store(mine);
   bool ended = false;
@@ -217,7 +217,7 @@ TEST_CASE("MPI_Finalize ends PMIx first, if MPI is the program's own") {
   CHECK(ended);
 }
 
-TEST_CASE("a bridge whose MPI never finalizes ends all the same") {
+TEST_CASE("a bridge can be destroyed although MPI has not finalized") {
   std::map<std::string, std::string> mine;
   auto bridge = std::make_unique<PmiBridge>(fake_store(mine));
   bridge->start();

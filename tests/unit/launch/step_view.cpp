@@ -30,12 +30,12 @@ launch::StepGap only_gap(const StepView& view) {
 
 }  // namespace
 
-TEST_CASE("a step that sees everything lacks nothing, and so does a process without a step or a container") {
+TEST_CASE("a complete step has no gaps, and neither has a process outside of steps and containers") {
   CHECK(launch::gaps_in(complete()).empty());
   CHECK(launch::gaps_in({}).empty());
 }
 
-TEST_CASE("each missing part of PMIx is named with the option that brings it") {
+TEST_CASE("each missing part of PMIx is reported with the option that adds it") {
   auto view = complete();
   view.has_pmix = false;
   CHECK_THAT(only_gap(view).remedy, Contains("--mpi=pmix") && Contains("--cleanenv"));
@@ -49,13 +49,13 @@ TEST_CASE("each missing part of PMIx is named with the option that brings it") {
   CHECK_FALSE(only_gap(view).is_fatal);
 
   view = complete();
-  view.hears_server = false;
+  view.server_listens = false;
   CHECK_THAT(only_gap(view).problem, Contains("port 4242"));
   CHECK(only_gap(view).is_fatal);
 
   view = complete();
   view.outer_user = 77;
-  CHECK_THAT(only_gap(view).problem, Contains("user 1000 here and user 77 outside"));
+  CHECK_THAT(only_gap(view).problem, Contains("user 1000 in the container and user 77 outside"));
 
   view = complete();
   view.has_munge = false;
@@ -69,7 +69,7 @@ TEST_CASE("each missing part of PMIx is named with the option that brings it") {
   CHECK_THAT(only_gap(view).problem, Contains("4.2.2rc2") && Contains("5.0.3"));
 }
 
-TEST_CASE("a container without the variables of a step is named, and the worst gap comes first") {
+TEST_CASE("a container without the variables of a step is named, and fatal gaps come first") {
   StepView view;
   view.container = "Apptainer";
   CHECK_THAT(only_gap(view).problem, Contains("Apptainer"));

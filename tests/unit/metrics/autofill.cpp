@@ -25,7 +25,7 @@ T get(const Record& record, std::string_view key) {
 
 }  // namespace
 
-TEST_CASE("every record gets Ray's keys after its own") {
+TEST_CASE("Ray Train's keys are added after the keys of a record") {
   Autofill autofill(false, {}, {100, 5000});
   Record first{1, {{"loss", 1.0}}}, second{2, {}};
   autofill.fill(first, {102.5, 5002});
@@ -37,7 +37,7 @@ TEST_CASE("every record gets Ray's keys after its own") {
   CHECK(get<std::int64_t>(second, "_training_iteration") == 2);
 }
 
-TEST_CASE("the detailed keys are there when asked for; the total time goes on after a restart") {
+TEST_CASE("detailed keys are added on request, and the total time includes earlier attempts") {
   const std::vector<Record> history{{1, {{"_time_this_iter_s", 10.0}}}, {2, {{"_time_this_iter_s", 5.0}}}};
   Autofill autofill(true, history, {1000, 0});
   Record record{3, {}};
@@ -59,7 +59,7 @@ TEST_CASE("the detailed keys are there when asked for; the total time goes on af
   CHECK(std::regex_match(get<std::string>(record, "_node_ip"), std::regex(R"((\d+\.){3}\d+)")));
 }
 
-TEST_CASE("the date is local time in Ray's form") {
+TEST_CASE("the date is local time in Ray Train's format") {
   setenv("TZ", "UTC-2", 1);  // two hours east
   tzset();
   Autofill autofill(true, {}, {0, 0});

@@ -24,8 +24,7 @@ std::uint64_t total(const Histogram& found) {
 
 }  // namespace
 
-TEST_CASE(
-    "values fall into 64 buckets of the same width, those on an edge into the upper one, the greatest into the last") {
+TEST_CASE("there are 64 buckets of equal width, and a value on an edge belongs to the upper one") {
   std::vector<double> values;
   for (int i = 0; i <= 64; ++i) values.push_back(i);
   const auto found = histogram(values);
@@ -39,7 +38,7 @@ TEST_CASE(
   CHECK(found.sum_of_squares == 89440);
 }
 
-TEST_CASE("each value lies between the edges of its bucket, however they are rounded") {
+TEST_CASE("each value is between the edges of its bucket in spite of rounding") {
   for (const double scale : {1e-300, 1e-9, 0.1, 1.0, 3.0, 1e9, 1e300}) {
     std::vector<double> values;
     for (int i = 0; i < 5000; ++i) values.push_back(scale * std::sin(i * i * 0.37));
@@ -55,7 +54,7 @@ TEST_CASE("each value lies between the edges of its bucket, however they are rou
   }
 }
 
-TEST_CASE("NaN and infinities are counted aside") {
+TEST_CASE("NaN and infinities are counted separately") {
   const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
   const auto found = histogram(std::vector<float>{nan, 1, infinity, 3, -infinity, 2});
   CHECK(found.not_finite == 3);
@@ -70,7 +69,7 @@ TEST_CASE("NaN and infinities are counted aside") {
   CHECK(none.in_bucket == std::vector<std::uint64_t>{0});
 }
 
-TEST_CASE("values that are all the same, too close or too far apart for edges, or none at all, are in one bucket") {
+TEST_CASE("equal values, no values, and values without representable edges have one bucket") {
   constexpr double most = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
   const std::vector<std::vector<double>> rows = {{}, {7}, {7, 7, 7}, {-most, most}, {0, least}};
   for (const auto& values : rows) {
@@ -81,7 +80,7 @@ TEST_CASE("values that are all the same, too close or too far apart for edges, o
   }
 }
 
-TEST_CASE("elements of every type count by their value") {
+TEST_CASE("elements of all types are converted to their values") {
   CHECK(histogram(std::vector<std::int8_t>{-128, 127}).min == -128);
   CHECK(histogram(std::vector<std::uint8_t>{0, 255}).max == 255);
   CHECK(histogram(std::vector<std::int16_t>{-5, 6}).sum == 1);

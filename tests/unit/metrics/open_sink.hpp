@@ -6,7 +6,7 @@
 
 #include "metrics/sink.hpp"
 
-/// A sink as a run opens it, with the options of its section.
+/// Opens a sink as a run does, with the options of its section.
 inline std::unique_ptr<trainrt::metrics::Sink> open_sink(const std::string& name,
                                                          const trainrt::io::FencedDirectory& run_dir,
                                                          const trainrt::Options& given = {}) {

@@ -24,8 +24,8 @@ namespace {
 
 constexpr auto infinity = std::numeric_limits<double>::infinity();
 
-/// In the order of the columns. Keys that come and go, every type under some of them, texts that look like numbers, numbers
-/// at the ends of their types.
+/// Returns records in the order of their columns, with keys that are missing in some, keys of several types, texts that
+/// look like numbers, and extreme numbers.
 std::vector<Record> odd_records() {
   const std::vector<std::vector<std::pair<std::string, Record::Value>>> values = {
       {{"loss", 0.1}, {"n", std::int64_t{1}}, {"note", std::string("plain")}, {"mixed", 1.0}, {"a/b", 5e-324}},
@@ -84,7 +84,7 @@ void write_log(const Scratch& dir, const std::vector<Record>& records) {
 
 }  // namespace
 
-TEST_CASE("progress.csv and metrics.h5 each give the records back, bit for bit and type for type") {
+TEST_CASE("the records are read back from progress.csv and from metrics.h5 with all bits and types") {
   const auto records = odd_records();
   Scratch dir;
   write_sink(dir, "csv", records);
@@ -93,7 +93,7 @@ TEST_CASE("progress.csv and metrics.h5 each give the records back, bit for bit a
   check_same(metrics_records(dir / "metrics.h5"), records);
 }
 
-TEST_CASE("texts in progress.csv are no formulas for a spreadsheet, and come back as they were; numbers stay numbers") {
+TEST_CASE("texts in progress.csv are not formulas for a spreadsheet, and are read back unchanged") {
   const std::vector<std::string> texts = {"=1+1", "+5", "-5", "-a", "@a", "'=1", "''", "'-5", "=\"a\",b", "\t=1", "plain"};
   std::vector<Record> records;
   for (const auto& text : texts) {
@@ -110,7 +110,7 @@ TEST_CASE("texts in progress.csv are no formulas for a spreadsheet, and come bac
                         Contains("\n\"-5\",-1.5") && Contains("\n\"'=\"\"a\"\",b\",") && Contains("\nplain,"));
 }
 
-TEST_CASE("reals of every bit pattern come back from progress.csv and metrics.h5") {
+TEST_CASE("doubles are read back bit for bit from progress.csv and metrics.h5") {
   Random random(7, 0);
   std::vector<Record> records;
   for (std::int64_t i = 1; i <= 2000; ++i) {
@@ -126,7 +126,7 @@ TEST_CASE("reals of every bit pattern come back from progress.csv and metrics.h5
   check_same(metrics_records(dir / "metrics.h5"), records);
 }
 
-TEST_CASE("a lost or cut result.json is made anew, byte for byte, from what is derived from it") {
+TEST_CASE("a lost or truncated result.json is recovered from its derived files, byte for byte") {
   const auto records = odd_records();
   for (const char* source : {"csv", "hdf5"})
     for (const std::size_t lines_left : {0, 1, 5}) {
@@ -134,23 +134,23 @@ TEST_CASE("a lost or cut result.json is made anew, byte for byte, from what is d
       Scratch dir;
       write_log(dir, records);
       write_sink(dir, source, records);
-      const auto whole = read(dir / "result.json");
+      const auto complete = read(dir / "result.json");
       std::size_t end = 0;
-      for (std::size_t i = 0; i < lines_left; ++i) end = whole.find('\n', end) + 1;
+      for (std::size_t i = 0; i < lines_left; ++i) end = complete.find('\n', end) + 1;
       if (lines_left == 0)
         std::filesystem::remove(dir / "result.json");
       else
-        write(dir / "result.json", whole.substr(0, end + 9));
+        write(dir / "result.json", complete.substr(0, end + 9));
       const auto opened = ResultLog::open(dir.run(), 7);
       check_same(opened.history, records);
       std::size_t same_order = 0;
       for (std::size_t i = 0; i < records.size(); ++i) same_order += to_json(opened.history[i]) == to_json(records[i]);
       CHECK(same_order == records.size());
-      CHECK(read(dir / "result.json") == whole);
+      CHECK(read(dir / "result.json") == complete);
     }
 }
 
-TEST_CASE("records that no file holds all of are missed as before; what is torn in progress.csv is no record") {
+TEST_CASE("records that no derived file has are an error, and a torn row of progress.csv is not a record") {
   const auto records = odd_records();
   Scratch dir;
   write_sink(dir, "csv", records);
@@ -161,7 +161,7 @@ TEST_CASE("records that no file holds all of are missed as before; what is torn 
   CHECK(ResultLog::open(dir.run(), 6).history.size() == 6);
 }
 
-TEST_CASE("a damaged metrics.h5 or progress.csv gives no records and no crash") {
+TEST_CASE("a damaged metrics.h5 or progress.csv causes no crash, and its records are not used") {
   Scratch dir;
   write_sink(dir, "hdf5", odd_records());
   const auto image = read(dir / "metrics.h5");

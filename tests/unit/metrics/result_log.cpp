@@ -52,7 +52,7 @@ std::string test_error_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("doubles of every bit pattern read back bit for bit; NaN is null") {
+TEST_CASE("doubles are read back bit for bit, and NaN is null") {
   Random random(3, 0);
   for (int i = 0; i < 100000; ++i) {
     const auto bits = random.next_u64();
@@ -68,7 +68,7 @@ TEST_CASE("doubles of every bit pattern read back bit for bit; NaN is null") {
   }
 }
 
-TEST_CASE("whole doubles stay doubles, integers integers, infinities infinities, and texts texts") {
+TEST_CASE("each value is read back with its type") {
   constexpr auto infinity = std::numeric_limits<double>::infinity();
   const Record::Value values[] = {3.0,
                                   -0.0,
@@ -106,7 +106,7 @@ TEST_CASE("a record is one line of JSON with its values in their order") {
   CHECK(to_json({2, {}}) == R"({"_training_iteration":2})");
 }
 
-TEST_CASE("a new run has an empty log, and what is appended is there to read at once") {
+TEST_CASE("a new run has an empty log, and an appended line can be read at once") {
   Scratch dir;
   CHECK(read_results(dir.path()).empty());
   auto opened = ResultLog::open(dir.run(), 0);
@@ -117,14 +117,14 @@ TEST_CASE("a new run has an empty log, and what is appended is there to read at 
   check_iterations(read_results(dir.path()), 2);
 }
 
-TEST_CASE("a log that was cut at any byte of its last lines opens with what the checkpoint includes") {
+TEST_CASE("a log that was truncated after the records of the checkpoint can be opened") {
   Scratch dir;
   append_all(dir, 1, 5);
-  const auto whole = read(dir / "result.json");
-  const auto third_ends = whole.find("\"_training_iteration\":3}") + 24;
-  for (auto length = third_ends; length <= whole.size(); ++length) {
-    CAPTURE(length, whole.size());
-    write(dir / "result.json", whole.substr(0, length));
+  const auto complete = read(dir / "result.json");
+  const auto third_ends = complete.find("\"_training_iteration\":3}") + 24;
+  for (auto length = third_ends; length <= complete.size(); ++length) {
+    CAPTURE(length, complete.size());
+    write(dir / "result.json", complete.substr(0, length));
     for (const auto& seen : read_results(dir.path())) REQUIRE(same(seen, record(seen.iteration)));
 
     auto opened = ResultLog::open(dir.run(), 3);
@@ -136,15 +136,14 @@ TEST_CASE("a log that was cut at any byte of its last lines opens with what the 
   }
 }
 
-TEST_CASE(
-    "a log that was cut inside what the checkpoint includes is an error that names the iterations, and stays as it is") {
+TEST_CASE("a log that was truncated in the records of the checkpoint is an error that leaves it unchanged") {
   Scratch dir;
   append_all(dir, 1, 5);
-  const auto whole = read(dir / "result.json");
-  const auto third_ends = whole.find("\"_training_iteration\":3}") + 24;
+  const auto complete = read(dir / "result.json");
+  const auto third_ends = complete.find("\"_training_iteration\":3}") + 24;
   for (std::size_t length = 0; length < third_ends; ++length) {
     CAPTURE(length);
-    const auto cut = whole.substr(0, length);
+    const auto cut = complete.substr(0, length);
     write(dir / "result.json", cut);
     REQUIRE_THROWS_WITH(ResultLog::open(dir.run(), 3), Contains("to 3 are missing"));
     REQUIRE(read(dir / "result.json") == cut);
@@ -154,15 +153,15 @@ TEST_CASE(
   CHECK_THROWS_AS(ResultLog::open(dir.run(), 3), UsageError);
 }
 
-TEST_CASE("a record that is missing, twice or out of order is an error that says which") {
+TEST_CASE("a missing, repeated or misplaced record is an error that names its iteration") {
   Scratch dir;
   const auto line = [](std::int64_t i) { return to_json(record(i)) + "\n"; };
   write(dir / "result.json", line(1) + line(3));
-  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 3), Contains("iteration 3") && Contains("where that of 2"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 3), Contains("iteration 3") && Contains("instead of iteration 2"));
   write(dir / "result.json", line(1) + line(2) + line(2));
-  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 2), Contains("iteration 2") && Contains("where that of 3"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 2), Contains("iteration 2") && Contains("instead of iteration 3"));
   write(dir / "result.json", line(2) + line(1));
-  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 2), Contains("iteration 2") && Contains("where that of 1"));
+  CHECK_THROWS_WITH(ResultLog::open(dir.run(), 2), Contains("iteration 2") && Contains("instead of iteration 1"));
 }
 
 TEST_CASE("records after the checkpoint and foreign lines are dropped, so that no step appears twice") {
@@ -175,7 +174,7 @@ TEST_CASE("records after the checkpoint and foreign lines are dropped, so that n
   check_iterations(read_results(dir.path()), 3);
 }
 
-TEST_CASE("what an older attempt still appends does not reach the log") {
+TEST_CASE("lines that an older attempt appends do not reach the log") {
   Scratch dir;
   auto old = ResultLog::open(dir.run(), 0);
   old.log.append(record(1));
@@ -186,7 +185,7 @@ TEST_CASE("what an older attempt still appends does not reach the log") {
   check_iterations(read_results(dir.path()), 2);
 }
 
-TEST_CASE("a leftover of a killed attempt is not in the way") {
+TEST_CASE("a leftover file of a killed attempt does no harm") {
   Scratch dir;
   append_all(dir, 1, 2);
   write(dir / "result.json.a1", "rubbish");
@@ -194,7 +193,7 @@ TEST_CASE("a leftover of a killed attempt is not in the way") {
   check_iterations(read_results(dir.path()), 2);
 }
 
-TEST_CASE("lines that the disk has no room for wait in memory, leave no half behind, and are written when there is room") {
+TEST_CASE("lines that do not fit on the disk are kept in memory and written later, without torn lines") {
   Scratch dir;
   auto opened = ResultLog::open(dir.run(), 0);
   opened.log.append(record(1));
@@ -202,7 +201,7 @@ TEST_CASE("lines that the disk has no room for wait in memory, leave no half beh
   rlimit old{};
   getrlimit(RLIMIT_FSIZE, &old);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{before.size() + 10, old.rlim_max};  // the file system takes 10 bytes of the next line
+  const rlimit small{before.size() + 10, old.rlim_max};  // room for 10 bytes of the next line
   setrlimit(RLIMIT_FSIZE, &small);
   opened.log.append(record(2));
   opened.log.append(record(3));
@@ -217,7 +216,7 @@ TEST_CASE("lines that the disk has no room for wait in memory, leave no half beh
   check_iterations(read_results(dir.path()), 4);
 }
 
-TEST_CASE("a log whose private directory was taken away puts no file in place, and writes into none that is in place") {
+TEST_CASE("a log without its private directory changes no file of the run directory") {
   Scratch dir;
   auto old = ResultLog::open(dir.run(), 0);
   old.log.append(record(1));

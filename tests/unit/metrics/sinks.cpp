@@ -30,7 +30,7 @@ Record loss(std::int64_t iteration, double value) {
   return {iteration, {{"loss", value}, {"_training_iteration", iteration}}};
 }
 
-/// What Debian's Python prints for a script; nullopt, said aloud, if h5py is missing.
+/// Runs a script with Debian's Python and returns its output. Prints "skipped" and returns nullopt if h5py is missing.
 std::optional<std::string> python(const Scratch& dir, const std::string& script) {
   if (std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") != 0) {
     test::skip("/usr/bin/python3 has no h5py");
@@ -43,7 +43,7 @@ std::optional<std::string> python(const Scratch& dir, const std::string& script)
 
 }  // namespace
 
-TEST_CASE("sinks are chosen by name, in the order in which they are named, with their options") {
+TEST_CASE("sinks are selected by name, in the given order, with their options") {
   const std::vector<std::string> names = {"hdf5", "csv"};
   const auto chosen = choose_sinks(names, {{"hdf5", {}}, {"progress", {}}});
   REQUIRE(chosen.size() == 2);
@@ -55,7 +55,7 @@ TEST_CASE("sinks are chosen by name, in the order in which they are named, with 
   CHECK(choose_sinks({}, {{"hdf5", options}}).empty());
 }
 
-TEST_CASE("a sink that there is not, that is named twice, and an option that is not valid are refused by name") {
+TEST_CASE("an unknown or repeated sink and an invalid option are errors that name it") {
   using Catch::Matchers::Contains;
   const auto choose = [](std::vector<std::string> names, std::map<std::string, Options> sections = {}) {
     return choose_sinks(names, sections);
@@ -69,7 +69,7 @@ TEST_CASE("a sink that there is not, that is named twice, and an option that is 
   CHECK_THROWS_WITH(choose({"csv"}, {{"hdf4", {}}}), Contains("'hdf4'") && Contains("did you mean 'hdf5'"));
 }
 
-TEST_CASE("metrics.h5 is written no more often than its option says") {
+TEST_CASE("metrics.h5 is written at most once per interval") {
   Scratch dir;
   Options often, seldom;
   often.set("interval", {"0.001", "test"});
@@ -84,7 +84,7 @@ TEST_CASE("metrics.h5 is written no more often than its option says") {
   }
 }
 
-TEST_CASE("progress.csv has a row a report, as it is written") {
+TEST_CASE("progress.csv has one row per report") {
   Scratch dir;
   auto sink = open("csv", dir);
   sink->begin({});
@@ -95,7 +95,7 @@ TEST_CASE("progress.csv has a row a report, as it is written") {
   CHECK(read(dir / "progress.csv") == "loss,_training_iteration\n0.5,1\nnan,2\n0.1,3\n");
 }
 
-TEST_CASE("progress.csv holds exactly the history after a restart, whatever lay there") {
+TEST_CASE("after a restart progress.csv holds exactly the history") {
   Scratch dir;
   write(dir / "progress.csv", "loss\n1\n2\n3\nrubbish");
   auto sink = open("csv", dir);
@@ -107,7 +107,7 @@ TEST_CASE("progress.csv holds exactly the history after a restart, whatever lay 
   CHECK(read(dir / "progress.csv").empty());
 }
 
-TEST_CASE("a new key makes a new column of progress.csv, and earlier rows have an empty cell there") {
+TEST_CASE("a new key adds a column to progress.csv, which is empty in earlier rows") {
   Scratch dir;
   auto sink = open("csv", dir);
   sink->begin({loss(1, 0.5)});
@@ -116,7 +116,7 @@ TEST_CASE("a new key makes a new column of progress.csv, and earlier rows have a
   CHECK(read(dir / "progress.csv") == "loss,_training_iteration,acc\n0.5,1,\n,2,0.75\n0.25,3,\n");
 }
 
-TEST_CASE("progress.csv is quoted as RFC 4180 says: Python's csv module reads it back") {
+TEST_CASE("Python's csv module reads the quoting of progress.csv") {
   Scratch dir;
   auto sink = open("csv", dir);
   sink->begin({});
@@ -125,7 +125,7 @@ TEST_CASE("progress.csv is quoted as RFC 4180 says: Python's csv module reads it
   CHECK(read(dir / "progress.csv") == "\"a,b\",c,d\n\"say \"\"hi\"\"\",\"two\r\nlines, one cell\",plain\n");
 }
 
-TEST_CASE("metrics.h5 reads back in h5py: types, gaps, texts and nested keys") {
+TEST_CASE("h5py reads types, gaps, texts and nested keys of metrics.h5") {
   Scratch dir;
   auto sink = open("hdf5", dir);
   sink->begin({{1, {{"loss", 0.5}, {"n", std::int64_t{3}}, {"train/acc", 0.1}, {"note", std::string("h\xc3\xb6r")}}}});
@@ -153,7 +153,7 @@ with h5py.File('metrics.h5', 'r') as f:
         "['late', 'loss', 'n', 'note', 'train'] ['iteration', 'keys', 'kinds', 'metrics']\n");
 }
 
-TEST_CASE("metrics.h5 fits its schema, empty or not") {
+TEST_CASE("metrics.h5 matches its schema, also without records") {
   Scratch dir;
   auto sink = open("hdf5", dir);
   sink->begin({});
@@ -163,11 +163,11 @@ TEST_CASE("metrics.h5 fits its schema, empty or not") {
   CHECK(io::check_schema(dir / "metrics.h5", "metrics").empty());
 }
 
-TEST_CASE("any key can be stored in metrics.h5, under a name that no other key gets") {
+TEST_CASE("each key has a unique name in metrics.h5") {
   const std::vector<std::string> keys{"a", "a/b", "a%2Fb", "x//y", "/x", "x/", ".", "..", "../up", "ok/fine", "\xc3\xa4"};
   Record record{1, {}};
   for (const auto& key : keys) record.values.emplace_back(key, 1.0);
-  const auto names = hdf5_names(columns_of({record}));
+  const auto names = hdf5_names(typed_columns({record}));
   CHECK(names == std::vector<std::string>{"a", "a%2Fb", "a%252Fb", "x%2F%2Fy", "%2Fx", "x%2F", "%2E", "%2E.", "%2E.%2Fup",
                                           "ok/fine", "\xc3\xa4"});
   Scratch dir;
@@ -178,7 +178,7 @@ TEST_CASE("any key can be stored in metrics.h5, under a name that no other key g
     CHECK(*out == "11\n");
 }
 
-TEST_CASE("metrics.h5 is not rewritten at every commit, but is complete at the end, and replaces what was damaged") {
+TEST_CASE("metrics.h5 is not rewritten at every commit, but is complete at the end, also if it was damaged") {
   Scratch dir;
   write(dir / "metrics.h5", "not HDF5");
   auto sink = open("hdf5", dir);
@@ -193,7 +193,7 @@ TEST_CASE("metrics.h5 is not rewritten at every commit, but is complete at the e
   CHECK(std::filesystem::is_empty(dir / ".private"));
 }
 
-TEST_CASE("progress.csv that could not be written for a while has every row once, and no half one, when it can be again") {
+TEST_CASE("progress.csv has each row once after a time in which it could not be written") {
   Scratch dir;
   auto sink = open("csv", dir);
   sink->begin({});
@@ -213,7 +213,8 @@ TEST_CASE("progress.csv that could not be written for a while has every row once
 
 namespace {
 
-/// Reads an event file by itself: the frames with a CRC-32C made from its polynomial, the messages by their wire format.
+/// A script that reads an event file without TensorBoard: frames with a CRC-32C from its polynomial, messages from their
+/// wire format.
 constexpr const char* read_events = R"(
 import struct
 def crc(data):
@@ -267,7 +268,7 @@ while at < len(data):
 
 }  // namespace
 
-TEST_CASE("the event file for TensorBoard has each report once after a restart: steps, times, scalars, and the config") {
+TEST_CASE("after a restart the event file has the config and each report once") {
   Scratch dir;
   const auto record = [](std::int64_t i, double loss) {
     return Record{i,
@@ -287,7 +288,7 @@ TEST_CASE("the event file for TensorBoard has each report once after a restart: 
   auto sink = open();
   sink->begin({});
   for (const std::int64_t i : {1, 2, 3}) sink->write(record(i, 0.5));
-  sink = open();  // killed, and goes on from the second
+  sink = open();  // a restart from the second report
   sink->begin({record(1, 0.5), record(2, 0.5)});
   sink->write(record(3, std::nan("")));
   const auto out = python(dir, read_events);
@@ -302,7 +303,7 @@ TEST_CASE("the event file for TensorBoard has each report once after a restart: 
 
 namespace {
 
-/// A sink that shows histograms of a State with a model of two values, at every second report.
+/// A run with the TensorBoard sink and a State of two values, with histograms at every second report.
 class HistogramRun {
  public:
   HistogramRun() {
@@ -328,7 +329,7 @@ class HistogramRun {
   }
   const Scratch& dir() const { return dir_; }
 
-  /// "2:4 4:8": iterations with a histogram of model/w, and its greatest value.
+  /// Returns the iterations that have a histogram of model/w, with its maximum: "2:4 4:8".
   std::string shown() const {
     std::string text;
     std::istringstream lines(python(dir_, read_events).value_or(""));
@@ -352,18 +353,18 @@ class HistogramRun {
 
 }  // namespace
 
-TEST_CASE("the event file has the histograms that are asked for, each once, after restarts and damage too") {
+TEST_CASE("the event file has each selected histogram once, also after restarts and damage") {
   HistogramRun run;
   run.start(0);
   for (std::int64_t i = 1; i <= 6; ++i) run.report(i, static_cast<float>(i));
   if (!python(run.dir(), read_events)) return;
   CHECK(run.shown() == "2:2 4:4 6:6");
-  run.start(5);  // killed, and goes on from the fifth report
+  run.start(5);  // a restart from the fifth report
   CHECK(run.shown() == "2:2 4:4");
   run.report(6, 60);
   CHECK(run.shown() == "2:2 4:4 6:60");
   const auto path = run.dir() / "events.out.tfevents.trainrt";
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);  // the node died
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);  // as after a node failure
   run.start(6);
   CHECK(run.shown() == "2:2 4:4");
   std::ofstream(path, std::ios::trunc) << "no event file";
@@ -373,7 +374,7 @@ TEST_CASE("the event file has the histograms that are asked for, each once, afte
   CHECK(run.shown() == "4:1");
 }
 
-TEST_CASE("histograms of reports that could not be written for a while are there when they can be again") {
+TEST_CASE("histograms are kept while the file cannot be written") {
   HistogramRun run;
   run.start(0);
   run.report(1, 1);
@@ -389,7 +390,7 @@ TEST_CASE("histograms of reports that could not be written for a while are there
   if (python(run.dir(), read_events)) CHECK(run.shown() == "2:2 4:4");
 }
 
-TEST_CASE("the text file for Prometheus has the last report, each name and value as its format asks for") {
+TEST_CASE("metrics.prom has the last report in the format of Prometheus") {
   Scratch dir;
   Options options;
   for (const bool is_elsewhere : {false, true}) {
@@ -399,7 +400,7 @@ TEST_CASE("the text file for Prometheus has the last report, each name and value
     sink->at_step(20);
     sink->begin({loss(1, 0.5), loss(2, 0.25)});
     CHECK(read(path).find("trainrt_metric{run=\"demo\",key=\"loss\"} 0.25\n") != std::string::npos);
-    sink->expect(9);
+    sink->expect_iterations(9);
     sink->at_step(30);
     sink->write(
         {3,

@@ -6,10 +6,10 @@
 #include "io/files/fenced_directory.hpp"
 #include "support/cpp/scratch.hpp"
 
-/// A directory of its own for each test.
+/// A temporary directory for one test.
 class Scratch : public trainrt::test::Scratch {
  public:
-  /// As an attempt's run directory.
+  /// Returns it as the run directory of an attempt.
   trainrt::io::FencedDirectory run() const {
     std::filesystem::create_directory(path() + "/.private");
     return {path(), path() + "/.private"};

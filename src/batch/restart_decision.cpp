@@ -1,0 +1,245 @@
+#include "batch/restart_decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace trainrt::batch {
+
+namespace {
+
+using Action = RestartDecision::Action;
+using Limit = RestartDecision::Limit;
+
+constexpr double max_wait_s = 60;
+constexpr int killed_by_term = 128 + 15;  // a batch script would requeue the job on 75
+
+int code_of(ExitCode code) { return static_cast<int>(code); }
+
+/// Returns where the next attempt continues.
+std::string continuation(const Situation& situation) {
+  return situation.silent ? "its program continues from what it saved itself" : "it continues from its last checkpoint";
+}
+
+std::string fix_and_submit(const Situation& situation) {
+  return "Fix the errors above and submit the job again; " + continuation(situation);
+}
+
+RestartDecision give_up(ExitCode code, std::string why, std::string advice, Limit limit = Limit::none) {
+  return {.action = Action::give_up,
+          .exit_code = code_of(code),
+          .why = std::move(why),
+          .advice = std::move(advice),
+          .limit = limit};
+}
+
+RestartDecision leave(std::string why) {
+  return {.action = Action::leave_to_slurm, .exit_code = killed_by_term, .why = std::move(why)};
+}
+
+std::string times(int count) { return fmt::format("{} time{}", count, count == 1 ? "" : "s"); }
+
+std::string are(const std::vector<std::string>& names) { return names.size() == 1 ? "is" : "are"; }
+
+/// The nodes of the allocation, by whether the next attempt can use them.
+struct Usable {
+  std::vector<std::string> nodes;
+  std::vector<std::string> lost;
+  std::vector<std::string> excluded;  ///< healthy, but excluded
+  int tasks = 0;                      ///< number of tasks to run on `nodes`, at most `wanted`
+  int wanted = 0;                     ///< number of tasks of a step on all nodes
+};
+
+enum class Excluded { left_out, used };
+
+Usable usable_of(const Situation& situation, const RestartLimits& limits, Excluded excluded = Excluded::left_out) {
+  Usable usable;
+  int usable_tasks = 0;
+  int all_tasks = 0;
+  for (const auto& node : situation.nodes) {
+    all_tasks += node.tasks;
+    const bool is_left_out = node.excluded && excluded == Excluded::left_out;
+    if (node.healthy && !is_left_out) usable_tasks += node.tasks;
+    (!node.healthy ? usable.lost : is_left_out ? usable.excluded : usable.nodes).push_back(node.name);
+  }
+  usable.wanted = limits.workers > 0 ? limits.workers : all_tasks;
+  usable.tasks = std::min(usable.wanted, usable_tasks);
+  return usable;
+}
+
+bool suffices(const Usable& usable, const RestartLimits& limits) {
+  const bool whole = usable.tasks >= usable.wanted;
+  return !usable.nodes.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers));
+}
+
+/// Returns whether the run can do without the excluded nodes. They may be at most half of the healthy nodes.
+bool suffices_without_excluded(const Usable& usable, const RestartLimits& limits) {
+  return suffices(usable, limits) && usable.excluded.size() <= usable.nodes.size();
+}
+
+RestartDecision continue_on(const Usable& usable, const std::string& reason) {
+  return {.action = Action::restart,
+          .wait_s = 1,
+          .nodes = usable.nodes,
+          .tasks = usable.tasks,
+          .why = fmt::format("{}: continuing with {} of {} workers, on {}", reason, usable.tasks, usable.wanted,
+                             fmt::join(usable.nodes, ","))};
+}
+
+/// Returns a decision to give up if the last attempts made no progress; nullopt otherwise.
+std::optional<RestartDecision> refused(const Situation& situation, const RestartLimits& limits) {
+  if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
+    return give_up(ExitCode::no_progress,
+                   fmt::format("{}; {} attempts in a row got no further than {}", situation.how, situation.no_progress,
+                               situation.silent ? "earlier ones, according to the program's output"
+                                                : "the checkpoint they started from"),
+                   fix_and_submit(situation), Limit::max_no_progress);
+  return std::nullopt;
+}
+
+RestartDecision requeue(const Situation& situation, const RestartLimits& limits, const std::string& reason,
+                        Limit limit = Limit::none) {
+  if (auto decision = refused(situation, limits)) return *decision;
+  if (situation.requeues >= limits.max_requeues)
+    return give_up(ExitCode::failed,
+                   fmt::format("{}; the job was already requeued {}", situation.how, times(situation.requeues)),
+                   "Submit it again; " + continuation(situation), Limit::max_requeues);
+  return {.action = Action::requeue,
+          .exit_code = code_of(ExitCode::stopped),
+          .why = fmt::format("{}: requeueing; {}", reason, continuation(situation)),
+          .limit = limit};
+}
+
+/// Returns the decision after nodes were lost: continue on the others if they suffice, also on excluded ones if necessary;
+/// otherwise requeue.
+RestartDecision after_loss(const Situation& situation, const RestartLimits& limits) {
+  auto usable = usable_of(situation, limits);
+  const auto lost =
+      fmt::format("{}; {} of the allocation {} lost", situation.how, fmt::join(usable.lost, ","), are(usable.lost));
+  if (!suffices_without_excluded(usable, limits)) usable = usable_of(situation, limits, Excluded::used);
+  if (suffices(usable, limits)) return continue_on(usable, lost);
+  if (limits.min_workers == 0) return requeue(situation, limits, lost, Limit::no_min_workers);
+  return requeue(situation, limits,
+                 fmt::format("{} ({} workers are left, at least {} are needed)", lost, usable.tasks, limits.min_workers),
+                 Limit::min_workers);
+}
+
+/// Returns a decision to continue without the excluded nodes: on the other nodes of the allocation if they suffice,
+/// otherwise after a requeue. Returns nullopt if no node is excluded, or if neither is possible.
+std::optional<RestartDecision> without_excluded(const Situation& situation, const RestartLimits& limits) {
+  const auto usable = usable_of(situation, limits);
+  if (usable.excluded.empty()) return std::nullopt;
+  const auto reason =
+      fmt::format("{}; {} {} left out", situation.how, fmt::join(usable.excluded, ","), are(usable.excluded));
+  if (suffices_without_excluded(usable, limits)) return continue_on(usable, reason);
+  if (!situation.no_other_nodes.empty() || situation.requeues >= limits.max_requeues) return std::nullopt;
+  return requeue(situation, limits, reason);
+}
+
+/// Returns the clause that says why excluded nodes are used; "" if no node is excluded.
+std::string note_of_used(const Situation& situation, const RestartLimits& limits) {
+  const auto excluded = usable_of(situation, limits).excluded;
+  if (excluded.empty()) return {};
+  return fmt::format("; {} should be left out, but {} used: {}", fmt::join(excluded, ","), are(excluded),
+                     why_not_without_excluded(situation, limits));
+}
+
+RestartDecision after_failure(const Situation& situation, const RestartLimits& limits) {
+  if (situation.failures > limits.max_failures)
+    return give_up(ExitCode::failed,
+                   fmt::format("{}; it was restarted {} in this allocation", situation.how, times(limits.max_failures)),
+                   fix_and_submit(situation), Limit::max_failures);
+  if (auto decision = refused(situation, limits)) return *decision;
+  if (!usable_of(situation, limits).lost.empty()) return after_loss(situation, limits);
+  if (auto decision = without_excluded(situation, limits)) return *decision;
+  const double wait_s = std::min(max_wait_s, std::exp2(std::clamp(situation.failures, 1, 10) - 1));
+  return {.action = Action::restart,
+          .wait_s = wait_s,
+          .why = fmt::format("{}: restarting the step in {:.0f} s, restart {} of {}{}", situation.how, wait_s,
+                             situation.failures, limits.max_failures, note_of_used(situation, limits)),
+          .limit = Limit::max_failures};
+}
+
+/// Returns the decision after an attempt has saved and stopped because of a slow node. If that node cannot be left out any
+/// more, it is used again.
+RestartDecision after_slow_node(const Situation& situation, const RestartLimits& limits) {
+  if (auto decision = refused(situation, limits)) return *decision;
+  if (auto decision = without_excluded(situation, limits)) return *decision;
+  return {.action = Action::restart,
+          .wait_s = 1,
+          .why = fmt::format("{}: restarting the step{}", situation.how, note_of_used(situation, limits))};
+}
+
+/// Returns the decision if the job ends or was asked to stop; nullopt if it continues.
+std::optional<RestartDecision> by_ending(const Situation& situation, const RestartLimits& limits) {
+  switch (situation.ending) {
+    case JobEnding::none:
+      return std::nullopt;
+    case JobEnding::requeued:
+      return leave(situation.how + "; Slurm requeues the job, and " + continuation(situation));
+    case JobEnding::cancelled:
+      return leave(situation.how + "; the job was cancelled and will not be requeued. Submit it again; " +
+                   continuation(situation));
+    case JobEnding::stop_requested:
+    case JobEnding::time_limit:
+      return requeue(situation, limits, situation.how);
+  }
+  return std::nullopt;
+}
+
+/// Returns the decision for a finished run, with a note if Slurm reports another state for its job.
+RestartDecision done(JobEnding ending) {
+  std::string why = "done; nothing is left to do";
+  if (ending == JobEnding::time_limit)
+    why += ". Slurm will report the job as TIMEOUT, because its time ended as the run finished; the run is complete";
+  if (ending == JobEnding::cancelled)
+    why += ". Slurm will report the job as CANCELLED, because it was cancelled as the run finished; the run is complete";
+  if (ending == JobEnding::requeued) why += ". Slurm requeues the job; it will find the run finished and exit";
+  return {.action = Action::done, .why = std::move(why)};
+}
+
+}  // namespace
+
+RestartDecision decide(const Situation& situation, const RestartLimits& limits) {
+  switch (situation.exit_code) {
+    case 0:
+      return done(situation.ending);
+    case static_cast<int>(ExitCode::usage):
+      return give_up(ExitCode::usage, "the step cannot run: its command line, config or data is invalid",
+                     "Fix the error above and submit the job again");
+    case static_cast<int>(ExitCode::no_progress):
+      return give_up(ExitCode::no_progress, "restarts make no progress", "Fix the errors above and submit the job again");
+    default:
+      break;
+  }
+  if (auto decision = by_ending(situation, limits)) return *decision;
+  if (situation.shrunk) return requeue(situation, limits, situation.how + "; Slurm has taken a node out of the allocation");
+  if (situation.exit_code == code_of(ExitCode::stopped) && situation.slow) return after_slow_node(situation, limits);
+  if (situation.exit_code == code_of(ExitCode::stopped))
+    return requeue(situation, limits, fmt::format("{} (exit {})", situation.how, situation.exit_code));
+  return after_failure(situation, limits);
+}
+
+RestartDecision begin(const Situation& situation, const RestartLimits& limits) {
+  const auto usable = usable_of(situation, limits);
+  if (usable.excluded.empty()) return {.action = Action::restart};
+  auto first = situation;
+  first.how = "before the first attempt in this allocation";
+  // The job was requeued to avoid an excluded node, and got it again. Another requeue might never end.
+  if (situation.requeues > 0 && situation.no_other_nodes.empty())
+    first.no_other_nodes = "Slurm has allocated it to the job again";
+  if (auto decision = without_excluded(first, limits)) return *decision;
+  return {.action = Action::restart, .why = first.how + note_of_used(first, limits)};
+}
+
+std::string why_not_without_excluded(const Situation& situation, const RestartLimits& limits) {
+  const auto usable = usable_of(situation, limits);
+  if (usable.excluded.empty() || suffices_without_excluded(usable, limits)) return {};
+  if (!situation.no_other_nodes.empty()) return situation.no_other_nodes;
+  if (situation.requeues >= limits.max_requeues)
+    return fmt::format("the job was already requeued {}", times(situation.requeues));
+  return {};
+}
+
+}  // namespace trainrt::batch
