@@ -265,7 +265,7 @@ def a_lost_log_of_record_is_made_anew_from_what_is_derived_from_it():
             (run_dir_of(config) / name).unlink()
         job = run_ranks(1, config)
         check_went_on(config, job)
-        check("result.json lacked 2 of the 2 records" in job.err, "the message is missing", job)
+        check("result.json lacks 2 of the 2 records" in job.err, "the message is missing", job)
         check((run_dir_of(config) / "result.json").read_bytes().startswith(log), f"without {lost} other records than before", job)
     config = begun()
     for name in ("result.json", "metrics.h5", "progress.csv"):
