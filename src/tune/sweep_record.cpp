@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "config/renamed_keys.hpp"
 #include "core/text.hpp"
 #include "core/user_key.hpp"
 
@@ -53,6 +54,7 @@ std::optional<SweepRecord> sweep_record_from(const std::string& text) {
   SweepRecord record;
   for (const auto& [key, value] : json.items())
     if (value.is_string()) record.config[key] = value.get<std::string>();
+  record.config = config::with_new_names(record.config);
   record.has_code = json.contains(code_name);
   return record;
 }

@@ -81,7 +81,7 @@ TEST_CASE("ranks that come with other sizes, types or operations are told who ca
                Contains("'gradient'") && Contains("all_reduce of 1000 f32 (sum)") && Contains("all_reduce of 1001 f32"));
 }
 
-TEST_CASE("with scaling.check other kinds, roots and names are found before anything is exchanged") {
+TEST_CASE("with scaling.check_collectives other kinds, roots and names are found before anything is exchanged") {
   const auto other_root = errors_of(
       2, 5, [](Communicator& c) { c.broadcast_text("x", c.rank()); }, true);
   for (const auto& error : other_root)
