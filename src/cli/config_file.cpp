@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "config/renamed_keys.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -71,7 +72,7 @@ std::string config_file_text(const Options& options) {
 
 constexpr std::size_t longest_line = 65536;
 
-Options read_config_file(const std::string& path) {
+Options config_file_values(const std::string& path) {
   if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
     throw UsageError("the config " + path + " is a directory or a device, not a file");
   std::ifstream file(path);
@@ -108,6 +109,13 @@ Options read_config_file(const std::string& path) {
   return options;
 }
 
+Options read_config_file(const std::string& path) {
+  auto options = config_file_values(path);
+  config::require_not_renamed(
+      options, fmt::format("; `trainrt check --config {} --write-renamed FILE` writes a config with the new names", path));
+  return options;
+}
+
 void take_override(Options& options, const std::string& word) {
   const std::string origin(command_line);
   const auto equals = word.find('=');
@@ -120,7 +128,10 @@ void take_override(Options& options, const std::string& word) {
   const auto* earlier = options.find(key);
   if (earlier != nullptr && earlier->origin == origin)
     throw UsageError(fmt::format("--{} is given twice on the command line", key));
-  options.set(key, {word.substr(equals + 1), origin});
+  Options given;
+  given.set(key, {word.substr(equals + 1), origin});
+  config::require_not_renamed(given);
+  options.set(key, *given.find(key));
 }
 
 }  // namespace trainrt::cli

@@ -5,11 +5,14 @@
 
 namespace trainrt::cli {
 
-/// Reads an INI file: [section] lines, `key = value` lines, comments from '#' or ';' at the start of a line or after a
-/// blank to its end, values in "double quotes" if they hold those. A byte-order mark at the start is skipped. Every
-/// value knows its line. Throws UsageError with file and line: no such file, not of that form, a key before any section, a
-/// repeated key, a quote that is not closed.
+/// Reads an INI file: [section] lines, `key = value` lines, and comments from '#' or ';', at the start of a line or after a
+/// blank, to the end of the line. A value that contains these signs is written in "double quotes". A byte-order mark at the
+/// start is skipped. The origin of each value is "PATH:LINE". Throws a UsageError with file and line if the file cannot be
+/// read or is not of this form, if a key is repeated or precedes all sections, or if it has been renamed.
 Options read_config_file(const std::string& path);
+
+/// Reads the file in the same way, but accepts keys that have been renamed.
+Options config_file_values(const std::string& path);
 
 /// A file that read_config_file() reads as these keys. UsageError for a value that no line of a file can hold.
 std::string config_file_text(const Options& options);

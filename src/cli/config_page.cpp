@@ -69,27 +69,27 @@ std::string keys_text(std::span<const OptionSpec> options) {
 
 std::string config_page() {
   std::string text =
-      "# Every key of a config with its default. Keys that have none are commented out, but for the two that are required. "
-      "On\n"
-      "# the command line --section.key=value beats what stands here.\n"
-      "# In a path ${NAME} stands for the environment variable NAME, and $$ for one $. $NAME and ~ are errors.\n";
+      "# Every key of a config, with its default. Keys without a default are commented out, except for the two required "
+      "keys.\n"
+      "# --section.key=value on the command line overrides the file.\n"
+      "# In a path, ${NAME} is replaced by the environment variable NAME, and $$ by one $. $NAME and ~ are errors.\n";
   for (const auto* section : config::sections()) {
     text += head_of(section->name, section->help);
     for (const auto& key : section->keys) text += key_text(key.option, Shown::set);
   }
-  text += head_of("loop", "the train function's own keys, which `trainrt list` shows");
-  text += head_of("stop", "when the run is done before its train function says so") + keys_text(config::stop_options());
-  text += head_of("data.NAME", "a dataset; any number of them") + keys_text(data::common_options());
+  text += head_of("loop", "keys of the train function; `trainrt list` shows them");
+  text += head_of("stop", "limits that end the run before its train function returns") + keys_text(config::stop_options());
+  text +=
+      head_of("data.NAME", "a dataset; a config may have any number of these sections") + keys_text(data::common_options());
   for (const auto* format : data::format_table())
     text += fmt::format("\n# [data.NAME] of the format {}: {}\n", format->name, format->help) + keys_text(format->options);
   for (const auto* sink : metrics::sink_table())
     if (!sink->options.empty()) text += head_of(fmt::format("sink.{}", sink->name), sink->help) + keys_text(sink->options);
   for (const auto* callback : trainer::callback_table())
     text += head_of(fmt::format("callback.{}", callback->name), callback->help) + keys_text(callback->options);
-  text += head_of("tune", "a search over hyperparameters, which `trainrt tune` runs; a run has none of it") +
-          keys_text(tune::sweep_options());
-  text += head_of("tune.space", "what trials set: lr = loguniform(1e-4, 1e-1)");
-  text += head_of("tune.mutations", "what clones of pbt change, if that is not all that trials draw");
+  text += head_of("tune", "hyperparameter search, for `trainrt tune` only") + keys_text(tune::sweep_options());
+  text += head_of("tune.space", "values that trials draw, such as lr = loguniform(1e-4, 1e-1)");
+  text += head_of("tune.mutations", "values that clones of pbt change; by default all of [tune.space]");
   for (const auto* scheduler : tune::scheduler_table())
     if (!scheduler->options.empty())
       text += head_of(fmt::format("tune.{}", scheduler->name), scheduler->help) + keys_text(scheduler->options);

@@ -33,6 +33,11 @@ std::vector<std::string> command_of(const Arguments& arguments, Options& options
   return program == nullptr ? std::vector<std::string>() : program_words(*program);
 }
 
+Arguments spec_arguments(std::span<const std::string> words, const std::string& usage) {
+  return parse_arguments(words,
+                         {.with_value = {"config", "trust-owner"}, .overrides = true, .program = true, .usage = usage});
+}
+
 }  // namespace
 
 std::vector<std::string> program_words(const OptionValue& program) {
@@ -47,11 +52,6 @@ std::vector<std::string> program_words(const OptionValue& program) {
 
 void take_trust(const Arguments& arguments) {
   if (arguments.has("trust-owner")) rundir::trust_owners(arguments.options.at("trust-owner"));
-}
-
-Arguments spec_arguments(std::span<const std::string> words, const std::string& usage) {
-  return parse_arguments(words,
-                         {.with_value = {"config", "trust-owner"}, .overrides = true, .program = true, .usage = usage});
 }
 
 Options given_values(const Arguments& arguments, const std::string& usage) {

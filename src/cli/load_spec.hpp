@@ -22,8 +22,6 @@ config::RunSpec load_spec(const Arguments& arguments, const std::string& usage);
 
 // The same in two steps, for a command that looks at the values between them.
 
-/// The words of `usage` in load_spec(). Throws UsageError.
-Arguments spec_arguments(std::span<const std::string> words, const std::string& usage);
 /// The values that --config FILE and --section.key=value give, as they were written. Trusts the users of --trust-owner.
 /// Throws UsageError.
 Options given_values(const Arguments& arguments, const std::string& usage);

@@ -14,7 +14,7 @@
 #include "cli/process_limits.hpp"
 #include "cli/verdict_text.hpp"
 #include "cli/watched_run.hpp"
-#include "config/made_up_name.hpp"
+#include "config/run_name.hpp"
 #include "core/output/log.hpp"
 #include "core/process/program_input.hpp"
 #include "core/text/text.hpp"
@@ -137,7 +137,7 @@ class LocalRun {
 ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vector<std::string>& words) {
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "run"};
   // A name that was made of the moment must be the same after a restart.
-  if (spec.run.is_name_default) setenv(config::made_up_name_variable, spec.run.name.c_str(), 1);
+  if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
   command.insert(command.end(), words.begin(), words.end());
   const auto code = LocalRun(spec, ranks, std::move(command)).run();
   rundir::forget_opened(spec.run_dir);  // the next start finds its runs by itself

@@ -12,6 +12,7 @@
 #include "checkpoint/format/names.hpp"
 #include "cli/config_file.hpp"
 #include "cli/find_checkpoint.hpp"
+#include "config/renamed_keys.hpp"
 #include "config/section.hpp"
 #include "core/environment.hpp"
 #include "core/module_folders.hpp"
@@ -82,6 +83,7 @@ void require_library(const Options& options, const rundir::RunRecord& record, co
 std::optional<rundir::RunRecord> take_record(Options& options, const std::string& checkpoint) {
   const fs::path run = checkpoint::run_of(checkpoint);
   auto record = rundir::read_run_record(run);
+  if (record) record->spec = config::with_new_names(record->spec);
   const auto name = run.filename().string();
   options.set("run.name", {config::is_plain_name(name) ? name : "run", origin_of_predict});
   options.set("run.storage_path", {run.parent_path().string(), origin_of_predict});

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config/made_up_name.hpp"
+#include "config/run_name.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::cli {
@@ -37,13 +37,13 @@ std::string name_of_run(const Options& options, const std::vector<std::string>& 
         value.origin == command_line && key != "run.name" && key != "run.storage_path" && key != "train.program";
     is_word ? words.push_back(key + "=" + value.text) : texts.push_back(value.text);
   }
-  return config::made_up_name(source_of(command), command, environment, words, texts);
+  return config::generated_run_name(source_of(command), command, environment, words, texts);
 }
 
 bool add_program_defaults(Options& options, const std::vector<std::string>& command, const Environment& environment) {
   if (!options.has("run.storage_path")) options.set("run.storage_path", {default_storage(environment), "default"});
   if (options.has("run.name")) return false;
-  const auto made_up = environment.text(config::made_up_name_variable);
+  const auto made_up = environment.text(config::run_name_variable);
   options.set("run.name", {made_up ? *made_up : name_of_run(options, command, environment), "default"});
   return true;
 }

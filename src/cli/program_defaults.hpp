@@ -8,7 +8,7 @@
 namespace trainrt::cli {
 
 /// What makes a config needless for a program: if run.name or run.storage_path is not given, they are set. The name is made
-/// up (config/made_up_name.hpp) of the script's name, else of the program's. The folder is `runs` where the job was
+/// up (config/run_name.hpp) of the script's name, else of the program's. The folder is `runs` where the job was
 /// submitted from, or in the current one. Returns whether the name was made here.
 bool add_program_defaults(Options& options, const std::vector<std::string>& command, const Environment& environment);
 

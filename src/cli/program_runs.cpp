@@ -130,7 +130,7 @@ class ProgramRuns {
     config::RunSpec spec;
     std::vector<config::SettingChange> changes;
     const auto open = [&] {
-      spec = config::asked_by_program(base_, request.settings, request.number, changes);
+      spec = config::requested_spec(base_, request.settings, request.number, changes);
       require_(spec);
     };
     comm::collectively(communicator_, open, trainer::with_advice);
@@ -202,7 +202,7 @@ trainer::RunOutcome run_programs(const config::RunSpec& spec, const Training& tr
 
 program::RequestedRun look_up(const config::RunSpec& base, const program::RunRequest& request) {
   std::vector<config::SettingChange> changes;
-  const auto spec = config::asked_by_program(base, request.settings, request.number, changes);
+  const auto spec = config::requested_spec(base, request.settings, request.number, changes);
   return {spec.run.name, spec.run_dir, has_finished(spec)};
 }
 

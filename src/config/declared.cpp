@@ -39,7 +39,7 @@ OptionSpec option_of(const LoopKey& key) {
           .range = {key.least, key.most, key.below}};
 }
 
-Options known_of(const Options& given, const std::vector<OptionSpec>& specs) {
+Options declared_part(const Options& given, const std::vector<OptionSpec>& specs) {
   Options known;
   for (const auto& spec : specs)
     if (const auto* value = given.find(spec.key)) known.set(spec.key, *value);
@@ -53,13 +53,12 @@ void expand_paths(const std::vector<OptionSpec>& specs, Options& loop) {
 }
 
 void require_datasets(const std::vector<std::string>& names, const std::string& function, const RunSpec& spec) {
-  std::vector<std::string> there;
-  for (const auto& [name, options] : spec.data) there.push_back(name);
+  std::vector<std::string> existing;
+  for (const auto& [name, options] : spec.data) existing.push_back(name);
   for (const auto& name : names)
     if (!spec.data.contains(name))
-      throw UsageError(
-          fmt::format("the train function {} needs the dataset '{}', and the config has no [data.{}]{}; it has: {}",
-                      function, name, name, did_you_mean(name, there), there.empty() ? "none" : join(there)));
+      throw UsageError(fmt::format("the config has no [data.{}], which the train function {} requires{}; it has: {}", name,
+                                   function, did_you_mean(name, existing), existing.empty() ? "none" : join(existing)));
 }
 
 }  // namespace
@@ -72,10 +71,10 @@ Declared declared_by(const TrainFunction& function) {
 
 void take_declared(const Declared& declared, const std::string& function, RunSpec& spec) {
   if (!declared.loop.empty()) {
-    const auto& given = declared.takes_other_keys ? known_of(spec.loop, declared.loop) : spec.loop;
-    const auto whole = checked(given, declared.loop, "[loop] of " + function);
-    for (const auto& key : whole.keys())
-      if (!spec.loop.has(key)) spec.loop_defaults.set(key, *whole.find(key));
+    const auto& given = declared.takes_other_keys ? declared_part(spec.loop, declared.loop) : spec.loop;
+    const auto complete = checked(given, declared.loop, "[loop] of " + function);
+    for (const auto& key : complete.keys())
+      if (!spec.loop.has(key)) spec.loop_defaults.set(key, *complete.find(key));
     expand_paths(declared.loop, spec.loop);
   }
   require_datasets(declared.datasets, function, spec);

@@ -9,19 +9,19 @@
 
 namespace trainrt::config {
 
-/// What a train function declares: in its TrainFunction, or in the index beside its module.
+/// The declarations of a train function, from its TrainFunction or from the index file of its module.
 struct Declared {
-  std::vector<OptionSpec> loop;        ///< its keys of [loop]; empty: it declares none, and takes all
-  std::vector<std::string> datasets;   ///< the [data.NAME] that it cannot do without
-  bool takes_other_keys = false;       ///< besides those of `loop`: they are handed on as they are
-  std::vector<std::string> code = {};  ///< keys of `loop` whose files are code: nothing but a caller may choose them
+  std::vector<OptionSpec> loop;        ///< its keys of [loop]; empty: all keys are accepted
+  std::vector<std::string> datasets;   ///< names of the datasets that it requires
+  bool takes_other_keys = false;       ///< accepts keys besides `loop`, and gets them unchecked
+  std::vector<std::string> code = {};  ///< keys of `loop` whose files contain code: only the caller may set them
 };
 
 Declared declared_by(const TrainFunction& function);
 
-/// Checks [loop] and the names of the datasets against what the function declares, and takes its defaults into
-/// `spec.loop_defaults`. Expands the environment variables of paths in `spec.loop` (core/path_text.hpp): to be called once.
-/// Throws UsageError with the place, what is valid and the nearest name.
+/// Checks [loop] and the dataset names of `spec` against the declarations of `function`, stores the defaults of missing
+/// keys in `spec.loop_defaults`, and expands environment variables in the paths of `spec.loop` (core/path_text.hpp). Must
+/// be called once per spec. Throws UsageError that names the origin, the valid names and the nearest one.
 void take_declared(const Declared& declared, const std::string& function, RunSpec& spec);
 
 }  // namespace trainrt::config

@@ -6,21 +6,21 @@
 
 namespace trainrt::config {
 
-// Values of keys that are more than a number. form() says in words which texts are valid, parse() gives nullopt for others.
+// Types of config values that are more than a number. form() describes the valid texts, parse() returns nullopt for others.
 
-/// "auto | N s | off" of the config.
+/// A time limit: "auto", "off", or "N s".
 struct LimitOption {
   enum class Kind { automatic, seconds, off };
   Kind kind = Kind::automatic;
   double seconds = 0;
-  std::string key = {};  ///< what the config calls it, for messages
+  std::string key = {};  ///< the config key, for messages
 
   static std::string form();
   static std::optional<LimitOption> parse(std::string_view text);
 };
 
-/// When a checkpoint is due, besides at a stop and at the end: "3 reports", "500 steps", "600 s", "auto", "off".
-/// `automatic` is AutoInterval's business.
+/// The interval between checkpoints: "3 reports", "500 steps", "600 s", "auto" or "off". The due functions return false for
+/// other units than their own; class AutoInterval implements `automatic`.
 struct CheckpointInterval {
   enum class Unit { off, reports, steps, seconds, automatic };
   Unit unit = Unit::reports;
@@ -33,7 +33,7 @@ struct CheckpointInterval {
   bool due_after(double seconds_since_last) const;
 };
 
-/// "500 steps", or "off".
+/// An interval of steps: "500 steps", or "off".
 struct StepInterval {
   std::int64_t steps = 0;  ///< 0: off
 

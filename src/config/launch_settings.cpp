@@ -35,7 +35,8 @@ Options launch_settings_from(const std::string& text) try {
   }
   return options;
 } catch (const Json::exception& error) {
-  throw UsageError(fmt::format("{} is not what trainrt has set: {}", launch_settings_variable, error.what()));
+  throw UsageError(fmt::format("the environment variable {} was changed; it must have the value that trainrt set: {}",
+                               launch_settings_variable, error.what()));
 }
 
 }  // namespace trainrt::config

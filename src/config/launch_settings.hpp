@@ -5,14 +5,14 @@
 
 namespace trainrt::config {
 
-/// The environment variable by which a rank that becomes a program (program.has_trainer) hands it what the config file and
-/// the command line say.
+/// Environment variable that passes the config file and the command line to a program that a rank becomes
+/// (program.has_trainer).
 inline constexpr const char* launch_settings_variable = "TRAINRT_SETTINGS";
 
-/// Those settings as a text, with where each comes from; not what they say of the program itself, and no defaults.
+/// Returns the values in `given` with their origins as JSON, without [train], [program] and defaults.
 std::string launch_settings_text(const Options& given);
 
-/// Back. Throws UsageError if it is no such text.
+/// Reads the text that launch_settings_text() returned. Throws UsageError if it is not such a text.
 Options launch_settings_from(const std::string& text);
 
 }  // namespace trainrt::config

@@ -14,20 +14,17 @@ constexpr std::array<std::string_view, 8> open_sections = {"run",     "checkpoin
                                                            "metrics", "sink",       "callback", "data"};
 constexpr std::array<std::string_view, 4> open_keys = {"scaling.num_workers", "scaling.min_workers", "failure.max_failures",
                                                        "failure.max_requeues"};
-constexpr std::array<std::string_view, 1> closed_keys = {"run.output"};  // it is shown already
-
 void require_open(const std::string& key) {
   const auto section = std::string_view(key).substr(0, key.find('.'));
   const bool is_open = std::ranges::find(open_sections, section) != open_sections.end() ||
                        std::ranges::find(open_keys, key) != open_keys.end();
-  if (is_open && std::ranges::find(closed_keys, key) == closed_keys.end()) return;
+  if (is_open && key != "run.output") return;  // output is shown before the program sets it
   throw UsageError(fmt::format(
-      "the program sets {}, which must be known before it starts: write it into the config, or give --{}=... on "
-      "the command line",
+      "the program sets {}, which must be set before it starts: set it in the config, or with --{}=... on the command line",
       key, key));
 }
 
-/// A second run cannot have the name of the first.
+/// Gives a second run without a name of its own another name than the first.
 void number_name(Options& options, int number) {
   const auto* name = options.find("run.name");
   if (name == nullptr || name->origin == origin_of_program) return;
@@ -38,8 +35,8 @@ void number_name(Options& options, int number) {
 
 std::string in_words(const SettingChange& change) {
   return change.is_overruled
-             ? fmt::format("{} is {} (command line); the program asks for {}", change.key, change.from, change.to)
-             : fmt::format("{} is {}, as the program asks; the config says {}", change.key, change.to, change.from);
+             ? fmt::format("{} is {} (command line); the program requests {}", change.key, change.from, change.to)
+             : fmt::format("{} is {}, from the program; the config has {}", change.key, change.to, change.from);
 }
 
 void set_by_program(Options& options, const std::map<std::string, std::string>& settings,
@@ -62,10 +59,10 @@ bool is_record_of_python(std::string_view loop_key) {
   return loop_key.starts_with("train_loop_") || loop_key.starts_with("param_space.");
 }
 
-RunSpec asked_by_program(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
-                         std::vector<SettingChange>& changes) {
+RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
+                       std::vector<SettingChange>& changes) {
   auto options = base.given;
-  options.set("run.name", {base.run.name, options.find("run.name")->origin});  // a made up one is rank 0's
+  options.set("run.name", {base.run.name, options.find("run.name")->origin});  // a generated name is rank 0's
   for (const auto& [key, text] : settings) require_open(key);
   set_by_program(options, settings, changes);
   number_name(options, number);

@@ -8,34 +8,36 @@
 
 namespace trainrt::config {
 
-/// The origin of what a program asks for.
+/// The origin of settings that a program requests.
 inline constexpr std::string_view origin_of_program = "the program";
 
-/// A setting of a program's that differs from what the config file or the command line says.
+/// A setting of a program that differs from the config file or the command line.
 struct SettingChange {
   std::string key, from, to;
-  bool is_overruled = false;  ///< by the command line, which says `from`
+  bool is_overruled = false;  ///< `from` is used, because it was given on the command line
 };
 
-/// For people.
+/// Returns the change as a sentence, for the log.
 std::string in_words(const SettingChange& change);
 
-/// Sets what a program asks for, between the config file and the command line. `changes`: what differs from the former.
+/// Adds the `settings` of a program to `options`: they override the config file, and the command line overrides them.
+/// Appends the settings that differ from `options` to `changes`.
 void set_by_program(Options& options, const std::map<std::string, std::string>& settings,
                     std::vector<SettingChange>& changes);
 
-/// Whether a key of [loop] only records what a Python Trainer or Tuner passes to its train function:
-/// "train_loop_config.lr", "train_loop_per_worker", "param_space.lr".
+/// Returns whether a key of [loop] only records an argument of a Python Trainer or Tuner: "train_loop_config.lr",
+/// "train_loop_per_worker", "param_space.lr".
 bool is_record_of_python(std::string_view loop_key);
 
-/// Of the run with that number among those of a process that have no names of their own: the second is "NAME-2".
+/// Returns the name of the run with this number, from 1, among the runs of a process that share `name`: the second is
+/// "NAME-2".
 std::string numbered_name(const std::string& name, int number);
 
-/// The run that a program asks for: its settings stand between the config file and the command line. `number`: of the run
-/// among those that a start of the program asks for; a second one without a name of its own gets "-2" behind the name. Keys
-/// that must be known before the program starts (sections train, program, and all of scaling and failure but what says
-/// how many workers and failures) throw UsageError, as does what make_run_spec() refuses. `changes`: what differs.
-RunSpec asked_by_program(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
-                         std::vector<SettingChange>& changes);
+/// Returns the spec of a run that a program requests: `base` with the program's `settings`, as set_by_program() adds them.
+/// `number` counts the runs that one start of the program requests, from 1; a later run without a name of its own gets a
+/// numbered one. Throws UsageError for settings that must be known before the program starts (sections train and program,
+/// and most keys of scaling and failure), and whenever make_run_spec() does.
+RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
+                       std::vector<SettingChange>& changes);
 
 }  // namespace trainrt::config

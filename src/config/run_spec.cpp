@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "config/renamed_keys.hpp"
 #include "config/section.hpp"
 #include "config/stop_rules.hpp"
 
@@ -12,7 +13,8 @@ namespace trainrt::config {
 
 namespace {
 
-/// Where a key of a section with free keys belongs; nullptr if the section's keys are declared. `key` loses the section.
+/// Returns the options of `spec` that a key of a section with free keys belongs to, and removes the section from `key`;
+/// nullptr if the keys of its section are declared.
 Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& spec) {
   const auto dot = key.find('.');
   const auto section = key.substr(0, dot);
@@ -23,8 +25,8 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
     return section == "loop" ? &spec.loop : &spec.stop;
   }
   if (section == "tune")
-    throw UsageError(fmt::format("{}: '{}' is a key of a sweep, which `trainrt tune --config FILE` runs; a run has none",
-                                 value.origin, key));
+    throw UsageError(
+        fmt::format("{}: '{}' is a key of a sweep; `trainrt tune --config FILE` runs sweeps", value.origin, key));
   if (section != "data" && section != "sink" && section != "callback") return nullptr;
   const auto end_of_name = rest.find('.');
   if (end_of_name == std::string::npos || end_of_name == 0)
@@ -37,7 +39,7 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
   return &(section == "data" ? spec.data : section == "sink" ? spec.sink : spec.callback)[name];
 }
 
-/// Splits off the sections with free keys, and leaves the declared ones.
+/// Moves the sections with free keys into `spec`, and returns the other keys.
 Options take_free_sections(const Options& options, RunSpec& spec) {
   Options declared;
   for (auto key : options.keys()) {
@@ -59,7 +61,6 @@ void note_section(const std::string& name, const Options& options, RunSpec& spec
   for (const auto& [key, value] : options.texts()) spec.texts.emplace(name + "." + key, value);
 }
 
-/// Every key, for run.json.
 void note_texts(const Options& options, RunSpec& spec) {
   spec.texts = options.texts();
   for (const auto& [name, keys] : spec.data) note_section("data." + name, keys, spec);
@@ -82,13 +83,14 @@ void rename(RunSpec& spec, const std::string& name) {
 }
 
 RunSpec make_run_spec(const Options& given) {
+  require_not_renamed(given);
   RunSpec spec;
   spec.given = given;
   const auto options = checked(take_free_sections(given, spec), declared_options(), "");
   take_declared_sections(options, spec);
   note_texts(options, spec);
   rename(spec, spec.run.name);
-  static_cast<void>(StopRules(spec.stop));  // checks them
+  static_cast<void>(StopRules(spec.stop));  // throws if they are invalid
   return spec;
 }
 

@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "config/sections/checkpoint.hpp"
 #include "config/sections/failure.hpp"
@@ -17,7 +18,7 @@
 
 namespace trainrt::config {
 
-/// What to run: the config, checked and typed.
+/// A checked config with typed values: everything that defines a run.
 struct RunSpec {
   RunKeys run;
   TrainKeys train;
@@ -30,51 +31,35 @@ struct RunSpec {
   LightgbmKeys lightgbm;
   StorageKeys storage;
 
-  // Sections with free keys, which somebody else declares: the train function, the format of the data, the sink,
-  // the callback.
-  Options loop;                             ///< [loop], keys without the section
-  Options loop_defaults;                    ///< of keys that the train function declares
-  Options stop;                             ///< [stop], keys without the section
+  // Sections whose keys are declared elsewhere: by the train function, the data format, the sink or the callback. Keys are
+  // stored without the name of their section.
+  Options loop;                             ///< [loop]
+  Options loop_defaults;                    ///< defaults of missing keys of [loop] that the train function declares
+  Options stop;                             ///< [stop]
   std::map<std::string, Options> data;      ///< [data.NAME] by name
   std::map<std::string, Options> sink;      ///< [sink.NAME] by name
   std::map<std::string, Options> callback;  ///< [callback.NAME] by name
 
-  Options given;                             ///< what this was made of
+  Options given;                             ///< the options that make_run_spec() was called with
   std::string run_dir;                       ///< storage_path/name
-  std::map<std::string, std::string> texts;  ///< every key as it was given or defaulted, for run.json
+  std::map<std::string, std::string> texts;  ///< every key as given or defaulted, except for [loop], for run.json
 
-  /// What [loop] says, else what the train function declares as the default; nullptr if neither does.
+  /// Returns the value of a key of [loop], or its default, or nullptr if it has neither.
   const OptionValue* loop_value(std::string_view key) const;
 };
 
-/// The member of RunSpec that has the values of a section with declared keys.
+/// The members of RunSpec that hold the values of sections with declared keys.
+inline constexpr std::tuple members_of_sections(&RunSpec::run, &RunSpec::train, &RunSpec::scaling, &RunSpec::checkpoint,
+                                                &RunSpec::metrics, &RunSpec::failure, &RunSpec::program, &RunSpec::xgboost,
+                                                &RunSpec::lightgbm, &RunSpec::storage);
 template <class Values>
-constexpr Values RunSpec::*values_of = nullptr;
-template <>
-inline constexpr auto values_of<RunKeys> = &RunSpec::run;
-template <>
-inline constexpr auto values_of<TrainKeys> = &RunSpec::train;
-template <>
-inline constexpr auto values_of<ScalingKeys> = &RunSpec::scaling;
-template <>
-inline constexpr auto values_of<CheckpointKeys> = &RunSpec::checkpoint;
-template <>
-inline constexpr auto values_of<MetricsKeys> = &RunSpec::metrics;
-template <>
-inline constexpr auto values_of<FailureKeys> = &RunSpec::failure;
-template <>
-inline constexpr auto values_of<ProgramKeys> = &RunSpec::program;
-template <>
-inline constexpr auto values_of<XgboostKeys> = &RunSpec::xgboost;
-template <>
-inline constexpr auto values_of<StorageKeys> = &RunSpec::storage;
-template <>
-inline constexpr auto values_of<LightgbmKeys> = &RunSpec::lightgbm;
+constexpr auto values_of = std::get<Values RunSpec::*>(members_of_sections);
 
-/// Gives the run another name, before anything was made for it.
+/// Changes the name of the run. Must be called before the run directory is created.
 void rename(RunSpec& spec, const std::string& name);
 
-/// Checks the keys of a config file and command line. Throws UsageError that names key, place and what is valid.
+/// Checks the values of a config file and command line. Throws UsageError that names the key, its origin and the valid
+/// values.
 RunSpec make_run_spec(const Options& given);
 
 }  // namespace trainrt::config

@@ -18,6 +18,10 @@ std::vector<OptionSpec> declared_options() {
   return options;
 }
 
+std::vector<std::string> names_in(const std::string& text) {
+  return text == "none" ? std::vector<std::string>() : words_in(text);
+}
+
 bool is_plain_name(std::string_view text) {
   return !text.empty() && text.size() <= 200 && text.front() != '.' && text.find('/') == std::string_view::npos &&
          std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });

@@ -16,38 +16,41 @@
 
 namespace trainrt::config {
 
-/// A config key, declared once: what OptionSpec says of it, and the member of the RunSpec that gets its value. The member's
-/// type says how the text is read. Errors, `trainrt list`, `trainrt help config` and the manual come from it.
+/// A config key: its OptionSpec, and the member of the RunSpec that stores its value. The type of the member determines how
+/// the text is parsed. Error messages, `trainrt list`, `trainrt help config` and the manual are made from it.
 struct Key {
   OptionSpec option;
-  std::function<void(const std::string& text, RunSpec& spec)> take;  ///< of a text that is valid
+  std::function<void(const std::string& text, RunSpec& spec)> take;  ///< stores a valid text
 };
 
-/// A section of the config whose keys are declared. A plug-in: one file in config/sections, beside the struct with its
-/// values, which RunSpec has.
+/// A section of the config with declared keys. A plug-in: one file in config/sections, next to the header of the struct
+/// that holds its values in RunSpec.
 struct Section {
   std::string_view name;
-  int order;  ///< in which sections are shown
+  int order;  ///< position in lists of the sections, ascending
   std::string_view help;
   std::vector<Key> keys;
-  /// What keys say together: throws UsageError that names the place. All sections have their values.
+  /// Checks conditions on several keys, after all sections have their values. Throws UsageError that names the origin.
   void (*check)(const Options& options, const RunSpec& spec) = [](const Options&, const RunSpec&) {};
 };
 
 PluginTable<Section> section_table();
 
-/// In the order in which they are shown.
+/// Returns all sections, by ascending `order`.
 std::vector<const Section*> sections();
 
-/// The keys of all of them.
+/// Returns the keys of all sections, in the same order.
 std::vector<OptionSpec> declared_options();
 
-/// Whether a name is one plain component of a path: it does not leave its directory.
+/// Returns whether `text` can be the name of a file or directory, and does not refer to another directory.
 bool is_plain_name(std::string_view text);
 constexpr std::string_view plain_name_form =
     "one plain name: no '/', no control characters, at most 200 bytes, not starting with '.'";
 
-/// A value that is more than a number or a word: `form()` says in words what is valid, parse() gives nullopt for the rest.
+/// Splits a value at its commas; "none" is an empty list.
+std::vector<std::string> names_in(const std::string& text);
+
+/// A type of values with a form of their own: form() describes the valid texts, parse() returns nullopt for others.
 template <class T>
 concept HasForm = requires(std::string_view text) {
   { T::form() } -> std::convertible_to<std::string>;
@@ -63,7 +66,7 @@ struct Unwrapped<std::optional<T>> {
   using type = T;
 };
 
-/// What the type of a member says of its key.
+/// Adds to `option` the type, the range or the form that follow from the type of its member.
 template <class T>
 OptionSpec completed(OptionSpec option) {
   if constexpr (std::same_as<T, bool>) {
@@ -80,14 +83,7 @@ OptionSpec completed(OptionSpec option) {
   return option;
 }
 
-/// A value that messages are made of knows what the config calls it.
-template <class T>
-T of_key(T value, const std::string& key) {
-  if constexpr (requires { value.key; }) value.key = key;
-  return value;
-}
-
-/// The value of a text that is valid.
+/// Parses a valid text. A type with a member `key` gets the name of the key, for messages.
 template <class T>
 T value_from(const OptionSpec& option, const std::string& text) {
   if constexpr (std::same_as<T, bool>)
@@ -97,14 +93,17 @@ T value_from(const OptionSpec& option, const std::string& text) {
                                             : static_cast<T>(parse_integer(text).value());
   else if constexpr (std::floating_point<T>)
     return parse_real(text).value();
-  else if constexpr (HasForm<T>)
-    return of_key(T::parse(text).value(), option.key);
-  else if constexpr (std::same_as<T, std::vector<std::string>>)
+  else if constexpr (HasForm<T>) {
+    auto value = T::parse(text).value();
+    if constexpr (requires { value.key; }) value.key = option.key;
+    return value;
+  } else if constexpr (std::same_as<T, std::vector<std::string>>)
     return words_in(text);
   else
     return text;
 }
 
+/// Returns a key whose text is parsed as the type of `member`.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option) {
   using Value = typename Unwrapped<T>::type;
@@ -114,17 +113,18 @@ Key key(T Values::*member, OptionSpec option) {
           }};
 }
 
-/// One whose text is made into a value by `read`.
+/// Returns a key whose text `read` converts to the value.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, T (*read)(const std::string& text)) {
   return {std::move(option),
           [member, read](const std::string& text, RunSpec& spec) { spec.*values_of<Values>.*member = read(text); }};
 }
 
-/// One that has a value for each of a few words.
+/// Words, and the value that each stands for.
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 
+/// Returns a key for which only `words` are valid.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, Words<typename Unwrapped<T>::type> words) {
   for (const auto& [word, value] : words) option.choices.push_back(word);

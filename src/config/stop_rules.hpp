@@ -13,34 +13,36 @@
 
 namespace trainrt::config {
 
-/// The keys of [stop], for `trainrt list`.
+/// Returns the keys of [stop]; the first stands for the name of any metric.
 std::span<const OptionSpec> stop_options();
 
-/// [stop]: when a run is done before its train function says so. A key is the name of a reported metric (or
-/// training_iteration), its value the number from which on it stops: "0.9" and ">= 0.9" (as Ray Train's `stop`), or "<=
-/// 0.1". `patience = N` with `patience_metric`, `patience_order` (min | max, default min) and `patience_delta` (default 0)
-/// stops after N reports without an improvement by more than delta (early stopping: Prechelt, "Early stopping - but when?",
-/// 1998).
+/// The conditions of [stop], which end a run before its train function returns. A key is the name of a reported metric, or
+/// training_iteration, and its value is the limit: "0.9" and ">= 0.9" end the run at 0.9 or more (as Ray Train's `stop`),
+/// "<= 0.1" at 0.1 or less. `patience = N` with `patience_metric`, `patience_order` (min or max, default min) and
+/// `patience_delta` (default 0) ends the run after N reports without an improvement by more than delta (early stopping:
+/// Prechelt, "Early stopping - but when?", 1998).
 ///
-/// Fed with the same aggregated metrics on every rank it decides the same on every rank. What it remembers belongs to the
-/// checkpoint: attach().
+/// All ranks come to the same decisions if they pass the same aggregated metrics. attach() adds the state of the rules to
+/// checkpoints.
 class StopRules {
  public:
   using Metrics = std::map<std::string, double>;
 
-  /// `settings`: everything whose change lets a run that ended early go on. Throws UsageError that names key and place.
+  /// `settings`: a text of all settings whose change lets a run resume that had ended early. Throws UsageError that names
+  /// the key and its origin.
   explicit StopRules(const Options& stop, std::string_view settings = "");
 
-  /// Why the run is done: "test_accuracy = 0.91 >= 0.9"; nullopt: it goes on. Call it once a report.
+  /// Returns why the run ends, such as "test_accuracy = 0.91 >= 0.9", or nullopt if it continues. Must be called once per
+  /// report.
   std::optional<std::string> check(std::int64_t iteration, const Metrics& metrics);
-  /// Names of metrics that a rule is about and `metrics` lacks.
+  /// Returns the names of the metrics that a rule needs and `metrics` lacks.
   std::vector<std::string> missing(const Metrics& metrics) const;
   void attach(State& state);
 
-  /// The run ends early; the checkpoints from now on know it: a run that is killed before its end is on record must not go
-  /// on.
+  /// Notes that the run ends early for `reason`. Later checkpoints contain it, so that a run that is killed before its end
+  /// is recorded does not resume.
   void note_end(const std::string& reason);
-  /// After a restore: why the run had ended early, under the same settings; "" if it had not.
+  /// Returns the reason that a restored checkpoint contains, if the settings are the same; else "".
   std::string noted_end() const { return ended_under_ == settings_ ? end_reason_ : ""; }
 
  private:
@@ -55,15 +57,16 @@ class StopRules {
     bool maximize;
     double delta;
   };
-  std::optional<std::string> run_out(const Metrics& metrics);
+  void take_patience(const Options& given);
+  std::optional<std::string> check_patience(const Metrics& metrics);
 
   std::vector<Threshold> thresholds_;
   std::optional<PatienceRule> patience_;
   bool seen_ = false;
   double best_ = 0;
   std::int64_t waited_ = 0;
-  std::int64_t settings_;  // a hash
-  std::int64_t ended_under_ = 0;
+  std::int64_t settings_;         ///< hash of the settings
+  std::int64_t ended_under_ = 0;  ///< hash of the settings at the noted end
   std::string end_reason_;
 };
 

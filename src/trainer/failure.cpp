@@ -96,7 +96,7 @@ std::string fenced_text(int attempt) {
 void end_as_fenced(int attempt, launch::Launch& launch) {
   log::error(fenced_text(attempt));
   wait_for_output_delivery();
-  watch::ExitGuard::stand_down();
+  watch::ExitGuard::disarm();
   launch.abort(static_cast<int>(ExitCode::failed));
 }
 

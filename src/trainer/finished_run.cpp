@@ -12,6 +12,7 @@
 #include <trainrt/error.hpp>
 
 #include "config/program_settings.hpp"
+#include "config/renamed_keys.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
@@ -145,7 +146,9 @@ rundir::ConfigTexts compared_texts(const config::RunSpec& spec) {
 
 bool has_finished(const rundir::RunRecord& record, const config::RunSpec& spec) {
   if (record.state != rundir::RunState::finished) return false;
-  auto changes = rundir::changes_of(record, compared_texts(spec));
+  auto known = record;
+  known.spec = config::with_new_names(record.spec);
+  auto changes = rundir::changes_of(known, compared_texts(spec));
   forget_unrecorded(record, changes);
   if (std::ranges::any_of(changes, asks_for_more)) return false;
   if (!changes.empty()) refuse(record, spec, changes);

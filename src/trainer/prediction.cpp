@@ -30,7 +30,7 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   attempt.hosts = hosts_of_ranks(world, node_names(world, communicator));
   attempt.is_run = false;
   Session session(spec, world, communicator, std::move(attempt));
-  const watch::CrashPlace crash_place({}, 0, world.rank, session.life(), end_of_step_after_crash(launch));
+  const watch::CrashScope crash_scope({}, 0, world.rank, session.life(), end_of_step_after_crash(launch));
   const watch::ExitGuard guard(launch);
   session.prepare_datasets(job.checkpoint.path);
   Context context(session);

@@ -64,7 +64,7 @@ comm::CommOptions comm_options_of(const Prepared& prepared) {
 comm::CommOptions comm_options_of(const config::RunSpec& spec) {
   return {.timeout_seconds = spec.failure.collective_timeout_s,
           .backend = spec.scaling.backend,
-          .check = spec.scaling.check,
+          .check = spec.scaling.check_collectives,
           .deterministic = spec.scaling.deterministic,
           .gpus_per_worker = spec.scaling.gpus_per_worker};
 }

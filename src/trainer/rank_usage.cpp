@@ -24,7 +24,7 @@ void RankUsage::take_gpus(std::unique_ptr<device::GpuMeter> gpus) {
 }
 
 void RankUsage::look(rundir::RankSign& sign) {
-  const auto usage = usage_.look();
+  const auto usage = usage_.sample();
   sign.cpu_s = usage.cpu_s;
   sign.rss = usage.rss;
   sign.peak = usage.peak;
@@ -65,7 +65,7 @@ void RankUsage::look_at_gpus(rundir::RankSign& sign) {
 
 void RankUsage::look_at_energy(rundir::RankSign& sign) {
   if (!of_node_) return;
-  const auto of_cpus = energy_->look();
+  const auto of_cpus = energy_->sample();
   if (of_cpus || gpu_energy_) sign.energy_j = of_cpus.value_or(0) + gpu_energy_.value_or(0);
   sign.energy_of = of_cpus && gpu_energy_ ? "cpu+gpu" : of_cpus ? "cpu" : gpu_energy_ ? "gpu" : "";
 }

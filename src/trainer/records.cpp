@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "checkpoint/format/listing.hpp"
+#include "config/renamed_keys.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/printable.hpp"
@@ -51,6 +52,7 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   if (!evidence_.has_run_record) log::info("a new run in " + spec.run_dir);
   std::optional<rundir::RunRecord> existing;
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
+  if (existing) existing->spec = config::with_new_names(existing->spec);
   const auto batch = global_batch(spec, existing, ranks);
   const auto texts = compared_texts(spec);
   record_ = existing ? std::move(*existing) : rundir::new_run_record(spec.run.name, function, texts);

@@ -50,7 +50,7 @@ std::string described(const std::vector<DifferingTensor>& all, std::int64_t bega
 }  // namespace
 
 void ReplicaWatch::begin(const State& state, std::int64_t step) {
-  if (spec_.checkpoint.replicas == config::Replicas::off || communicator_.size() == 1) return;
+  if (spec_.checkpoint.replica_check == config::OnReplicaDifference::off || communicator_.size() == 1) return;
   began_at_ = step;
   check_.emplace(state, communicator_, step, spec_.checkpoint.io_threads);
 }
@@ -65,7 +65,7 @@ checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {
 }
 
 bool ReplicaWatch::is_due_at(std::int64_t step) const {
-  return check_ && spec_.checkpoint.replicas_every.steps > 0 && step % spec_.checkpoint.replicas_every.steps == 0;
+  return check_ && spec_.checkpoint.replica_check_every.steps > 0 && step % spec_.checkpoint.replica_check_every.steps == 0;
 }
 
 void ReplicaWatch::compare_all(std::int64_t step) {
@@ -74,13 +74,14 @@ void ReplicaWatch::compare_all(std::int64_t step) {
 
 void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int64_t step) const {
   const auto what = described(differing, began_at_, step);
-  if (spec_.checkpoint.replicas == config::Replicas::warn)
-    return log::run_warning(what + "; the run goes on (checkpoint.replicas = warn), and these are not compared any more");
+  if (spec_.checkpoint.replica_check == config::OnReplicaDifference::warn)
+    return log::run_warning(what +
+                            "; the run goes on (checkpoint.replica_check = warn), and these are not compared any more");
   throw comm::AgreedError(
       what +
       ". What every rank holds must be computed alike on every rank: all-reduce what differs, draw random "
       "numbers from run.seed without the rank, or declare the tensor per_rank. No checkpoint is taken of "
-      "this: mend it, and start the same command again (checkpoint.replicas = warn lets the run go on)");
+      "this: mend it, and start the same command again (checkpoint.replica_check = warn lets the run go on)");
 }
 
 }  // namespace trainrt::trainer

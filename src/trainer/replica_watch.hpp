@@ -12,9 +12,9 @@
 
 namespace trainrt::trainer {
 
-/// Watches that the ranks' replicas stay the same: at every checkpoint, and every checkpoint.replicas_every steps. A
-/// difference names tensors, ranks and the step since when; checkpoint.replicas says whether that is an AgreedError, or a
-/// warning, once a tensor. With one rank it does nothing.
+/// Watches that the ranks' replicas stay the same: at every checkpoint, and every checkpoint.replica_check_every steps. A
+/// difference names tensors, ranks and the step since when; checkpoint.replica_check says whether that is an AgreedError,
+/// or a warning, once a tensor. With one rank it does nothing.
 class ReplicaWatch {
  public:
   ReplicaWatch(const config::RunSpec& spec, Communicator& communicator) : spec_(spec), communicator_(communicator) {}

@@ -195,7 +195,7 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
                    hosts_of_ranks(launch.world(), start.nodes), function.framework, start.mirror.get()});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
-  const watch::CrashPlace crash_place(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
+  const watch::CrashScope crash_scope(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
                                       session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, function, session, launch, hosts_of_ranks(launch.world(), start.nodes));
   std::optional<SignWriter> signs(std::in_place, place_of_signs(place, launch.world(), start.nodes, meter.started_s()),

@@ -208,7 +208,7 @@ bool Session::resume_from_other() {
   });
   for (const auto& reason : partial.loaded.skipped) log::run_warning(reason);
   make_alike(&partial.loaded);
-  if (!spec_.run.counts_on) progress_.iteration = 0;  // of this run
+  if (!spec_.run.continues_iterations) progress_.iteration = 0;  // of this run
   progress_.ranks = communicator_.size();
   progress_.seed = static_cast<std::int64_t>(spec_.run.seed);
   const auto& taken = partial.loaded;
@@ -226,7 +226,7 @@ bool Session::resume_from_other() {
                     join(partial.missing)));
   if (!partial.unused.empty())
     log::info(fmt::format("in that checkpoint, but not in this State: {}", join(partial.unused)));
-  begin_reports(progress_.iteration, 0, spec_.run.counts_on ? checkpoint::run_of(taken.directory) : "");
+  begin_reports(progress_.iteration, 0, spec_.run.continues_iterations ? checkpoint::run_of(taken.directory) : "");
   return true;
 }
 

@@ -53,7 +53,7 @@ rundir::RankSign first_sign(const SignWriter::Place& place) {
 /// Lives as long as the thread does. What belongs to the train thread is looked at with the mutex held, and only until the
 /// thread is left behind.
 struct SignWriter::Shared {
-  Shared(const Place& place, const watch::LifeSigns& signs_of_life, Times wanted)
+  Shared(const Place& place, const watch::Liveness& signs_of_life, Times wanted)
       : life(signs_of_life),
         note(WaitNote::of_this_thread()),
         times(wanted),
@@ -63,7 +63,7 @@ struct SignWriter::Shared {
         is_fenced(place.is_fenced),
         begun_s(place.started_s) {}
 
-  const watch::LifeSigns& life;
+  const watch::Liveness& life;
   const WaitNote& note;
   const Times times;
   rundir::RankSign sign;  ///< the thread's
@@ -91,9 +91,9 @@ bool SignWriter::Shared::look_at_train_thread(double wait_s) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, std::chrono::duration<double>(wait_s), [this] { return ending; });
   if (left_behind) return false;
-  const auto seen = life.seen();
+  const auto seen = life.snapshot();
   const auto now = monotonic_seconds();
-  if (std::exchange(signs, seen.signs) != seen.signs) moved_s = now;
+  if (std::exchange(signs, seen.updates) != seen.updates) moved_s = now;
   sign.quiet_s = now - moved_s;
   sign.age_s = now - begun_s;
   sign.step = seen.step;
@@ -143,7 +143,7 @@ SignWriter::Times SignWriter::times_of(const Place& place) {
   return times;
 }
 
-SignWriter::SignWriter(Place place, const watch::LifeSigns& life, Times times)
+SignWriter::SignWriter(Place place, const watch::Liveness& life, Times times)
     : shared_(std::make_shared<Shared>(place, life, times)), most_wait_s_(times.most_wait_s) {
   thread_without_signals([shared = shared_] { shared->work(); }).detach();
 }

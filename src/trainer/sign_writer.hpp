@@ -4,7 +4,7 @@
 #include <string>
 
 #include "trainer/rank_usage.hpp"
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 
 namespace trainrt::trainer {
 
@@ -33,8 +33,8 @@ class SignWriter {
   static Times times_of(const Place& place);
 
   /// On the train thread. `life` must outlive it.
-  SignWriter(Place place, const watch::LifeSigns& life) : SignWriter(place, life, times_of(place)) {}
-  SignWriter(Place place, const watch::LifeSigns& life, Times times);
+  SignWriter(Place place, const watch::Liveness& life) : SignWriter(place, life, times_of(place)) {}
+  SignWriter(Place place, const watch::Liveness& life, Times times);
   ~SignWriter();
   SignWriter(const SignWriter&) = delete;
   SignWriter& operator=(const SignWriter&) = delete;

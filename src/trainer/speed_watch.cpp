@@ -143,7 +143,7 @@ void SpeedWatch::end_window(std::int64_t step) {
   auto mine = maker_.window_of(steps_);
   steps_.clear();
   const bool is_slow = finding_ && finding_->slow.rank == static_cast<std::size_t>(communicator_.rank());
-  mine.facts = node_.look(is_slow);
+  mine.facts = node_.sample(is_slow);
   std::vector<WindowTimes> ranks(static_cast<std::size_t>(communicator_.size()));
   const std::vector<std::size_t> counts(ranks.size(), sizeof mine);
   communicator_.all_gather(&mine, counts, Buffer{ranks.data(), ranks.size() * sizeof mine, DType::u8}, "times of steps");

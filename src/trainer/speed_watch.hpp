@@ -7,7 +7,7 @@
 
 #include "comm/timed_communicator.hpp"
 #include "core/output/output_file.hpp"
-#include "watch/node_look.hpp"
+#include "watch/node_load.hpp"
 #include "watch/step_times.hpp"
 
 namespace trainrt::trainer {
@@ -71,7 +71,7 @@ class SpeedWatch {
   comm::TimedCommunicator& communicator_;
   Scene scene_;
   OutputLog log_;
-  watch::NodeLook node_;
+  watch::NodeLoad node_;
   watch::WindowMaker maker_;
 
   Reading begun_, booked_;  ///< at the beginning of the step; and of the report or save

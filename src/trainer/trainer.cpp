@@ -9,8 +9,8 @@
 
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
-#include "config/made_up_name.hpp"
 #include "config/program_settings.hpp"
+#include "config/run_name.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
@@ -43,7 +43,7 @@ void say_name(const config::RunSpec& spec, const std::string& made_up_name) {
   log::info(fmt::format("RunConfig::name is not given: the run is in {}{}", spec.run_dir,
                         same_again ? ""
                                    : fmt::format("; with {}={} in its environment the same command continues it",
-                                                 config::made_up_name_variable, shell_quoted(made_up_name))));
+                                                 config::run_name_variable, shell_quoted(made_up_name))));
 }
 
 /// Lets who has started the ranks watch over this run. One who has started a program of one rank watches over that.

@@ -8,7 +8,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "config/launch_settings.hpp"
-#include "config/made_up_name.hpp"
+#include "config/run_name.hpp"
 #include "core/host.hpp"
 #include "trainer/expanded_config.hpp"
 
@@ -70,9 +70,9 @@ std::string name_of_process(const Environment& environment) {
     throw UsageError(
         "RunConfig::name is missing, and a rank of trainrt has started this program: give --program.has_trainer=true, so "
         "that the rank becomes it; or a name");
-  if (auto name = environment.text(config::made_up_name_variable)) return *std::move(name);
+  if (auto name = environment.text(config::run_name_variable)) return *std::move(name);
   const auto command = command_of_process();
-  return config::made_up_name(command.empty() ? "" : command.front(), command, environment);
+  return config::generated_run_name(command.empty() ? "" : command.front(), command, environment);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace trainrt::trainer {
 std::function<void(int)> end_of_step_after_crash(launch::Launch& launch) {
   if (launch.world().launcher != "pmix") return {};
   return [&launch](int code) {
-    watch::ExitGuard::stand_down();
+    watch::ExitGuard::disarm();
     launch.abort(code);
   };
 }
@@ -47,12 +47,12 @@ std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<st
 
 watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& function, const Session& session,
                                  launch::Launch& launch, std::vector<std::string> hosts) {
-  watch::HangWatch::Scene scene{.run_dir = place.spec.run_dir,
-                                .folder = rundir::hang_folder(place.attempt),
-                                .rank = launch.world().rank,
-                                .host_of_rank = std::move(hosts)};
+  watch::HangWatch::Attempt attempt{.run_dir = place.spec.run_dir,
+                                    .folder = rundir::hang_folder(place.attempt),
+                                    .rank = launch.world().rank,
+                                    .host_of_rank = std::move(hosts)};
   return {{place.spec.failure.hang_timeout, place.spec.failure.collective_timeout_s},
-          std::move(scene),
+          std::move(attempt),
           session.life(),
           {.program = function.program,
            .write_down =
@@ -62,7 +62,7 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
            .end_step =
                [&launch] {
                  wait_for_output_delivery();
-                 watch::ExitGuard::stand_down();
+                 watch::ExitGuard::disarm();
                  launch.abort(static_cast<int>(ExitCode::failed));
                }}};
 }

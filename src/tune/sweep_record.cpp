@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
+#include "config/renamed_keys.hpp"
 #include "core/files/user_key.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
@@ -64,6 +65,7 @@ std::optional<SweepRecord> sweep_record_from(const std::string& text) {
   SweepRecord record;
   for (const auto& [key, value] : json.items())
     if (value.is_string()) record.config[key] = value.get<std::string>();
+  record.config = config::with_new_names(record.config);
   record.has_code = json.contains(code_name);
   return record;
 }

@@ -15,7 +15,8 @@ struct SweepRecord {
 /// Tuner.restore() of Python takes programs from.
 std::string sweep_record_text(const std::map<std::string, std::string>& config);
 
-/// Returns what the text holds; nullopt if it is no JSON object. Values that are no texts are left out.
+/// Returns the record in `text`, with the new names of renamed keys, or nullopt if `text` is not a JSON object. Values that
+/// are not strings are ignored.
 std::optional<SweepRecord> sweep_record_from(const std::string& text);
 
 /// Returns the keys that differ between the two configs, with both values, in words; "" if none does but those that may

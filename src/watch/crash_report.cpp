@@ -31,13 +31,13 @@
 
 namespace trainrt::watch {
 
-/// All that a handler needs, made beforehand.
+/// The data that a handler needs, prepared before a crash.
 struct CrashFacts {
   CrashFiles files;
   std::string who;      ///< "rank 2 on n2"
   std::string details;  ///< "process 123, attempt 3"
-  std::string printed;  ///< stands before the last lines that the rank has printed
-  const LifeSigns* life;
+  std::string printed;  ///< title of the last lines that the rank has printed
+  const Liveness* life;
   std::function<void(int)> end_step;
   std::atomic<int> signal_number = 0;  ///< of the crash
   sem_t crashed;                       ///< for the thread that ends the step
@@ -52,12 +52,12 @@ constexpr int exit_code_of_signals = 128;
 std::atomic<CrashFacts*> current_facts = nullptr;
 std::atomic<pid_t> crashing_thread = 0;
 
-/// What std::terminate was called for; filled before abort().
+/// The exception that std::terminate was called for; filled before abort().
 char terminate_reason[512];
 StackFrames terminate_stack;
 std::terminate_handler earlier_terminate = nullptr;
 
-/// Text of limited length, put together without memory from the heap.
+/// Composes a text of limited length without memory from the heap; the rest is cut off.
 class Line {
  public:
   Line& operator<<(std::string_view text) {
@@ -111,10 +111,10 @@ void put_stack(int fd, const StackFrames& frames) {
 }
 
 /// "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training): why"
-void describe_crash(Line& line, const CrashFacts& place, int number, const siginfo_t* info) {
-  const auto seen = place.life->seen();
-  line << place.who << " died of SIG" << name_of_signal(number);
-  const bool was_sent = info->si_code <= 0;  // by kill(2) or abort(3): it has no address
+void describe_crash(Line& line, const CrashFacts& facts, int number, const siginfo_t* info) {
+  const auto seen = facts.life->snapshot();
+  line << facts.who << " died of SIG" << name_of_signal(number);
+  const bool was_sent = info->si_code <= 0;  // by kill(2) or abort(3), without an address
   if (was_sent && info->si_pid != getpid()) line << ", sent by process " << static_cast<std::int64_t>(info->si_pid);
   if (!was_sent && (number == SIGSEGV || number == SIGBUS))
     (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info->si_addr));
@@ -140,18 +140,18 @@ void put_time(int fd) {
   put(fd, line.text());
 }
 
-void put_lines(int fd, const CrashFacts& place, std::string_view lines) {
+void put_lines(int fd, const CrashFacts& facts, std::string_view lines) {
   if (lines.empty()) return;
-  put(fd, place.printed);
+  put(fd, facts.printed);
   put(fd, lines);
   put(fd, "\n");
 }
 
-void put_report(int fd, const CrashFacts& place, std::string_view what, const StackFrames& frames, std::string_view lines) {
+void put_report(int fd, const CrashFacts& facts, std::string_view what, const StackFrames& frames, std::string_view lines) {
   put_time(fd);
   put(fd, what);
-  put(fd, place.details);
-  put_lines(fd, place, lines);
+  put(fd, facts.details);
+  put_lines(fd, facts, lines);
   put(fd, "stack (c++filt shows the names in full)\n");
   put_stack(fd, frames);
   if (terminate_stack.count > 0) {
@@ -160,56 +160,56 @@ void put_report(int fd, const CrashFacts& place, std::string_view what, const St
   }
 }
 
-void write_reports(const CrashFacts& place, std::string_view what, const StackFrames& frames) {
+void write_reports(const CrashFacts& facts, std::string_view what, const StackFrames& frames) {
   static char room[8 << 10];
   const auto last = OwnOutput::last_in_handler(room);
   put(standard_error(), "trainrt: error: ");
   put(standard_error(), what);
-  if (!last.is_shown) put_lines(standard_error(), place, last.lines);
-  for (const auto* path : {&place.files.report, &place.files.error_aside}) {
+  if (!last.is_shown) put_lines(standard_error(), facts, last.lines);
+  for (const auto* path : {&facts.files.report, &facts.files.error_aside}) {
     const int fd = open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) continue;
-    put_report(fd, place, what, frames, last.lines);
+    put_report(fd, facts, what, frames, last.lines);
     fsync(fd);
     close(fd);
   }
-  // Out of the private directory, as io/files/fenced_directory.hpp has it: fails if another rank was first, or if a newer
-  // attempt has taken the run over.
-  if (link(place.files.error_aside.c_str(), place.files.error.c_str()) == 0) unlink(place.files.error_aside.c_str());
+  // Linked from the private directory (io/files/fenced_directory.hpp): fails if another rank was first, or if a newer attempt has
+  // taken over the run.
+  if (link(facts.files.error_aside.c_str(), facts.files.error.c_str()) == 0) unlink(facts.files.error_aside.c_str());
 }
 
-void end_step_of(CrashFacts& place, int number) {
-  if (!place.end_step) return;
-  place.signal_number = number;
-  sem_post(&place.crashed);
+void end_step_of(CrashFacts& facts, int number) {
+  if (!facts.end_step) return;
+  facts.signal_number = number;
+  sem_post(&facts.crashed);
   timespec limit{end_step_s, 0};
   while (nanosleep(&limit, &limit) != 0) {
   }
 }
 
-/// Whatever it runs into, the process dies: a second crash meets the default action, a lock that is held meets SIGALRM.
+/// The process dies in any case: the default action ends it at a second crash, and SIGALRM if a lock is held.
 void on_crash(int number, siginfo_t* info, void*) {
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t nobody = 0;
   if (!crashing_thread.compare_exchange_strong(nobody, thread) && nobody != thread) {
-    for (;;) pause();  // the first one's end is everybody's
+    for (;;) pause();  // the first crashing thread ends the process
   }
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
   OwnOutput::give_back_at_exit();
   last_row::give_back_at_exit();
-  if (auto* place = current_facts.load(); place != nullptr) {
+  if (auto* facts = current_facts.load(); facts != nullptr) {
     Line what;
-    describe_crash(what, *place, number, info);
-    write_reports(*place, what.text(), interrupted_stack());
-    end_step_of(*place, number);
+    describe_crash(what, *facts, number, info);
+    write_reports(*facts, what.text(), interrupted_stack());
+    end_step_of(*facts, number);
   }
   alarm(0);
-  raise(number);  // is held back until the handler returns
+  raise(number);  // delivered when the handler returns
 }
 
-/// Keeps what the exception says for the handler of SIGABRT.
+/// Stores type and message of the exception for the handler of SIGABRT.
 [[noreturn]] void on_terminate() {
   if (const auto exception = std::current_exception()) {
     terminate_stack = thrown_at();
@@ -218,7 +218,7 @@ void on_crash(int number, siginfo_t* info, void*) {
       std::rethrow_exception(exception);
     } catch (const std::exception& error) {
       reason += std::string(": ") + error.what();
-    } catch (...) {  // its type is all that is known
+    } catch (...) {  // only its type is known
     }
     first_line(reason).copy(terminate_reason, sizeof terminate_reason - 1);
   }
@@ -229,10 +229,10 @@ void on_crash(int number, siginfo_t* info, void*) {
 }  // namespace
 
 void install_crash_reports() {
-  static std::byte memory[256 << 10];  // a constant in newer C libraries is none: SIGSTKSZ
+  static std::byte memory[256 << 10];  // SIGSTKSZ is not a constant in newer C libraries
   const stack_t stack{.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
   sigaltstack(&stack, nullptr);
-  stack_here();  // loads the unwinder: not in the handler
+  stack_here();  // loads the unwinder now, rather than in the handler
   struct sigaction action {};
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -241,7 +241,7 @@ void install_crash_reports() {
   if (const auto earlier = std::set_terminate(on_terminate); earlier != on_terminate) earlier_terminate = earlier;
 }
 
-CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step)
+CrashScope::CrashScope(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step)
     : facts_(std::make_unique<CrashFacts>()) {
   facts_->files = std::move(files);
   facts_->who = fmt::format("rank {} on {}", rank, host_name());
@@ -259,7 +259,7 @@ CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns&
   current_facts = facts_.get();
 }
 
-CrashPlace::~CrashPlace() {
+CrashScope::~CrashScope() {
   auto* mine = facts_.get();
   current_facts.compare_exchange_strong(mine, nullptr);
   sem_post(&facts_->crashed);

@@ -4,39 +4,38 @@
 #include <string>
 #include <thread>
 
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 
 namespace trainrt::watch {
 
-/// What a process says that is about to die of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT (of std::terminate, too, with its
-/// exception): one line on standard error, logs/crash-attempt-000003-rank-00002.txt in the run directory with the stack,
-/// and error.txt if no other rank has written it. The files have the last lines that the rank has printed, and standard
-/// error if the terminal has not shown them (OwnOutput). Then it dies of that signal, as it would have.
-///
-/// Names in the stack are as the linker knows them: `c++filt` shows them as people write them.
+/// Crash reports of a process that receives SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, also after std::terminate with an
+/// exception. A handler prints one line on standard error, writes the stack into
+/// logs/crash-attempt-000003-rank-00002.txt of the run directory, and writes error.txt if no other rank has written it. The
+/// files contain the last lines that the rank has printed; standard error gets them if the terminal has not shown them
+/// (OwnOutput). The process then dies of the same signal. Names in the stack are mangled: `c++filt` demangles them.
 
-/// Takes over those signals for the process, on the calling thread with a stack of their own, so that an endless recursion
-/// is reported too. Last of all that installs handlers: UCX does so before main, MPI_Init may.
+/// Installs the handlers for the process, with a stack of their own for the calling thread, so that an endless recursion is
+/// reported, too. Must be called after everything else that installs handlers: UCX does before main, MPI_Init may.
 void install_crash_reports();
 
-/// Where a crash of this rank is reported; paths.
+/// Paths of the files that report a crash of this rank.
 struct CrashFiles {
   std::string report;
   std::string error;        ///< of the run, if no other rank has written it
-  std::string error_aside;  ///< where that is written first, in the attempt's private directory
+  std::string error_aside;  ///< temporary name of `error`, in the attempt's private directory
 };
 
-/// From now on, while it lives, a crash belongs to this attempt. One at a time; if the ranks are threads the last one
-/// counts. The handlers need nothing but what is prepared here.
-class CrashPlace {
+/// While this object lives, crash reports are written for this attempt. At most one may exist at a time; if the ranks are
+/// threads, the newest is used. It prepares all data that the handlers need.
+class CrashScope {
  public:
-  /// `life` must outlive it. `end_step`, if there is one, ends the step everywhere with the exit code that it gets: for
-  /// launchers that let the other ranks wait when one dies. A thread made beforehand calls it, and the crashed rank dies by
-  /// itself if that takes more than a few seconds.
-  CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step);
-  ~CrashPlace();
-  CrashPlace(const CrashPlace&) = delete;
-  CrashPlace& operator=(const CrashPlace&) = delete;
+  /// `life` must outlive this object. `end_step`, if it is not empty, ends the step on all ranks with the exit code that it
+  /// gets, for launchers that let the other ranks wait when one dies. A thread that was started beforehand calls it; the
+  /// crashed rank dies without it after a few seconds.
+  CrashScope(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step);
+  ~CrashScope();
+  CrashScope(const CrashScope&) = delete;
+  CrashScope& operator=(const CrashScope&) = delete;
 
  private:
   std::unique_ptr<struct CrashFacts> facts_;

@@ -15,8 +15,9 @@ std::optional<std::uint64_t> counter_in(const fs::path& path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// "package-0", and "dram" in it. "psys" has the packages in it; "core" and "uncore" are parts of a package.
-bool counts(const fs::path& zone) {
+/// Returns whether a zone is a package or its memory. Others overlap: "psys" includes packages, which include "core" and
+/// "uncore".
+bool is_measured(const fs::path& zone) {
   std::ifstream file(zone / "name");
   std::string name;
   file >> name;
@@ -26,15 +27,15 @@ bool counts(const fs::path& zone) {
 }  // namespace
 
 EnergyMeter::EnergyMeter(const fs::path& root) {
-  std::error_code none;
-  for (const auto& zone : fs::directory_iterator(root, none)) {
-    if (!zone.path().filename().string().starts_with("intel-rapl:") || !counts(zone.path())) continue;
+  std::error_code ignored;
+  for (const auto& zone : fs::directory_iterator(root, ignored)) {
+    if (!zone.path().filename().string().starts_with("intel-rapl:") || !is_measured(zone.path())) continue;
     const auto energy = counter_in(zone.path() / "energy_uj"), range = counter_in(zone.path() / "max_energy_range_uj");
     if (energy && range) counters_.push_back({zone.path() / "energy_uj", *range, *energy});
   }
 }
 
-std::optional<double> EnergyMeter::look() {
+std::optional<double> EnergyMeter::sample() {
   if (counters_.empty()) return std::nullopt;
   for (auto& counter : counters_) {
     const auto now = counter_in(counter.file);

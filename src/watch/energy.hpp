@@ -6,14 +6,14 @@
 
 namespace trainrt::watch {
 
-/// The energy that a node's CPU packages and their memory use from now on, by RAPL (Linux: powercap, intel-rapl, which
-/// AMD's processors have too). Its counters wrap, after some minutes at full load: a look must come before they have done
-/// so twice.
+/// Measures the energy that the CPU packages of a node and their memory use after the construction, by RAPL (Linux:
+/// powercap, intel-rapl, also for AMD's processors). The counters wrap after some minutes at full load, so that sample()
+/// must be called before one wraps twice.
 class EnergyMeter {
  public:
   explicit EnergyMeter(const std::filesystem::path& root = "/sys/class/powercap");
-  /// Joules. Nothing if there are no counters, or only root may read them.
-  std::optional<double> look();
+  /// Returns joules since the construction, or nullopt if no counter exists or is readable.
+  std::optional<double> sample();
 
  private:
   struct Counter {

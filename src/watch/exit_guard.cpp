@@ -12,13 +12,13 @@
 namespace trainrt::watch {
 
 ExitGuard::ExitGuard(launch::Launch& launch) {
-  static const int registered = std::atexit(end_badly);
+  static const int registered = std::atexit(abort_step);
   static_cast<void>(registered);
   process_ = getpid();
   training_ = &launch;
 }
 
-void ExitGuard::end_badly() {
+void ExitGuard::abort_step() {
   auto* launch = training_.load();
   if (launch == nullptr || process_ != getpid()) return;
   OwnOutput::flush();

@@ -7,19 +7,19 @@
 
 namespace trainrt::watch {
 
-/// While the train function runs: ends the step if it calls exit(), which would look like a good end of this rank. A child
-/// that it has forked may.
+/// While this object lives, a call of exit() by the train function ends the step with an error; else it would look like a
+/// success of this rank. A forked child may call exit().
 class ExitGuard {
  public:
   explicit ExitGuard(launch::Launch& launch);
   ~ExitGuard() { training_ = nullptr; }
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
-  /// The step is being ended on purpose, which may call exit(). From any thread.
-  static void stand_down() { training_ = nullptr; }
+  /// Permits exit(), because the step is being ended on purpose. May be called from any thread.
+  static void disarm() { training_ = nullptr; }
 
  private:
-  static void end_badly();
+  static void abort_step();
   static inline std::atomic<launch::Launch*> training_ = nullptr;
   static inline std::atomic<pid_t> process_ = 0;
 };

@@ -14,9 +14,9 @@ namespace trainrt::watch {
 
 namespace {
 
-constexpr std::size_t most_named = 8;  // ranks or groups of them in one sentence
+constexpr std::size_t max_named = 8;  // ranks or groups of ranks in one sentence
 
-/// "key: value" lines up to the first empty one.
+/// Parses lines "key: value" up to the first empty line.
 std::map<std::string, std::string> fields_of(const std::string& text) {
   std::map<std::string, std::string> fields;
   std::istringstream in(text);
@@ -32,27 +32,22 @@ std::string on_one_line(std::string text) {
 }
 
 std::string joined(const std::vector<std::string>& parts) {
-  if (parts.size() <= most_named) return join(parts, "; ");
-  return join(std::span(parts).first(most_named), "; ") + fmt::format("; and {} more", parts.size() - most_named);
+  if (parts.size() <= max_named) return join(parts, "; ");
+  return join(std::span(parts).first(max_named), "; ") + fmt::format("; and {} more", parts.size() - max_named);
 }
 
-std::string at(std::span<const std::string> hosts, std::size_t rank) {
-  return rank < hosts.size() ? " on " + hosts[rank] : "";
-}
-
+/// Finds the ranks that the others wait for.
 class Judge {
  public:
   Judge(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts)
       : reports_(reports), hosts_(hosts) {
-    for (const auto& report : reports) {
-      if (!report) continue;
-      newest_step_ = std::max(newest_step_, report->step);
-    }
+    for (const auto& report : reports)
+      if (report) newest_step_ = std::max(newest_step_, report->step);
   }
 
   std::int64_t newest_step() const { return newest_step_; }
 
-  /// Of those whom the others wait for: those that are silent, else busy, else behind.
+  /// Returns the only node of the late ranks: of the silent ones, else of the busy ones, else of those behind.
   std::string node() const {
     for (const auto is_late : {&Judge::is_silent, &Judge::is_busy, &Judge::is_behind}) {
       std::set<std::string> nodes;
@@ -77,35 +72,38 @@ class Judge {
     return reports_[rank] && !reports_[rank]->waits_in.empty() && reports_[rank]->step < newest_step_;
   }
 
-  std::string silent() const {
+  /// Returns the descriptions of all ranks for which `is_late` is true.
+  template <class Describe>
+  std::string late_ranks(bool (Judge::*is_late)(std::size_t) const, Describe describe) const {
     std::vector<std::string> parts;
     for (std::size_t rank = 0; rank < reports_.size(); ++rank)
-      if (is_silent(rank))
-        parts.push_back(
-            fmt::format("rank {}{} did not answer (stopped, dead, or its node is gone) while others are at step {}", rank,
-                        at(hosts_, rank), newest_step_));
+      if ((this->*is_late)(rank)) parts.push_back(describe(rank));
     return joined(parts);
+  }
+
+  std::string silent() const {
+    return late_ranks(&Judge::is_silent, [this](std::size_t rank) {
+      return fmt::format("rank {}{} did not answer (stopped, dead, or its node is gone) while others are at step {}", rank,
+                         rank < hosts_.size() ? " on " + hosts_[rank] : "", newest_step_);
+    });
   }
 
   std::string busy() const {
-    std::vector<std::string> parts;
-    for (std::size_t rank = 0; rank < reports_.size(); ++rank)
-      if (const auto& report = reports_[rank]; is_busy(rank))
-        parts.push_back(fmt::format("rank {} on {} has been in its own code for {:.0f} s at step {} ({}){}{}", report->rank,
-                                    report->host, report->quiet_s, report->step, report->phase,
-                                    report->program.empty() ? "" : ": its program is in " + report->program,
-                                    report->last_call.empty() ? "" : ", its last call was " + report->last_call));
-    return joined(parts);
+    return late_ranks(&Judge::is_busy, [this](std::size_t rank) {
+      const auto& report = *reports_[rank];
+      return fmt::format("rank {} on {} has been in its own code for {:.0f} s at step {} ({}){}{}", report.rank,
+                         report.host, report.quiet_s, report.step, report.phase,
+                         report.program.empty() ? "" : ": its program is in " + report.program,
+                         report.last_call.empty() ? "" : ", its last call was " + report.last_call);
+    });
   }
 
-  /// Of those that wait: who waits at an earlier step than another.
   std::string behind() const {
-    std::vector<std::string> parts;
-    for (std::size_t rank = 0; rank < reports_.size(); ++rank)
-      if (const auto& report = reports_[rank]; is_behind(rank))
-        parts.push_back(fmt::format("rank {} on {} is only at step {}, others at {}", report->rank, report->host,
-                                    report->step, newest_step_));
-    return joined(parts);
+    return late_ranks(&Judge::is_behind, [this](std::size_t rank) {
+      const auto& report = *reports_[rank];
+      return fmt::format("rank {} on {} is only at step {}, others at {}", report.rank, report.host, report.step,
+                         newest_step_);
+    });
   }
 
   std::string waiting() const {

@@ -6,46 +6,46 @@
 
 namespace trainrt::watch {
 
-/// A program that the train function of a rank has started.
+/// Where a program that the train function of a rank has started is.
 struct StartedProgram {
-  std::string place;      ///< where it is: "train.py, line 7 in step"; "" if that is not known
-  std::string last_call;  ///< the last collective call that it made: "report() at train.py:12"; "" if there was none
+  std::string location;   ///< "train.py, line 7 in step"; "": unknown
+  std::string last_call;  ///< its last collective call: "report() at train.py:12"; "": none
   std::string stacks;     ///< of all its threads
 };
 
-/// What one rank says of itself when the ranks have come to a halt: logs/hang-attempt-000003/rank-00002.txt, where its
-/// threads' stacks follow.
+/// The report of one rank about a suspected hang. In logs/hang-attempt-000003/rank-00002.txt the stacks of the rank's
+/// threads follow it.
 struct RankReport {
   int rank = 0;
   std::string host;
   int pid = 0;
   std::int64_t step = 0;
   std::string phase;
-  double quiet_s = 0;          ///< without a sign of progress
-  bool excused = false;        ///< what it is at may take long (StallMeter)
-  std::string waits_in;        ///< for other ranks, in which operation; "" = in none
-  std::string program;         ///< StartedProgram::place
+  double quiet_s = 0;          ///< time without progress
+  bool excused = false;        ///< the current operation may take long (StallMeter)
+  std::string waits_in;        ///< operation in which the rank waits for others; "": it does not wait
+  std::string program;         ///< StartedProgram::location
   std::string last_call = {};  ///< StartedProgram::last_call
 };
 
 std::string to_text(const RankReport& report);
 
-/// The report at the beginning of a file; nullopt if it is not whole.
+/// Returns the report at the beginning of `text`, or nullopt if it is incomplete.
 std::optional<RankReport> parse_rank_report(const std::string& text);
 
-/// What the reports show of whom the others wait for.
+/// The result of judge_hang().
 struct HangVerdict {
   std::string text;       ///< "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
-  std::int64_t step = 0;  ///< the last one that a rank has come to
-  std::string node = {};  ///< at which alone the others wait for ranks; "" if at several, or at none
-  bool hangs = true;      ///< no: all ranks have answered, and one of them is excused
+  std::int64_t step = 0;  ///< maximum step of all ranks
+  std::string node = {};  ///< the only node whose ranks the others wait for; "" if these are on several nodes, or unknown
+  bool hangs = true;      ///< false if all ranks have answered and one of them is excused
 };
 
-/// Names those behind: ranks without a report, ranks that compute while others wait, ranks at an earlier step than others.
-/// A report a rank; `hosts` as many names, or none. Pure.
+/// Names the ranks that the others wait for: ranks without a report, ranks that compute while others wait, and ranks at an
+/// earlier step than others. `reports` has one entry per rank; `hosts` has one name per rank, or is empty. Pure function.
 HangVerdict judge_hang(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts);
 
-/// "rank 3", "ranks 0-2,5"; ascending.
+/// Returns "rank 3" or "ranks 0-2,5". `ranks` must be ascending.
 std::string ranks_text(std::span<const int> ranks);
 
 }  // namespace trainrt::watch

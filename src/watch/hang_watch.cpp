@@ -27,14 +27,14 @@ namespace {
 constexpr double stack_limit_s = 2;
 constexpr double others_end_after_s = 10;
 constexpr double others_read_s = 3;
-constexpr std::string_view taken_back_text = "taken back";
-constexpr unsigned given_up_after_s = 60;
+constexpr std::string_view cancelled_text = "taken back";  // in verdict.txt
+constexpr unsigned alarm_limit_s = 60;
 
 double tick_of(const config::LimitOption& option) {
   return option.kind == config::LimitOption::Kind::seconds ? std::clamp(option.seconds / 8, 0.05, 1.0) : 1.0;
 }
 
-/// For the others to notice, on their own clocks, and to write.
+/// Returns the time in which the other ranks detect the hang by their own clocks and write their reports.
 double grace_of(const config::LimitOption& option) {
   return option.kind == config::LimitOption::Kind::seconds ? std::clamp(option.seconds / 10, 3.0, 15.0) : 15.0;
 }
@@ -51,12 +51,12 @@ std::vector<std::optional<RankReport>> read_reports(const std::string& folder, s
   return reports;
 }
 
-/// While it lives this process ends after a minute, whatever its threads are held by: the kernel sees to it.
+/// While this object lives, the kernel ends the process after `alarm_limit_s`, even if all its threads are blocked.
 class LastResort {
  public:
   LastResort() {
     signal(SIGALRM, SIG_DFL);
-    alarm(given_up_after_s);
+    alarm(alarm_limit_s);
   }
   ~LastResort() { alarm(0); }
   LastResort(const LastResort&) = delete;
@@ -64,14 +64,14 @@ class LastResort {
 
 }  // namespace
 
-HangWatch::HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions)
-    : scene_(std::move(scene)),
+HangWatch::HangWatch(const Limits& limits, Attempt attempt, const Liveness& life, Actions actions)
+    : attempt_(std::move(attempt)),
       life_(life),
       actions_(std::move(actions)),
       option_(limits.hang_timeout),
       collective_timeout_s_(limits.collective_timeout_s),
       tick_s_(tick_of(limits.hang_timeout)),
-      folder_(scene_.run_dir + "/" + scene_.folder),
+      folder_(attempt_.run_dir + "/" + attempt_.folder),
       train_thread_(static_cast<pid_t>(syscall(SYS_gettid))),
       note_(WaitNote::of_this_thread()) {
   if (option_.kind != config::LimitOption::Kind::off) thread_ = thread_without_signals([this] { watch(); });
@@ -96,48 +96,49 @@ void HangWatch::watch() {
   StallMeter meter(option_, collective_timeout_s_, tick_s_);
   for (auto last = monotonic_seconds(); !ends_within(tick_s_);) {
     const auto now = monotonic_seconds();
-    const auto state = meter.observe(now - std::exchange(last, now), life_.seen(), !note_.text().empty());
-    if (state != State::stalled && !(state == State::worried && io::exists(folder_))) continue;
+    const auto state = meter.observe(now - std::exchange(last, now), life_.snapshot(), !note_.text().empty());
+    if (state != State::stalled && !(state == State::suspicious && io::exists(folder_))) continue;
     if (raise_alarm(meter)) return;
     meter.postpone();
     last = monotonic_seconds();
   }
 }
 
-/// False if it was taken back.
+/// Returns false if the alarm was cancelled.
 bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
   const Suspicion suspicion{
-      .quiet_s = meter.quiet(), .signs = life_.seen().signs, .is_excused = meter.is_excused(!note_.text().empty())};
+      .quiet_s = meter.quiet(), .updates = life_.snapshot().updates, .is_excused = meter.is_excused(!note_.text().empty())};
   bool written = false;
   for (int tries_left = 1; !written && tries_left >= 0; --tries_left) try {
       write_report(meter);
       written = true;
-    } catch (const std::exception& error) {  // at first: another rank may just have cleared the folder away
-      if (tries_left == 0) log::error(fmt::format("this rank hangs, and cannot write where: {}", error.what()));
+    } catch (const std::exception& error) {  // another rank may have removed the folder just now: try again
+      if (tries_left == 0)
+        log::error(fmt::format("this rank hangs, and its hang report cannot be written: {}", error.what()));
     }
   try {
     if (!decide(suspicion)) return false;
   } catch (const std::exception& error) {
-    if (written && is_cleared_away()) return false;
-    log::error(fmt::format("ranks hang, and that could not be written down: {}", error.what()));
+    if (written && is_cancelled()) return false;
+    log::error(fmt::format("ranks hang, and the verdict could not be written: {}", error.what()));
   }
-  if (ends_within(0)) return false;  // the train thread has come to its end
+  if (ends_within(0)) return false;  // the train thread has ended
   actions_.end_step();
   return true;
 }
 
-/// True if the step is to be ended. One rank finds the verdict, and all keep to it.
+/// Returns whether to end the step. One rank finds the verdict, and all ranks follow it.
 bool HangWatch::decide(const Suspicion& suspicion) {
-  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != suspicion.signs;
-  const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
-  const bool hangs = verdict.hangs && !gone_on;
+  const bool continued = ends_within(grace_of(option_)) || life_.snapshot().updates != suspicion.updates;
+  const auto verdict = judge_hang(read_reports(folder_, attempt_.host_of_rank.size()), attempt_.host_of_rank);
+  const bool hangs = verdict.hangs && !continued;
   const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s ({}): {}. Stacks: {}", suspicion.quiet_s,
-                               option_.key, verdict.text, scene_.folder);
-  if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(taken_back_text)) + "\n"))
+                               option_.key, verdict.text, attempt_.folder);
+  if (!io::create_exclusive(folder_ + "/verdict.txt", (hangs ? why : std::string(cancelled_text)) + "\n"))
     return follow_others();
   if (!hangs) {
-    take_back(gone_on && !suspicion.is_excused);
+    cancel_alarm(continued && !suspicion.is_excused);
     return false;
   }
   log::error(why);
@@ -145,57 +146,58 @@ bool HangWatch::decide(const Suspicion& suspicion) {
   return true;
 }
 
-/// The rank that found the verdict acts on it; true if it has not ended the step in time.
+/// Waits for the rank that found the verdict. Returns true if the step is to be ended and that rank has not ended it in
+/// time.
 bool HangWatch::follow_others() {
   const auto end = monotonic_seconds() + others_end_after_s;
   while (monotonic_seconds() < end && !ends_within(0.1))
     if (!io::exists(folder_)) return false;
-  return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(taken_back_text);
+  return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(cancelled_text);
 }
 
-/// After an error of the storage: another rank has taken the alarm back, and removes what this one had written. Also true
-/// if the train thread comes to its end meanwhile.
-bool HangWatch::is_cleared_away() {
-  const auto own = file_of(folder_, static_cast<std::size_t>(scene_.rank));
+/// Returns, after a storage error, whether another rank has cancelled the alarm, which removes the report of this rank, or
+/// the train thread ends meanwhile.
+bool HangWatch::is_cancelled() {
+  const auto own = file_of(folder_, static_cast<std::size_t>(attempt_.rank));
   for (const auto end = monotonic_seconds() + others_read_s; io::exists(own) && !ends_within(0.1);)
     if (monotonic_seconds() > end) return false;
   return true;
 }
 
-void HangWatch::take_back(bool says_so) {
-  if (says_so)
+void HangWatch::cancel_alarm(bool warns) {
+  if (warns)
     log::warning(fmt::format(
-        "ranks were taken to hang and have gone on: the train function may take longer between two steps than {} allows; "
-        "set it higher, or let the function call stop_point()",
+        "ranks seemed to hang, but have continued: the train function may take longer between two steps than {} allows. "
+        "Increase it, or call stop_point() in the function",
         option_.key));
   ends_within(others_read_s);
   for (int tries_left = 20;; --tries_left) try {
       return io::remove_tree(folder_);
-    } catch (const Error&) {  // a rank that comes late has just written its report
+    } catch (const Error&) {  // a late rank has just written its report
       if (tries_left == 0) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
 }
 
 void HangWatch::write_report(const StallMeter& meter) const {
-  const auto seen = life_.seen();
+  const auto seen = life_.snapshot();
   const auto waits_in = note_.text();
   const auto program = actions_.program ? actions_.program() : StartedProgram{};
-  const RankReport report{.rank = scene_.rank,
-                          .host = scene_.host_of_rank.at(static_cast<std::size_t>(scene_.rank)),
+  const RankReport report{.rank = attempt_.rank,
+                          .host = attempt_.host_of_rank.at(static_cast<std::size_t>(attempt_.rank)),
                           .pid = getpid(),
                           .step = seen.step,
                           .phase = std::string(name_of(seen.phase)),
                           .quiet_s = meter.quiet(),
                           .excused = meter.is_excused(!waits_in.empty()),
                           .waits_in = waits_in,
-                          .program = program.place,
+                          .program = program.location,
                           .last_call = program.last_call};
   const auto frames = stack_of(train_thread_, stack_limit_s);
   const auto stack =
       frames.count > 0 ? describe(frames) : "  (it does not answer: the kernel holds it, or it blocks signals)\n";
   io::make_directories(folder_);
-  io::replace_file(file_of(folder_, static_cast<std::size_t>(scene_.rank)),
+  io::replace_file(file_of(folder_, static_cast<std::size_t>(attempt_.rank)),
                    fmt::format("{}stack of the train thread\n{}\nother threads\n{}{}", to_text(report), stack,
                                stacks_of_other_threads(train_thread_),
                                program.stacks.empty() ? "" : "\nstacks of the program\n" + program.stacks));

@@ -12,62 +12,62 @@
 #include "config/intervals.hpp"
 #include "core/process/wait_reason.hpp"
 #include "watch/hang_report.hpp"
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 #include "watch/stall_meter.hpp"
 
 namespace trainrt::watch {
 
-/// Ends an attempt in which ranks hang, and says which ones (StallMeter has the limits).
+/// Ends an attempt in which ranks hang, and names them (StallMeter has the limits).
 ///
-/// Every rank has one, with a thread that wakes about once a second. If the train thread gives no sign of progress, each
-/// rank writes logs/hang-attempt-000003/rank-00002.txt: where it is, what it waits in, its threads' stacks. A few seconds
-/// later the rank that makes verdict.txt there first says who is behind, writes it down, and ends the step; the others end
-/// it if that rank does not. Ranks that wrote nothing are those that are stopped, dead or on a lost node. If all have
-/// written and one is at something that may take long, or has gone on, the same rank takes the alarm back. No rank relies
-/// on another: if even the storage does not answer, SIGALRM ends the process.
+/// Every rank has a HangWatch, whose thread wakes about once a second. If the train thread makes no progress, each rank
+/// writes logs/hang-attempt-000003/rank-00002.txt with its step, the operation that it waits in, and the stacks of its
+/// threads. A few seconds later the rank that creates verdict.txt in that folder first names the late ranks, records the
+/// verdict and ends the step; another rank ends the step if that rank does not. Ranks without a report are stopped, dead or
+/// on a lost node. If all ranks have reported, and one is excused or has made progress, the rank of the verdict cancels the
+/// alarm. No rank depends on another: if even the storage does not answer, SIGALRM ends the process.
 class HangWatch {
  public:
   struct Limits {
     config::LimitOption hang_timeout;
     double collective_timeout_s = 0;
   };
-  struct Scene {
+  struct Attempt {
     std::string run_dir;
-    std::string folder;  ///< of the reports, in the run directory: "logs/hang-attempt-000003"
+    std::string folder;  ///< of the reports, relative to the run directory: "logs/hang-attempt-000003"
     int rank = 0;
-    std::vector<std::string> host_of_rank;  ///< as many as there are ranks
+    std::vector<std::string> host_of_rank;  ///< one per rank
   };
-  /// What the rank that found the verdict does, and how a rank ends the step. Called by the watch's thread.
+  /// Called by the thread of the watch.
   struct Actions {
-    std::function<StartedProgram()> program = {};  ///< finds out within 2 s where it is; none: there is no program
-    std::function<void(const std::string& why, const HangVerdict& verdict)> write_down;
+    std::function<StartedProgram()> program = {};  ///< returns within 2 s where the program is; empty: there is no program
+    std::function<void(const std::string& why, const HangVerdict& verdict)> write_down;  ///< records the verdict
     std::function<void()> end_step;  ///< returns if the ranks are threads
   };
 
-  /// On the train thread, which it watches from now on. `life` must outlive it.
-  HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions);
+  /// Must be constructed on the train thread, which it then watches. `life` must outlive this object.
+  HangWatch(const Limits& limits, Attempt attempt, const Liveness& life, Actions actions);
   ~HangWatch();
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
 
  private:
-  /// What this rank raised the alarm for.
+  /// The state of this rank when it raised the alarm.
   struct Suspicion {
     double quiet_s = 0;
-    std::uint64_t signs = 0;  ///< of life, so far
-    bool is_excused = false;  ///< it is at something that may take long: nothing needs to be said if it goes on
+    std::uint64_t updates = 0;  ///< Liveness::Snapshot::updates
+    bool is_excused = false;    ///< its operation may take long: a cancelled alarm is then not logged
   };
   void watch();
   bool raise_alarm(const StallMeter& meter);
   bool decide(const Suspicion& suspicion);
   bool follow_others();
-  bool is_cleared_away();
+  bool is_cancelled();
   void write_report(const StallMeter& meter) const;
-  void take_back(bool says_so);
+  void cancel_alarm(bool warns);
   bool ends_within(double seconds);
 
-  Scene scene_;
-  const LifeSigns& life_;
+  Attempt attempt_;
+  const Liveness& life_;
   Actions actions_;
   config::LimitOption option_;
   double collective_timeout_s_;
@@ -79,7 +79,7 @@ class HangWatch {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ending_ = false;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // last, because it uses the other members
 };
 
 }  // namespace trainrt::watch

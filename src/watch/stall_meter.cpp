@@ -7,7 +7,7 @@ namespace trainrt::watch {
 namespace {
 
 constexpr double collective_margin = 30;  // seconds
-constexpr double automatic_least = 600;
+constexpr double min_automatic = 600;
 constexpr double automatic_gaps = 20;
 
 }  // namespace
@@ -20,25 +20,25 @@ StallMeter::StallMeter(const config::LimitOption& option, double collective_time
 
 double StallMeter::limit(bool waits) const {
   const bool by_user = option_.kind == config::LimitOption::Kind::seconds;
-  if (last_.training_signs == 0) return by_user ? option_.seconds : automatic_least;
-  if (last_.training_signs < (by_user ? 1U : 2U)) return long_limit_;
+  if (last_.training_updates == 0) return by_user ? option_.seconds : min_automatic;
+  if (last_.training_updates < (by_user ? 1U : 2U)) return long_limit_;
   if (by_user) return option_.seconds;
-  const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
+  const auto measured = std::max(min_automatic, automatic_gaps * max_gap_);
   const bool computes = !waits && last_.phase == Phase::training;
   return computes ? std::max(measured, collective_timeout_) : measured;
 }
 
-StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& seen, bool waits) {
-  if (option_.kind == config::LimitOption::Kind::off) return State::fine;
+StallMeter::State StallMeter::observe(double elapsed, const Liveness::Snapshot& snapshot, bool waits) {
+  if (option_.kind == config::LimitOption::Kind::off) return State::normal;
   quiet_ += std::clamp(elapsed, 0.0, 2 * tick_);
-  if (seen.signs != last_.signs) {
-    if (last_.training_signs > 0) longest_gap_ = std::max(longest_gap_, quiet_);
-    last_ = seen;
+  if (snapshot.updates != last_.updates) {
+    if (last_.training_updates > 0) max_gap_ = std::max(max_gap_, quiet_);
+    last_ = snapshot;
     quiet_ = 0;
     postponed_ = 0;
   }
   if (quiet_ - postponed_ > limit(waits)) return State::stalled;
-  return quiet_ > limit(true) / 4 ? State::worried : State::fine;
+  return quiet_ > limit(true) / 4 ? State::suspicious : State::normal;
 }
 
 }  // namespace trainrt::watch

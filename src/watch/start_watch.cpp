@@ -26,13 +26,13 @@ double start_limit(const StartTimes& times) {
 StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
   const double limit_s = start_limit(times);
   if (limit_s <= 0) return;
-  // All ranks find it at about the same time: the first reports it, and ends the others before they do.
-  const double behind_s = delay_after_rank0_s(launch.world(), 2);
+  // All ranks reach the limit at about the same time: the delay lets the first rank report it and end the others.
+  const double delay_s = delay_after_rank0_s(launch.world(), 2);
   timeout_.emplace(
-      limit_s + behind_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitNote::of_this_thread()] {
+      limit_s + delay_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitNote::of_this_thread()] {
         const auto in = waits.text();
         log::error(fmt::format("hang: the run has not started within {:.0f} s ({}): on {} it {}", limit_s, key, host_name(),
-                               in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));
+                               in.empty() ? "is busy (does a file system not answer?)" : "waits in " + in));
         wait_for_output_delivery();
         launch.abort(static_cast<int>(ExitCode::failed));
       });

@@ -7,16 +7,16 @@
 
 namespace trainrt::watch {
 
-/// What the config allows for a start; seconds.
+/// The keys of the config that limit the time of a start; in seconds.
 struct StartTimes {
   config::LimitOption hang_timeout;
   double launch_timeout_s = 0;
   double storage_timeout_s = 0;
 };
 
-/// While it lives, a start that takes too long ends the step (exit 70): a rank that is frozen, or held by storage that does
-/// not answer, would hold all others. It watches the thread that made it, from the meeting of the ranks until HangWatch
-/// takes over.
+/// While this object lives, it ends the step with exit code 70 if the start exceeds start_limit(): a rank that is frozen,
+/// or blocked by storage that does not answer, would block all others. It watches the thread that constructed it, from the
+/// rendezvous of the ranks until HangWatch takes over.
 class StartWatch {
  public:
   StartWatch(launch::Launch& launch, const StartTimes& times);
@@ -25,8 +25,8 @@ class StartWatch {
   std::optional<Timeout> timeout_;
 };
 
-/// How long a start may take, in seconds; 0: any time. With hang_timeout = auto 5 minutes and what the ranks may
-/// wait for each other and for storage; with N s that, but a minute at least.
+/// Returns the maximum duration of a start in seconds; 0: no limit. With hang_timeout = auto it is 5 minutes plus the times
+/// that ranks may wait for each other and for storage; with N s it is N, and at least a minute.
 double start_limit(const StartTimes& times);
 
 }  // namespace trainrt::watch

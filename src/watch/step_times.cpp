@@ -12,14 +12,15 @@ namespace trainrt::watch {
 
 namespace {
 
-constexpr double least_ratio = 1.1;
-constexpr double least_share = 0.01;    // of a step
-constexpr double least_deviations = 5;  // standard errors of a median
-/// Of a normal distribution: standard deviation by median distance, and standard error of a median by that of a mean.
+constexpr double min_ratio = 1.1;
+constexpr double min_share = 0.01;    // of a step
+constexpr double min_deviations = 5;  // standard errors of a median
+/// For a normal distribution: the standard deviation divided by the median distance, and the standard error of a median
+/// divided by that of a mean.
 constexpr double deviation_by_spread = 1.4826, median_by_mean = 1.2533;
-constexpr std::size_t enough_rare = 3;  // reports or saves, for a median
+constexpr std::size_t min_rare = 3;  // reports or saves, for a median
 
-/// The lower one of two: of two ranks the faster one.
+/// Returns the lower one of two middle values: for two ranks that of the faster one.
 float median_of(std::vector<float>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::ranges::nth_element(values, middle);
@@ -34,14 +35,14 @@ float median(const Range& range, Field field) {
   return median_of(values);
 }
 
-Work largest_excess(const WindowTimes& slow, std::span<const WindowTimes> ranks) {
+Work work_of_max_excess(const WindowTimes& slow, std::span<const WindowTimes> ranks) {
   const auto excess = [&](Work work) {
     return slow.of(work) - median(ranks, [&](const WindowTimes& rank) { return rank.of(work); });
   };
   return std::ranges::max({Work::input, Work::forward, Work::backward, Work::save}, {}, excess);
 }
 
-/// Names of processes may hold anything.
+/// Returns a printable form of a name, which may contain any bytes.
 std::string name_in(std::span<const char> room) {
   const auto lines = printable_lines(std::string(room.begin(), std::ranges::find(room, '\0')));
   return lines.empty() ? "" : lines.front();
@@ -66,7 +67,7 @@ std::string reasons_in(const NodeFacts& facts) {
   if (facts.major_faults >= 5)
     text += fmt::format("; {:.0f} page faults a second were read from the disk", facts.major_faults);
   if (facts.remote_memory >= 0.2F)
-    text += fmt::format("; {:.0f} % of its memory lies on another NUMA node", 100 * facts.remote_memory);
+    text += fmt::format("; {:.0f} % of its memory is on another NUMA node", 100 * facts.remote_memory);
   return text;
 }
 
@@ -74,7 +75,7 @@ void WindowMaker::take(Rare& rare, std::span<const StepTime> steps, Work work) {
   for (const auto& step : steps)
     if (step.of(work) > 0) rare.seconds.push_back(step.of(work));
   rare.steps += steps.size();
-  if (rare.seconds.size() < enough_rare) return;
+  if (rare.seconds.size() < min_rare) return;
   const auto number = static_cast<float>(rare.seconds.size());
   rare.share = median_of(rare.seconds) * number / static_cast<float>(rare.steps);
   rare.seconds.clear();
@@ -106,10 +107,10 @@ std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks) {
   const double spread = std::max(slow->spread, median(ranks, &WindowTimes::spread));
   const double error = deviation_by_spread * median_by_mean * spread / std::sqrt(std::max(slow->steps, 1));
   const double excess = slow->own - middle;
-  if (middle <= 0 || slow->own < least_ratio * middle || excess < least_deviations * error ||
-      excess < least_share * (slow->own + slow->waits))
+  if (middle <= 0 || slow->own < min_ratio * middle || excess < min_deviations * error ||
+      excess < min_share * (slow->own + slow->waits))
     return std::nullopt;
-  return SlowRank{static_cast<std::size_t>(slow - ranks.begin()), largest_excess(*slow, ranks), slow->own / middle,
+  return SlowRank{static_cast<std::size_t>(slow - ranks.begin()), work_of_max_excess(*slow, ranks), slow->own / middle,
                   slow->own, middle};
 }
 

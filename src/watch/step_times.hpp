@@ -10,11 +10,11 @@
 
 namespace trainrt::watch {
 
-/// What a rank does itself in a step, while it waits for no other rank.
+/// The work of a rank in a step in which it does not wait for other ranks.
 enum class Work : std::size_t {
-  input,     ///< waits for a batch
-  forward,   ///< computes, before the step's first collective
-  backward,  ///< computes, after it
+  input,     ///< waiting for a batch
+  forward,   ///< computation before the first collective of the step
+  backward,  ///< computation after it
   report,
   save,
 };
@@ -35,46 +35,46 @@ struct StepTime {
   float steady() const { return of(Work::input) + of(Work::forward) + of(Work::backward); }
 };
 
-/// What may slow a rank down, as its node knows it; 0: it does not, or nobody has looked.
+/// Conditions of a node that may slow a rank down; 0: absent or not measured.
 struct NodeFacts {
-  float preempted = 0;                      ///< times a second that another process took the thread's CPU
-  float major_faults = 0;                   ///< pages that had to be read for the thread, a second
+  float preempted = 0;                      ///< times per second that another process took the thread's CPU
+  float major_faults = 0;                   ///< pages per second that were read from disk for the thread
   float stolen = 0;                         ///< share of the node's CPU time that its hypervisor gave to others
-  float swapped = 0;                        ///< pages that the node took from its swap, a second
+  float swapped = 0;                        ///< pages per second that the node read from its swap
   float clock_ghz = 0, full_clock_ghz = 0;  ///< of the thread's CPU
-  float throttled = 0;                      ///< times that CPU was slowed down because it was hot
+  float throttled = 0;                      ///< times that this CPU was slowed down because of its temperature
   float celsius = 0;                        ///< of the hottest sensor of the node
-  float remote_memory = 0;                  ///< share of the process's memory that lies on another NUMA node
-  float other_share = 0;                    ///< of a CPU, that the other process took which took most of the thread's CPU
-  std::array<char, 16> other{};             ///< its name, ended by a zero
+  float remote_memory = 0;                  ///< share of the process's memory on another NUMA node
+  float other_share = 0;                    ///< share of the CPU that the busiest other process on it took
+  std::array<char, 16> other{};             ///< name of that process, null-terminated
 };
 
-/// "; clock 1.2 GHz of 3.1; ...": those that explain a slow rank; "" if none does. Pure.
+/// Returns the conditions that explain a slow rank, such as "; clock 1.2 GHz of 3.1; ...", or "". Pure function.
 std::string reasons_in(const NodeFacts& facts);
 
-/// What the steps of a window took on one rank, in seconds. Plain data, which ranks send to each other.
+/// Times of a window of steps on one rank, in seconds. Plain data that ranks exchange.
 struct WindowTimes {
-  std::array<float, work_count> work{};  ///< medians over the steps; of reports and saves, which most steps lack, the
-                                         ///< median one's share of a step
-  float own = 0;                         ///< all but the reports, of which rank 0 writes the files
+  std::array<float, work_count> work{};  ///< medians over the steps. Reports and saves, which most steps lack: the time of
+                                         ///< the median one as a share of a step
+  float own = 0;                         ///< all work except reports, for which rank 0 writes files
   float waits = 0;                       ///< median
-  float spread = 0;                      ///< of the steps' own times: the median distance from their median
+  float spread = 0;                      ///< median distance of the steps' own times from their median
   std::int32_t steps = 0;
   NodeFacts facts;
 
   float of(Work kind) const { return work[static_cast<std::size_t>(kind)]; }
 };
 
-/// Makes windows of steps. Medians throughout: a single slow step moves none. It remembers how long the last reports and
-/// saves took, of which a window may have none.
+/// Summarizes windows of steps by medians, which a single slow step does not change. Stores the times of the last reports
+/// and saves, because a window may have none.
 class WindowMaker {
  public:
-  /// `steps` are put into another order.
+  /// Reorders `steps`.
   WindowTimes window_of(std::span<StepTime> steps);
 
  private:
   struct Rare {
-    std::vector<float> seconds;  ///< since the last time there were enough
+    std::vector<float> seconds;  ///< since `share` was last computed
     std::size_t steps = 0;
     float share = 0;  ///< of a step
   };
@@ -82,16 +82,16 @@ class WindowMaker {
   Rare reports_, saves_;
 };
 
-/// A rank that holds the others up.
+/// A rank that slows the others down.
 struct SlowRank {
   std::size_t rank = 0;
-  Work work{};       ///< in which it loses most
-  double ratio = 1;  ///< its own time by that of the median rank
+  Work work{};       ///< in which it loses most time
+  double ratio = 1;  ///< its own time divided by that of the median rank
   double own_s = 0, median_s = 0;
 };
 
-/// The slowest rank, if it is slower than the median rank by more than a tenth, by more than its steps vary, and by more
-/// than a hundredth of a step with its waits. Pure.
+/// Returns the slowest rank if its own time exceeds that of the median rank by more than a tenth, by more than the
+/// variation of its steps, and by more than a hundredth of a step including waits; else nullopt. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

@@ -18,7 +18,7 @@ struct Throw {
   StackFrames frames;
 };
 
-/// Unwinding may throw and catch others, and an exception may be kept and rethrown: the last few of a thread.
+/// Number of throws that each thread records: unwinding may throw others, and an exception may be stored and rethrown.
 constexpr std::size_t kept = 4;
 thread_local std::array<Throw, kept> throws;
 thread_local std::size_t next_throw = 0;
@@ -29,7 +29,7 @@ thread_local std::size_t next_throw = 0;
   entry.frames = stack_here(3);  // without this function, throw_noted() and __cxa_throw
 }
 
-/// libstdc++'s exception_ptr is the pointer that __cxa_throw got.
+/// Returns the pointer that __cxa_throw was called with, which libstdc++ stores in an exception_ptr.
 const void* current_exception_object() {
   const auto current = std::current_exception();
   static_assert(sizeof current == sizeof(void*));
@@ -54,8 +54,8 @@ std::string thrown_type() {
 
 }  // namespace trainrt::watch
 
-// The program trainrt and the library throw through the definition that where_thrown.hpp has for programs too. It goes
-// before libstdc++'s.
+// The program trainrt and its library throw through the __cxa_throw of where_thrown.hpp, which precedes libstdc++'s and
+// calls this function.
 [[gnu::noinline]] void trainrt::throw_noted(void* exception, std::type_info* type, void (*destructor)(void*)) {
   using Real = void (*)(void*, std::type_info*, void (*)(void*));
   static const auto real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "__cxa_throw"));

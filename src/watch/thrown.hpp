@@ -5,12 +5,12 @@
 
 namespace trainrt::watch {
 
-/// Where the exception that is being handled was thrown: the frames of the calling thread at that moment. None if it is
-/// not one of the thread's last few, or if the program is not linked to look (__cxa_throw is taken over; every throw
-/// costs a walk of the stack, without symbols).
+/// Returns the stack of the calling thread at the throw of the exception that is being handled. It is empty if the
+/// exception is not one of the last few of the thread, or if the program does not replace __cxa_throw (every throw then
+/// walks the stack, without symbols).
 StackFrames thrown_at();
 
-/// The type of the exception that is being handled: "c10::Error". "" if there is none.
+/// Returns the type of the exception that is being handled, such as "c10::Error", or "".
 std::string thrown_type();
 
 }  // namespace trainrt::watch

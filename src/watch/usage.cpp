@@ -13,7 +13,7 @@ namespace trainrt::watch {
 
 namespace {
 
-constexpr std::int64_t most_for_proportions = std::int64_t{16} << 30;
+constexpr std::int64_t max_bytes_for_pss = std::int64_t{16} << 30;
 
 void add_known(std::int64_t& sum, std::int64_t number) {
   if (number >= 0) sum = std::max<std::int64_t>(sum, 0) + number;
@@ -27,7 +27,7 @@ void take_memory(Usage& usage, const std::vector<pid_t>& processes) {
   }
   rusage ended{};
   if (getrusage(RUSAGE_CHILDREN, &ended) == 0) usage.peak = std::max<std::int64_t>(usage.peak, 1024 * ended.ru_maxrss);
-  if (processes.size() == 1 || usage.rss > most_for_proportions) return;
+  if (processes.size() == 1 || usage.rss > max_bytes_for_pss) return;
   std::int64_t sum = 0;
   for (const pid_t process : processes) {
     const auto part = proportional_memory(process);
@@ -36,16 +36,18 @@ void take_memory(Usage& usage, const std::vector<pid_t>& processes) {
   usage.rss = sum;
 }
 
-/// Never less than before: a process that ends between two lines of a look is missing in that look.
+/// Returns the increase since `begin`, and at least `max`, the earlier result: a process that ends during a sample is
+/// missing in it.
 template <class Number>
-Number since(Number begun, Number now, Number& most) {
-  if (now < 0) return most;
-  return most = std::max(most, now - std::max<Number>(begun, 0));
+Number since(Number begin, Number now, Number& max) {
+  if (now < 0) return max;
+  return max = std::max(max, now - std::max<Number>(begin, 0));
 }
 
 }  // namespace
 
-/// Parents come first: a child that ends meanwhile is missed this time, rather than counted in its parent's numbers too.
+/// Reads parents before their children: a child that ends meanwhile is then missing in this sample, instead of counted
+/// twice.
 Usage UsageMeter::count() {
   const auto processes = process_tree(getpid());
   long ticks = 0;
@@ -63,16 +65,16 @@ Usage UsageMeter::count() {
 
 UsageMeter::UsageMeter(double since_s) {
   constexpr double clocks_differ_s = 0.1;
-  const bool of_whole_process = monotonic_seconds() - seconds_since_process_start() >= since_s - clocks_differ_s;
-  if (!of_whole_process) begun_ = count();
+  const bool counts_from_start = monotonic_seconds() - seconds_since_process_start() >= since_s - clocks_differ_s;
+  if (!counts_from_start) begin_ = count();
 }
 
-Usage UsageMeter::look() {
+Usage UsageMeter::sample() {
   auto now = count();
-  now.cpu_s = since(begun_.cpu_s, now.cpu_s, most_.cpu_s);
-  now.read = since(begun_.read, now.read, most_.read);
-  now.written = since(begun_.written, now.written, most_.written);
-  now.peak = most_.peak = std::max({most_.peak, now.peak, now.rss});
+  now.cpu_s = since(begin_.cpu_s, now.cpu_s, max_.cpu_s);
+  now.read = since(begin_.read, now.read, max_.read);
+  now.written = since(begin_.written, now.written, max_.written);
+  now.peak = max_.peak = std::max({max_.peak, now.peak, now.rss});
   return now;
 }
 

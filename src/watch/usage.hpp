@@ -3,34 +3,33 @@
 
 namespace trainrt::watch {
 
-/// What a rank has used; -1 = not known.
+/// Resources that a rank has used; -1: unknown.
 struct Usage {
-  double cpu_s = -1;      ///< user and system time
-  std::int64_t rss = -1;  ///< bytes of memory now
-  std::int64_t peak = -1;
-  std::int64_t read = -1;  ///< bytes of storage, as the kernel counts them (proc(5), /proc/PID/io: read_bytes)
+  double cpu_s = -1;       ///< user and system time
+  std::int64_t rss = -1;   ///< memory now, bytes
+  std::int64_t peak = -1;  ///< maximum memory, bytes
+  std::int64_t read = -1;  ///< bytes from storage, as the kernel counts them (proc(5), /proc/PID/io: read_bytes)
   std::int64_t written = -1;
 };
 
-/// Measures what this process uses, with the processes that it starts and those that they start, whether they
-/// have ended or not (one that ends without its parent asking for its exit code is lost). Nothing counts twice: /proc has
-/// in a process's own numbers those of its children that have ended.
+/// Measures the resources of this process and of all its descendants, running or ended, except for a child whose parent
+/// does not wait for it. Nothing counts twice: in /proc a process's own numbers include those of its children that ended.
 ///
-/// Memory of several processes is the sum of their proportional parts (Pss). Above 16 GiB, which would take the kernel too
-/// long, it is that of their resident sets: pages that they share then count in each. The peak is the most that one process
-/// had at any time, or that all had together at a look, whichever is more.
-/// One thread at a time.
+/// The memory of several processes is the sum of their proportional set sizes (Pss). Above 16 GiB, for which the kernel
+/// takes too long, it is the sum of their resident sets, in which shared pages count once per process. The peak is the
+/// larger of the maximum of one process at any time, and the maximum of all together at a sample. Must be called by one
+/// thread at a time.
 class UsageMeter {
  public:
-  /// From now on; or from the start of the process on, if it began at `since_s` (monotonic_seconds()): a program may have
-  /// been started before its attempt began.
+  /// Counts from now on, or from the start of the process if that was at `since_s` (monotonic_seconds()), the begin of the
+  /// attempt: a program may be started before its attempt begins.
   explicit UsageMeter(double since_s);
-  Usage look();
+  Usage sample();
 
  private:
   static Usage count();
-  Usage begun_;
-  Usage most_;
+  Usage begin_;
+  Usage max_;  ///< of all samples
 };
 
 }  // namespace trainrt::watch

@@ -39,8 +39,8 @@ def a_program_gives_its_run_a_name_and_settings():
     for rank in (0, 1):
         log = (mine / f"logs/rank-{rank:05}.log").read_text().splitlines()
         check(log[0].startswith("==== ") and "attempt 1, rank" in log[0] and log[1] == "before", f"the log of rank {rank}: {log}", job)
-    for line in ("run.name is 'mine', as the program asks; the config says 'of-config'",
-                 "checkpoint.num_to_keep is '1', as the program asks; the config says '5'"):
+    for line in ("run.name is 'mine', from the program; the config has 'of-config'",
+                 "checkpoint.num_to_keep is '1', from the program; the config has '5'"):
         check(line in job.err, f"not said: {line}", job)
     check_same_bits(mine, whole_run(2))
 
@@ -52,7 +52,7 @@ def the_command_line_beats_the_program():
     check_exit(job, FINISHED)
     equal(names_of_runs(config), ["ours"], "runs", job)
     equal(len(checkpoints(run_dir(config, "ours"))), 4, "checkpoints that are kept", job)
-    check("run.name is 'ours' (command line); the program asks for 'mine'" in job.err, "not said", job)
+    check("run.name is 'ours' (command line); the program requests 'mine'" in job.err, "not said", job)
 
 
 @test

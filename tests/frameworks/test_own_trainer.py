@@ -163,7 +163,7 @@ def who_starts_it_as_a_rank_starts_it_again_from_its_last_checkpoint():
     equal(job.out.count("mine: finished, 10 reports, 2 attempts"), 2, "results", job)
     check("restart 1 of 2" in job.err, "the failures that the program allows do not count", job)
     equal(attempts(folder / "mine")[1]["first_step"], 4, "step that the second attempt begins with", job)
-    check("checkpoint.num_to_keep is '3' (command line); the program asks for '5'" in job.err, "the difference is not said", job)
+    check("checkpoint.num_to_keep is '3' (command line); the program requests '5'" in job.err, "the difference is not said", job)
     equal(len(checkpoints(folder / "mine")), 3, "checkpoints that the command line lets it keep", job)
     check_same_bits(folder / "mine", folder / "whole")
     equal(sorted(path.name for path in folder.iterdir()), ["mine", "thrown", "whole"], "what lies in the storage", job)

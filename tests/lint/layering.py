@@ -89,7 +89,7 @@ MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/frameworks/program/ch
 # system: paths that the user has named, /proc and /sys, and a signal handler, which makes new files only.
 GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
 UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/opened_run.cpp", "src/rundir/run_directory.cpp", "src/trainer/module_loader.cpp", "src/tune/journal.cpp",
-             "src/view/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_look.cpp")
+             "src/view/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_load.cpp")
 CALLS_BY_PATH = re.compile(r"(?<![\w.>])::(?:open|rename|unlink|mkdir|rmdir|link|symlink|opendir|creat|truncate|lstat)\(|(?<![\w.>:])open\([^)]*O_|"
                            r"std::(?:rename|remove)\(\w+\.c_str|\b[io]?fstream\b|(?:fs|filesystem)::(?:remove|remove_all|rename|create_director\w+|copy\w*|"
                            r"directory_iterator|recursive_directory_iterator|resize_file|create_hard_link|permissions)\b")

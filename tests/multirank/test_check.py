@@ -190,4 +190,49 @@ def an_error_that_comes_up_later_and_that_all_trials_share_ends_the_sweep():
     check(begun <= 3, f"{begun} trials were begun", job)
 
 
+# ---- renamed keys ----------------------------------------------------------------------------------------------------------
+
+
+@test
+def an_old_key_is_an_error_that_names_its_line_and_its_new_name():
+    folder = scratch()
+    config = linear_config(folder, "old", checkpoint={"replicas": "warn"})
+    line = config.read_text().splitlines().index("replicas = warn") + 1
+    refused_by_both(config, [f"old.ini:{line}: the key checkpoint.replicas is now named checkpoint.replica_check", f"check --config {config} --write-renamed"])
+    config = linear_config(folder, "new")
+    refused_by_both(config, ["command line: the key scaling.check is now named scaling.check_collectives"], "--scaling.check=true")
+
+
+@test
+def write_renamed_writes_a_config_with_the_new_names_and_keeps_comments_and_order():
+    folder = scratch()
+    old, new = folder / "old.ini", folder / "new.ini"
+    text = linear_config(folder, "old").read_text() + (
+        "; replicas = off\r\n[scaling]\r\n  check=true  # replicas\r\n[checkpoint]\nreplicas = warn\nreplicas_every = 5 steps ; check")
+    old.write_bytes(text.encode())
+    job = run([TRAINRT, "check", "--config", old, "--write-renamed", new])
+    check_exit(job, FINISHED)
+    check(f"{old}:" in job.out and "scaling.check is now scaling.check_collectives" in job.out and "3 keys renamed" in job.out, "the changes are not listed", job)
+    expected = text.replace("  check=true", "  check_collectives=true").replace("\nreplicas = warn\nreplicas_every", "\nreplica_check = warn\nreplica_check_every")
+    equal(new.read_bytes(), expected.encode(), "the new config")
+    check_exit(run([TRAINRT, "check", "--config", new]), FINISHED)
+    equal(old.read_bytes(), text.encode(), "the old config")
+
+
+@test
+def write_renamed_never_replaces_a_file_or_writes_a_repeated_key():
+    folder = scratch()
+    old, new = linear_config(folder, "old", checkpoint={"replicas": "warn"}), folder / "new.ini"
+    new.write_text("mine")
+    job = run([TRAINRT, "check", "--config", old, "--write-renamed", new])
+    check_exit(job, USAGE)
+    check(f"'{new}' exists already" in job.err and new.read_text() == "mine", "an existing file", job)
+    old = linear_config(folder, "both", checkpoint={"replicas": "warn", "replica_check": "off"})
+    job = run([TRAINRT, "check", "--config", old, "--write-renamed", folder / "other.ini"])
+    check_exit(job, USAGE)
+    check("checkpoint.replicas is now named checkpoint.replica_check, which" in job.err and not (folder / "other.ini").exists(), "a key under both names", job)
+    job = run([TRAINRT, "check", "--config", old, "--write-renamed", folder / "other.ini", "--loop.epochs=2"])
+    check_exit(job, USAGE)
+
+
 main()

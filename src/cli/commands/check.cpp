@@ -14,7 +14,9 @@
 #include "cli/checkpoint_room.hpp"
 #include "cli/command.hpp"
 #include "cli/load_spec.hpp"
+#include "cli/new_file.hpp"
 #include "cli/print.hpp"
+#include "cli/renamed_config.hpp"
 #include "cli/sweep_check.hpp"
 #include "cli/train_call.hpp"
 #include "comm/backend.hpp"
@@ -40,7 +42,7 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view check_usage =
-    "check [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
+    "check [--config FILE] [--trust-owner=USER] [--section.key=value ...] [--write-renamed NEW_FILE] [-- COMMAND ARGS]";
 
 /// UsageError if the run directory contradicts itself: a start would be refused as well.
 std::string standing(const config::RunSpec& spec) {
@@ -113,9 +115,29 @@ ExitCode check_sweep(const Options& given) {
   return ExitCode::finished;
 }
 
+/// Writes the config with the new names of its keys to the file that --write-renamed names.
+ExitCode write_renamed(const Arguments& arguments) {
+  if (!arguments.has("config") || arguments.program || !arguments.overrides.empty())
+    throw UsageError("--write-renamed needs --config FILE, and takes no --section.key=value and no program");
+  const auto& path = arguments.options.at("write-renamed");
+  if (io::exists(path)) throw UsageError(fmt::format("--write-renamed: '{}' exists already; choose another name", path));
+  const auto renamed = renamed_config(arguments.options.at("config"));
+  NewFile file(path, false);
+  file.write(0, renamed.text);
+  file.commit();
+  for (const auto& change : renamed.changes) print_safely("{}\n", change);
+  print_safely("written         {}, with {}\n", path,
+               renamed.changes.empty() ? "no key renamed"
+                                       : counted(static_cast<std::int64_t>(renamed.changes.size()), "key") + " renamed");
+  return ExitCode::finished;
+}
+
 ExitCode check_command(std::span<const std::string> words) {
   const std::string usage(check_usage);
-  const auto arguments = spec_arguments(words, usage);
+  const auto arguments = parse_arguments(
+      words,
+      {.with_value = {"config", "trust-owner", "write-renamed"}, .overrides = true, .program = true, .usage = usage});
+  if (arguments.has("write-renamed")) return write_renamed(arguments);
   auto given = given_values(arguments, usage);
   if (is_sweep(given)) return check_sweep(given);
   auto spec = spec_of(std::move(given), arguments, usage);
@@ -149,6 +171,7 @@ const Command check{
         "have a check of their\nown (`trainrt list` names all functions) then try their libraries, keys and "
         "fields over the first 1000 samples.\nNothing is trained, and nothing is left. With [tune] the config "
         "is that of a sweep, whose first trials are checked.\n"
+        "--write-renamed NEW_FILE only writes the config to NEW_FILE, with the new names of keys that have been renamed.\n"
         "Exit codes: 0 it can start, 64 a start would end with this error.\n",
     .run = check_command};
 

@@ -65,9 +65,9 @@ ExitCode list_command(std::span<const std::string> words) {
     if (!function.declared.datasets.empty())
       print_safely("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
   }
-  print_safely("\nconfig keys ([section] key, or --section.key=value); [loop] takes the train function's own\n");
+  print_safely("\nconfig keys ([section] key, or --section.key=value); [loop] has the keys of the train function\n");
   print_options(config::declared_options());
-  print_safely("\nkeys of [stop]: when the run is done before its train function says so\n");
+  print_safely("\nkeys of [stop]: limits that end the run before its train function returns\n");
   print_options(config::stop_options());
   print_safely("\nkeys of every [data.NAME]\n");
   print_options(data::common_options());

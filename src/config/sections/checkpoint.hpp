@@ -8,25 +8,25 @@
 
 namespace trainrt::config {
 
-/// What it is if the ranks do not hold the same.
-enum class Replicas { error, warn, off };
+/// Action if replicated tensors differ between ranks.
+enum class OnReplicaDifference { error, warn, off };
 
 /// The values of [checkpoint].
 struct CheckpointKeys {
   CheckpointInterval every;
-  std::int64_t num_to_keep = 0;  ///< 0 = all
-  std::string score_attribute;   ///< the metric that says which are best, "" = the newest are
+  std::int64_t num_to_keep = 0;  ///< 0: all
+  std::string score_attribute;   ///< metric that orders the checkpoints; "": the newest are the best
   bool score_is_maximized = true;
   FileLayout layout = FileLayout::node;
   bool async = true;
-  std::uint64_t staging_bytes = 0;  ///< a rank
-  std::int64_t max_failed = 0;      ///< in a row; 0 = any number
-  int io_threads = 0;               ///< a rank
+  std::uint64_t staging_bytes = 0;  ///< per rank
+  std::int64_t max_failed = 0;      ///< consecutive checkpoints; 0: no limit
+  int io_threads = 0;               ///< per rank
   bool read_back = false;
-  Replicas replicas = Replicas::error;
-  StepInterval replicas_every;  ///< between checkpoints
-  std::string mirror;           ///< a URL or a path, "" = none
-  double mirror_wait_s = 0;     ///< at the end of the run
+  OnReplicaDifference replica_check = OnReplicaDifference::error;
+  StepInterval replica_check_every;  ///< additional comparisons between checkpoints
+  std::string mirror;                ///< URL or path; "": no mirror
+  double mirror_wait_s = 0;          ///< at the end of the run
 };
 
 }  // namespace trainrt::config

@@ -8,13 +8,12 @@ namespace trainrt::config {
 namespace {
 
 void check_failure(const Options& options, const RunSpec& spec) {
-  constexpr double least_slowness = 1.1;  // what a rank must be behind to be called slow at all
-  const double limit = spec.failure.exclude_slow;
-  if (limit > 0 && limit < least_slowness)
+  constexpr double min_ratio = 1.1;  // the ratio from which the watch of step times calls a rank slow
+  const double ratio = spec.failure.exclude_slow;
+  if (ratio > 0 && ratio < min_ratio)
     throw UsageError(
-        fmt::format("{}: failure.exclude_slow is {}: valid are 0 (off) and numbers from {} on, so many times "
-                    "the time that the median rank takes",
-                    options.find("failure.exclude_slow")->origin, limit, least_slowness));
+        fmt::format("{}: failure.exclude_slow is {}; it must be 0 (off) or a ratio to the median rank's time, {} or more",
+                    options.find("failure.exclude_slow")->origin, ratio, min_ratio));
 }
 
 }  // namespace
@@ -25,69 +24,74 @@ extern const Section failure;
 const Section failure{
     .name = "failure",
     .order = 6,
-    .help = "how often to try again, and how long to wait",
-    .keys = {key(&FailureKeys::max_failures, {.key = "failure.max_failures",
-                                              .default_value = "3",
-                                              .help = "so often a run is started again in one allocation after a failure: "
-                                                      "by `trainrt supervise`, by `trainrt -n`, or "
-                                                      "by the ranks themselves if a program fell",
-                                              .range = {.least = 0, .most = 1e9}}),
-             key(&FailureKeys::max_requeues, {.key = "failure.max_requeues",
-                                              .default_value = "100",
-                                              .help = "so often a job is requeued; then `trainrt supervise` gives up",
-                                              .range = {.least = 0, .most = 1e9}}),
+    .help = "limits of restarts, exclusion of nodes, and timeouts",
+    .keys = {key(&FailureKeys::max_failures,
+                 {.key = "failure.max_failures",
+                  .default_value = "3",
+                  .help = "number of times a failed run is restarted within one allocation: by `trainrt supervise`, by "
+                          "`trainrt -n`, or by the ranks themselves if a program failed",
+                  .range = {.least = 0, .most = 1e9}}),
+             key(&FailureKeys::max_requeues,
+                 {.key = "failure.max_requeues",
+                  .default_value = "100",
+                  .help = "number of times `trainrt supervise` requeues a job before it gives up",
+                  .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::max_no_progress,
                  {.key = "failure.max_no_progress",
                   .default_value = "5",
-                  .help = "so many attempts of a job in a row that get no further end it with exit 76; 0: any number",
+                  .help = "number of consecutive attempts without progress after which a job ends with exit code 76; 0: no "
+                          "limit",
                   .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::exclude_bad_nodes,
                  {.key = "failure.exclude_bad_nodes",
                   .default_value = "3",
-                  .help =
-                      "`trainrt supervise` leaves a node out that so many attempts have ended at (it died, or its ranks "
-                      "were killed, crashed or hung), at least half of all that ended at some node; 0: off",
+                  .help = "number of attempts that ended because of one node (it died, or its ranks were killed, crashed "
+                          "or hung) after which `trainrt supervise` excludes the node, if these are at least half of all "
+                          "attempts that ended because of a node; 0: off",
                   .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::exclude_slow,
                  {.key = "failure.exclude_slow",
                   .default_value = "0",
-                  .help = "1.5: a rank that takes so many times the median rank's time ends the attempt, saved, and "
-                          "`trainrt supervise` leaves its node out; 0: off",
+                  .help = "ratio of a rank's time to the median rank's, such as 1.5, at which the attempt saves and ends, "
+                          "and `trainrt supervise` excludes the rank's node; 0: off",
                   .range = {.least = 0, .most = 1e6}}),
-             key(&FailureKeys::exclude_slow_after_s, {.key = "failure.exclude_slow_after",
-                                                      .default_value = "600",
-                                                      .help = "if it has lasted so long",
-                                                      .range = {.least = 0, .most = 1e9},
-                                                      .unit = "seconds"}),
+             key(&FailureKeys::exclude_slow_after_s,
+                 {.key = "failure.exclude_slow_after",
+                  .default_value = "600",
+                  .help = "minimum time that a rank must have been slow before exclude_slow applies",
+                  .range = {.least = 0, .most = 1e9},
+                  .unit = "seconds"}),
              key(&FailureKeys::max_excluded_nodes,
                  {.key = "failure.max_excluded_nodes",
                   .default_value = "2",
-                  .help = "so many nodes of a run are left out at a time, bad and slow ones",
+                  .help = "maximum number of bad and slow nodes that a run excludes at a time",
                   .range = {.least = 0, .most = 1e9}}),
              key(&FailureKeys::stop_before_end,
                  {.key = "failure.stop_before_end",
                   .default_value = "auto",
-                  .help = "stop and save so long before the job's time is over; auto: as the last saves took"}),
+                  .help = "time before the end of the job at which the run saves and stops; auto derives it from the "
+                          "duration of the last saves"}),
              key(&FailureKeys::hang_timeout,
                  {.key = "failure.hang_timeout",
                   .default_value = "auto",
-                  .help = "end the attempt after so long without a step, report or stop point, and say who hangs; of "
-                          "programs that report no progress: without output and CPU time on all ranks"}),
+                  .help = "time without a step, report or stop point after which a hanging attempt ends with a report of "
+                          "the ranks that hang; for a program that reports no progress: time without output and CPU time "
+                          "on all ranks"}),
              key(&FailureKeys::launch_timeout_s, {.key = "failure.launch_timeout",
                                                   .default_value = "20",
-                                                  .help = "how long the ranks wait for each other at the start",
+                                                  .help = "maximum time that the ranks wait for each other at the start",
                                                   .range = any_time,
                                                   .unit = "seconds"}),
              key(&FailureKeys::collective_timeout_s,
                  {.key = "failure.collective_timeout",
                   .default_value = "1800",
-                  .help = "how long a rank waits in a collective that another does not join; then it is an error",
+                  .help = "maximum time that a rank waits in a collective for another rank; after it the run fails",
                   .range = any_time,
                   .unit = "seconds"}),
              key(&FailureKeys::storage_timeout_s,
                  {.key = "failure.storage_timeout",
                   .default_value = "30",
-                  .help = "how long a node may take to see a new directory, and the storage may be away",
+                  .help = "maximum time until a node sees a new directory, and maximum outage of the storage",
                   .range = any_time,
                   .unit = "seconds"})},
     .check = check_failure};

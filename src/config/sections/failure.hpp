@@ -5,11 +5,11 @@ namespace trainrt::config {
 
 /// The values of [failure]. Times are in seconds.
 struct FailureKeys {
-  int max_failures = 0;       ///< restarts in one allocation
-  int max_requeues = 0;       ///< of one job
-  int max_no_progress = 0;    ///< attempts in a row that get no further
-  int exclude_bad_nodes = 0;  ///< ends of attempts that make a node a bad one; 0: none is
-  double exclude_slow = 0;    ///< times the median of the ranks' own times; 0: none is too slow
+  int max_failures = 0;       ///< restarts within one allocation
+  int max_requeues = 0;       ///< per job
+  int max_no_progress = 0;    ///< consecutive attempts without progress; 0: no limit
+  int exclude_bad_nodes = 0;  ///< attempts that ended because of a node, until it is excluded; 0: off
+  double exclude_slow = 0;    ///< a rank's own time divided by the median of all ranks'; 0: off
   double exclude_slow_after_s = 0;
   int max_excluded_nodes = 0;  ///< at a time
   LimitOption stop_before_end;

@@ -6,12 +6,12 @@ extern const Section lightgbm;
 const Section lightgbm{
     .name = "lightgbm",
     .order = 9,
-    .help = "where the train function lightgbm finds its library",
-    .keys = {key(
-        &LightgbmKeys::library,
-        {.key = "lightgbm.library",
-         .type = OptionType::path,
-         .help = "LightGBM's shared library (lib_lightgbm.so), or a folder of Python packages that has it (site-packages); "
-                 "without it lib_lightgbm.so where the system finds libraries"})}};
+    .help = "library of the train function lightgbm",
+    .keys = {
+        key(&LightgbmKeys::library,
+            {.key = "lightgbm.library",
+             .type = OptionType::path,
+             .help = "LightGBM's shared library (lib_lightgbm.so), or a folder of Python packages (site-packages) that "
+                     "contains it; by default the lib_lightgbm.so in the system's library path"})}};
 
 }  // namespace trainrt::config::plugins

@@ -5,7 +5,7 @@ namespace trainrt::config {
 
 /// The values of [lightgbm].
 struct LightgbmKeys {
-  std::string library;  ///< a path, "" = the system's
+  std::string library;  ///< path; "": the library of the system
 };
 
 }  // namespace trainrt::config

@@ -8,8 +8,8 @@ namespace trainrt::config {
 struct MetricsKeys {
   std::vector<std::string> sinks;
   bool detailed = false;
-  bool every_report = false;  ///< is shown, not one from time to time
-  bool aggregate = false;     ///< all ranks' metrics count if the report leaves it open, not rank 0's
+  bool every_report = false;  ///< show each report, not only an occasional one
+  bool aggregate = false;     ///< combine all ranks' metrics if the report does not choose; else rank 0's are used
 };
 
 }  // namespace trainrt::config

@@ -4,15 +4,15 @@
 
 namespace trainrt::config {
 
-/// The values of [program]: what a program finds where it is started.
+/// The values of [program]: the environment of a program on each rank.
 struct ProgramKeys {
-  std::vector<std::string> environments;  ///< of frameworks; {"all"}: of all of them
+  std::vector<std::string> environments;  ///< names of frameworks, or {"all"}
   std::string gpus;                       ///< "node" or "own"
-  std::string interface;                  ///< "" = whichever the other nodes reach
-  std::string stage;                      ///< a path; "" = nothing is staged
-  std::string stage_dir;                  ///< "" = each node's own choice
-  std::string progress;                   ///< a regular expression; "" = the output is not looked at
-  bool has_trainer = false;               ///< it calls trainrt::Trainer: a rank becomes it
+  std::string interface;                  ///< "": any that the other nodes can reach
+  std::string stage;                      ///< path; "": nothing is staged
+  std::string stage_dir;                  ///< "": each node's default
+  std::string progress;                   ///< regular expression; "": the output is not searched
+  bool has_trainer = false;               ///< the program calls trainrt::Trainer, and each rank becomes the program
 };
 
 }  // namespace trainrt::config

@@ -10,17 +10,14 @@ namespace {
 
 std::string absolute_path(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
-std::vector<std::string> names_of_callbacks(const std::string& text) {
-  return text == "none" ? std::vector<std::string>() : words_in(text);
-}
-
 void check_run(const Options& options, const RunSpec& spec) {
-  if (!spec.run.resume_tensors.empty() && spec.run.resume_from.empty())
+  if (!spec.run.resume_from.empty()) return;
+  if (!spec.run.resume_tensors.empty())
     throw UsageError(options.find("run.resume_tensors")->origin +
-                     ": run.resume_tensors says what to take of run.resume_from_checkpoint, which is missing");
-  if (spec.run.counts_on && spec.run.resume_from.empty())
+                     ": run.resume_tensors requires run.resume_from_checkpoint, which is missing");
+  if (spec.run.continues_iterations)
     throw UsageError(options.find("run.resume_iteration")->origin +
-                     ": run.resume_iteration = continue goes on from run.resume_from_checkpoint, which is missing");
+                     ": run.resume_iteration = continue requires run.resume_from_checkpoint, which is missing");
 }
 
 }  // namespace
@@ -31,56 +28,59 @@ extern const Section run;
 const Section run{
     .name = "run",
     .order = 1,
-    .help = "which run it is, and where it starts",
+    .help = "name and directory of the run, and its start",
     .keys =
         {key(&RunKeys::name, {.key = "run.name",
-                              .help = "what a restart continues; the run directory is storage_path/name",
+                              .help = "name of the run, whose directory is storage_path/name; a start with the name of an "
+                                      "existing run resumes that run",
                               .required = true,
                               .form = std::string(plain_name_form),
                               .fits = is_plain_name}),
          key(&RunKeys::storage_path,
              {.key = "run.storage_path",
               .type = OptionType::path,
-              .help = "folder of run directories, seen by all nodes",
+              .help = "folder that contains the run directories; all nodes must have access to it",
               .required = true},
              absolute_path),
          key(&RunKeys::seed, {.key = "run.seed",
                               .default_value = "1",
-                              .help = "all random numbers derive from seed, epoch, step and worker",
+                              .help = "seed of all random numbers, which also depend on epoch, step and rank",
                               .range = {.least = 0}}),
          key(&RunKeys::resume_from,
              {.key = "run.resume_from_checkpoint",
               .type = OptionType::path,
-              .help = "a new run starts from this checkpoint, or from the newest of this run directory"},
+              .help = "checkpoint that a new run starts from, or a run directory, whose newest checkpoint is used"},
              absolute_path),
          key(&RunKeys::resume_tensors,
              {.key = "run.resume_tensors",
-              .help = "take only these of it: names with * and ?, separated by commas, '!NAME' keeps out; steps count "
-                      "from 0 then"}),
-         key(&RunKeys::counts_on,
+              .help =
+                  "names of the tensors to load from resume_from_checkpoint, with * and ?, separated by commas; '!NAME' "
+                  "excludes. Steps then count from 0. By default everything is loaded"}),
+         key(&RunKeys::continues_iterations,
              {.key = "run.resume_iteration",
               .default_value = "restart",
-              .help = "whether its reports are counted anew, or follow those of that run up to the checkpoint"},
+              .help =
+                  "numbering of reports after resume_from_checkpoint: restart begins again, continue follows the reports "
+                  "of the other run up to the checkpoint"},
              {{"restart", false}, {"continue", true}}),
          key(&RunKeys::accepts_missing_checkpoints,
              {.key = "run.missing_checkpoints",
               .default_value = "refuse",
-              .help = "whether to go on, from the newest that is there or from the beginning, if checkpoints that an "
-                      "attempt had saved are missing or all are damaged; accept is given once, on the command line"},
+              .help = "action if saved checkpoints are missing, or all are damaged: refuse fails; accept resumes from the "
+                      "newest intact checkpoint, or from the beginning. Give accept once, on the command line"},
              {{"refuse", false}, {"accept", true}}),
          key(&RunKeys::callbacks,
              {.key = "run.callbacks",
               .default_value = "none",
-              .help = "who is told what happens in the run: `trainrt list` shows the callbacks, whose options are in "
-                      "[callback.NAME]",
+              .help = "callbacks notified of events in the run; `trainrt list` shows them, and [callback.NAME] has their "
+                      "options",
               .form = "names of callbacks, separated by commas, or none"},
-             names_of_callbacks),
+             names_in),
          key(&RunKeys::shown_output,
              {.key = "run.output",
               .default_value = "rank0",
-              .help =
-                  "of which ranks the terminal shows what the train function or train.program prints; all: line by line, "
-                  "behind [RANK]. logs/rank-00000.log and so on have each rank's whole"},
+              .help = "ranks whose printed output the terminal shows; all puts [RANK] before each line. The full output of "
+                      "each rank is in logs/rank-00000.log and so on"},
              {{"rank0", ShownOutput::first_rank}, {"all", ShownOutput::all_ranks}, {"none", ShownOutput::none}})},
     .check = check_run};
 

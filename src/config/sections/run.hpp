@@ -10,13 +10,13 @@ namespace trainrt::config {
 /// The values of [run].
 struct RunKeys {
   std::string name;
-  bool is_name_default = false;       ///< it was made up: rank 0's counts
-  bool is_opened_by_program = false;  ///< which asked for it
+  bool is_name_default = false;       ///< `name` was generated: all ranks must take rank 0's
+  bool is_opened_by_program = false;  ///< a program requested this run
   std::string storage_path;           ///< absolute
   std::uint64_t seed = 0;
-  bool counts_on = false;                   ///< a run that starts from another's checkpoint counts reports on from there
-  std::string resume_from;                  ///< a checkpoint of another run, absolute; "" = none
-  std::vector<std::string> resume_tensors;  ///< patterns of names: what to take of it; empty: everything
+  std::string resume_from;                  ///< checkpoint or run directory, absolute; "": the run starts from nothing
+  bool continues_iterations = false;        ///< reports count on from the checkpoint of resume_from; else from 0
+  std::vector<std::string> resume_tensors;  ///< patterns of the names to load from resume_from; empty: everything
   bool accepts_missing_checkpoints = false;
   std::vector<std::string> callbacks;                  ///< names
   ShownOutput shown_output = ShownOutput::first_rank;  ///< on the terminal

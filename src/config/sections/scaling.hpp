@@ -5,27 +5,28 @@
 
 namespace trainrt::config {
 
-/// What a restart on another number of ranks makes of the global batch.
+/// Action if a restart has another number of ranks.
 enum class OnResize {
-  refuse,             ///< it is an error
-  keep_global_batch,  ///< it stays what it was, split over the ranks that are there (elastic)
-  keep_batch          ///< a rank's batch stays what it was
+  refuse,             ///< an error
+  keep_global_batch,  ///< the global batch stays the same and is split over the present ranks (elastic)
+  keep_batch          ///< each rank's batch stays the same
 };
 
 /// The values of [scaling].
 struct ScalingKeys {
-  int num_workers = 0;  ///< 0: as many as were launched
-  int min_workers = 0;  ///< > 0: a restart may go on with so few
-  std::optional<OnResize> given_on_resize;
-  std::string backend;  ///< "auto", or a comm backend's name
+  int num_workers = 0;  ///< 0: any number
+  int min_workers = 0;  ///< > 0: minimum number of ranks of a restart
+  std::optional<OnResize> on_resize_key;
+  std::string backend;  ///< name of a comm backend, or "auto"
   std::uint64_t bucket_bytes = 0;
   bool bf16_on_the_wire = false;
   bool deterministic = false;
-  std::string gpus_per_worker;  ///< "auto", or a number
-  bool check = false;
+  std::string gpus_per_worker;  ///< a number, or "auto"
+  bool check_collectives = false;
 
+  /// Returns the key's value, or the default that depends on `min_workers`.
   OnResize on_resize() const {
-    return given_on_resize.value_or(min_workers > 0 ? OnResize::keep_global_batch : OnResize::refuse);
+    return on_resize_key.value_or(min_workers > 0 ? OnResize::keep_global_batch : OnResize::refuse);
   }
 };
 

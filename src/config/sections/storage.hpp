@@ -4,11 +4,11 @@
 
 namespace trainrt::config {
 
-/// The values of [storage]; "" = what the environment says.
+/// The values of [storage]. For an empty string the value of the environment is used.
 struct StorageKeys {
   std::string s3_endpoint, s3_region, s3_profile, gs_endpoint;
   bool s3_anonymous = false;
-  std::int64_t purge_days = 0;  ///< age at which the file system removes files; 0 = never
+  std::int64_t purge_days = 0;  ///< age at which the file system deletes files; 0: never
 };
 
 }  // namespace trainrt::config

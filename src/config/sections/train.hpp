@@ -4,13 +4,13 @@
 
 namespace trainrt::config {
 
-/// The values of [train]: what to run.
+/// The values of [train]: the train function or program to run.
 struct TrainKeys {
   std::string function;
-  std::string library;               ///< a user's module, "" = none
-  std::string program;               ///< a command line, "" = none
-  std::vector<std::string> command;  ///< its words, as they were given or split
-  std::string stop_signal;           ///< for the program: "TERM"
+  std::string library;               ///< shared library of a user; "": none is loaded
+  std::string program;               ///< command line; "": a train function is run
+  std::vector<std::string> command;  ///< the words of `program`
+  std::string stop_signal;           ///< name without SIG: "TERM"
   double stop_timeout_s = 0;
 };
 

@@ -271,7 +271,7 @@ def class_fsdp_goes_on_with_the_same_bits(_):
     def run(ranks, name, last, begins, backend="gloo"):
         out = place.folder / f"{name}_{ranks}_{last}"
         job = place.run(ranks, CLASS_FSDP, name, f"--loop.last={last}", f"--loop.num_epochs={last}", f"--loop.out={out}", f"--loop.backend={backend}", "--scaling.on_resize=keep_batch",
-                        "--checkpoint.replicas_every=1 steps")
+                        "--checkpoint.replica_check_every=1 steps")
         check(f"begins at {begins} of {ranks}" in job.out, f"it does not begin at {begins}", job)
         return *(json.loads(Path(f"{out}.{at}").read_text()) for at in ("begin", "end")), job
 

@@ -35,7 +35,7 @@ RunSpec taken(RunSpec spec) {
 
 }  // namespace
 
-TEST_CASE("declared keys bring their defaults, which stand behind what the config says and are not part of it") {
+TEST_CASE("missing keys get the declared defaults, and [loop] stays as it was given") {
   const auto spec = taken(spec_with({{"lr", "0.5"}, {"epochs", "7"}}));
   CHECK(spec.loop_value("epochs")->text == "7");
   CHECK(spec.loop_value("lr")->text == "0.5");
@@ -44,7 +44,7 @@ TEST_CASE("declared keys bring their defaults, which stand behind what the confi
   CHECK(spec.loop.keys() == std::vector<std::string>{"epochs", "lr"});
 }
 
-TEST_CASE("what a train function does not declare is refused with its line, the nearest and all valid keys") {
+TEST_CASE("a key of [loop] that is not declared or invalid is an error with its line and the valid keys or values") {
   CHECK_THROWS_WITH(taken(spec_with({{"lr", "0.5"}, {"epoch", "7"}})), Contains("x.ini:2") && Contains("'epoch'") &&
                                                                            Contains("[loop] of f") &&
                                                                            Contains("did you mean 'epochs'"));
@@ -55,20 +55,20 @@ TEST_CASE("what a train function does not declare is refused with its line, the 
   CHECK_THROWS_WITH(taken(spec_with({})), Contains("lr") && Contains("missing"));
 }
 
-TEST_CASE("a dataset that a train function declares and the config lacks is named") {
+TEST_CASE("a missing dataset that the train function declares is an error that names it") {
   auto spec = spec_with({{"lr", "0"}});
   spec.data.erase("test");
   spec.data["tset"];
-  CHECK_THROWS_WITH(taken(spec), Contains("[data.test]") && Contains("did you mean 'tset'") && Contains("f needs"));
+  CHECK_THROWS_WITH(taken(spec), Contains("[data.test]") && Contains("did you mean 'tset'") && Contains("f requires"));
 }
 
-TEST_CASE("a train function that declares nothing takes every key") {
+TEST_CASE("a train function without declared keys accepts every key") {
   auto spec = spec_with({{"anything", "0"}});
   CHECK_NOTHROW(take_declared(declared_by({.name = "g", .train = no_training}), "g", spec));
   CHECK(spec.loop_value("anything")->text == "0");
 }
 
-TEST_CASE("a function that takes other keys gets them as they are, and its own ones checked") {
+TEST_CASE("a train function that accepts other keys gets them unchecked and its own keys checked") {
   auto open = function;
   open.takes_other_keys = true;
   auto spec = spec_with({{"lr", "0.5"}, {"max_depth", "6"}});

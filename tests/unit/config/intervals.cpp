@@ -4,7 +4,7 @@
 
 using namespace trainrt::config;
 
-TEST_CASE("checkpoint.every understands reports, steps and seconds, and nothing else") {
+TEST_CASE("CheckpointInterval parses reports, steps and seconds, and rejects other texts") {
   const auto parse = [](const char* text) { return CheckpointInterval::parse(text).value(); };
   CHECK(parse("2 reports").due_at_report(4));
   CHECK_FALSE(parse("2 reports").due_at_report(3));

@@ -23,63 +23,63 @@ RunSpec base(std::string_view origin_of_name = "x.ini:2") {
   return spec;
 }
 
-struct Asked {
+struct Requested {
   RunSpec spec;
   std::vector<SettingChange> changes;
 };
 
-Asked asked(const std::map<std::string, std::string>& settings, int number = 1, const RunSpec& of = base()) {
-  Asked result;
-  result.spec = asked_by_program(of, settings, number, result.changes);
+Requested requested(const std::map<std::string, std::string>& settings, int number = 1, const RunSpec& of = base()) {
+  Requested result;
+  result.spec = requested_spec(of, settings, number, result.changes);
   return result;
 }
 
 }  // namespace
 
-TEST_CASE("what a program asks for beats the config file, and the command line beats it") {
-  const auto [spec, changes] = asked({{"run.name", "mine"},
-                                      {"checkpoint.num_to_keep", "2"},
-                                      {"failure.max_failures", "9"},
-                                      {"checkpoint.score_attribute", "loss"}});
+TEST_CASE("settings of a program override the config file, and the command line overrides them") {
+  const auto [spec, changes] = requested({{"run.name", "mine"},
+                                          {"checkpoint.num_to_keep", "2"},
+                                          {"failure.max_failures", "9"},
+                                          {"checkpoint.score_attribute", "loss"}});
   CHECK(spec.run_dir == "/runs/mine");
   CHECK(spec.run.is_opened_by_program);
   CHECK(spec.train.command == std::vector<std::string>{"true"});
   CHECK(spec.checkpoint.num_to_keep == 2);
   CHECK(spec.checkpoint.score_attribute == "loss");
   CHECK(spec.failure.max_failures == 1);
-  REQUIRE(changes.size() == 3);  // not what the config leaves open
+  REQUIRE(changes.size() == 3);  // without keys that the config does not set
   CHECK(changes[0].key == "checkpoint.num_to_keep");
   CHECK(changes[0].from == "'5'");
   CHECK(changes[0].to == "'2'");
   CHECK_FALSE(changes[0].is_overruled);
   CHECK(changes[1].key == "failure.max_failures");
   CHECK(changes[1].is_overruled);
-  CHECK(asked({{"checkpoint.num_to_keep", "5"}}).changes.empty());
+  CHECK(requested({{"checkpoint.num_to_keep", "5"}}).changes.empty());
 }
 
-TEST_CASE("a second run has a name of its own") {
-  CHECK(asked({}, 1).spec.run.name == "config");
-  CHECK(asked({}, 2).spec.run.name == "config-2");
-  CHECK(asked({{"run.name", "mine"}}, 2).spec.run.name == "mine");
-  CHECK(asked({{"run.name", "mine"}}, 3, base(command_line)).spec.run.name == "config-3");
+TEST_CASE("a second run of a program gets a name of its own") {
+  CHECK(requested({}, 1).spec.run.name == "config");
+  CHECK(requested({}, 2).spec.run.name == "config-2");
+  CHECK(requested({{"run.name", "mine"}}, 2).spec.run.name == "mine");
+  CHECK(requested({{"run.name", "mine"}}, 3, base(command_line)).spec.run.name == "config-3");
   auto renamed = base("default");
   rename(renamed, "of-rank-0");
-  const auto made_up = asked({}, 2, renamed);
-  CHECK(made_up.spec.run.name == "of-rank-0-2");
-  CHECK(made_up.changes.empty());
+  const auto generated = requested({}, 2, renamed);
+  CHECK(generated.spec.run.name == "of-rank-0-2");
+  CHECK(generated.changes.empty());
 }
 
-TEST_CASE("what must be known before a program starts it cannot ask for") {
+TEST_CASE("a program cannot set keys that must be set before it starts") {
   for (const std::string key :
        {"train.program", "program.env", "scaling.backend", "failure.launch_timeout", "run.output", "nothing"})
-    CHECK_THROWS_WITH(asked({{key, "1"}}), Contains(key) && Contains("before it starts"));
-  CHECK_THROWS_WITH(asked({{"checkpoint.num_to_kep", "1"}}), Contains("the program") && Contains("num_to_keep"));
-  CHECK_THROWS_WITH(asked({{"checkpoint.num_to_keep", "two"}}),
+    CHECK_THROWS_WITH(requested({{key, "1"}}), Contains(key) && Contains("before it starts"));
+  CHECK_THROWS_WITH(requested({{"checkpoint.num_to_kep", "1"}}), Contains("the program") && Contains("num_to_keep"));
+  CHECK_THROWS_WITH(requested({{"checkpoint.num_to_keep", "two"}}),
                     Contains("the program") && Contains("checkpoint.num_to_keep"));
-  CHECK_THROWS_AS(asked({{"run.name", "../up"}}), UsageError);
+  CHECK_THROWS_AS(requested({{"run.name", "../up"}}), UsageError);
 }
 
-TEST_CASE("what the launch says reaches the program that a rank becomes, with its place, but for the program itself") {
+TEST_CASE("launch settings keep values and origins, without [train], [program] and defaults") {
   const auto settings = launch_settings_from(launch_settings_text(base().given));
   CHECK(settings.keys() == std::vector<std::string>{"checkpoint.num_to_keep", "failure.max_failures", "run.name"});
   CHECK(settings.text("run.name") == "config");
@@ -88,7 +88,7 @@ TEST_CASE("what the launch says reaches the program that a rank becomes, with it
   CHECK_THROWS_WITH(launch_settings_from("[[1]]"), Contains("TRAINRT_SETTINGS"));
 }
 
-TEST_CASE("what trainrt does for a program that it starts is refused for one that a rank becomes") {
+TEST_CASE("program.stage and program.progress are errors with program.has_trainer") {
   const auto spec_with = [](const char* key, const char* value) {
     auto given = base().given;
     given.set("program.has_trainer", {"true", "x.ini:7"});

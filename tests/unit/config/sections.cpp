@@ -18,7 +18,7 @@ namespace {
 using Texts = std::map<std::string, std::string>;
 
 RunSpec spec_of(Texts more, Texts texts = {{"run.name", "n"}, {"run.storage_path", "/s"}, {"train.function", "f"}}) {
-  more.merge(texts);  // it beats them
+  more.merge(texts);  // values of `more` take precedence
   Options options;
   for (const auto& [key, text] : more) options.set(key, {text, "x.ini:7"});
   return make_run_spec(options);
@@ -26,7 +26,7 @@ RunSpec spec_of(Texts more, Texts texts = {{"run.name", "n"}, {"run.storage_path
 
 }  // namespace
 
-TEST_CASE("every value of the config reaches its own place") {
+TEST_CASE("every key of the config sets its own member of the spec") {
   const Texts given = {{"run.name", "other"},
                        {"run.storage_path", "/a/../b"},
                        {"run.seed", "5"},
@@ -48,7 +48,7 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"scaling.gradient_wire", "bf16"},
                        {"scaling.deterministic", "yes"},
                        {"scaling.gpus_per_worker", "0.5"},
-                       {"scaling.check", "true"},
+                       {"scaling.check_collectives", "true"},
                        {"checkpoint.every", "7 steps"},
                        {"checkpoint.num_to_keep", "6"},
                        {"checkpoint.score_attribute", "loss"},
@@ -59,8 +59,8 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"checkpoint.max_failed", "9"},
                        {"checkpoint.io_threads", "10"},
                        {"checkpoint.read_back", "on"},
-                       {"checkpoint.replicas", "warn"},
-                       {"checkpoint.replicas_every", "11 steps"},
+                       {"checkpoint.replica_check", "warn"},
+                       {"checkpoint.replica_check_every", "11 steps"},
                        {"checkpoint.mirror", "s3://b/p"},
                        {"checkpoint.mirror_wait", "23"},
                        {"storage.s3_endpoint", "http://h:1"},
@@ -95,26 +95,28 @@ TEST_CASE("every value of the config reaches its own place") {
                        {"lightgbm.library", "/l"}};
   for (const auto& option : declared_options()) {
     INFO(option.key);
-    const bool stands_alone = option.key == "train.program" || option.key == "program.has_trainer";  // instead of others
-    CHECK((given.contains(option.key) || stands_alone));
+    const bool excludes_others = option.key == "train.program" || option.key == "program.has_trainer";
+    CHECK((given.contains(option.key) || excludes_others));
   }
   const auto spec = spec_of({}, given);
   CHECK(spec.run_dir == "/b/other");
   CHECK((spec.run.name == "other" && spec.run.storage_path == "/b" && spec.run.seed == 5));
   CHECK((spec.run.resume_from == "/old/x" && spec.run.resume_tensors == std::vector<std::string>{"a", "b/*"}));
-  CHECK((spec.run.accepts_missing_checkpoints && spec.run.counts_on && spec.run.shown_output == ShownOutput::all_ranks));
+  CHECK((spec.run.accepts_missing_checkpoints && spec.run.continues_iterations &&
+         spec.run.shown_output == ShownOutput::all_ranks));
   CHECK((spec.train.function == "g" && spec.train.library == "lib.so" && spec.train.program.empty()));
   CHECK((spec.train.stop_signal == "INT" && spec.train.stop_timeout_s == 31));
   const auto& scaling = spec.scaling;
   CHECK((scaling.num_workers == 8 && scaling.min_workers == 4 && scaling.on_resize() == OnResize::keep_batch));
   CHECK((scaling.backend == "mpi" && scaling.bucket_bytes == std::uint64_t{5} << 20 && scaling.bf16_on_the_wire));
-  CHECK((scaling.deterministic && scaling.gpus_per_worker == "0.5" && scaling.check));
+  CHECK((scaling.deterministic && scaling.gpus_per_worker == "0.5" && scaling.check_collectives));
   const auto& checkpoint = spec.checkpoint;
   CHECK((checkpoint.every.unit == CheckpointInterval::Unit::steps && checkpoint.every.count == 7));
   CHECK((checkpoint.num_to_keep == 6 && checkpoint.score_attribute == "loss" && !checkpoint.score_is_maximized));
   CHECK((checkpoint.layout == FileLayout::single && !checkpoint.async));
   CHECK((checkpoint.staging_bytes == std::uint64_t{2} << 30 && checkpoint.max_failed == 9 && checkpoint.io_threads == 10));
-  CHECK((checkpoint.read_back && checkpoint.replicas == Replicas::warn && checkpoint.replicas_every.steps == 11));
+  CHECK((checkpoint.read_back && checkpoint.replica_check == OnReplicaDifference::warn &&
+         checkpoint.replica_check_every.steps == 11));
   CHECK((checkpoint.mirror == "s3://b/p" && checkpoint.mirror_wait_s == 23));
   CHECK((spec.storage.s3_endpoint == "http://h:1" && spec.storage.s3_region == "eu" && spec.storage.s3_profile == "own"));
   CHECK(spec.storage.s3_anonymous);
@@ -144,7 +146,7 @@ TEST_CASE("every default is a valid value") {
   }
 }
 
-TEST_CASE("a value that is not valid is named with its key, its place and what is valid") {
+TEST_CASE("an invalid value is an error with its key, its line and the valid values") {
   for (const auto& [key, bad, valid] :
        std::vector<std::array<const char*, 3>>{{"run.name", "a/b", "one plain name"},
                                                {"run.missing_checkpoints", "maybe", "refuse, accept"},
@@ -161,18 +163,18 @@ TEST_CASE("a value that is not valid is named with its key, its place and what i
   }
 }
 
-TEST_CASE("keys that do not go together are named") {
-  CHECK_THROWS_WITH(spec_of({{"train.program", "p"}}), Contains("x.ini:7") && Contains("give one of them"));
+TEST_CASE("keys that exclude each other are an error that names the line") {
+  CHECK_THROWS_WITH(spec_of({{"train.program", "p"}}), Contains("x.ini:7") && Contains("remove one of them"));
   CHECK_THROWS_WITH(spec_of({{"run.resume_tensors", "a"}}), Contains("x.ini:7") && Contains("resume_from_checkpoint"));
   CHECK_THROWS_WITH(spec_of({{"scaling.num_workers", "2"}, {"scaling.min_workers", "3"}}),
-                    Contains("x.ini:7") && Contains("more than scaling.num_workers = 2"));
+                    Contains("x.ini:7") && Contains("at most scaling.num_workers = 2"));
   CHECK_THROWS_WITH(spec_of({{"scaling.min_workers", "3"}, {"scaling.on_resize", "refuse"}}),
-                    Contains("leave one of them out"));
+                    Contains("remove one of them"));
   CHECK(spec_of({{"scaling.min_workers", "3"}}).scaling.on_resize() == OnResize::keep_global_batch);
   CHECK(spec_of({}).scaling.on_resize() == OnResize::refuse);
 }
 
-TEST_CASE("sections with free keys are kept as they are, by name") {
+TEST_CASE("sections with free keys are stored unchecked under their names") {
   const auto spec = spec_of({{"sink.hdf5.interval", "3"}, {"data.train.source", "s"}, {"loop.lr", "1"}});
   CHECK(spec.sink.at("hdf5").text("interval") == "3");
   CHECK(spec.data.at("train").text("source") == "s");

@@ -122,7 +122,7 @@ TEST_CASE("a replica that parts is named with its rank and the step since when, 
     const auto spec = spec_in(folder.path(), {{"checkpoint.async", async}});
     const auto said = parts(spec, 7);
     CHECK_THAT(said, Contains("at step 9: 'model/w' on rank 2 differs from the others' (equal at step 6)"));
-    CHECK_THAT(said, !Contains("steady") && Contains("checkpoint.replicas"));
+    CHECK_THAT(said, !Contains("steady") && Contains("checkpoint.replica_check"));
     CHECK(saved_steps(spec) == std::vector<std::int64_t>{3, 6});
     REQUIRE(run_on(3, spec, train).code == ExitCode::finished);
     const auto weights = ends.take();
@@ -153,11 +153,12 @@ TEST_CASE("replicas are compared at save() and at the checkpoint of a stop too")
   }
 }
 
-TEST_CASE("checkpoint.replicas = warn and off let a run go on with replicas that have parted") {
+TEST_CASE("checkpoint.replica_check = warn and off let a run go on with replicas that have parted") {
   const Parting parting(7);
   for (const auto* choice : {"warn", "off"}) {
     Scratch folder;
-    const auto spec = spec_in(folder.path(), {{"checkpoint.replicas", choice}, {"checkpoint.replicas_every", "2 steps"}});
+    const auto spec =
+        spec_in(folder.path(), {{"checkpoint.replica_check", choice}, {"checkpoint.replica_check_every", "2 steps"}});
     CHECK(run_on(2, spec, train).code == ExitCode::finished);
     CHECK(saved_steps(spec) == std::vector<std::int64_t>{3, 6, 9, 12});
     const auto weights = ends.take();
@@ -165,20 +166,21 @@ TEST_CASE("checkpoint.replicas = warn and off let a run go on with replicas that
   }
 }
 
-TEST_CASE("checkpoint.replicas_every finds replicas that part before the next checkpoint does") {
+TEST_CASE("checkpoint.replica_check_every finds replicas that part before the next checkpoint does") {
   Scratch folder;
-  const auto spec = spec_in(folder.path(), {{"checkpoint.replicas_every", "2 steps"}, {"checkpoint.every", "4 reports"}});
+  const auto spec =
+      spec_in(folder.path(), {{"checkpoint.replica_check_every", "2 steps"}, {"checkpoint.every", "4 reports"}});
   CHECK_THAT(parts(spec, 6), Contains("at step 8: 'model/w' on rank 2") && Contains("equal at step 6"));
 }
 
-TEST_CASE("checkpoint.replicas_every must be a number of steps or off") {
+TEST_CASE("checkpoint.replica_check_every must be a number of steps or off") {
   for (const auto* value : {"0 steps", "2 reports", "many", "1.5 steps", "2 steps more", "-1 steps"})
     CHECK_THROWS_WITH(
-        spec_in("/tmp", {{"checkpoint.replicas_every", value}}),
-        Contains("test: checkpoint.replicas_every is '") && Contains(value) && Contains("'N steps' or 'off'"));
-  CHECK(spec_in("/tmp", {{"checkpoint.replicas_every", "5 steps"}}).checkpoint.replicas_every.steps == 5);
-  CHECK(spec_in("/tmp").checkpoint.replicas_every.steps == 0);
-  CHECK_THROWS_WITH(spec_in("/tmp", {{"checkpoint.replicas", "maybe"}}), Contains("error") && Contains("warn"));
+        spec_in("/tmp", {{"checkpoint.replica_check_every", value}}),
+        Contains("test: checkpoint.replica_check_every is '") && Contains(value) && Contains("'N steps' or 'off'"));
+  CHECK(spec_in("/tmp", {{"checkpoint.replica_check_every", "5 steps"}}).checkpoint.replica_check_every.steps == 5);
+  CHECK(spec_in("/tmp").checkpoint.replica_check_every.steps == 0);
+  CHECK_THROWS_WITH(spec_in("/tmp", {{"checkpoint.replica_check", "maybe"}}), Contains("error") && Contains("warn"));
 }
 
 TEST_CASE("ranks with other tensors are told so when they restore, before anything is sent") {

@@ -30,7 +30,7 @@ TEST_CASE("without a checkpoint the global batch is num_workers', or the first a
     spec.run_dir = "/no/such/run";
     spec.scaling.num_workers = c.num_workers;
     spec.scaling.min_workers = c.min_workers;
-    spec.scaling.given_on_resize = c.on_resize;
+    spec.scaling.on_resize_key = c.on_resize;
     RunRecord record;
     record.workers = c.recorded;
     const auto batch = global_batch(spec, record, c.ranks);
@@ -50,9 +50,9 @@ TEST_CASE("a change of the global batch is refused with both and the ways to go 
                                                                  Contains("--scaling.on_resize=keep_batch"));
   CHECK_NOTHROW(require_same_global_batch(spec, {2, 2}));
   CHECK_NOTHROW(require_same_global_batch(spec, {0, 3}));
-  spec.scaling.given_on_resize = OnResize::keep_batch;
+  spec.scaling.on_resize_key = OnResize::keep_batch;
   CHECK_NOTHROW(require_same_global_batch(spec, {2, 3}));
-  spec.scaling.given_on_resize = OnResize::refuse;
+  spec.scaling.on_resize_key = OnResize::refuse;
   spec.loop.set("accumulate", {"2", "x.ini:2"});
   CHECK_THROWS_WITH(require_same_global_batch(spec, {2, 3}), Contains("128 samples (64 for each of 2 workers)"));
   CHECK_THROWS_WITH(require_same_global_batch(RunSpec{}, {1, 3}), Contains("for each of 1 worker;"));

@@ -1,4 +1,4 @@
-// Who hangs, and from when on: decisions without clocks, files or signals.
+// Detection of hangs: decisions without clocks, files or signals.
 #include <catch2/catch.hpp>
 
 #include "watch/hang_report.hpp"
@@ -16,25 +16,25 @@ constexpr double collective_timeout = 1800;
 constexpr LimitOption automatic{Kind::automatic, 0};
 constexpr LimitOption ten_seconds{Kind::seconds, 10};
 
-/// A rank in made-up time, with a look every second.
+/// A rank in simulated time, observed every second.
 class Rank {
  public:
   explicit Rank(const LimitOption& option) : meter_(option, collective_timeout, 1) {}
 
-  void step() { signs_.progress(++step_, Phase::training); }
-  void enter(Phase phase) { signs_.progress(step_, phase); }
-  LifeSigns& signs() { return signs_; }
-  /// What it is held to be after so long without a sign.
+  void step() { life_.progress(++step_, Phase::training); }
+  void enter(Phase phase) { life_.progress(step_, phase); }
+  Liveness& life() { return life_; }
+  /// Returns the state after `seconds` without progress.
   State after(double seconds, bool waits = true) {
-    auto state = State::fine;
-    for (double passed = 0; passed < seconds; ++passed) state = meter_.observe(1, signs_.seen(), waits);
+    auto state = State::normal;
+    for (double passed = 0; passed < seconds; ++passed) state = meter_.observe(1, life_.snapshot(), waits);
     return state;
   }
   StallMeter& meter() { return meter_; }
 
  private:
   StallMeter meter_;
-  LifeSigns signs_;
+  Liveness life_;
   std::int64_t step_ = 0;
 };
 
@@ -47,8 +47,8 @@ RankReport waiting(int rank, std::int64_t step, const std::string& in) {
 TEST_CASE("auto: the first step may take as long as a collective, then ten minutes") {
   Rank rank(automatic);
   CHECK(rank.after(600) != State::stalled);
-  CHECK(rank.after(60) == State::stalled);  // who does not answer is lost; who does
-  CHECK(rank.meter().is_excused(false));    // may be busy
+  CHECK(rank.after(60) == State::stalled);
+  CHECK(rank.meter().is_excused(false));  // a rank that answers may be busy
   CHECK(!rank.meter().is_excused(true));
   rank.step();
   CHECK(rank.after(1800) != State::stalled);
@@ -75,7 +75,7 @@ TEST_CASE("auto: the limit is ten minutes, or twenty times the longest time betw
   CHECK(slow.after(60) == State::stalled);
 }
 
-TEST_CASE("auto: a rank that computes and waits for nobody has more time, as for a long evaluation") {
+TEST_CASE("auto: a rank that computes gets the collective timeout, as for a long evaluation") {
   Rank rank(automatic);
   for (int i = 0; i < 3; ++i) {
     rank.step();
@@ -85,7 +85,7 @@ TEST_CASE("auto: a rank that computes and waits for nobody has more time, as for
   CHECK(rank.after(20, false) == State::stalled);
 }
 
-TEST_CASE("N s counts after every step anew, and before the first a busy rank is excused") {
+TEST_CASE("N s restarts at every step, and excuses a busy rank before the first one") {
   Rank rank(ten_seconds);
   CHECK(rank.after(12) == State::stalled);
   CHECK(rank.meter().is_excused(false));
@@ -96,22 +96,22 @@ TEST_CASE("N s counts after every step anew, and before the first a busy rank is
   CHECK(rank.after(3) == State::stalled);
 }
 
-TEST_CASE("a rank that has lost a quarter of its time looks whether others have raised the alarm") {
+TEST_CASE("a rank becomes suspicious after a quarter of its limit") {
   Rank rank(ten_seconds);
   rank.step();
-  CHECK(rank.after(2) == State::fine);
-  CHECK(rank.after(3) == State::worried);
+  CHECK(rank.after(2) == State::normal);
+  CHECK(rank.after(3) == State::suspicious);
 }
 
 TEST_CASE(
-    "a rank busy with loading, a checkpoint or the end is excused for as long as a collective may take, and after them the "
-    "limit holds again") {
+    "a rank busy with loading, a checkpoint or the end is excused for the collective timeout, and the limit "
+    "applies again afterwards") {
   for (const auto phase : {Phase::loading, Phase::checkpoint, Phase::finishing}) {
     Rank rank(ten_seconds);
     rank.step();
     rank.after(1);
     {
-      const InPhase busy(rank.signs(), phase);
+      const InPhase busy(rank.life(), phase);
       rank.after(1820, false);
       CHECK(rank.meter().is_excused(false));
       rank.after(60, false);
@@ -124,12 +124,12 @@ TEST_CASE(
 
 TEST_CASE("loading before the first step does not count as one") {
   Rank rank(ten_seconds);
-  { const InPhase loading(rank.signs(), Phase::loading); }
+  { const InPhase loading(rank.life(), Phase::loading); }
   CHECK(rank.after(12) == State::stalled);
   CHECK(rank.meter().is_excused(false));
 }
 
-TEST_CASE("a first step counts that was made, and left for a checkpoint, between two looks") {
+TEST_CASE("a first step counts if a checkpoint follows it before the next observation") {
   Rank rank(ten_seconds);
   rank.step();
   rank.enter(Phase::checkpoint);
@@ -137,14 +137,14 @@ TEST_CASE("a first step counts that was made, and left for a checkpoint, between
   CHECK(rank.after(3) == State::stalled);
 }
 
-TEST_CASE("time in which the process was stopped is not held against it") {
+TEST_CASE("time in which the process was stopped does not count") {
   Rank rank(ten_seconds);
   rank.step();
   rank.after(1);
-  CHECK(rank.meter().observe(5000, rank.signs().seen(), true) == State::fine);
+  CHECK(rank.meter().observe(5000, rank.life().snapshot(), true) == State::normal);
 }
 
-TEST_CASE("a rank that waits in a checkpoint raises the alarm in time, and again when that was taken back") {
+TEST_CASE("a rank that waits in a checkpoint raises the alarm, and again after it was cancelled") {
   Rank rank(ten_seconds);
   rank.step();
   rank.after(1);
@@ -157,7 +157,7 @@ TEST_CASE("a rank that waits in a checkpoint raises the alarm in time, and again
   CHECK(rank.after(3) == State::stalled);
 }
 
-TEST_CASE("a rank that is excused takes the alarm back where all have answered") {
+TEST_CASE("an excused rank cancels the alarm if all ranks have answered") {
   std::vector<std::optional<RankReport>> reports = {waiting(0, 5, "barrier"), waiting(1, 5, "")};
   const std::vector<std::string> hosts = {"n1", "n1"};
   CHECK(judge_hang(reports, hosts).hangs);
@@ -171,10 +171,10 @@ TEST_CASE("a rank that is excused takes the alarm back where all have answered")
 TEST_CASE("off never raises an alarm") {
   Rank rank({Kind::off, 0});
   rank.step();
-  CHECK(rank.after(1'000'000) == State::fine);
+  CHECK(rank.after(1'000'000) == State::normal);
 }
 
-TEST_CASE("a rank's report is read as it was written, and a cut one is not read") {
+TEST_CASE("a rank's report is parsed as it was written, and a truncated one is rejected") {
   const auto report = waiting(3, 812, "all_reduce of 'bucket 0' at step 812, for rank 1");
   const auto text = to_text(report) + "stack\n  #0 rank: 99\n";
   const auto read = parse_rank_report(text);
@@ -186,7 +186,7 @@ TEST_CASE("a rank's report is read as it was written, and a cut one is not read"
   CHECK(!parse_rank_report(text.substr(0, 20)));
 }
 
-TEST_CASE("a rank that does not answer is named, with its host and when it was last seen, and what the others wait in") {
+TEST_CASE("a rank that does not answer is named with its host, the step of the others, and their operation") {
   const std::vector<std::optional<RankReport>> reports = {waiting(0, 812, "stop vote"), waiting(1, 812, "stop vote"),
                                                           waiting(2, 812, "stop vote"), std::nullopt};
   const auto verdict = judge_hang(reports, std::vector<std::string>{"n1", "n1", "n2", "n2"});
@@ -196,15 +196,15 @@ TEST_CASE("a rank that does not answer is named, with its host and when it was l
   CHECK(verdict.node == "n2");
 }
 
-TEST_CASE("a hang is a node's if all ranks that the others wait for are there") {
+TEST_CASE("a node is blamed if it runs all ranks that the others wait for") {
   const std::vector<std::string> hosts = {"n1", "n1", "n2", "n2"};
   std::vector<std::optional<RankReport>> reports = {waiting(0, 5, "barrier"), waiting(1, 5, "barrier"),
                                                     waiting(2, 5, "barrier"), waiting(3, 5, "barrier")};
-  CHECK(judge_hang(reports, hosts).node.empty());  // all wait: none is behind
+  CHECK(judge_hang(reports, hosts).node.empty());  // all wait at the same step
   reports[3]->step = 4;
   CHECK(judge_hang(reports, hosts).node == "n2");
   reports[1]->waits_in = "";
-  CHECK(judge_hang(reports, hosts).node == "n1");  // one that computes holds up those that wait
+  CHECK(judge_hang(reports, hosts).node == "n1");  // others wait for a rank that computes
   reports[2]->waits_in = "";
   CHECK(judge_hang(reports, hosts).node.empty());
   reports[3].reset();
@@ -222,7 +222,7 @@ TEST_CASE("a rank that computes while others wait, and one that waits at an earl
   CHECK_THAT(text, Contains("rank 0 waits in barrier") && !Contains("did not answer"));
 }
 
-TEST_CASE("what is said of thousands of ranks stays short") {
+TEST_CASE("the verdict about thousands of ranks is short") {
   std::vector<std::optional<RankReport>> reports(4096);
   for (int rank = 0; rank < 2000; ++rank) reports[static_cast<std::size_t>(rank)] = waiting(rank, 5, "barrier");
   const std::vector<std::string> hosts(4096, "n1");

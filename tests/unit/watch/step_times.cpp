@@ -1,4 +1,4 @@
-// Who is slow: what a window says of its steps, and which rank is named.
+// Detection of slow ranks from windows of steps.
 #include "watch/step_times.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ StepTime step_of(float input, float forward, float backward, float waits = 0) {
 
 WindowTimes window_of(std::vector<StepTime> steps) { return WindowMaker().window_of(steps); }
 
-/// A window of 50 steps of 1, 2 and 2 ms as a shared machine makes them: each varies by a twentieth, and one in ten is
-/// interrupted for up to four times as long.
+/// Returns a window of 50 steps with 1, 2 and 2 ms of work, times `factor`, as on a shared machine: the times vary by a
+/// twentieth, and one step in ten is interrupted for up to 20 ms.
 WindowTimes noisy_window(std::mt19937& random, std::array<float, 3> factor = {1, 1, 1}) {
   std::normal_distribution<float> vary(1, 0.05F);
   std::uniform_real_distribution<float> interrupted(0, 0.02F), is_interrupted(0, 1);
@@ -44,7 +44,7 @@ std::vector<WindowTimes> same_ranks(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("a window has the medians of its steps: one slow step moves none") {
+TEST_CASE("a window has the medians of its steps, which one slow step does not change") {
   std::vector steps(50, step_of(1, 2, 3, 4));
   steps[7] = step_of(100, 100, 100, 100);
   const auto window = window_of(steps);
@@ -58,11 +58,10 @@ TEST_CASE("a window has the medians of its steps: one slow step moves none") {
   CHECK(window_of({}).steps == 0);
 }
 
-TEST_CASE(
-    "saves count by the median one's share of a step, also in windows without any; reports count in no rank's own time") {
+TEST_CASE("saves count as their median's share of a step, also in windows without saves; own time excludes reports") {
   std::vector steps(50, step_of(1, 1, 1));
   for (const std::size_t saved : {5U, 15U, 25U}) steps[saved].of(Work::save) = 5;
-  steps[25].of(Work::save) = 1000;  // the disk had a bad moment
+  steps[25].of(Work::save) = 1000;  // one slow save
   for (auto& step : steps) step.of(Work::report) = 7;
   WindowMaker maker;
   auto copy = steps;
@@ -87,7 +86,9 @@ TEST_CASE("the slowest rank is named with the work in which it loses most") {
   }
 }
 
-TEST_CASE("nobody is named for less than a tenth, for less than the steps vary, for a hundredth of a step, or alone") {
+TEST_CASE(
+    "no rank is named if it is slower by less than a tenth, than the variation or than a hundredth of a step, or is "
+    "alone") {
   CHECK_FALSE(slow_rank_in(same_ranks(4)));
   CHECK_FALSE(slow_rank_in(same_ranks(1)));
   CHECK_FALSE(slow_rank_in({}));
@@ -111,7 +112,7 @@ TEST_CASE("of two ranks the slower one is named") {
   CHECK(slow_rank_in(ranks)->ratio == Approx(1.5));
 }
 
-TEST_CASE("a fifth more in any work is named in every window of 50 noisy steps, and nothing in 1,000 clean ones") {
+TEST_CASE("a fifth more of any work is found in every window of 50 noisy steps, and nothing in 1,000 normal ones") {
   std::mt19937 random(7);
   for (int round = 0; round < 1000; ++round) {
     std::vector<WindowTimes> ranks;
@@ -133,7 +134,7 @@ TEST_CASE("a fifth more in any work is named in every window of 50 noisy steps, 
   }
 }
 
-TEST_CASE("what the node knows is said if it explains something, and names of processes are escaped") {
+TEST_CASE("conditions of a node are reasons only if they explain slowness, and names of processes are escaped") {
   CHECK(reasons_in({}).empty());
   NodeFacts facts;
   facts.clock_ghz = 3.0F;
@@ -152,7 +153,7 @@ TEST_CASE("what the node knows is said if it explains something, and names of pr
   facts.preempted = 100;
   CHECK(reasons_in(facts) ==
         "; the hypervisor took 30 % of the node's CPU time; other processes took its CPU 100 times a second; the node "
-        "reads 500 pages a second from its swap; 70 page faults a second were read from the disk; 60 % of its memory lies "
+        "reads 500 pages a second from its swap; 70 page faults a second were read from the disk; 60 % of its memory is "
         "on another NUMA node");
   facts = {};
   facts.other_share = 0.4F;

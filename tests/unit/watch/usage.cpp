@@ -1,4 +1,4 @@
-// What a process uses, with the programs that it starts, and the energy of its node.
+// Resources used by a process and its children, and the energy of its node.
 #include "watch/usage.hpp"
 
 #include <chrono>
@@ -28,7 +28,7 @@ void burn(double seconds) {
   }
 }
 
-/// A child that burns so much CPU time with so much memory, says that it has, and waits to be ended.
+/// A child that uses `seconds` of CPU time and `planted_bytes` of memory, then writes to the pipe and waits for end().
 struct BusyChild {
   explicit BusyChild(double seconds) {
     int ends[2];
@@ -74,49 +74,49 @@ class Rapl {
 
 }  // namespace
 
-TEST_CASE("what a child uses counts once, while it runs and after it has ended") {
+TEST_CASE("the resources of a child count once, while it runs and after it has ended") {
   watch::UsageMeter meter(monotonic_seconds());
   const BusyChild child(0.5);
-  const auto running = meter.look();
+  const auto running = meter.sample();
   CHECK(running.cpu_s >= 0.45);
   CHECK(running.cpu_s < 0.95);
   CHECK(running.rss >= static_cast<std::int64_t>(planted_bytes));
   CHECK(running.peak >= static_cast<std::int64_t>(planted_bytes));
   child.end();
-  const auto ended = meter.look();
+  const auto ended = meter.sample();
   CHECK(ended.cpu_s >= running.cpu_s);
   CHECK(ended.cpu_s < 0.95);
   CHECK(ended.rss < running.rss);
   CHECK(ended.peak >= running.peak);
 }
 
-TEST_CASE("what was used before does not count") {
+TEST_CASE("resources used before the meter was created do not count") {
   burn(0.3);
   watch::UsageMeter meter(monotonic_seconds());
-  CHECK(meter.look().cpu_s < 0.2);
+  CHECK(meter.sample().cpu_s < 0.2);
 }
 
-TEST_CASE("what was used since the process began counts if the attempt began with it") {
+TEST_CASE("resources used since the start of the process count if the attempt began with it") {
   burn(0.3);
   const auto process_start_s = monotonic_seconds() - seconds_since_process_start();
-  CHECK(watch::UsageMeter(process_start_s).look().cpu_s >= 0.25);
+  CHECK(watch::UsageMeter(process_start_s).sample().cpu_s >= 0.25);
 }
 
-TEST_CASE("energy is that of packages and their memory, also if a counter has wrapped") {
+TEST_CASE("energy is the sum of packages and their memory, also if a counter has wrapped") {
   Rapl rapl;
   watch::EnergyMeter meter(rapl.root);
-  CHECK(meter.look() == 0);
+  CHECK(meter.sample() == 0);
   rapl.add("intel-rapl:0", "package-0", 950);
   rapl.add("intel-rapl:0:0", "dram", 130);
   rapl.add("intel-rapl:0:1", "core", 800);
   rapl.add("intel-rapl:1", "psys", 9000);
-  CHECK(meter.look().value() == Approx(80e-6));
+  CHECK(meter.sample().value() == Approx(80e-6));
   rapl.add("intel-rapl:0", "package-0", 20);
-  CHECK(meter.look().value() == Approx(150e-6));  // 50 to the end of its range, 20 from there
+  CHECK(meter.sample().value() == Approx(150e-6));  // 50 to the end of its range, 20 from there
 }
 
-TEST_CASE("without counters the energy is not known, and not 0") {
+TEST_CASE("without counters the energy is unknown, not 0") {
   test::Scratch empty;
-  CHECK_FALSE(watch::EnergyMeter(empty.path()).look());
-  CHECK_FALSE(watch::EnergyMeter(empty / "nowhere").look());
+  CHECK_FALSE(watch::EnergyMeter(empty.path()).sample());
+  CHECK_FALSE(watch::EnergyMeter(empty / "nowhere").sample());
 }

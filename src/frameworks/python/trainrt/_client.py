@@ -188,7 +188,7 @@ class State:
     def tensor(self, name, array, *, sharded=None, per_rank=False, part_of_sum=False):
         """Adds an array of any shape: writable, contiguous, with the buffer protocol (NumPy, array.array), or a torch tensor on
         any device; checkpoints take its contents, restore() fills it in place. Without more words every rank holds the same: in a
-        new run what rank 0 has, and what checkpoints find to differ later ends the run (checkpoint.replicas).
+        new run what rank 0 has, and what checkpoints find to differ later ends the run (checkpoint.replica_check).
 
         sharded=(axis, first, global_extent): it is a slab of a greater tensor, from index `first` of that axis on.
         per_rank=True: every rank has its own; on another number of ranks, rank r gets that of r modulo the old number.
@@ -239,7 +239,7 @@ class State:
 
     def before_save(self, function):
         """Decorator: `function()` is called before each checkpoint is taken, to make what it holds current (and before the ranks
-        compare what they hold: checkpoint.replicas_every). It must not call the context."""
+        compare what they hold: checkpoint.replica_check_every). It must not call the context."""
         self._before_save.append(function)
         return function
 

@@ -1,4 +1,4 @@
-#include "config/made_up_name.hpp"
+#include "config/run_name.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,16 +18,16 @@ namespace trainrt::config {
 
 namespace {
 
-constexpr std::size_t longest_stem = 40;
+constexpr std::size_t max_stem_bytes = 40;
 
 std::string stem_of(const std::string& source) {
-  auto stem = std::filesystem::path(source).stem().string().substr(0, longest_stem);
+  auto stem = std::filesystem::path(source).stem().string().substr(0, max_stem_bytes);
   std::ranges::replace_if(
       stem, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-'; }, '_');
   return stem.empty() ? "program" : stem;
 }
 
-/// Whether the variable may differ between the ranks or the attempts of one run.
+/// Returns whether the variable may differ between ranks or attempts of one run.
 bool varies_within_run(std::string_view name) {
   constexpr std::array<std::string_view, 6> beginnings{"PMI", "OMPI_", "MPI_", "CUDA_", "TRAINRT_", "SLURM_STEP"};
   constexpr std::array<std::string_view, 9> parts{"RANK", "PROCID", "LOCALID", "NODE",  "PID",
@@ -36,7 +36,7 @@ bool varies_within_run(std::string_view name) {
          std::ranges::any_of(parts, [&](auto part) { return name.find(part) != std::string_view::npos; });
 }
 
-/// The names in a text that a shell or a config would replace by values: $NAME, ${NAME}.
+/// Adds to `names` the environment variables that occur in `text`: $NAME, ${NAME}.
 void add_variables(std::set<std::string>& names, const std::string& text) {
   const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
@@ -55,7 +55,7 @@ std::string hash_of(const std::vector<std::string>& words) {
   return fmt::format("{:08x}", static_cast<std::uint32_t>(stable_hash(joined)));
 }
 
-/// To the millisecond, so that runs that are started one after the other are apart.
+/// Returns the current time in UTC with milliseconds, so that runs that are started in sequence get different names.
 std::string date() {
   const auto now = std::chrono::system_clock::now();
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
@@ -70,8 +70,9 @@ std::string job_of(const Environment& environment) {
 
 }  // namespace
 
-std::string made_up_name(const std::string& source, const std::vector<std::string>& command, const Environment& environment,
-                         const std::vector<std::string>& words, const std::vector<std::string>& texts) {
+std::string generated_run_name(const std::string& source, const std::vector<std::string>& command,
+                               const Environment& environment, const std::vector<std::string>& words,
+                               const std::vector<std::string>& texts) {
   const auto job = job_of(environment);
   const auto stem = stem_of(source);
   if (job.empty()) return fmt::format("{}-{}", stem, date());

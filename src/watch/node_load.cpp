@@ -1,4 +1,4 @@
-#include "watch/node_look.hpp"
+#include "watch/node_load.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The numbers of the first line of /proc/stat: user nice system idle iowait irq softirq steal (proc(5)), in ticks.
+/// Returns the first line of /proc/stat in ticks: user nice system idle iowait irq softirq steal (proc(5)).
 std::vector<double> ticks_of_node(const std::string& root) {
   std::ifstream file(root + "/proc/stat");
   std::string word;
@@ -33,7 +33,7 @@ std::vector<double> ticks_of_node(const std::string& root) {
   return ticks;
 }
 
-/// A line "NAME NUMBER" of /proc/vmstat.
+/// Returns NUMBER of the line "NAME NUMBER" in a file such as /proc/vmstat, or 0.
 double number_named(const std::string& path, std::string_view name) {
   std::ifstream file(path);
   std::string word;
@@ -55,7 +55,7 @@ void for_each_entry(const std::string& folder, Use use) {
     use(entry->path().filename().string());
 }
 
-/// What /proc/PID/stat says from its third field on; the name before it may hold anything.
+/// Returns the command name in /proc/PID/stat, which may contain any character, and the fields after it, from field 3.
 std::pair<std::string, std::vector<std::string>> stat_of(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -75,15 +75,15 @@ std::optional<int> process_number(const std::string& name) {
 
 }  // namespace
 
-NodeLook::NodeLook(std::string root) : root_(std::move(root)), thread_(count_of_thread()) {}
+NodeLoad::NodeLoad(std::string root) : root_(std::move(root)), thread_(count_of_thread()) {}
 
-NodeLook::ThreadCounts NodeLook::count_of_thread() {
+NodeLoad::ThreadCounts NodeLoad::count_of_thread() {
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
   return {monotonic_seconds(), static_cast<double>(used.ru_nivcsw), static_cast<double>(used.ru_majflt)};
 }
 
-NodeLook::NodeCounts NodeLook::count_of_node() const {
+NodeLoad::NodeCounts NodeLoad::count_of_node() const {
   const auto ticks = ticks_of_node(root_);
   return {.at_s = monotonic_seconds(),
           .stolen = ticks.size() == 8 ? ticks[7] : 0,
@@ -93,51 +93,51 @@ NodeLook::NodeCounts NodeLook::count_of_node() const {
               fmt::format("{}/sys/devices/system/cpu/cpu{}/thermal_throttle/core_throttle_count", root_, sched_getcpu()))};
 }
 
-NodeFacts NodeLook::look(bool closely) {
+NodeFacts NodeLoad::sample(bool in_detail) {
   const auto now = count_of_thread();
   const auto last = std::exchange(thread_, now);
   const auto seconds = std::max(now.at_s - last.at_s, 1e-9);
   NodeFacts facts;
   facts.preempted = static_cast<float>((now.preempted - last.preempted) / seconds);
   facts.major_faults = static_cast<float>((now.major_faults - last.major_faults) / seconds);
-  if (!closely) {
+  if (!in_detail) {
     node_.reset();
     return facts;
   }
-  look_at_node(facts);
-  look_at_cpu(facts);
+  add_node(facts);
+  add_cpu(facts);
   return facts;
 }
 
-void NodeLook::look_at_node(NodeFacts& facts) {
+void NodeLoad::add_node(NodeFacts& facts) {
   const auto now = count_of_node();
   const auto last = std::exchange(node_, now);
   const auto seconds = last ? std::max(now.at_s - last->at_s, 1e-9) : 0;
-  look_at_others(facts, seconds);
+  add_others(facts, seconds);
   if (!last) return;
   facts.swapped = static_cast<float>((now.swapped - last->swapped) / seconds);
   facts.throttled = static_cast<float>(std::max(now.throttled - last->throttled, 0.0));
   if (now.all > last->all) facts.stolen = static_cast<float>((now.stolen - last->stolen) / (now.all - last->all));
 }
 
-void NodeLook::look_at_cpu(NodeFacts& facts) const {
+void NodeLoad::add_cpu(NodeFacts& facts) const {
   const auto cpu = fmt::format("{}/sys/devices/system/cpu/cpu{}/cpufreq/", root_, sched_getcpu());
   facts.clock_ghz = static_cast<float>(number_in(cpu + "scaling_cur_freq") / 1e6);
   facts.full_clock_ghz = static_cast<float>(number_in(cpu + "cpuinfo_max_freq") / 1e6);
-  facts.celsius = hottest();
+  facts.celsius = max_celsius();
   facts.remote_memory = remote_memory();
 }
 
-float NodeLook::hottest() const {
-  double hottest = 0;  // sysfs has thousandths of a degree
+float NodeLoad::max_celsius() const {
+  double max_millidegrees = 0;
   for_each_entry(root_ + "/sys/class/thermal", [&](const std::string& zone) {
-    hottest = std::max(hottest, number_in(root_ + "/sys/class/thermal/" + zone + "/temp"));
+    max_millidegrees = std::max(max_millidegrees, number_in(root_ + "/sys/class/thermal/" + zone + "/temp"));
   });
-  return static_cast<float>(hottest / 1000);
+  return static_cast<float>(max_millidegrees / 1000);
 }
 
-std::map<int, NodeLook::Process> NodeLook::processes_on(int cpu) const {
-  constexpr std::size_t user = 11, system = 12, processor = 36;  // fields 14, 15 and 39 of proc(5), from the third on
+std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
+  constexpr std::size_t user = 11, system = 12, processor = 36;  // fields 14, 15 and 39 of proc(5), counted from field 3
   const auto tick_s = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::map<int, Process> found;
   for_each_entry(root_ + "/proc", [&](const std::string& name) {
@@ -150,8 +150,8 @@ std::map<int, NodeLook::Process> NodeLook::processes_on(int cpu) const {
   return found;
 }
 
-/// `seconds` since the last close look; 0: this one only begins.
-void NodeLook::look_at_others(NodeFacts& facts, double seconds) {
+/// Finds the process that used most of this CPU in the `seconds` since the previous detailed sample; 0: there was none.
+void NodeLoad::add_others(NodeFacts& facts, double seconds) {
   const auto before = std::exchange(others_, processes_on(sched_getcpu()));
   if (seconds <= 0) return;
   for (const auto& [pid, process] : others_) {
@@ -165,8 +165,8 @@ void NodeLook::look_at_others(NodeFacts& facts, double seconds) {
   }
 }
 
-/// Of proc(5)'s numa_maps: pages are listed as N0=12 N1=3, by node.
-float NodeLook::remote_memory() const {
+/// Reads numa_maps (proc(5)), which lists the pages of each NUMA node as N0=12 N1=3.
+float NodeLoad::remote_memory() const {
   unsigned cpu = 0, own = 0;
   if (!fs::exists(root_ + "/sys/devices/system/node/node1") || getcpu(&cpu, &own) != 0) return 0;
   std::ifstream file(root_ + "/proc/self/numa_maps");

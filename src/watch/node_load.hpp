@@ -1,0 +1,48 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "watch/step_times.hpp"
+
+namespace trainrt::watch {
+
+/// Measures conditions of the node that may slow the calling thread down. Reads getrusage(2), proc(5) and sysfs of Linux; a
+/// missing value counts as 0.
+class NodeLoad {
+ public:
+  /// `root`: directory that contains /proc and /sys, for tests.
+  explicit NodeLoad(std::string root = "");
+
+  /// Returns the conditions since the previous sample. Without `in_detail` these are preemptions and page faults only; the
+  /// other values take up to milliseconds. Values that are counted over time (stolen, swapped, throttled, other_share) need
+  /// two detailed samples in a row.
+  NodeFacts sample(bool in_detail);
+
+ private:
+  struct ThreadCounts {
+    double at_s = 0, preempted = 0, major_faults = 0;
+  };
+  struct NodeCounts {
+    double at_s = 0, stolen = 0, all = 0, swapped = 0, throttled = 0;  ///< ticks; ticks; pages; times
+  };
+  struct Process {
+    std::string name;
+    double cpu_s = 0;
+  };
+  static ThreadCounts count_of_thread();
+  NodeCounts count_of_node() const;
+  void add_node(NodeFacts& facts);
+  void add_cpu(NodeFacts& facts) const;
+  void add_others(NodeFacts& facts, double seconds);
+  float remote_memory() const;
+  float max_celsius() const;
+  std::map<int, Process> processes_on(int cpu) const;
+
+  std::string root_;
+  ThreadCounts thread_;
+  std::optional<NodeCounts> node_;  ///< of the previous sample, if it was detailed
+  std::map<int, Process> others_;   ///< other processes on the CPU at that sample, by process ID
+};
+
+}  // namespace trainrt::watch
