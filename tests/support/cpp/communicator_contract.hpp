@@ -16,7 +16,7 @@
 
 namespace trainrt::test {
 
-/// What a rank's values are, so that every rank can tell what the others hold.
+/// Returns the values of a rank, which every rank can compute for all others.
 template <class T>
 std::vector<T> values_of(int rank, std::size_t count) {
   Random random(99, static_cast<std::uint64_t>(rank));
@@ -27,7 +27,8 @@ std::vector<T> values_of(int rank, std::size_t count) {
   return values;
 }
 
-/// The sum over ranks first .. first+width of the tree, written as the contract says it, not as any backend computes it.
+/// Returns the sum over the ranks `first` to `first + width` in the order of the contract, computed independently of the
+/// backends.
 template <class T>
 T tree_sum(const std::vector<std::vector<T>>& all, std::size_t i, std::size_t first, std::size_t width) {
   if (width == 1) return all[first][i];
@@ -207,14 +208,14 @@ inline std::string overtaking_findings(Communicator& c) {
     if (c.rank() != root) std::this_thread::sleep_for(std::chrono::milliseconds(30));
     c.wait(last);
     for (std::size_t i = 0; i < count; ++i) {
-      if (sent[i] != 7) return "a broadcast is overtaken by what follows it; ";
-      if (summed[i] != 100.0F * static_cast<float>(c.size())) return "an all_reduce behind a broadcast is wrong; ";
+      if (sent[i] != 7) return "a later collective overtook a broadcast; ";
+      if (summed[i] != 100.0F * static_cast<float>(c.size())) return "an all_reduce after a broadcast is wrong; ";
     }
   }
   return {};
 }
 
-/// Ranks that make the same calls, and look after them at different times, wait for each other nowhere for good.
+/// Ranks that make the same calls but wait for them at different times must not deadlock.
 inline std::string pace_findings(Communicator& c) {
   std::vector<std::vector<float>> values(6, std::vector<float>(7000));
   for (int round = 0; round < 20; ++round) {
@@ -237,7 +238,7 @@ inline std::string pace_findings(Communicator& c) {
   return {};
 }
 
-/// Giving memory back is each rank's own affair: others may go on with theirs.
+/// A rank may free its memory while other ranks still use theirs.
 inline std::string given_back_findings(Communicator& c) {
   constexpr std::size_t count = 100'000;
   auto memory = c.allocate(count * sizeof(float));
@@ -251,7 +252,7 @@ inline std::string given_back_findings(Communicator& c) {
     if ((c.rank() == 0 ? plain[i] : values[i]) != 1) return "memory that another rank gave back is lost; ";
   memory.reset();
   const auto next = c.allocate(count * sizeof(float));
-  return reinterpret_cast<float*>(next.get())[count - 1] == 0 ? "" : "memory that was given back is not zeroed anew; ";
+  return reinterpret_cast<float*>(next.get())[count - 1] == 0 ? "" : "reused memory is not zero; ";
 }
 
 /// In memory of the backend's own, at sizes around its borders.
@@ -295,13 +296,13 @@ inline std::string split_findings(Communicator& c) {
   return texts.back() == std::to_string(color == 5 ? 0 : 1) ? "" : "all_gather in a part is wrong; ";
 }
 
-/// allocate() has memory of the devices that it reaches, and refuses the others; on all ranks alike.
+/// allocate() returns memory of each device for which reaches() is true, and throws for the others, on all ranks alike.
 inline std::string reach_findings(Communicator& c) {
   if (!c.reaches(Device::host)) return "the host is not reached; ";
   for (const auto device : {Device::host, Device::cuda}) {
     const auto about = " on " + std::string(name_of(device)) + "; ";
     if (c.all_reduced(c.reaches(device) ? 1 : 0, Op::sum) != (c.reaches(device) ? c.size() : 0))
-      return "the ranks differ in what they reach" + about;
+      return "reaches() differs between ranks" + about;
     try {
       const auto memory = c.allocate(64, device);
       if (!c.reaches(device)) return "memory that is not reached is given" + about;
