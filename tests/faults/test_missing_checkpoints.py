@@ -147,7 +147,7 @@ def a_finished_run_without_its_checkpoints_is_no_finished_run():
 
 @test
 def check_and_result_say_what_is_missing():
-    config = begun()
+    config = begun(storage_timeout=0.3)
     move_away(config, *names_of(config))
     job = run([TRAINRT, "check", "--config", config])
     check_refused(config, job, "had saved checkpoint_000001 (step 8)")

@@ -142,7 +142,7 @@ def a_function_that_throws_on_one_of_two_ranks_ends_the_step():
     check(job.code != 0, "it ends well", job)
     check("caught" not in job.out and "no more data" in job.err, "it is not said, or caught", job)
     logs = [(folder / f"mine/logs/rank-0000{rank}.log").read_text() for rank in (0, 1)]
-    equal([log.count(f"rank {rank} is told of rank 1: rank 1 on ") for rank, log in enumerate(logs)], [1, 1], "times that callbacks are told", job)
+    equal([log.count(f"rank {rank} is notified of rank 1: rank 1 on ") for rank, log in enumerate(logs)], [1, 1], "times that callbacks are told", job)
     text = (folder / "mine/error.txt").read_text()
     check("rank 1" in text, f"error.txt does not name the rank: {text}")
     check(re.search(r"thrown as std::runtime_error, at\n +#0 .*fits", text), f"error.txt does not say where: {text}")

@@ -1,5 +1,5 @@
-"""A minicluster of one test file's own: jobs, steps, and what Slurm says of them. If the test asks for it, and the machine allows it (root,
-iproute2), its nodes have a network, an address, a host name, a /dev/shm and a /tmp each; only the scratch folders are as outside."""
+"""A Slurm cluster on this machine for one test file. With own_networks, if the machine allows it (root, iproute2), each node has its own
+network, address, host name, /dev/shm and /tmp; only the scratch folders are shared with the host."""
 import os
 import re
 import shlex
@@ -12,11 +12,11 @@ from harness import (BUILD, SOURCE, TRAINRT, Failure, Job, check, environment_of
                      scratch_root, skip, wait_until)
 
 _SCRIPT = SOURCE / "slurm/minicluster/minicluster"
-_NAME = "test-{}-{}"  # and the pid of the test
+_NAME = "test-{}-{}"  # name of the test and its pid
 
 
 def _sweep():
-    """Ends the clusters of tests that were killed before they could."""
+    """Removes the clusters of tests that were killed."""
     temporary = os.environ.get("TMPDIR", "/tmp")
     homes = {os.environ.get("MINICLUSTER_HOME", ""), f"{temporary}/minicluster-{os.getuid()}", f"/tmp/minicluster-{os.getuid()}"} - {""}
     for state in (path for home in homes for path in Path(home).glob(_NAME.format("*", "*"))):
@@ -26,17 +26,17 @@ def _sweep():
 
 
 class Cluster:
-    """Up after `up`; `down` in any case."""
+    """A cluster that up() starts and down() removes. down() must be called in any case."""
 
     def __init__(self, name):
         self.name = _NAME.format(name, os.getpid())
         self.env = {}
-        self.shared_network = ""  # why the nodes have no network of their own; "" if they do
+        self.shared_network = ""  # why the nodes share the network of this machine; "" if they have their own
 
     def up(self, nodes=3, *options, own_networks=False):
         missing = [program for program in ("srun", "slurmctld", "munged") if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")]
         if missing:
-            skip(f"Slurm is not there: {', '.join(missing)} (packages slurm-wlm, munge)")
+            skip(f"Slurm not found: {', '.join(missing)} (packages slurm-wlm, munge)")
         _sweep()
         network = ["--network", "auto" if own_networks else "shared", *(word for path in (scratch_root(), BUILD, SOURCE) for word in ("--share", path))]
         done = subprocess.run([_SCRIPT, "up", str(nodes), "--name", self.name, "--wait", "120", *network, *options], capture_output=True, text=True,
@@ -54,7 +54,7 @@ class Cluster:
     # ---- nodes ----
 
     def kill_node(self, node, with_processes):
-        """kill -9 of its slurmd; with all processes of jobs on it (a node that lost its power), or without (one off the network)."""
+        """Kills the slurmd of a node, with the processes of all jobs on it (as a node that lost its power) or without (as a node off the network)."""
         self._daemon("kill", node)
         if with_processes:
             kill(self.processes_on(node))
@@ -65,13 +65,13 @@ class Cluster:
             skip(f"the nodes have no networks of their own: {self.shared_network}")
 
     def enter(self, node, *command):
-        """Runs a command in the namespaces of a node; its output."""
+        """Runs a command in the namespaces of a node and returns its output."""
         done = subprocess.run([_SCRIPT, "enter", "--name", self.name, node, *command], capture_output=True, text=True, timeout=60)
         check(done.returncode == 0, f"on {node}, {command}: exit {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
 
     def address(self, node):
-        """Of a node, as slurm.conf has it."""
+        """Returns the address of a node in slurm.conf."""
         return re.search(rf"^NodeName={node} .*NodeAddr=(\S+)", Path(self.env["SLURM_CONF"]).read_text(), re.M)[1]
 
     def start_node(self, node):
@@ -82,7 +82,7 @@ class Cluster:
         check(done.returncode == 0, f"minicluster {command} {node}: exit {done.returncode}: {done.stdout}{done.stderr}")
 
     def processes_on(self, node):
-        """pids of the jobs' processes on a node, and of the slurmstepd's above them, those first."""
+        """Returns the pids of the jobs' processes on a node and of their slurmstepd processes, which come first."""
         own = [pid for pid in processes_with(f"SLURMD_NODENAME={node}") if environment_of(pid).get("SLURM_CONF") == self.env["SLURM_CONF"]]
         above = {parent for parent in map(parent_of, own) if name_of_process(parent).startswith("slurmstepd")}
         return [*above, *own]
@@ -98,14 +98,14 @@ class Cluster:
         return job
 
     def call(self, *command, timeout=30):
-        """A Slurm command, its output."""
+        """Runs a Slurm command and returns its output."""
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **self.env})
         return done.stdout + done.stderr
 
     # ---- batch jobs ----
 
     def sbatch(self, arguments, *words, script="train.sbatch", srun_args="", partition="main", cwd=None):
-        """jobs/train.sbatch with a config and overrides, or another script of jobs with its words."""
+        """Submits jobs/train.sbatch with a config and overrides, or another script with its arguments, and returns the job."""
         output = scratch("sbatch") / "out"
         job = run(["sbatch", "--parsable", "-p", partition, f"--output={output}", *arguments, SOURCE / "jobs" / script, *words], cwd=cwd,
                   env={**self.env, "TRAINRT": TRAINRT, "TRAINRT_JOBS": SOURCE / "jobs", "TRAINRT_SRUN_ARGS": srun_args})
@@ -140,14 +140,14 @@ class BatchJob:
         return False
 
     def hurry(self):
-        """A requeued job waits for its old credentials to expire; as soon as it is pending it may start in 2 s."""
+        """Lets a pending job start in 2 s; a requeued job would wait until its old credentials expire. Asks Slurm at most every 3 s."""
         job = self.show()
         if job.get("JobState") == "PENDING" and time.monotonic() > self._asked + 3:
             self._asked = time.monotonic()
             self.cluster.call("scontrol", "update", f"JobId={self.id}", "StartTime=now+2")
 
     def wait_for_state(self, *states, timeout=60):
-        """Hurries it along; returns the state."""
+        """Waits for one of the states, hurrying the job meanwhile, and returns the state."""
         found = [""]
 
         def reached():
@@ -161,7 +161,7 @@ class BatchJob:
         return found[0]
 
     def wait_for_restart(self, count, timeout=60):
-        """Until it runs for the so-manieth time after the first."""
+        """Waits until the job runs after its `count`th restart."""
         def restarted():
             job = self.show()
             if job.get("JobState") == "RUNNING" and int(job.get("Restarts", 0)) >= count:
@@ -176,12 +176,12 @@ class BatchJob:
         wait_until(lambda: re.search(pattern, self.text), timeout, f"{pattern!r} in the output of job {self.id}", self)
 
     def processes(self):
-        """pids of all that runs in it, on any node."""
+        """Returns the pids of all processes of the job on all nodes."""
         return [pid for pid in processes_with(f"SLURM_JOB_ID={self.id}") if environment_of(pid).get("SLURM_CONF") == self.cluster.env["SLURM_CONF"]]
 
     def ranks(self, program=TRAINRT):
-        """pids of its trainrt processes, or those of a program that is a rank itself, by rank; `trainrt supervise`, outside the step, is
-        none, nor is one that is about to become another program (vfork) and looks like its parent."""
+        """Returns the pids, by rank, of the trainrt processes of the job, or of programs that are ranks themselves. `trainrt supervise`, which
+        runs outside the step, and children between vfork and exec are left out."""
         rank_of = {}
         for pid in self.processes():
             env = environment_of(pid)

@@ -1,7 +1,7 @@
-"""What the end-to-end tests share: the register of tests, programs in the background that never outlive the test, configs, and
-the comparison of runs bit for bit.
+"""Shared by all end-to-end tests: the register of tests, background programs that end with the test, configs, and the comparison of runs bit
+for bit.
 
-A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words only tests whose name holds one of them.
+A test file is run as `python3 tests/.../test_x.py BUILD_DIR [WORD ...]`; with words, only tests whose names contain one of them are run.
 """
 import atexit
 import fnmatch
@@ -25,35 +25,35 @@ FINISHED, USAGE, FAILED, STOPPED = 0, 64, 70, 75  # exit codes of trainrt
 
 
 class Failure(Exception):
-    """A promise was not kept."""
+    """A check failed."""
 
 
 class Skipped(Exception):
-    """The test cannot run here."""
+    """The test cannot run on this machine."""
 
 
 _tests = []
 
 
 def test(function):
-    """Registers a test under the promise that its name states."""
+    """Registers a test; its name states the promise that it checks."""
     _tests.append((function.__name__, function))
     return function
 
 
 def add_test(name, function, *arguments):
-    """The same for a test with arguments."""
+    """Registers a test with arguments under `name`."""
     _tests.append((name, lambda: function(*arguments)))
 
 
 def check(kept, why, job=None):
-    """`job`: the program whose last output belongs to the failure."""
+    """Raises Failure with the reason `why` unless `kept`. The last output of `job` is added."""
     if not kept:
         raise Failure(why + (f"\n{job.tail()}" if job is not None else ""))
 
 
 def raises(kind, *words, of):
-    """The call raises it, with those words."""
+    """Checks that `of()` raises an error of type `kind` whose message contains all words, and returns the error."""
     try:
         of()
     except kind as error:
@@ -72,7 +72,7 @@ def skip(reason):
 
 
 def main(setup=None, teardown=None):
-    """Runs the tests and exits. `setup` may skip all of them; `teardown` runs in any case."""
+    """Runs the chosen tests and exits. `setup` may skip all of them; `teardown` is always called."""
     sys.stdout.reconfigure(line_buffering=True)
     words = sys.argv[2:]
     chosen = [(name, function) for name, function in _tests if not words or any(word in name for word in words)]
@@ -138,13 +138,13 @@ BUILD = Path(sys.argv[1]).resolve()
 TRAINRT = str(BUILD / "trainrt")
 MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
 
-# All processes of a test carry it in their environment: that is how the last of them is found, whatever session it is in.
+# A variable in the environment of all processes of a test, by which they are found in any session.
 _TOKEN = f"TRAINRT_TEST={os.getpid()}.{time.time_ns()}"
 _scratch = None
 
 
 def scratch_root():
-    """The directory that all of scratch() lies in. It goes when the tests end; TRAINRT_KEEP keeps it."""
+    """Returns the parent directory of all scratch(). It is removed when the tests end, unless TRAINRT_KEEP is set."""
     global _scratch
     if _scratch is None:
         _scratch = Path(tempfile.mkdtemp(prefix="trainrt-" + Path(sys.argv[0]).stem + "-"))
@@ -154,17 +154,17 @@ def scratch_root():
 
 
 def scratch(name=""):
-    """A new directory in scratch_root()."""
+    """Makes a new directory in scratch_root() and returns it."""
     return Path(tempfile.mkdtemp(prefix=(name or "t") + "-", dir=scratch_root()))
 
 
 def put_scratch_into(folder):
-    """Directories that scratch() makes from now on lie in `folder`; none has been made yet."""
+    """Makes scratch() use `folder`. Must be called before the first scratch()."""
     tempfile.tempdir = str(folder)
 
 
 def program_file(text, name="program.py"):
-    """An executable file of that text, in a new directory."""
+    """Writes an executable file in a new directory and returns its path."""
     path = scratch("program") / name
     path.write_text(text)
     path.chmod(0o755)
@@ -175,7 +175,7 @@ def program_file(text, name="program.py"):
 
 
 def processes_with(token):
-    """Living processes (zombies are not) that started with `token` in their environment."""
+    """Returns the pids of living processes, without zombies, that have `token` in their environment."""
     found = []
     wanted = token.encode()
     for entry in os.listdir("/proc"):
@@ -200,7 +200,7 @@ def environment_of(pid):
 
 
 def parent_of(pid):
-    """0 if there is no such process."""
+    """Returns the pid of the parent, or 0 if the process does not exist."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return int(file.read().rsplit(b")", 1)[1].split()[1])
@@ -209,7 +209,7 @@ def parent_of(pid):
 
 
 def name_of_process(pid):
-    """Its command line, or "" if there is none."""
+    """Returns the command line of a process, or "" if the process does not exist."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
@@ -217,7 +217,7 @@ def name_of_process(pid):
 
 
 def is_stopped(pid):
-    """By SIGSTOP."""
+    """Returns whether the process is stopped by SIGSTOP."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rsplit(b")", 1)[1].split()[0] == b"T"
@@ -234,7 +234,7 @@ def kill(pids, signal_number=signal.SIGKILL):
 
 
 def _end_processes(token):
-    """Kills them, also those that they start meanwhile; returns the command lines of those that were there."""
+    """Kills all processes with `token`, including those that start meanwhile, and returns their command lines."""
     killed = []
     for _ in range(100):
         pids = processes_with(token)
@@ -251,9 +251,9 @@ def _end_processes(token):
 
 
 def _clean_environment():
-    """Without what would steer trainrt or a launcher if the tests themselves run in a job."""
+    """Returns the environment without the variables that would affect trainrt or a launcher if the tests run in a job."""
     found = {key: value for key, value in os.environ.items() if not re.match(r"SLURM|SBATCH_|SRUN_|PMI|OMPI_|TRAINRT_|HYDRA_", key)}
-    return {**found, "XDG_STATE_HOME": scratch_root() / "state", "XDG_CONFIG_HOME": scratch_root() / "config"}  # not those of who runs the tests
+    return {**found, "XDG_STATE_HOME": scratch_root() / "state", "XDG_CONFIG_HOME": scratch_root() / "config"}  # a user's own settings must not affect the tests
 
 
 _running = []
@@ -261,7 +261,7 @@ _job_numbers = itertools.count(1)  # tests may start jobs from several threads
 
 
 class Job:
-    """A program in the background with its output in files. It ends at the latest with the test."""
+    """A program in the background whose output is written to files. It is killed at the end of the test."""
 
     def __init__(self, command, env=None, cwd=None, trainrt=TRAINRT):
         self.token = f"TRAINRT_JOB={next(_job_numbers)}.{_TOKEN}"
@@ -293,7 +293,7 @@ class Job:
         return self.process.poll() is not None
 
     def wait(self, timeout=60):
-        """Its exit code; a Failure if it takes longer."""
+        """Waits for the end and returns the exit code. Raises Failure after `timeout` seconds."""
         try:
             code = self.process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -304,7 +304,7 @@ class Job:
         return code
 
     def end(self):
-        """Kills what is left of it."""
+        """Kills the processes of the job that are still running."""
         _end_processes(self.token)
         if self.process.poll() is None:
             self.process.kill()
@@ -313,8 +313,8 @@ class Job:
             _running.remove(self)
 
     def ranks(self):
-        """pid by rank of the trainrt processes of this job that live now. One that is about to become another program (vfork) looks like
-        its parent, and what `trainrt -n` starts the ranks from has no rank."""
+        """Returns the pids of the running trainrt processes of this job by rank. The process of `trainrt -n` that starts the ranks has no
+        rank, and a child between vfork and exec looks like its parent; both are left out."""
         rank_of = {}
         for pid in processes_with(self.token):
             try:
@@ -329,19 +329,19 @@ class Job:
         return {rank or 0: pid for pid, rank in rank_of.items() if rank_of.get(parent_of(pid), -1) != rank}
 
     def wait_for_ranks(self, count, timeout=30):
-        """pid by rank, once that many run."""
+        """Waits until `count` ranks run and returns their pids by rank."""
         found = {}
 
         def all_there():
             found.clear()
-            found.update(self.ranks())  # one look: the next may miss a process that is busy just then
+            found.update(self.ranks())  # one scan: another could miss a process that is busy
             return len(found) == count or self.ended()
 
         wait_until(all_there, timeout, f"{count} ranks to start", self)
         return found
 
     def wait_for(self, pattern, timeout=30):
-        """Until its output matches, or a Failure."""
+        """Waits until the output matches `pattern`. Raises Failure on timeout or if the job ends first."""
         wait_until(lambda: re.search(pattern, self.out + self.err) or self.ended(), timeout, f"the output {pattern!r}", self)
         check(re.search(pattern, self.out + self.err), f"it ended without {pattern!r} (exit {self.process.returncode})", self)
 
@@ -354,16 +354,16 @@ def wait_until(condition, timeout, what, job=None):
 
 
 def run(command, timeout=60, **options):
-    """Runs to the end: the job with `code`."""
+    """Runs a command to its end and returns the job, with its exit code in `code`."""
     job = Job(command, **options)
     job.code = job.wait(timeout)
     return job
 
 
 def ranks_command(ranks, config, *words, first_env=None, other_env=None):
-    """mpiexec with so many ranks; `first_env`: variables of rank 0 alone; `other_env`: of all but rank 0."""
+    """Returns an mpiexec command. `first_env`: variables of rank 0 only; `other_env`: of all other ranks."""
     if MPIEXEC is None:
-        skip("mpiexec.mpich is not there (package mpich)")
+        skip("mpiexec.mpich not found (package mpich)")
     program = [TRAINRT, "--config", str(config), *words]
     if not first_env and not other_env:
         return [MPIEXEC, "-n", str(ranks), *program]
@@ -386,7 +386,7 @@ def run_ranks(ranks, config, *words, timeout=60, **options):
 
 
 def own_mount(path, options="mode=755"):
-    """A command prefix: with an empty file system of its own at `path`, which nobody else sees. Options: of a tmpfs."""
+    """Returns a command prefix that mounts an empty tmpfs at `path` for that command only. `options`: mount options of the tmpfs."""
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
         skip("needs root and mount namespaces")
     return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o {options} none {path} && exec \"$@\"", "sh"]
@@ -396,7 +396,7 @@ def own_mount(path, options="mode=755"):
 
 
 def write_config(path, sections):
-    """{"loop": {"epochs": 3}} as an INI file."""
+    """Writes sections such as {"loop": {"epochs": 3}} as an INI file and returns its path."""
     lines = []
     for section, keys in sections.items():
         lines.append(f"[{section}]")
@@ -406,7 +406,8 @@ def write_config(path, sections):
 
 
 def linear_config(folder, name, loop=None, data=None, checkpoint=None, storage=None, **sections):
-    """A run of `linear` with its run directory in folder/runs; returns the config's path. Its data are synthetic, unless `data` has a format."""
+    """Writes the config of a run of `linear` with its run directory in folder/runs, and returns its path. The data is synthetic unless `data`
+    has a format."""
     data = {**({} if "format" in (data or {}) else {"format": "synthetic", "samples": 512, "features": 8}), "shuffle": True, **(data or {})}
     return write_config(Path(folder) / f"{name}.ini", {
         "run": {"name": name, "storage_path": storage or Path(folder) / "runs", "seed": 5},
@@ -423,7 +424,7 @@ def run_dir_of(config):
 
 
 def reports(run_dir):
-    """The lines of result.json. The last one may be cut while a run is under way."""
+    """Returns the complete lines of result.json. The last line of a running run may be incomplete."""
     try:
         text = (Path(run_dir) / "result.json").read_text()
     except FileNotFoundError:
@@ -451,7 +452,7 @@ def run_state(run_dir):
 
 
 def check_iterations(run_dir, count=None):
-    """1..n, none missing and none twice, in the log of record and in what is derived from it."""
+    """Checks that result.json, progress.csv and metrics.h5 have the iterations 1 to n, each once."""
     rows = reports(run_dir)
     numbers = [row["_training_iteration"] for row in rows]
     check(numbers == list(range(1, len(numbers) + 1)), f"iterations in result.json are not 1..n: {numbers}")
@@ -466,7 +467,7 @@ def check_iterations(run_dir, count=None):
 
 
 def reported_metrics(run_dir):
-    """What the train function reported: every key that does not start with '_'. Floats as their bits."""
+    """Returns the metrics that the train function reported: keys that do not start with '_', floats as hexadecimal text."""
     return [{key: value.hex() if isinstance(value, float) else value for key, value in row.items() if not key.startswith("_")}
             for row in reports(run_dir)]
 
@@ -476,7 +477,7 @@ def checkpoints(run_dir):
 
 
 def read_checkpoint(directory):
-    """Every tensor and value of a checkpoint as (type, shape, bytes) under its name, read through the links of state.h5."""
+    """Returns each tensor and value of a checkpoint as (type, shape, bytes) by name, read through the links of state.h5."""
     import h5py
     found = {}
 
@@ -496,12 +497,12 @@ def read_checkpoint(directory):
 
 
 def step_of_checkpoint(directory):
-    """As its manifest has it, whatever else of it is there."""
+    """Returns the step in the manifest of a checkpoint. Its other files may be missing."""
     return json.loads((Path(directory) / "manifest.json").read_text())["step"]
 
 
 def state_of(run_dir):
-    """What the newest checkpoint of a run holds."""
+    """Returns the content of the newest checkpoint of a run."""
     directories = checkpoints(run_dir)
     check(directories, f"{run_dir} has no checkpoint")
     return read_checkpoint(directories[-1])
@@ -512,7 +513,7 @@ def step_of(run_dir):
 
 
 def check_same_bits(run_dir, reference):
-    """Weights, optimizer, every other value, and every reported metric."""
+    """Checks that two runs have the same checkpoint content and the same reported metrics, bit for bit."""
     expected, found = state_of(reference), state_of(run_dir)
     check("model/weights" in expected or len(expected) > 8, f"{reference} holds no model: {sorted(expected)}")
     check(found.keys() == expected.keys(), f"other names: {sorted(found.keys() ^ expected.keys())}")
@@ -525,7 +526,7 @@ def check_same_bits(run_dir, reference):
 
 
 def listed(title):
-    """The plug-ins under that title of `trainrt list`, with their help: {name: help}."""
+    """Returns the plug-ins under a title of `trainrt list`, with their help by name."""
     part = next(part for part in run([TRAINRT, "list"]).out.split("\n\n") if part.startswith(title + "\n"))
     return dict(re.findall(r"^  ([\w.-]+) +(.*)$", part, re.M))
 
@@ -541,12 +542,12 @@ def is_file_of_a_sink(name):
 
 
 def logs_besides_signs(run_dir):
-    """Files in logs/ but those in which every attempt's ranks say what they are at."""
+    """Returns the files in logs/ except the status files of the ranks (ranks-attempt-N.jsonl)."""
     return [path.name for path in (Path(run_dir) / "logs").iterdir() if not re.fullmatch(r"ranks-attempt-\d{6}\.jsonl", path.name)]
 
 
 def check_no_debris(run_dir, keep=None):
-    """Only what belongs into a run directory that nobody works in; with num_to_keep = keep, no more checkpoints than that."""
+    """Checks that a run directory without a running attempt has no temporary files, and at most `keep` checkpoints."""
     run_dir = Path(run_dir)
     plain = {"run.json", "params.json", "result.json", "excluded_nodes.json", "mirror.json", "attempts", "artifacts", "logs"}
     left = [path.name for path in run_dir.iterdir() if path.name not in plain and not is_file_of_a_sink(path.name) and

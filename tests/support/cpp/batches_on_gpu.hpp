@@ -12,10 +12,10 @@
 
 namespace trainrt::test {
 
-/// Field x of the batches of one epoch of [data.train], as a rank saw it.
+/// Field x of the batches of one epoch of [data.train], as one rank received it.
 struct CopiedBatches {
   std::vector<std::size_t> hashes;   ///< per batch, of its bytes in host memory
-  bool arrived = true;               ///< the bytes on the GPU were those of the batch, for all batches
+  bool arrived = true;               ///< for all batches, the bytes on the GPU equal those of the batch
   double enqueue_s = 0, copy_s = 0;  ///< of the fastest copy: until the call returned, and until the bytes had arrived
 };
 

@@ -7,13 +7,13 @@
 
 namespace trainrt::test {
 
-/// What one rank has taken part in.
+/// Number of collectives in which one rank took part.
 struct Tally {
   std::int64_t reductions = 0;  ///< all_reduce, reduce_scatter
-  std::int64_t gathers = 0;     ///< all_gather: every rank hears from every other
+  std::int64_t gathers = 0;     ///< all_gather
   std::int64_t others = 0;      ///< broadcast, barrier
   std::int64_t maxima = 0;
-  std::int64_t gathered_bytes = 0;  ///< that gathers and broadcasts put into this rank's memory
+  std::int64_t gathered_bytes = 0;  ///< written to this rank's memory by gathers and broadcasts
 
   std::int64_t collectives() const { return reductions + gathers + others + maxima; }
   friend Tally operator-(Tally a, const Tally& b) {

@@ -15,7 +15,8 @@
 
 namespace trainrt::test {
 
-/// What is held against the CPU's results: the same bits, or, for sums of floats in another order, nearly the same numbers.
+/// How results are compared with those of the CPU: exact = the same bits; near = within tolerance(), for sums in another
+/// order.
 enum class Sums { exact, near };
 
 template <class T>
@@ -46,7 +47,7 @@ inline double number(DType dtype, const char* at) {
   return from_bf16(load(std::uint16_t{}));
 }
 
-/// Relative to the largest of the numbers: the rounding of so many sums.
+/// Returns the allowed rounding error of a sum, relative to the largest value.
 inline double tolerance(DType dtype) {
   if (dtype == DType::f64) return 1e-13;
   if (dtype == DType::f32) return 1e-5;
@@ -146,7 +147,8 @@ class DeviceContract {
     return findings;
   }
 
-  /// On the host and on the GPU by turns, and waited for in another order; what is in memory was enqueued just before.
+  /// Starts collectives on host and GPU memory alternately and waits for them in another order. The copies into GPU memory
+  /// are enqueued just before.
   std::string in_flight() {
     std::vector<std::unique_ptr<OnGpu>> memories;
     std::vector<std::vector<float>> on_host(20, std::vector<float>(333, static_cast<float>(c_.rank())));

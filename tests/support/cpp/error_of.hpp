@@ -6,7 +6,7 @@
 
 namespace trainrt::test {
 
-/// The message of the Error that `work` throws; "" if it throws none.
+/// Returns the message of the Error that `work` throws, or "" if it does not throw.
 inline std::string error_of(const std::function<void()>& work) {
   try {
     work();

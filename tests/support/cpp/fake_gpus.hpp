@@ -20,16 +20,16 @@
 
 namespace trainrt::test {
 
-/// What a stream's handle() is with FakeGpus: other fakes put work into the stream with it.
+/// The handle() of a stream of FakeGpus, by which other fakes enqueue work on the stream.
 class FakeQueue {
  public:
   virtual ~FakeQueue() = default;
   virtual void enqueue(std::function<void()> work) = 0;
-  virtual std::byte* behind(const void* address) = 0;  ///< the bytes that device memory stands for
+  virtual std::byte* behind(const void* address) = 0;  ///< host memory that holds the bytes of device memory
 };
 
-/// GPUs that are threads. Their memory has addresses that nobody may touch: whoever takes it for memory of the host
-/// crashes. Each piece of work comes late, so that who does not wait reads what was there before.
+/// GPUs that are threads. Their memory has protected addresses: code that uses it as host memory crashes. All work is
+/// delayed, so that code that does not wait reads the previous bytes.
 class FakeGpus : public device::Runtime {
  public:
   explicit FakeGpus(int count = 1, std::chrono::microseconds delay = std::chrono::microseconds(200))
@@ -95,7 +95,7 @@ class FakeGpus : public device::Runtime {
     return std::make_unique<FakeStream>(*this, defaults_.at(static_cast<std::size_t>(gpu)));
   }
 
-  /// The bytes behind device memory.
+  /// Returns the host memory that holds the bytes of device memory.
   std::byte* behind(const void* address) {
     const std::lock_guard lock(mutex_);
     const auto found = memory_.upper_bound(static_cast<const std::byte*>(address));
@@ -241,7 +241,7 @@ class FakeGpus : public device::Runtime {
     for (auto& queue : queues) device::wait_within(*FakeStream(*this, queue).record(), 30);
   }
 
-  // --- the reduction, as its contract says it ---------------------------------------------------------------------------
+  // --- the reduction, in the order of its contract ----------------------------------------------------------------------
 
   template <class T>
   static T tree(const std::function<T(int)>& value, Op op, int first, int width, int ranks) {

@@ -19,7 +19,7 @@ inline std::string png_2x3() {
       "881c040000313303ef9ed3a8230000000049454e44ae426082");
 }
 
-/// The same, without loss.
+/// The same image as lossless WebP.
 inline std::string webp_2x3() {
   return bytes_of_hex(
       "5249464642000000574542505650384c350000002f024000002f40986db439dc7bfe96a7212420741ffc7f8920db6617a9bfe5e73fe0cf78"

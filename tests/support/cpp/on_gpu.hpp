@@ -8,14 +8,16 @@
 
 namespace trainrt::test {
 
-/// Gets bytes out of a GPU's memory, after all that its default stream has been given, and waits.
+/// Copies bytes from a GPU's memory to the host after all work that is enqueued on its default stream, and waits for the
+/// copy.
 inline void get(device::Runtime& gpus, int gpu, void* to, const void* from, std::size_t bytes) {
   const auto stream = gpus.default_stream(gpu);
   if (bytes > 0) stream->to_host(to, from, bytes);
   if (!device::wait_within(*stream->record(), 30)) throw Error("a copy from the GPU has come to a halt");
 }
 
-/// Memory of a GPU with some bytes in it. Copies are enqueued on the default stream; only bytes() waits.
+/// Memory of a GPU that is filled with `bytes`. Copies are enqueued on the default stream; only bytes() and the destructor
+/// wait.
 class OnGpu {
  public:
   OnGpu(device::Runtime& gpus, int gpu, std::string bytes)

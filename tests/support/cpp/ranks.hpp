@@ -10,8 +10,8 @@
 
 namespace trainrt::test {
 
-/// Runs `rank_main` on `size` ranks that are threads, and rethrows the first rank's exception, once all have ended.
-/// Catch2's macros are not thread-safe: assert on what the ranks return or leave behind, or under a mutex.
+/// Runs `rank_main` on `size` ranks, each a thread, and rethrows the exception of the lowest rank after all have returned.
+/// Catch2's macros are not thread-safe: use them after the call, or under a mutex.
 inline void run_launched(int size, const std::function<void(launch::Launch&)>& rank_main, double timeout_seconds = 20) {
   const auto group = std::make_shared<comm::ThreadGroup>(size, timeout_seconds);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(size));

@@ -15,14 +15,15 @@
 
 namespace trainrt::test {
 
-/// What rank 0 took part in for one operation of a run.
+/// The collectives and the time of one operation of a run on rank 0.
 struct Operation {
   Tally tally;
   double seconds = 0;
 };
 
-/// Waits that follow each other in one collective of that many ranks, at most: the longest path through the tree of sums
-/// (tree.hpp; MPI's broadcasts and barriers are no deeper), and two for coming and leaving. A gather is one wait for all.
+/// Returns the maximum number of successive waits in one collective of `ranks` ranks: the longest path through the tree of
+/// sums (tree.hpp), which MPI's broadcasts and barriers do not exceed. rounds_of() adds two waits for entering and leaving;
+/// a gather waits once.
 inline std::int64_t tree_depth(int ranks) {
   std::vector<std::int64_t> depth(static_cast<std::size_t>(ranks));
   for (const auto& step : comm::tree_steps(ranks)) {
@@ -35,14 +36,14 @@ inline std::int64_t rounds_of(const Tally& tally, int ranks) {
   return (tally.reductions + tally.maxima + tally.others) * (2 + tree_depth(ranks)) + tally.gathers * 3;
 }
 
-/// What is saved: replicated tensors, and so many sharded ones and ones of each rank's own.
+/// Numbers of saved tensors: `replicated` replicated ones, `of_ranks` per-rank ones and `of_ranks` sharded ones.
 struct Tensors {
   int replicated = 0;
   int of_ranks = 0;
 };
 
-/// Two attempts of a run of ranks that are threads, a few to a node: what rank 0 does for each operation, counted in the
-/// last attempt. The run directory is made inside `folder`.
+/// Runs two attempts with ranks that are threads, `ranks_of_a_node` to a node, and counts the operations of rank 0 in the
+/// second. The run directory is made inside `folder`.
 class ScaleRun {
  public:
   static constexpr int ranks_of_a_node = 8;
@@ -66,11 +67,11 @@ class ScaleRun {
     set("checkpoint.every", "1000000 reports");
     set("checkpoint.io_threads", "1");                       // the threads of all ranks are in one process
     set("checkpoint.layout", "rank");                        // the most files, and indices of one rank each
-    set("loop.num_epochs", attempt == "first" ? "1" : "2");  // a run that is asked for more epochs goes on
+    set("loop.num_epochs", attempt == "first" ? "1" : "2");  // the second attempt continues the run
     return config::make_run_spec(options);
   }
 
-  /// Threads that say that they are on several nodes.
+  /// Threads that report to be on several nodes.
   class Nodes : public comm::ThreadLaunch {
    public:
     Nodes(const std::shared_ptr<comm::ThreadGroup>& group, int rank) : ThreadLaunch(group, rank) {

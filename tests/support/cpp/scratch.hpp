@@ -7,7 +7,7 @@
 
 namespace trainrt::test {
 
-/// A directory of its own, gone at the end.
+/// A new temporary directory, which the destructor removes with its content.
 class Scratch {
  public:
   Scratch() : path_((std::filesystem::temp_directory_path() / "trainrt-test-XXXXXX").string()) {

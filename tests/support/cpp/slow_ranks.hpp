@@ -9,10 +9,10 @@
 
 namespace trainrt::test {
 
-/// A rank of four that sleeps as long as its work would take, and may take longer than the others in some of it.
+/// One of four ranks that sleep instead of working. One rank may be slower than the others in one kind of work.
 class SleepingRank {
  public:
-  /// What a rank does in each step, in ms, and what is planted on one rank.
+  /// Milliseconds of each kind of work per step, and the additional time of one rank.
   struct Plan {
     std::map<watch::Work, double> work = {
         {watch::Work::input, 1}, {watch::Work::forward, 1.5}, {watch::Work::backward, 1.5}, {watch::Work::save, 10}};

@@ -6,7 +6,8 @@
 
 namespace trainrt::test {
 
-/// A header of ustar and its content, both padded. `size`: what the header promises, if it lies.
+/// Returns a ustar header and its content, both padded to blocks. `size`: a wrong size in bytes to write to the header; -1:
+/// the true one.
 inline std::string tar_entry(const std::string& name, const std::string& content, char type = '0', long long size = -1,
                              const std::string& prefix = "") {
   std::string header(512, '\0');

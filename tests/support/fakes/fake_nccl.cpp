@@ -33,7 +33,7 @@ struct Group {
 std::mutex groups_mutex;
 std::map<std::string, std::shared_ptr<Group>> groups;
 std::atomic<int> next_id{1};
-std::atomic<int> broken{0};  // what every communicator reports
+std::atomic<int> broken{0};  // the error that every communicator reports
 
 std::size_t size_of(Type type) {
   switch (type) {
@@ -102,7 +102,7 @@ void reduce(std::vector<Bytes>& inputs, Bytes& out, Type type, RedOp op) {
   }
 }
 
-/// What a call does in its turn on the stream: first it gives, then, when all of its group have given, it takes.
+/// One call on the stream: `give` posts its data; `take` runs after all ranks of the group have posted.
 struct Work {
   std::function<void(trainrt::test::FakeQueue&)> give, take;
 };
@@ -251,7 +251,7 @@ FAKE Result ncclCommGetAsyncError(Comm* comm, Result* result) {
 FAKE const char* ncclGetErrorString(Result result) {
   return result == Result::remote_error ? "remote process exited or there was a network error" : "some error";
 }
-FAKE const char* ncclGetLastError(Comm*) { return "the fake was told to fail"; }
+FAKE const char* ncclGetLastError(Comm*) { return "the fake fails on request"; }
 
 FAKE Result ncclAllReduce(const void* from, void* to, std::size_t count, Type type, RedOp op, Comm* comm, void* stream) {
   return reduce_to(from, to, count, type, op, comm, stream, true);

@@ -1,5 +1,5 @@
 // A libnvidia-ml.so.1 for tests: two GPUs of 250 W; this process computes on the first, process 1 on the second, which does not
-// tell its energy.
+// report its energy.
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,20 +1,20 @@
 // Makes chosen system calls of a program fail, slow or short, or counts them: LD_PRELOAD=.../fault_shim.so. Tests only.
 //
-// TRAINRT_FAULTS = RULE[,RULE]...      RULE = FUNCTION:WHAT[:PATHPART[:AFTER[:COUNT]]]
+// TRAINRT_FAULTS = RULE[,RULE]...      RULE = FUNCTION:FAULT[:PATHPART[:AFTER[:COUNT]]]
 //   FUNCTION  open openat openat2 read pread write pwrite fsync fdatasync close rename renameat renameat2 link linkat mkdir
 //             mkdirat unlink unlinkat rmdir fallocate ftruncate flock stat lstat fstat fstatat access opendir readdir; a name
-//             stands for its ...64 too, and "open", "rename", "link", "mkdir", "unlink", "lstat" for their ...at forms (and openat2, renameat2).
-//   WHAT      an errno by name (the call is not made, but a close is); EINTR: the thread's next try passes;
-//             short: half of the bytes; slow=MS: first sleeps so long; end: a readdir says that there are no more names.
-//   PATHPART  stands in the path (of the descriptor; either path of a rename), at its end if it ends with '$'; empty: any.
-//   AFTER     so many matching calls pass first (0).  COUNT: so many are hit then (all).
+//             includes its ...64 form, and "open", "rename", "link", "mkdir", "unlink", "lstat" for their ...at forms (and openat2, renameat2).
+//   FAULT     an errno by name (the call is not made, but a close is); EINTR: the thread's next try passes;
+//             short: half of the bytes; slow=MS: sleeps for MS milliseconds first; end: a readdir returns no more names.
+//   PATHPART  a part of the path (of the descriptor; either path of a rename), at its end if it ends with '$'; empty: any.
+//   AFTER     number of matching calls that pass first (0).  COUNT: number of calls that are hit then (all).
 //   pwrite:ENOSPC:shard-:3:1,fsync:slow=200
 // TRAINRT_COUNT_CALLS = FILE: when the process exits (not by _exit), FILE has a line "NAME COUNT" for each function; %p in
 // FILE is the pid.
 // TRAINRT_COUNT_PATH: counts only calls whose path contains it.
 //
 // An open with O_PATH is the lookup that every call by a path makes: it is not counted, and only rules for openat2 hit it.
-// What the C library calls inside itself (fopen, std::fstream, getdents) passes unseen. A rule that cannot be read ends the
+// Calls inside the C library (fopen, std::fstream, getdents) are not seen. A rule that cannot be read ends the
 // process with 97.
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -155,7 +155,7 @@ __attribute__((destructor)) static void end(void) { write_counts(); }
 // --- the decision ------------------------------------------------------------------------------------------------------
 struct call {
   enum function function;
-  int fd, other_fd;          // what it works on, or what relative paths start at; -1: none
+  int fd, other_fd;          // the file, or the directory that relative paths start from; -1: no descriptor
   const char *path, *other;  // its path arguments
   size_t *bytes;             // how many it moves
   bool *ended;               // a listing is at its end
@@ -201,7 +201,7 @@ static void sleep_ms(int ms) {
   while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
 }
 
-// Direct I/O takes whole sectors only.
+// Direct I/O requires multiples of a sector.
 static size_t half_of(size_t bytes) { return bytes >= 1024 ? bytes / 2 / 512 * 512 : bytes > 1 ? bytes / 2 : bytes; }
 
 /// The errno that this call is to fail with; 0: let it pass.

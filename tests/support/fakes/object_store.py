@@ -1,6 +1,5 @@
-"""A small object store that speaks as S3 does, in this process or as a program of its own, and that misbehaves if it is told to. It
-verifies signatures (AWS Signature Version 4) and the digests of what is sent by itself, so that a wrong request is refused here as it
-would be there.
+"""An object store with the protocol of S3, in this process or as a program, which can be made to fail. It verifies signatures (AWS
+Signature Version 4) and digests with its own code, so that it refuses a wrong request as a real store would.
 
 As a program, `python3 object_store.py FOLDER PORT_FILE`: a bucket is a folder in FOLDER.
 """
@@ -26,7 +25,7 @@ class Refused(Exception):
 
 
 class Parted(bytes):
-    """What came in so many parts: its ETag ends with their number."""
+    """The content of a multipart upload: its ETag ends with the number of parts."""
     parts = 0
 
 
@@ -36,7 +35,7 @@ def etag_of(data):
 
 
 def signature(secret, method, path, query, headers, signed, payload, scope, stamp):
-    """As Amazon's guide computes it."""
+    """Returns the signature of a request, computed as in Amazon's guide."""
     pairs = sorted(tuple(pair.partition("=")[::2]) for pair in query.split("&") if pair)
     canonical = "\n".join([method, path, "&".join(f"{name}={value}" for name, value in pairs)]
                           + [f"{name}:{' '.join(headers[name].split())}" for name in signed] + ["", ";".join(signed), payload])
@@ -48,7 +47,8 @@ def signature(secret, method, path, query, headers, signed, payload, scope, stam
 
 
 class Store:
-    """Buckets are dictionaries. `faults`: functions (handler, method, key) -> a word of FAULTS or None, asked in turn."""
+    """The store. Buckets are dictionaries of bytes by key. `faults`: functions (handler, method, key) that return a name of FAULTS or None; they
+    are called in order for each request."""
 
     def __init__(self, anonymous=False, token=None, region="us-east-1", page=1000, folder=None, key=KEY, secret=SECRET):
         self.anonymous, self.token, self.region, self.page, self.folder = anonymous, token, region, page, folder
@@ -68,7 +68,7 @@ class Store:
         return f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def environment(self):
-        """What programs need to find it."""
+        """Returns the environment variables by which programs find the store."""
         own = {"AWS_ENDPOINT_URL": self.url, "AWS_REGION": self.region, "NO_PROXY": "*", "no_proxy": "*",
                "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent", "AWS_CONFIG_FILE": "/nonexistent"}
         if not self.anonymous:
@@ -115,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
         except (ConnectionError, TimeoutError):
             pass
 
-    # ---- who asks ------------------------------------------------------------------------------------------------------
+    # ---- authentication ------------------------------------------------------------------------------------------------
 
     def check_signature(self, path, query, body):
         given = self.headers.get("Authorization")
@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
         if payload not in (digest, "UNSIGNED-PAYLOAD"):
             raise Refused(400, "XAmzContentSHA256Mismatch")
         if body and payload != digest:
-            raise Refused(400, "MissingDigest", "what is sent is to be signed")
+            raise Refused(400, "MissingDigest", "the body must be signed")
         signed = fields["SignedHeaders"].split(";")
         expected = signature(self.store.secret, self.command, path, query, headers, signed, payload, scope, headers["x-amz-date"])
         if "host" not in signed or expected != fields["Signature"]:
@@ -272,7 +272,7 @@ class Handler(BaseHTTPRequestHandler):
             if fault == "stall":
                 time.sleep(30)
             return
-        if fault == "short":  # whole as HTTP sees it, and too short
+        if fault == "short":  # complete for HTTP, but too short
             part = part[:len(part) // 2]
         self.send(status, headers, part)
 
@@ -304,7 +304,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Folder(dict):
-    """A bucket of files that nobody changes, for what is large."""
+    """A bucket of files that do not change, for large objects."""
     cache = {}
 
     def __init__(self, path):

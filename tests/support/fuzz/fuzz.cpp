@@ -42,7 +42,7 @@ void MemoryFile::hold(std::string_view bytes) {
 
 std::string source_file(const std::string& path) {
   std::ifstream file(std::string(TRAINRT_SOURCE_DIR) + "/" + path, std::ios::binary);
-  require(file.good(), "the file for a seed is there");
+  require(file.good(), "the file of a seed was written");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -85,7 +85,7 @@ void run_warning(const std::string&) {}
 }  // namespace log
 }  // namespace trainrt
 
-/// `TARGET --write-seeds FOLDER` writes what the fuzzer begins with, instead of fuzzing.
+/// `TARGET --write-seeds FOLDER` writes the first inputs to files instead of fuzzing.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** words) {
   if (*count != 3 || std::string_view((*words)[1]) != "--write-seeds") return 0;
   trainrt::fuzz::write_seeds((*words)[2]);

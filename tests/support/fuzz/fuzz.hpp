@@ -8,35 +8,38 @@
 
 #include <trainrt/error.hpp>
 
-/// What a fuzz target defines: one file of tests/fuzz, one program. tests/support/fuzz/fuzz.cpp is the rest of it.
+/// The functions that a fuzz target (one file of tests/fuzz, one program) defines, and helpers, which are in
+/// tests/support/fuzz/fuzz.cpp.
 namespace trainrt::fuzz {
 
-/// Inputs to begin with: what trainrt itself writes, and what was found to be hard.
+/// Returns the first inputs: files that trainrt writes, and inputs that once failed.
 std::vector<std::string> seeds();
-/// Words that mutations put in.
+/// Returns words that mutations insert.
 std::vector<std::string> words();
-/// Hands the bytes to the code that reads them, and holds it to its promises. What it throws, or a signal, is a finding.
+/// Passes the bytes to the code that reads them and checks its contract. An exception that leaves this function, or a
+/// signal, is a finding.
 void read(const std::string& input);
 
-/// Ends the program with a finding if a promise is not kept.
+/// Ends the program with a finding unless `kept`.
 void require(bool kept, const char* promise);
 
-/// How long the message of an error may be: a page, and what it quotes of the input.
+/// Returns the maximum length of an error message in bytes: a page and the quoted input.
 std::size_t longest_message();
-/// Of a reader that promises no more than an exception.
+/// For readers whose contract allows any exception.
 using AnyException = std::exception;
 
-/// What `work` returns; nothing if it threw the error that its header promises. Any other exception is a finding.
+/// Returns the result of `work`, or nothing if it threw the error type that its header documents. Any other exception is a
+/// finding.
 template <class Promised = Error, class Work>
 auto unless_refused(Work work) -> std::optional<decltype(work())> try {
   return work();
 } catch (const Promised& error) {
-  require(std::strlen(error.what()) > 0, "an error says something");
+  require(std::strlen(error.what()) > 0, "the message of an error is not empty");
   require(std::strlen(error.what()) <= longest_message(), "the message of an error has a bounded length");
   return std::nullopt;
 }
 
-/// A file in memory, for readers that take a path. Each hold() replaces what is in it.
+/// A file in memory, for readers that take a path. Each hold() replaces its content.
 class MemoryFile {
  public:
   MemoryFile();
@@ -52,13 +55,13 @@ class MemoryFile {
   std::string path_;
 };
 
-/// A file of the source tree.
+/// Returns the content of a file of the source tree.
 std::string source_file(const std::string& path);
 
-/// A text of JSON, with that number in the place of the value of the first `"key": value`.
+/// Returns JSON text in which `number` replaces the value of the first `"key": value`.
 std::string with_number(std::string json, const std::string& key, const std::string& number);
 
-/// JSON nested so deep that code which walks it recursively runs out of stack.
+/// Returns JSON that is nested deeply enough to overflow the stack of a recursive reader.
 std::string deep_json();
 
 }  // namespace trainrt::fuzz

@@ -9,8 +9,8 @@
 
 namespace trainrt::fuzz {
 
-/// By way of a data format, as a run does it: looks at the file, opens it, and reads its first and its last sample. What it
-/// promises of them is held. Nothing if the file is refused.
+/// Reads a file by a data format as a run does: probes it, opens it, reads the first and the last sample, and checks them
+/// against the probe. Returns nothing if the file is refused.
 inline std::optional<data::FileContent> read_through(const data::Format& format, const data::DataFile& file, bool keep,
                                                      const std::vector<std::string>& keys = {}) {
   Options given;

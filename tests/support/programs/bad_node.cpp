@@ -1,5 +1,4 @@
-// A train function that is in trouble on the nodes that it is told: [loop] kill, crash, hang and slow are names of nodes,
-// or none.
+// A train function that fails or is slow on chosen nodes: [loop] kill, crash, hang and slow are names of nodes, or empty.
 //   g++ -shared -fPIC -std=c++20 -Iinclude bad_node.cpp -o libbad_node.so
 #include <chrono>
 #include <csignal>

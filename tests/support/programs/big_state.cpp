@@ -1,5 +1,4 @@
-// A train function whose State is as large as [loop] mebibytes, so that a checkpoint of it goes to a store in several
-// parts.
+// A train function with a State of [loop] mebibytes MiB, so that its checkpoints go to a store in several parts.
 //   g++ -shared -fPIC -std=c++20 -Iinclude big_state.cpp -o libbig_state.so
 #include <vector>
 

@@ -1,6 +1,6 @@
-// A train function that walks through several datasets at once, those that [loop] names has, and keeps of each what it has
-// seen, in its order: sample numbers and the bytes of all fields. The variable STOP_AFTER says after how
-// many steps of its own an attempt asks itself to stop: 0, before its first; the ranks agree on it within a step or two.
+// A train function that reads all datasets of [loop] names side by side and stores, per dataset and in order, the sample
+// numbers and the bytes of all fields. An attempt requests a stop after STOP_AFTER steps (an environment variable; 0:
+// before the first step); the ranks agree on the stop within two steps.
 #include <trainrt/trainrt.hpp>
 
 #include <csignal>

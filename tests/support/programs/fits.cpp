@@ -1,7 +1,7 @@
-// A program with its own main that calls fit() as its arguments say:
+// A program with its own main that calls fit():
 //   fits STORAGE NAME [workers=N] [then=NAME2] [throws=RANK [once=FILE]] [pause=MS] [failures=N] [KEY=VALUE ...]
-// once: it throws if FILE is not there, and makes it; a second call of fit() in the same process follows what is caught.
-// Other keys are RunConfig::settings.
+// once: throws only if FILE does not exist, and creates it. After an error, fit() is called a second time in the same
+// process. Other keys are RunConfig::settings.
 #include <trainrt/trainrt.hpp>
 #include <trainrt/where_thrown.hpp>
 
@@ -32,10 +32,10 @@ bool is_time() {
 
 [[gnu::noinline]] void find_no_more_data() { throw std::runtime_error("no more data"); }
 
-/// Says what it is told of a failure.
+/// Prints the failure that the callback is notified of.
 class Teller : public trainrt::Callback {
   void on_failure(const trainrt::RunFailure& failure) override {
-    std::printf("rank %d is told of rank %d: %s\n", failure.told_rank, failure.rank, failure.error.c_str());
+    std::printf("rank %d is notified of rank %d: %s\n", failure.told_rank, failure.rank, failure.error.c_str());
     std::fflush(stdout);
   }
 };

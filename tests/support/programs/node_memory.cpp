@@ -1,6 +1,6 @@
-// A train function that reads what it gets of the field `images` (the first byte of sample n is n modulo 251, of a text '0'
-// and n modulo 64 more), says how much memory all ranks have taken since it began, what they share counted once, and waits
-// to be killed if it is told to.
+// A train function that reads the field `images` (the first byte of sample n is n modulo 251; a text is '0' and n modulo 64
+// further characters), prints the memory that all ranks have allocated since the start, shared memory counted once, and on
+// request waits to be killed.
 #include <trainrt/trainrt.hpp>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-"""A script as people have it, which knows no trainrt: PyTorch's DistributedDataParallel on data that differs from rank to rank.
-argv[1]: a folder where each rank leaves what it found and its weights."""
+"""A script that does not use trainrt: PyTorch's DistributedDataParallel on data that differs from rank to rank.
+argv[1]: a folder to which each rank writes its environment and its weights."""
 import json
 import os
 import sys

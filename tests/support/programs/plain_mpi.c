@@ -1,4 +1,4 @@
-/* A plain MPI program, which knows no trainrt: argv[1] is a folder where each rank leaves what it found. */
+/* An MPI program that does not use trainrt. argv[1]: a folder to which each rank writes its results. */
 #include <mpi.h>
 #include <stdio.h>
 

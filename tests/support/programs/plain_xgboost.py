@@ -1,5 +1,5 @@
-"""A script as people have it under dmlc-submit, which knows no trainrt: XGBoost on data that is split over the workers.
-argv[1]: a folder where each rank leaves what it found and its model."""
+"""A script for dmlc-submit that does not use trainrt: XGBoost on data that is split over the workers.
+argv[1]: a folder to which each rank writes its environment and its model."""
 import json
 import os
 import sys

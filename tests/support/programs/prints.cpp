@@ -1,4 +1,5 @@
-// A train function that prints in every way, and then ends as it is asked to: [loop] end on rank `rank`, at step `steps`.
+// A train function that prints by all means of C and C++. Rank [loop] rank then ends as [loop] end requests, at step
+// `steps`.
 //   g++ -shared -fPIC -std=c++20 -Iinclude prints.cpp -o libprints.so
 #include <chrono>
 #include <cstdio>
@@ -53,7 +54,7 @@ void end(const std::string& way) {
   if (way == "exit") std::exit(0);
   if (way == "throw") throw std::runtime_error("no such luck");
   if (way == "kill") {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // for what reads the pipe
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // for the reader of the pipe
     kill(getpid(), SIGKILL);
   }
   if (way == "daemon") zero = std::system("setsid sleep 1000 &");  // with the output that it inherits

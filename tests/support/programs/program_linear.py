@@ -1,9 +1,9 @@
 """A training program for [train] program: linear regression on data made here, by SGD with momentum in NumPy, data-parallel, with
-dropout. It keeps what any training has to keep: weights, optimizer, running sums, the place in the data, and a file.
+dropout. Its state has one of each kind: weights, optimizer, running sums, the position in the data, and a file.
 
-[loop] keys: epochs, steps (in all; 0: as the epochs say), batch_size (per rank), report_every (steps; 0: epochs), step_pause,
+[loop] keys: epochs, steps (in all; 0: all of the epochs), batch_size (per rank), report_every (steps; 0: epochs), step_pause,
 restore_pause and pieces (of an evaluation before each report) with piece_pause, in seconds. PROGRAM_IMPORT_PAUSE: seconds before it
-knows of trainrt. TEST_SCRATCH: a folder that the test removes.
+imports trainrt. TEST_SCRATCH: a folder that the test removes.
 """
 import os
 import time

@@ -1,6 +1,6 @@
-// A train function that reads the dataset `read` and writes what it was given into [loop] out: of each rank R the numbers
-// of its samples (R.samples, u64), the values of each field (R.FIELD.values), of one that varies in length the bytes of
-// each sample too (R.FIELD.bytes, u64); and once what the fields are (fields: "name type varies [shape]", a line each).
+// A train function that reads the dataset `read` and writes it to the folder [loop] out: for each rank R the numbers of its
+// samples (R.samples, u64), the values of each field (R.FIELD.values) and, if its length varies, the bytes per sample
+// (R.FIELD.bytes, u64); and once a description of the fields (file `fields`, lines of "name type varies [shape]").
 //   g++ -shared -fPIC -std=c++20 -Iinclude reads.cpp -o libreads.so
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// A train function that counts how often it gets each sample, and checks what it gets: the first byte of the field `images`
-// of sample n is n modulo 251. It stops itself once, behind step `stop_at`.
+// A train function that counts how often it receives each sample, and checks the content: the first byte of the field
+// `images` of sample n is n modulo 251. It stops itself once, after step `stop_at`.
 #include <trainrt/trainrt.hpp>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ void train(Context& ctx) {
 constexpr LoopKey keys[] = {
     {.key = "epochs", .type = LoopType::integer, .default_value = "2", .least = 1, .most = most_epochs},
     {.key = "batch_size", .type = LoopType::integer, .default_value = "5", .least = 1},
-    {.key = "stop_at", .type = LoopType::integer, .default_value = "0", .help = "a step; 0: none"},
+    {.key = "stop_at", .type = LoopType::integer, .default_value = "0", .help = "a step; 0: no stop"},
 };
 
 }  // namespace

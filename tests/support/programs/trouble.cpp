@@ -1,4 +1,4 @@
-// A train function that gets into the trouble it is asked for: [loop] trouble on rank `rank` at step `at_step`, of `steps`.
+// A train function that fails as [loop] trouble requests, on rank `rank`, at step `at_step` of `steps`.
 //   g++ -shared -fPIC -std=c++20 -Iinclude trouble.cpp -o libtrouble.so
 #include <chrono>
 #include <cstdlib>

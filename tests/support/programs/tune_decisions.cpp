@@ -1,9 +1,9 @@
-// What a scheduler of trainrt says, asked line by line: `tune_decisions NAME TRIALS SEED [key=value ...]`, and on its
-// standard input
-//   report TRIAL ITERATION SCORE    what becomes of the trial
-//   paused TRIAL                    what becomes of it, now that it is paused
-//   over TRIAL                      it is over
-// The answer is a line: go, stop, pause, clone DONOR, or ok.
+// Prints the decisions of a scheduler of trainrt: `tune_decisions NAME TRIALS SEED [key=value ...]`, with these lines on
+// its standard input:
+//   report TRIAL ITERATION SCORE    a report: continue, pause or stop the trial?
+//   paused TRIAL                    may the paused trial continue?
+//   over TRIAL                      the trial is done
+// Each answer is a line: go, stop, pause, clone DONOR, or ok.
 #include <iostream>
 #include <string>
 

@@ -1,4 +1,4 @@
-"""What both libraries of boosted trees promise under their trainers; the script is frameworks/scripts/boosted_trees.py."""
+"""Tests that XGBoost and LightGBM share under their Ray-like trainers. The script is frameworks/scripts/boosted_trees.py."""
 import json
 
 from runs.program_runs import *  # noqa: F403
@@ -7,7 +7,7 @@ SCRIPT = SOURCE / "tests/frameworks/scripts/boosted_trees.py"
 
 
 class Trees:
-    """Runs of one library in a folder of their own."""
+    """Runs of one library, in their own folder."""
 
     def __init__(self, library, python=PYTHON, env=None):
         self.library, self.python = library, python
@@ -27,16 +27,16 @@ class Trees:
     # ---- the promises ----
 
     def ranks_train_together(self):
-        """The first tree has seen the rows of all ranks, and each rank has the same model."""
+        """Checks that the first tree covers the rows of all ranks and that each rank has the same model."""
         found, job = self.result("newer", FORM="newer", ROUNDS=10)
         models = re.findall(r"MODEL (\w+) ([\d.]+)", "".join(path.read_text() for path in (self.folder / "runs/newer/logs").glob("rank-*.log")))
-        equal(len(models), 2, "ranks that told of their model", job)
+        equal(len(models), 2, "ranks that reported their model", job)
         equal(len({digest for digest, _ in models}), 1, "different models", job)
         equal((found["rounds"], found["checkpoints"]), (10, 2), "rounds and checkpoints", job)
         check("error" in found["metrics"] and "own-rmse" not in found["metrics"], f"metrics: {found['metrics']}", job)
 
     def the_older_form_says_all(self, cover):
-        """cover(found): whether the first tree has seen all rows."""
+        """`cover(found)` returns whether the first tree covers all rows."""
         found, job = self.result("older")
         check(cover(found["cover"]), f"the first tree has seen {found['cover']}", job)
         equal(found["features"], ["first", "second", "rest_0", "rest_1"], "features", job)

@@ -1,4 +1,4 @@
-"""trainrt data in tests: calls that end as expected, and conversions that are slow enough to be killed on the way."""
+"""Calls of `trainrt data` with an expected exit code, and conversions that are slow enough to be killed before they end."""
 from harness import *  # noqa: F401,F403
 
 
@@ -9,7 +9,7 @@ def tool(*words, code=FINISHED, **options):
 
 
 def refused(*words, says=(), **options):
-    """Exit 64, one message that holds all the words."""
+    """Checks that the call exits with 64 and one error message that contains all of `says`."""
     job = tool(*words, code=USAGE, **options)
     equal(job.err.count("error:"), 1, "number of messages", job)
     for word in says:
@@ -22,7 +22,7 @@ def nothing_left(folder):
 
 
 def noted(output):
-    """What stands beside a file that is being written; {} if nothing does."""
+    """Returns the note next to an output file that is being written, or {} if there is no readable note."""
     try:
         return json.loads((output.parent / f".{output.name}.part.json").read_text())
     except (OSError, ValueError):
@@ -34,14 +34,14 @@ def parts_noted(output):
 
 
 def start_convert(*words, slow="pwrite:slow=50:.part", env=None):
-    """On storage that is slow: there is time to kill it on the way."""
+    """Starts `convert` on slow storage, so that it can be killed before it ends."""
     faults = {"LD_PRELOAD": str(BUILD / "tests/fault_shim.so"), "TRAINRT_FAULTS": slow}
     return subprocess.Popen([str(TRAINRT), "data", "convert", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                             env={**os.environ, **(env or {}), **faults})
 
 
 def kill_once(is_time, job):
-    """As soon as is_time() holds; a job that ends before is a failure."""
+    """Kills the job as soon as `is_time()` returns true. A job that ends before that is a failure."""
     while job.poll() is None and not is_time():
         time.sleep(0.005)
     job.kill()

@@ -10,11 +10,11 @@ _FILES = {"train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), "test
 
 
 def require_fashion():
-    """Skips if it cannot be trained on."""
+    """Skips the test if the images or the train function are missing."""
     if not (BUILD / "modules/torch.so").exists():
         skip("the torch module is not built")
     if not (_DATA / f"{_FILES['train'][0]}.gz").exists():
-        skip("FashionMNIST is not there (package dataset-fashion-mnist)")
+        skip("FashionMNIST not found (package dataset-fashion-mnist)")
 
 
 def _first(name, path, count):
@@ -31,8 +31,8 @@ def _first(name, path, count):
 
 
 def fashion_config(folder, name, loop=None, images=6144, storage=None, data_folder=None, **sections):
-    """A run of fashion_mnist on that many images, a tenth as many to evaluate; its run directory is in folder/runs. The images
-    lie in `data_folder`, or in `folder`: they are taken from there again by the next run."""
+    """Returns the config of a run of fashion_mnist on `images` images, with a tenth of that number for evaluation. Its run directory is in
+    folder/runs. The images are written to `data_folder` (default: `folder`) and reused by later runs."""
     require_fashion()
     place = data_folder or folder
     counts = {"train": images, "test": images // 10}

@@ -19,7 +19,7 @@ LOOP = {"epochs": 6, "optimizer": "adamw"}
 
 
 class Bucket:
-    """A mirror in a store: what is there, by name."""
+    """A mirror in an object store: its objects by name."""
 
     def __init__(self):
         self.store = store(page=3)

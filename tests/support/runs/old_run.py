@@ -1,4 +1,4 @@
-"""A run with a long history: many old checkpoints and attempts, made from its own by hard links."""
+"""Makes a run with many old checkpoints and attempts by hard links to its own files."""
 import json
 import os
 import shutil

@@ -1,6 +1,6 @@
-"""A program that opens its runs itself."""
+"""A program in Python that opens its runs itself, by the client that scripts use."""
 
-# A run of ten steps of integers that each depend on the one before, on all ranks. `inside` is in every step.
+# A run of ten steps. Each computes integers from those of the step before, on all ranks, and calls `inside`.
 TRAIN = """
 import numpy, os, signal, sys, time, trainrt
 from trainrt import _client

@@ -1,4 +1,4 @@
-"""tests/support/programs/heat.cpp, a program with its own main and its own MPI_Init, built against the installed library."""
+"""Builds programs with their own main, such as tests/support/programs/heat.cpp, against the installed library."""
 import os
 import shutil
 import subprocess
@@ -14,34 +14,34 @@ def must(command, **options):
 
 def pkg_config(prefix, *words):
     if shutil.which("pkg-config") is None:
-        skip("pkg-config is not there")
+        skip("pkg-config not found")
     return must(["pkg-config", *words, "trainrt"], env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}).split()
 
 
 def install_library():
-    """The prefix."""
+    """Installs the library in a new folder and returns that prefix."""
     prefix = scratch("prefix")
     must(["cmake", "--install", BUILD, "--prefix", prefix, "--component", "library"])
     return prefix
 
 
 def build_own_main(prefix, source, name):
-    """The program of that source file, which has its own main."""
+    """Builds a source file that has its own main and uses MPI, and returns the program."""
     program = prefix / name
     compiler = shutil.which("mpicxx.mpich") or shutil.which("mpicxx")
     if compiler is None:
-        skip("mpicxx.mpich is not there (package libmpich-dev)")
+        skip("mpicxx.mpich not found (package libmpich-dev)")
     must([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", source, *pkg_config(prefix, "--cflags", "--libs"), "-o", program])
     return program
 
 
 def build_heat(prefix):
-    """The program."""
+    """Builds heat.cpp and returns the program."""
     return build_own_main(prefix, SOURCE / "tests/support/programs/heat.cpp", "heat")
 
 
 def build_own_trainer(prefix, source, name):
-    """The program of that source file, which calls Trainer: it needs no MPI of its own to be built."""
+    """Builds a source file that calls Trainer, without an MPI compiler, and returns the program."""
     program = prefix / name
     must(["g++", "-O2", "-Wall", "-Wextra", "-Werror", source, *pkg_config(prefix, "--cflags", "--libs"), "-o", program])
     return program

@@ -1,4 +1,4 @@
-"""Scripts that know no trainrt, as train.program, and the proof that their ranks trained together."""
+"""Scripts that do not use trainrt, run as train.program, and checks that their ranks trained together."""
 import json
 import shutil
 import subprocess
@@ -12,14 +12,14 @@ XGBOOST = SOURCE / "tests/support/programs/plain_xgboost.py"
 
 def require_torch():
     if subprocess.run([PYTHON, "-c", "import torch.distributed"], capture_output=True).returncode != 0:
-        skip("torch is not there (package python3-torch)")
+        skip("torch not found (package python3-torch)")
 
 
 def build_plain_mpi():
-    """The program of plain_mpi.c."""
+    """Builds plain_mpi.c and returns the program."""
     compiler = shutil.which("mpicc.mpich") or shutil.which("mpicc")
     if compiler is None:
-        skip("mpicc.mpich is not there (package libmpich-dev)")
+        skip("mpicc.mpich not found (package libmpich-dev)")
     program = scratch("mpi") / "plain_mpi"
     done = subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", str(SOURCE / "tests/support/programs/plain_mpi.c"), "-o", str(program)], capture_output=True, text=True)
     check(done.returncode == 0, done.stderr)
@@ -27,19 +27,19 @@ def build_plain_mpi():
 
 
 def check_one_world(out, ranks, node_sizes, job):
-    """What plain_mpi.c found on each rank; node_sizes: ranks on the node of each."""
+    """Checks the results of plain_mpi.c on each rank. `node_sizes`: number of ranks on the node of each rank."""
     for rank, each in enumerate(found_by(out, ranks, job)):
         equal(each, {"size": ranks, "sum": ranks * (ranks + 1) // 2, "ring": (rank - 1) % ranks, "node_size": node_sizes[rank]}, f"MPI's world of rank {rank}", job)
 
 
 def xgboost_config():
     if subprocess.run([PYTHON, "-c", "import xgboost"], capture_output=True).returncode != 0:
-        skip("XGBoost is not there (package python3-xgboost)")
+        skip("XGBoost not found (package python3-xgboost)")
     return plain_config(f"{PYTHON} {XGBOOST} {{out}}")
 
 
 def check_same_trees(out, ranks, job):
-    """The same model on all ranks, each of which had a part of the data; what the ranks had printed came through the tracker."""
+    """Checks that all ranks, each with a part of the data, have the same model, and that their output came through the tracker."""
     found = found_by(out, ranks, job)
     for rank, each in enumerate(found):
         equal((each["rank"], each["size"], each["rows"]), (rank, ranks, len(range(rank, 600, ranks))), "XGBoost's ranks", job)
@@ -49,7 +49,7 @@ def check_same_trees(out, ranks, job):
 
 
 def plain_config(command, name="run", **sections):
-    """A config for it, and a folder for what it leaves, whose name stands in the command as {out}."""
+    """Returns a config for the command and its output folder, which replaces {out} in the command."""
     folder = scratch()
     out = folder / "out"
     out.mkdir()
@@ -63,13 +63,13 @@ def ddp_config(**sections):
 
 
 def found_by(out, ranks, job):
-    """What each rank has left."""
+    """Returns the results of each rank."""
     equal(sorted(path.name for path in out.iterdir()), sorted(f"{rank}.json" for rank in range(ranks)), "files of the ranks", job)
     return [json.loads((out / f"{rank}.json").read_text()) for rank in range(ranks)]
 
 
 def check_trained_together(out, ranks, job):
-    """The same weights on all ranks, whose data was not the same."""
+    """Checks that all ranks have the same weights although their data differs."""
     found = found_by(out, ranks, job)
     for each in found:
         equal(each["size"], ranks, "ranks that torch sees", job)

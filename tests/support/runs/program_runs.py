@@ -1,4 +1,4 @@
-"""Runs of [train] program: programs that use the client, and a linear regression that keeps all that a training has to keep."""
+"""Runs of [train] program: programs that use the Python client, and the linear regression of program_linear.py."""
 from runs.training import *  # noqa: F403
 
 PYTHON = "/usr/bin/python3"
@@ -10,7 +10,7 @@ EVERY = {"every": "2 reports"}
 
 
 def program_config(command, name="run", loop=None, checkpoint=None, train=None, folder=None, **sections):
-    """Nothing is started again, unless `failure` says so."""
+    """Returns the config of a run that is not restarted, unless `failure` sets max_failures."""
     folder = folder or scratch()
     return write_config(folder / f"{name}.ini", {
         "run": {"name": name, "storage_path": folder / "runs", "seed": 5}, "train": {"program": command, **(train or {})},
@@ -36,7 +36,7 @@ def run_program(ranks, config, *words, timeout=90, **options):
 
 
 def programs(job):
-    """pid by rank of the programs that the ranks started."""
+    """Returns the pid, by rank, of the programs that the ranks started."""
     ranks = set(job.ranks().values())
     return {int(environment_of(pid).get("RANK", -1)): pid for pid in processes_with(job.token) if parent_of(pid) in ranks and pid not in ranks}
 
@@ -47,7 +47,7 @@ def wait_for_programs(job, ranks):
 
 
 def python(text):
-    """A command that runs the lines with a client connected as `ctx`."""
+    """Returns a command that runs the lines in Python with a connected client `ctx`."""
     return f"{PYTHON} {program_file('import numpy, trainrt' + chr(10) + 'ctx = trainrt.context()' + chr(10) + text)}"
 
 
@@ -59,7 +59,7 @@ SHIM = BUILD / "tests/fault_shim.so"
 
 
 def faults(rules):
-    """The environment of ranks whose system calls fail so."""
+    """Returns the environment of ranks whose system calls fail by these rules of fault_shim."""
     if not SHIM.exists():
         skip("the library that injects faults was not built (it goes without the sanitizers)")
     return {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": rules}

@@ -1,4 +1,4 @@
-"""What the tests of data formats share: a function that writes files is registered with what a train function must get of them."""
+"""Tests of data formats: a function that writes files is registered with the values that a train function must receive."""
 from runs.trouble import *  # noqa: F401,F403
 
 try:
@@ -10,7 +10,7 @@ TYPES = {"f16": "f2", "f32": "f4", "f64": "f8", "i8": "i1", "i16": "i2", "i32": 
 
 
 def read_back(ranks, section, config):
-    """{field: its values, sample by sample}: an array, or a list of arrays if the field varies in length."""
+    """Returns the values of each field by sample: an array, or a list of arrays if the length of the field varies."""
     out = scratch("out")
     job = run_ranks(ranks, config, f"--loop.out={out}")
     check_exit(job, FINISHED)
@@ -31,7 +31,7 @@ def read_back(ranks, section, config):
 
 
 def part(path, dtype):
-    """What a rank has written; a rank without samples writes nothing."""
+    """Reads a file of a rank. A rank without samples writes no file."""
     return numpy.fromfile(path, dtype) if path.exists() else numpy.empty(0, dtype)
 
 
@@ -58,14 +58,14 @@ def reads_what_was_written(write, ranks):
 
 
 def written(write, rank_counts=(1, 2)):
-    """Registers the tests of a function that takes a folder and returns (section, {field: values})."""
+    """Registers tests for a function that takes a folder and returns the section of a dataset and the values of its fields."""
     for ranks in rank_counts:
         add_test(f"{write.__name__}_are_read_on_{ranks}_rank{'s' * (ranks > 1)}", reads_what_was_written, write, ranks)
     return write
 
 
 def values_of(dtype, *shape):
-    """Every bit of a value is met."""
+    """Returns random values, in which any bit may be set."""
     bits = numpy.random.default_rng(len(shape)).integers(0, 256, numpy.prod(shape) * numpy.dtype(dtype).itemsize, "u1")
     return (bits & 1 if dtype == "?" else bits).view(dtype).reshape(shape)
 
@@ -81,5 +81,5 @@ def as_bytes(values):
 
 def setup_read_back():
     if numpy is None:
-        skip("NumPy is not there (package python3-numpy)")
+        skip("NumPy not found (package python3-numpy)")
     module_of("reads")

@@ -1,10 +1,10 @@
-"""A tree that programs are to import from, its archives, and what its readers have done to it."""
+"""A tree of Python modules for program.stage, its archives, and checks of the copies on the nodes."""
 import subprocess
 import tarfile
 
 from harness import *  # noqa: F403
 
-# Says on which rank it has imported what only the tree has, from where, and what the environment says of it.
+# Imports a module of the tree and writes, per rank, its path, its value and the variables of the environment.
 IMPORTER = """import json, os, sys
 import only_in_the_tree
 with open(f"{sys.argv[1]}/{os.environ['RANK']}.json", "w") as file:
@@ -14,7 +14,7 @@ with open(f"{sys.argv[1]}/{os.environ['RANK']}.json", "w") as file:
 
 
 def tree(files=20, size=10_000):
-    """A folder of modules."""
+    """Makes a folder of modules and returns it."""
     folder = scratch("tree") / "packages"
     folder.mkdir()
     (folder / "only_in_the_tree.py").write_text("VALUE = 42\n")
@@ -35,13 +35,13 @@ def tar_of(folder, mode="w:gz"):
 def squashfs_of(folder):
     path = folder.parent / "tree.squashfs"
     if shutil.which("mksquashfs") is None:
-        skip("mksquashfs is not there (package squashfs-tools)")
+        skip("mksquashfs not found (package squashfs-tools)")
     subprocess.run(["mksquashfs", folder, path, "-quiet", "-no-progress"], check=True, capture_output=True)
     return path
 
 
 def staged_folders(local):
-    """What is left on the node's storage."""
+    """Returns the names that are left on the storage of the node."""
     return sorted(str(path.relative_to(local)) for path in Path(local).glob("trainrt-stage-*/*"))
 
 

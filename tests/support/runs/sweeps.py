@@ -1,4 +1,4 @@
-"""Sweeps of small runs: their configs, what their journals have, and what must hold of all of them."""
+"""Sweeps of small runs: configs, readers of their journals, and checks that hold for all sweeps."""
 import json
 
 from harness import *  # noqa: F403
@@ -22,7 +22,7 @@ def trials_of(config):
 
 
 def records_of(config):
-    """{file number: [(end of the line in bytes, record)]}, of whole lines."""
+    """Returns, by file number, a list of (end of the line in bytes, record) of all complete lines."""
     found = {}
     for path in sorted((run_dir_of(config) / "journal").glob("*.jsonl")):
         at, records = 0, []
@@ -38,7 +38,7 @@ def records_of(config):
 
 
 def check_each_once(config, count):
-    """Every trial is over, and one attempt of each was claimed at a time."""
+    """Checks that every trial is done and that at most one attempt of each was claimed at a time."""
     trials = trials_of(config)
     equal(len(trials), count, "trials")
     check(all(trial["state"] == "finished" for trial in trials), f"states: {[trial['state'] for trial in trials]}")
@@ -50,7 +50,7 @@ def check_each_once(config, count):
 
 
 def check_as_alone(config, trial, ranks=1):
-    """The same config, run by itself."""
+    """Runs the config of one trial without the sweep."""
     name = f"alone_{trial['trial']}"
     words = [f"--{key}={value}" for key, value in trial["config"].items()]
     job = run([TRAINRT, "-n", ranks, "--config", run_dir_of(config) / "trial.ini", f"--run.name={name}", *words])
@@ -69,7 +69,7 @@ def pbt_config(folder, name="sweep", tune=None, loop=None, **sections):
 
 
 def clones_of(config):
-    """{(trial, generation): its record}."""
+    """Returns the records of all clones by (trial, generation)."""
     return {(record["trial"], record["generation"]): record for own in records_of(config).values() for _, record in own
             if record["record"] == "clone" and record["checkpoint"]}
 
@@ -82,7 +82,7 @@ def run_alone(config, name, params, *words, ranks=1):
 
 
 def line_alone(config, clones, first, trial, generation, ranks=1):
-    """The trial's line run by itself, one run after another, each from the checkpoint of the one before: its directory."""
+    """Runs the ancestors of a trial without the sweep, each from the checkpoint of the one before, and returns the last run directory."""
     name = f"alone_{trial}_{generation}"
     if generation == 1:
         return run_alone(config, name, first[trial], "--checkpoint.num_to_keep=0", ranks=ranks)
@@ -99,10 +99,10 @@ def check_clones(config, trials, ranks=1):
     unchanged = sweep_config(run_dir_of(config).parent, "first", tune={"num_samples": len(trials)}, loop={"epochs": 1},
                              space={"lr": "loguniform(1e-5, 0.3)", "batch_size": "choice(16, 32, 64)"})
     check_exit(tune(unchanged), 0)
-    first = {number: trial["config"] for number, trial in enumerate(trials_of(unchanged))}  # a function of the seed alone
+    first = {number: trial["config"] for number, trial in enumerate(trials_of(unchanged))}  # depends on the seed only
     for number, trial in enumerate(trials):
         generation = max([1] + [of for each, of in clones if each == number])
-        check(trial["path"].endswith(f"trial_{number:05d}" + (f"-{generation}" if generation > 1 else "")), f"where trial {number} lies: {trial['path']}")
+        check(trial["path"].endswith(f"trial_{number:05d}" + (f"-{generation}" if generation > 1 else "")), f"path of trial {number}: {trial['path']}")
         equal(trial["training_iteration"], 12, f"reports of trial {number}")
         check_iterations(trial["path"], 12)
     if clones:

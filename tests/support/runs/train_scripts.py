@@ -1,4 +1,4 @@
-"""Scripts that train by trainrt.train, each in a folder of its own with its runs beside it."""
+"""Scripts that use trainrt.train. Each has its own folder, which also contains its runs."""
 import json
 
 from runs.program_runs import *  # noqa: F403
@@ -9,7 +9,7 @@ from trainrt.train import *
 
 rank = lambda: train.get_context().get_world_rank()
 
-class Folder:  # with what one report gives; gone after it
+class Folder:  # holds the files of one report, and is removed after it
     def __enter__(self):
         self.path = os.path.join(os.environ["TEST_SCRATCH"], f"report-{os.getpid()}-{time.monotonic_ns()}")
         os.mkdir(self.path)
@@ -32,7 +32,7 @@ def trainer(function=count, ranks=2, name="run", config=None, **arguments):
 
 
 class Script:
-    """A script in a folder of its own, with its runs beside it."""
+    """A script in its own folder, which also contains its runs."""
 
     def __init__(self, text, head=HEAD):
         self.folder = scratch("script")
@@ -52,7 +52,7 @@ class Script:
         return job
 
     def left(self):
-        """Private folders that are left."""
+        """Returns the private folders that were not removed."""
         return [path.name for path in self.runs.glob(".fit-*")]
 
 
@@ -69,6 +69,6 @@ def result_of(job):
 
 
 def here(script, *words, ranks=2):
-    """The whole script on every rank."""
+    """Runs the complete script on every rank."""
     command = [TRAINRT, "-n", ranks, f"--run.storage_path={script.runs}", "--failure.max_failures=0", *words, "--", PYTHON, script.path]
     return script.run(command=command)

@@ -1,4 +1,4 @@
-"""What the tests of the torch models share: images made here, and runs that are stopped and killed in the middle of epochs."""
+"""Generated images for the tests of torch models, and runs that are stopped and killed in the middle of epochs."""
 import random
 import struct
 
@@ -6,12 +6,12 @@ from harness import *  # noqa: F403
 
 
 def write_idx(path, type_code, item, shape, data):
-    """An IDX file: type_code as in LeCun's table, `item` that type's struct letter, `data` a flat sequence."""
+    """Writes an IDX file: `type_code` as in LeCun's table, `item` the struct letter of that type, `data` a flat sequence."""
     path.write_bytes(struct.pack(f">4B{len(shape)}I", 0, 0, type_code, len(shape), *shape) + struct.pack(f">{len(data)}{item}", *data))
 
 
 def write_images(folder, part, count):
-    """Noise with two bright rows that tell the class: learnable in a few hundred steps."""
+    """Noise with two bright rows that identify the class, which a model learns in a few hundred steps."""
     source = random.Random(count)
     labels = bytes(source.randrange(10) for _ in range(count))
     images = bytearray(source.randbytes(count * 784).translate(bytes(i // 2 for i in range(256))))
@@ -40,8 +40,7 @@ def finish(ranks, config):
 
 
 def interrupt(ranks, config, signal_of_all=None):
-    """Starts or continues the run and, somewhere in the epochs after the next reports, stops it by one rank's SIGUSR1, or kills
-    all ranks."""
+    """Starts or continues the run. After the next reports, in the middle of an epoch, stops it by SIGUSR1 to one rank, or kills all ranks."""
     before = report_count(run_dir_of(config))
     job = start(ranks, config)
     wait_for_reports(run_dir_of(config), before + random.randint(1, 2), job, 60)
@@ -57,7 +56,7 @@ def interrupt(ranks, config, signal_of_all=None):
 
 
 def check_exact(ranks, whole, stopped, epochs, epoch_steps, stops):
-    """`stopped` is stopped and killed so many times, and ends with the bits of `whole`, which never was."""
+    """Checks that the run `stopped`, which is stopped and killed that many times, ends with the bits of the undisturbed run `whole`."""
     finish(ranks, whole)
     steps = []
     for _ in range(stops):

@@ -1,4 +1,4 @@
-"""Runs of train.function = xgboost and what XGBoost's own Python makes of the same rows, with any version of it; the tables are made here."""
+"""Runs of train.function = xgboost, compared with XGBoost's own Python on the same generated rows, with any version of XGBoost."""
 import json
 import random
 
@@ -9,7 +9,7 @@ ROUNDS = 12
 BINARY = {"objective": "binary:logistic", "eval_metric": "logloss,auc"}
 SURVIVAL = {"objective": "survival:aft", "eval_metric": "aft-nloglik", "aft_loss_distribution": "logistic", "aft_loss_distribution_scale": 1.2}
 BOUNDS = {"label": "", "label_lower_bound": "lo", "label_upper_bound": "hi"}
-# What each learns: XGBoost's parameters, and the keys of [loop] that say which fields are what.
+# Cases: the parameters of XGBoost, and the keys of [loop] that assign the fields.
 CASES = {
     "binary": (BINARY, {}),
     "weights": ({"objective": "reg:absoluteerror", "eval_metric": "mae"}, {"label": "r", "weight": "w"}),
@@ -28,7 +28,7 @@ CASES = {
     "margins_of_classes": ({"objective": "multi:softprob", "num_class": 3, "eval_metric": "mlogloss,merror"}, {"label": "c", "base_margin": "ms"}),
     "linear_margins": ({**BINARY, "booster": "gblinear", "updater": "coord_descent"}, {"matrix": "plain", "base_margin": "m"}),
 }
-# These draw something in each round: a model of its own, as samplers begin anew in each.
+# Cases that draw random numbers in each round, in which XGBoost's samplers start again.
 DRAWING = {
     "rows": {**BINARY, "subsample": 0.6},
     "columns": {**BINARY, "colsample_bytree": 0.7, "colsample_bylevel": 0.8, "colsample_bynode": 0.7},
@@ -41,7 +41,7 @@ SIZES = {"train": 900, "valid": 300, "tiny": 2, "one_class": 100}
 
 
 def write_tables(folder):
-    """Like HIGGS: columns that say something together, some of them missing, and others for weights, classes, categories and queries."""
+    """A table like HIGGS: informative columns with missing values, and columns for weights, classes, categories and queries."""
     import numpy as np
     source = np.random.default_rng(5)
     for name, count in SIZES.items():
@@ -57,7 +57,7 @@ def write_tables(folder):
 
 
 class XgboostRuns:
-    """With one library: `python` has the package, `library` is the value of [xgboost] library."""
+    """Runs with one library. `python`: an interpreter that has the package; `library`: the value of [xgboost] library."""
 
     def __init__(self, python="/usr/bin/python3", library=""):
         self.python, self.library = python, library
@@ -73,10 +73,10 @@ class XgboostRuns:
             "checkpoint": {"every": f"{every} reports", "num_to_keep": 2}, "failure": {"max_failures": 0}, **(sections or {}),
             **{f"data.{part}": {"source": self.data / f"{where}.npz"} for part, where in (sets.items() if isinstance(sets, dict) else ((one, one) for one in sets))}})
 
-    # ---- what the library's own Python makes of the same rows ----
+    # ---- the library's own Python on the same rows ----
 
     def begins(self, part, ranks, group):
-        """The first row of each worker, and the end: equal parts, whole groups."""
+        """Returns the first row of each worker, and the end: parts of equal size that do not split a group."""
         import numpy as np
         count = SIZES[part]
         firsts = [count // ranks * rank + min(count % ranks, rank) for rank in range(ranks)]
@@ -89,7 +89,7 @@ class XgboostRuns:
         return [*firsts, count]
 
     def own(self, params, loop, ranks=1, rounds=ROUNDS, stop=0):
-        """(the bytes of its model without attributes, {metric: values}, attributes)"""
+        """Returns the bytes of the model without attributes, the values of each metric, and the attributes."""
         chosen = {"features": "x", "label": "y", **loop}
         given = {key: value.split(",") if key == "eval_metric" else value for key, value in params.items()}
         plain = chosen.get("matrix") == "plain"
@@ -116,7 +116,7 @@ class XgboostRuns:
             told, wanted = ({name: float(f"{value:.14g}") for name, value in metrics.items()} for metrics in (told, wanted))
         equal(told, wanted, "metrics", job)
 
-    # ---- what the runtime promises ----
+    # ---- checks of the runtime ----
 
     def exact(self, ranks, params, loop, rounds=40):
         quiet, disturbed = (self.config(name, params, rounds, every=3, **loop) for name in ("quiet", "disturbed"))
@@ -173,7 +173,7 @@ found, wanted = numpy.load({str(out)!r})["prediction"], numpy.load({str(config.p
 assert found.shape == wanted.shape and len(found) == {SIZES["valid"]} and (found == wanted).all(), (found, wanted)""")
 
     def told_of(self, config, text):
-        """What Python lines print of the exported model, `booster`."""
+        """Returns the output of Python lines that use the exported model `booster`."""
         path = scratch("export") / "model.ubj"
         check_exit(run([TRAINRT, "export", run_dir_of(config), "-o", path]), FINISHED)
         job = run([self.python, "-c", f"import xgboost, numpy\nbooster = xgboost.Booster(model_file={str(path)!r})\n{text}"], cwd=path.parent)
@@ -188,7 +188,7 @@ def finish(ranks, config, timeout=90):
 
 
 def interrupt(ranks, config, signal_of_all=None):
-    """Starts or continues the run; after some rounds one rank is told to stop, or all are killed."""
+    """Starts or continues the run. After some rounds, stops it by a signal to one rank, or kills all ranks."""
     before = report_count(run_dir_of(config))
     job = Job([TRAINRT, "--config", config]) if ranks == 1 else start_ranks(ranks, config)
     wait_for_reports(run_dir_of(config), before + random.randint(1, 4), job, 60)

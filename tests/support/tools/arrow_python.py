@@ -1,4 +1,4 @@
-"""For tests that write Parquet and Arrow files: they go on in the Python that tests/support/tools/install_arrow.sh has made, which has pyarrow."""
+"""Restarts a test that writes Parquet and Arrow files in the Python that tests/support/tools/install_arrow.sh has made, which has pyarrow."""
 import os
 import sys
 from pathlib import Path

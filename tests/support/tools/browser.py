@@ -1,4 +1,4 @@
-"""Chromium without a window and without a network, driven through its DevTools pipe: one browser, one page after the other.
+"""Chromium without a window and without a network, driven through its DevTools pipe: one browser, which opens one page at a time.
 
     with Browser(an_empty_folder) as browser:
         page = browser.open(path, dark=True)
@@ -20,7 +20,7 @@ class Browser:
         self.timeout_s = timeout_s
         read, self.write = os.pipe()
         self.read, write = os.pipe()
-        # A network of its own has no way out, not even to this host.
+        # In its own network namespace it reaches nothing, not even this host.
         alone = ["unshare", "-n"] if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0 else []
         command = [*alone, PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND",
                    f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"]
@@ -43,7 +43,7 @@ class Browser:
         while b"\0" not in self.rest:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self.read], [], [], left)[0]:
-                raise TimeoutError(f"chromium said nothing for {self.timeout_s} s")
+                raise TimeoutError(f"chromium did not answer within {self.timeout_s} s")
             piece = os.read(self.read, 1 << 20)
             if not piece:
                 raise RuntimeError(f"chromium ended with {self.job.wait()}")
@@ -75,7 +75,7 @@ class Browser:
             self.events.append(self._message(until))
 
     def open(self, path, dark=False, width=1280, height=900, scripts=True):
-        """A page that has been loaded, and whose charts are drawn."""
+        """A page that was loaded and whose charts are drawn."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session, target)
@@ -105,7 +105,7 @@ class Page:
         self.browser.call("Target.closeTarget", targetId=self.target)
 
     def value(self, expression):
-        """What JavaScript makes of it, as JSON."""
+        """Returns the value of a JavaScript expression, passed as JSON."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
@@ -120,7 +120,7 @@ class Page:
 
     def complaints(self):
         """Errors and warnings of the console, exceptions, and requests to anything but files."""
-        self.value("1")  # what was said before is here now
+        self.value("1")  # all earlier messages have arrived now
         found = []
         for event in self.browser.events:
             if event.get("sessionId") != self.session:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""clang-tidy over src/, as `.clang-tidy` says: clang_tidy.py FOLDER JOBS, with the compile commands of FOLDER. Files of a layer are
-read as one (a unity build), so names that its files hide from each other are found to be unique in it as well."""
+"""Runs clang-tidy over src/ with the checks of `.clang-tidy`: clang_tidy.py FOLDER JOBS, with the compile commands of FOLDER. The files of a
+layer are read as one (a unity build), so that equal names in anonymous namespaces of one layer are found as well."""
 import json
 import re
 import shutil
@@ -12,11 +12,11 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[3]
 PROGRAM = "clang-tidy-16"
-FOR_GCC_ALONE = {"reduce.cpp": "its loops are steered by GCC's pragmas", "thrown.cpp": "it declares what clang knows by itself"}
+FOR_GCC_ALONE = {"reduce.cpp": "its loops are steered by GCC's pragmas", "thrown.cpp": "it declares built-in functions of clang"}
 
 
 def findings_of(folder, unit):
-    """The lines "file:line: what [check]"."""
+    """Returns the findings of a unit as lines "file:line: message [check]"."""
     done = subprocess.run([PROGRAM, "--quiet", "-p", str(folder), unit], capture_output=True, text=True, cwd=SOURCE)
     lines = re.findall(r"^(\S+:\d+):\d+: (?:warning|error): (.*)$", done.stdout, re.M)
     found = {f"{place.removeprefix(str(SOURCE) + '/')}: {text.replace(',-warnings-as-errors', '')}" for place, text in lines}
@@ -26,7 +26,7 @@ def findings_of(folder, unit):
 def main():
     folder, jobs = Path(sys.argv[1]).resolve(), int(sys.argv[2])
     if shutil.which(PROGRAM) is None:
-        sys.exit(f"{PROGRAM} is not there: apt-get install {PROGRAM}")
+        sys.exit(f"{PROGRAM} not found: apt-get install {PROGRAM}")
     units = [entry["file"] for entry in json.loads((folder / "compile_commands.json").read_text()) if entry["file"].endswith((".cpp", ".cxx"))]
     units = [unit for unit in units if Path(unit).name not in FOR_GCC_ALONE]
     start = time.monotonic()

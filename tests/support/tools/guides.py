@@ -1,10 +1,10 @@
-"""The guides (README.md, and those in the folders that they describe), and the code in them."""
+"""Readers of the guides (README.md of the project and of its folders) and of the code in them."""
 import re
 from collections import namedtuple
 
 from harness import SOURCE
 
-FOLDERS = ("src", "jobs", "slurm", "hdf5_schemas", "tests")  # what CMakeLists.txt installs guides from
+FOLDERS = ("src", "jobs", "slurm", "hdf5_schemas", "tests")  # CMakeLists.txt installs the guides of these
 GUIDES = [SOURCE / "README.md", *sorted(path for folder in FOLDERS for path in (SOURCE / folder).rglob("*.md"))]
 
 Block = namedtuple("Block", "guide line language text")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install_arrow.sh BUILD: a virtual environment BUILD/arrow-python with the pinned pyarrow (250 MB), which tests write Parquet and
 # Arrow files with; and a build without Apache Arrow gets the module arrow.so from it. Without PyPI it leaves things as they are: the
-# tests that need it say "skipped: reason".
+# tests that need it print "skipped: REASON".
 set -u
 build=$1
 requirements=$(cd "$(dirname "$0")/../frameworks/requirements" && pwd)/arrow.txt
@@ -13,7 +13,7 @@ if ! cmp -s "$requirements" "$python/installed"; then
     "$python/bin/pip" install -q --disable-pip-version-check --timeout 15 --retries 1 --only-binary :all: -r "$requirements"; then
     cp "$requirements" "$python/installed"
   else
-    echo "PyPI is not there: tests of Parquet files are skipped"
+    echo "PyPI cannot be reached: tests of Parquet files are skipped"
     rm -rf "$python"
     exit 0
   fi

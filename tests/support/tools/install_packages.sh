@@ -4,7 +4,7 @@
 set -eu
 missing=()
 command -v dpkg-query >/dev/null || {
-  echo "install_packages: this is no Debian; the packages in $* say what is needed"
+  echo "install_packages: this system is not Debian; $* lists the packages that are needed"
   exit 0
 }
 while read -r name; do

@@ -1,4 +1,4 @@
-"""Notebooks that jupyter nbconvert executes, and what their cells show."""
+"""Notebooks that jupyter nbconvert executes, and the output of their cells."""
 import importlib.util
 
 from runs.train_scripts import *  # noqa: F403
@@ -9,12 +9,12 @@ IMPORTS = "import json, os, time\nfrom trainrt import train\nfrom trainrt.train 
 def need_notebooks():
     missing = [module for module in ("nbconvert", "ipykernel", "cloudpickle") if importlib.util.find_spec(module) is None]
     if missing or not shutil.which("jupyter-nbconvert"):
-        skip(f"no notebook can run: {', '.join(missing) or 'jupyter nbconvert'} is not there (packages jupyter-nbconvert, python3-ipykernel, "
+        skip(f"no notebook can run: {', '.join(missing) or 'jupyter nbconvert'} not found (packages jupyter-nbconvert, python3-ipykernel, "
              f"python3-cloudpickle)")
 
 
 class Notebook(Script):
-    """Cells in a notebook in a folder of its own, with its runs beside it."""
+    """A notebook in its own folder, which also contains its runs."""
 
     def __init__(self, *cells):
         super().__init__("", head="")
@@ -30,14 +30,14 @@ class Notebook(Script):
         return super().env(**own, **more)
 
     def execute(self, timeout=90):
-        """Runs it to its end, which is good: errors of cells are in their output."""
+        """Executes all cells. Errors of cells are part of their output, not failures of this call."""
         job = self.start(command=self.command)
         job.code = job.wait(timeout)
         equal(job.code, 0, "exit of nbconvert", job)
         return job
 
     def shown(self, cell, kind):
-        """What a cell (the first after the imports is 1) shows, as text: of the kind stdout, stderr, error, or result."""
+        """Returns the output of a cell as text (the first cell after the imports is 1); `kind` is stdout, stderr, error or result."""
         outputs = json.loads(self.executed.read_text())["cells"][cell]["outputs"]
         return "".join(text for output in outputs for name, text in [_text_of(output)] if name == kind)
 

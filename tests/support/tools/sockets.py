@@ -1,4 +1,4 @@
-"""Which TCP ports a process listens on, as the kernel tells it."""
+"""Returns the TCP ports and Unix sockets that a process listens on, from /proc."""
 import os
 import re
 
