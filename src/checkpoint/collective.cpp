@@ -7,8 +7,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/damage.hpp"
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
@@ -54,7 +54,7 @@ std::string who(const Communicator& communicator) {
 
 std::string from_root(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
   std::string mine;
-  FirstRank(communicator.rank()).does([&] { mine = attempt(work, explain).packed(); });
+  RankZero(communicator.rank()).run([&] { mine = attempt(work, explain).packed(); });
   const auto outcome = Attempt::unpacked(communicator.broadcast_text(mine, 0));
   if (outcome.failed) throw Error(outcome.text, outcome.code);
   return outcome.text;

@@ -117,14 +117,14 @@ void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
 void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& what) {
   constexpr double worth_saying_seconds = 0.5;
   Wait wait;
-  Waiting waiting;
+  ReportedWait waiting;
   while (!awaited.ready()) {
     if (!wait.is_long()) {
       wait.wait_a_little();
       continue;
     }
-    if (!waiting.said() && wait.waited() > worth_saying_seconds)
-      waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.awaited_now()));
+    if (!waiting.is_reported() && wait.waited() > worth_saying_seconds)
+      waiting.report(fmt::format("{} at step {}{}", what, step_, awaited.awaited_now()));
     // A rank may come, and then end: look once more, after it was seen to be gone.
     if (const auto why = awaited.lost(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (wait.waited() > timeout_seconds_) give_up_overdue(what, awaited.missing());

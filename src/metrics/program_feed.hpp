@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/output/output_file.hpp"
-#include "core/process/line_program.hpp"
+#include "core/process/piped_program.hpp"
 
 namespace trainrt::metrics {
 
@@ -59,7 +59,7 @@ class ProgramFeed {
   bool is_over();
   void start();
   void send_lines();
-  void hear(const LineProgram::Heard& heard);
+  void hear(const PipedProgram::Received& heard);
   void take_answer(const std::string& line);
   void keep_errors(const std::string& text);
   void take_what_was_read();
@@ -80,8 +80,8 @@ class ProgramFeed {
   double deadline_ = 0;  ///< of the end, on the monotonic clock
 
   // The thread's.
-  std::unique_ptr<LineProgram> program_;
-  OutputLog log_;
+  std::unique_ptr<PipedProgram> program_;
+  OutputFile log_;
   std::size_t logged_bytes_ = 0;
   std::deque<Sent> sent_;           ///< lines that are not kept, for this start
   std::uint64_t sent_bytes_ = 0;    ///< to this start

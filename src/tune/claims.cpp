@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
+#include "core/process/processes.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
 #include "rundir/attempt_files.hpp"

@@ -11,7 +11,7 @@ namespace trainrt::watch {
 /// What a process says that is about to die of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT (of std::terminate, too, with its
 /// exception): one line on standard error, logs/crash-attempt-000003-rank-00002.txt in the run directory with the stack,
 /// and error.txt if no other rank has written it. The files have the last lines that the rank has printed, and standard
-/// error if the terminal has not shown them (OwnOutput). Then it dies of that signal, as it would have.
+/// error if the terminal has not shown them (OutputCapture). Then it dies of that signal, as it would have.
 ///
 /// Names in the stack are as the linker knows them: `c++filt` shows them as people write them.
 

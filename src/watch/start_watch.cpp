@@ -29,7 +29,7 @@ StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
   // All ranks find it at about the same time: the first reports it, and ends the others before they do.
   const double behind_s = behind_first_s(launch.world(), 2);
   timeout_.emplace(
-      limit_s + behind_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitNote::of_this_thread()] {
+      limit_s + behind_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitReason::of_this_thread()] {
         const auto in = waits.text();
         log::error(fmt::format("hang: the run has not started within {:.0f} s ({}): on {} it {}", limit_s, key, host_name(),
                                in.empty() ? "is busy (a file system that does not answer?)" : "waits in " + in));

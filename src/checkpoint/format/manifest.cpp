@@ -208,7 +208,7 @@ Manifest read_manifest(const std::string& checkpoint_dir) {
 
 namespace {
 
-constexpr int deepest = deepest_json - 1;  // the manifest is one more around it
+constexpr int deepest = max_json_depth - 1;  // the manifest is one more around it
 
 }  // namespace
 

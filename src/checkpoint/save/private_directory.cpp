@@ -10,6 +10,7 @@
 
 #include "core/host.hpp"
 #include "core/options.hpp"
+#include "core/process/processes.hpp"
 #include "io/digest.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"

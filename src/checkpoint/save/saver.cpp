@@ -68,7 +68,7 @@ struct Saver::Conclusion {
 Saver::Saver(SaverOptions options, Communicator& communicator)
     : options_(std::move(options)),
       communicator_(communicator),
-      first_(communicator.rank()),
+      rank_zero_(communicator.rank()),
       conclusion_(std::make_shared<Conclusion>()),
       owed_views_(options_.run_dir, view_aside(options_.private_dir)),
       writer_(options_.writer) {
@@ -84,7 +84,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   const auto began_ms = now_ms();
   SaveResult obstacle;  // rank 0's
   obstacle.number = request.meta.number;
-  first_.does([&] {
+  rank_zero_.run([&] {
     try {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
@@ -189,7 +189,7 @@ void Saver::gather() {
   const auto sealed = on_every_rank(communicator_, wait, options_.writer.explain);
   flight_->gathered = true;
   options_.writer.observer(Phase::gathered);
-  first_.does([&] { commit_gathered(sealed); });
+  rank_zero_.run([&] { commit_gathered(sealed); });
 }
 
 void Saver::commit_gathered(const std::vector<std::string>& sealed) {

@@ -56,7 +56,7 @@ void Saver::retain_in_background() {
 void Saver::drain() {
   constexpr double limit_s = 30;
   if (!options_.makes_private_dir)
-    first_.does([this] {
+    rank_zero_.run([this] {
       settle_views_in_background();
       retain_in_background();
     });

@@ -17,8 +17,8 @@
 #include "comm/shared_segment.hpp"
 #include "comm/start_mpi.hpp"
 #include "core/files/shared_file.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 
 namespace trainrt::comm::plugins {
 
@@ -234,7 +234,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   std::string obstacle;
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, obstacle);
   if (obstacle.empty()) return windows_.add(std::move(segment));
-  FirstRank(rank()).does([&] {
+  RankZero(rank()).run([&] {
     log::warning(fmt::format("{} bytes a rank do not lie in shared memory, so that reducing them takes copies: {}", bytes,
                              obstacle));
   });
@@ -250,7 +250,7 @@ std::unique_ptr<Communicator> over(std::unique_ptr<MpiCommunicator> mpi, std::ve
   auto board = share_segment(*mpi, node_of_rank, Board::bytes_for(1), obstacle);
   if (obstacle.empty())
     return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
-  FirstRank(mpi->rank()).does([&] {
+  RankZero(mpi->rank()).run([&] {
     log::warning("the ranks of a node cannot share memory, so that all goes over MPI: " + obstacle);
   });
   return mpi;

@@ -29,7 +29,7 @@ constexpr double worth_saying_s = 0.5;
 }  // namespace
 
 Link::Link(std::shared_ptr<const Api> api, const UniqueId& id, const Member& place)
-    : api_(std::move(api)), place_(place), note_(WaitNote::of_this_thread()) {
+    : api_(std::move(api)), place_(place), note_(WaitReason::of_this_thread()) {
   const std::lock_guard lock(comm_mutex_);
   Config config;
   auto result = api_->comm_init_rank_config(&comm_, place.size, id, place.rank, &config);

@@ -62,7 +62,7 @@ class Link {
 
   std::shared_ptr<const Api> api_;
   Member place_;
-  WaitNote& note_;  // the train thread's
+  WaitReason& note_;  // the train thread's
 
   std::mutex comm_mutex_;  // held if NCCL is called
   Comm* comm_ = nullptr;   // nullptr: aborted

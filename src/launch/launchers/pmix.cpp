@@ -60,8 +60,8 @@ class PmixLaunch : public Launch {
   bool may_leave_mpi() const override { return bridge_ != nullptr; }
 
   void abort(int code) noexcept override {
-    OwnOutput::give_back_at_exit();
-    last_row::give_back_at_exit();
+    OutputCapture::restore_at_exit();
+    last_row::restore_at_exit();
     end_within(std::chrono::seconds(10), code);
     client_.abort(code);
     _exit(code);
