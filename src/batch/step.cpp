@@ -6,16 +6,16 @@
 #include <csignal>
 #include <cstring>
 #include <limits>
-#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/process/spawn.hpp"
 
 namespace trainrt::batch {
 
@@ -27,44 +27,14 @@ constexpr double after_term_s = 30;  // srun itself waits about 12 s for its ste
 constexpr double from_slurm_s = 0.5;
 constexpr double again_s = 5;
 
-/// The attributes and file actions of a child, freed at the end.
-struct SpawnSetup {
-  posix_spawnattr_t attributes{};
-  posix_spawn_file_actions_t actions{};
-  SpawnSetup() {
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_init(&actions);
-  }
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
-};
-
-/// A child with its standard error in `stderr_fd`, default actions for all signals (srun takes also those that its parent
-/// ignores), and a process group of its own, so that Ctrl-C reaches this process alone. `input`: see run_step().
-pid_t spawn(const std::vector<std::string>& command, int stderr_fd, int input) {
-  SpawnSetup setup;
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setflags(&setup.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setsigmask(&setup.attributes, &none);
-  posix_spawnattr_setsigdefault(&setup.attributes, &all);
-  posix_spawnattr_setpgroup(&setup.attributes, 0);
-  if (input >= 0)
-    posix_spawn_file_actions_adddup2(&setup.actions, input, STDIN_FILENO);
-  else
-    posix_spawn_file_actions_addopen(&setup.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&setup.actions, stderr_fd, STDERR_FILENO);
-  std::vector<char*> words;
-  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  pid_t pid = 0;
-  if (const int error = posix_spawnp(&pid, words[0], &setup.actions, &setup.attributes, words.data(), environ); error != 0)
-    throw Error(command[0] + " cannot be started: " + std::strerror(error));
+/// srun gets default actions for all signals: it takes also those that its parent ignores. `input`: see run_step().
+pid_t spawn_step(const std::vector<std::string>& command, int stderr_fd, int input) {
+  const pid_t pid = spawn({.command = command,
+                           .input = input,
+                           .error = stderr_fd,
+                           .closes_other_files = false,
+                           .default_signals = all_signals()});
+  if (pid < 0) throw Error(command[0] + " cannot be started: " + std::strerror(errno));
   return pid;
 }
 
@@ -82,20 +52,12 @@ class RunningStep {
  public:
   RunningStep(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation, int input)
       : signals_(signals), needs_whole_allocation_(needs_whole_allocation) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(std::string("no pipe can be made: ") + std::strerror(errno));
-    pipe_ = ends[0];
-    fcntl(pipe_, F_SETFL, O_NONBLOCK);
-    try {
-      pid_ = spawn(command, ends[1], input);
-    } catch (...) {
-      close(ends[0]);
-      close(ends[1]);
-      throw;
-    }
-    close(ends[1]);
+    Pipe errors;
+    if (!errors) throw Error(std::string("no pipe can be made: ") + std::strerror(errno));
+    fcntl(errors.read_end.get(), F_SETFL, O_NONBLOCK);
+    pid_ = spawn_step(command, errors.write_end.get(), input);
+    pipe_ = std::move(errors.read_end);
   }
-  ~RunningStep() { close(pipe_); }
   RunningStep(const RunningStep&) = delete;
   RunningStep& operator=(const RunningStep&) = delete;
 
@@ -108,7 +70,7 @@ class RunningStep {
     }
     const double until = monotonic_seconds() + 1;  // for the last output of srun
     while (!at_end_ && monotonic_seconds() < until) {
-      pollfd rest{.fd = pipe_, .events = POLLIN, .revents = 0};
+      pollfd rest{.fd = pipe_.get(), .events = POLLIN, .revents = 0};
       poll(&rest, 1, 100);
       read_lines();
     }
@@ -120,7 +82,7 @@ class RunningStep {
   bool ended() {
     int status = 0;
     if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
-    end_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    end_.exit_code = shell_exit_code(status);
     return true;
   }
 
@@ -128,7 +90,7 @@ class RunningStep {
     const double next = std::min({forward_at_, term_at_, kill_at_});
     const double left = std::clamp(next - monotonic_seconds(), 0.0, 5.0);
     std::array<pollfd, 2> waiting{{{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
-                                   {.fd = at_end_ ? -1 : pipe_, .events = POLLIN, .revents = 0}}};
+                                   {.fd = at_end_ ? -1 : pipe_.get(), .events = POLLIN, .revents = 0}}};
     poll(waiting.data(), waiting.size(), static_cast<int>(left * 1000) + 1);
   }
 
@@ -145,7 +107,7 @@ class RunningStep {
   void read_lines() {
     std::array<char, 16384> buffer{};
     for (;;) {
-      const auto count = read(pipe_, buffer.data(), buffer.size());
+      const auto count = read(pipe_.get(), buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       at_end_ = count == 0;
       if (count <= 0) return;
@@ -186,7 +148,7 @@ class RunningStep {
   bool needs_whole_allocation_;
   StepEnd end_;
   pid_t pid_ = 0;
-  int pipe_ = -1;
+  Descriptor pipe_;
   bool at_end_ = false;
   std::string line_;
   int passed_on_as_ = SIGUSR1;

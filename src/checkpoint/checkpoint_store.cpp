@@ -20,8 +20,8 @@
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
 #include "core/files/guarded_tree.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "io/files/file.hpp"
 
 namespace trainrt {
@@ -61,7 +61,7 @@ CheckpointInfo info_of(const checkpoint::Meta& meta, std::string directory) {
 class CheckpointStore::Impl {
  public:
   Impl(const std::string& directory, Communicator& communicator, const CheckpointStoreOptions& options)
-      : communicator_(communicator), first_(communicator.rank()), say_(sink_of(options, communicator)) {
+      : communicator_(communicator), rank_zero_(communicator.rank()), say_(sink_of(options, communicator)) {
     check_input(directory, options);
     meet(directory);
     const auto files = checkpoint::files_of_ranks(options.files, comm::nodes_of_ranks(communicator));
@@ -76,11 +76,11 @@ class CheckpointStore::Impl {
     try {
       if (all_here && saver_->in_flight() && broken_.empty()) settle();
     } catch (const std::exception& error) {
-      first_.does([&] { say_(error.what()); });
+      rank_zero_.run([&] { say_(error.what()); });
     }
     const bool ended = !saver_->in_flight();
     saver_.reset();  // waits for the work after commits
-    if (ended) first_.does([&] { remove_private_dir(); });
+    if (ended) rank_zero_.run([&] { remove_private_dir(); });
   }
 
   std::optional<CheckpointInfo> restore(const State& state) {
@@ -90,7 +90,7 @@ class CheckpointStore::Impl {
     saver_->restored(loaded->meta.number);
     saver_->know_as_damaged(loaded->damaged);
     next_number_ = std::max(next_number_, loaded->meta.number + 1);
-    first_.does([&] {
+    rank_zero_.run([&] {
       for (const auto& text : loaded->skipped) say_(text);
       for (const auto& text : loaded->notes) say_(text);
     });
@@ -190,7 +190,7 @@ class CheckpointStore::Impl {
   }
 
   Communicator& communicator_;
-  FirstRank first_;
+  RankZero rank_zero_;
   std::function<void(const std::string&)> say_;
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;

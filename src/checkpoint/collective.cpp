@@ -4,8 +4,8 @@
 #include <array>
 
 #include "checkpoint/damage.hpp"
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::checkpoint {
@@ -49,7 +49,7 @@ std::string rank_and_host(const Communicator& communicator) {
 
 std::string from_root(Communicator& communicator, const std::function<std::string()>& work, const Explain& explain) {
   std::string mine;
-  FirstRank(communicator.rank()).does([&] { mine = attempt(work, explain).packed(); });
+  RankZero(communicator.rank()).run([&] { mine = attempt(work, explain).packed(); });
   const auto outcome = WorkOutcome::unpacked(communicator.broadcast_text(mine, 0));
   if (outcome.failed) throw Error(outcome.text, outcome.code);
   return outcome.text;

@@ -9,9 +9,9 @@
 #include <trainrt/error.hpp>
 
 #include "config/launch_settings.hpp"
-#include "core/first_rank.hpp"
 #include "core/process/program_input.hpp"
-#include "frameworks/program/child.hpp"
+#include "core/process/spawn.hpp"
+#include "core/rank_zero.hpp"
 #include "frameworks/program/script.hpp"
 #include "frameworks/program/start_error.hpp"
 
@@ -19,11 +19,11 @@ namespace trainrt::cli {
 
 void become_program(const config::RunSpec& spec, int rank) {
   auto command = spec.train.command;
-  const auto executable = program::find_executable(command.front());
+  const auto executable = find_executable(command.front());
   if (executable.empty()) throw UsageError(program::not_found_in_words(command.front()));
   setenv(config::launch_settings_variable, config::launch_settings_text(spec.given).c_str(), 1);
   bool has_input = program::reads_script_from_input(spec.train.command);
-  FirstRank(rank).does([&] { has_input = true; });
+  RankZero(rank).run([&] { has_input = true; });
   if (!has_input) drop_input();
   std::vector<char*> words;
   for (auto& word : command) words.push_back(word.data());

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "frameworks/program/child.hpp"
+#include "core/process/spawn.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::cli {
@@ -40,12 +40,12 @@ std::string interpreter_named_in(const std::string& file) {
 
 std::optional<PythonCommand> python_command_of(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
-  const auto executable = program::find_executable(command.front());
+  const auto executable = find_executable(command.front());
   if (executable.empty()) return std::nullopt;
   if (is_python(executable)) return PythonCommand{executable, program::script_of(command)};
   const auto named = interpreter_named_in(executable);
   if (named.empty() || !is_python(named)) return std::nullopt;
-  const auto interpreter = program::find_executable(named);
+  const auto interpreter = find_executable(named);
   if (interpreter.empty()) return std::nullopt;
   return PythonCommand{interpreter, executable};
 }

@@ -16,9 +16,9 @@
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
 #include "core/files/guarded_tree.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
 #include "core/output/redirect_streams.hpp"
+#include "core/rank_zero.hpp"
 #include "launch/slice_launch.hpp"
 #include "rundir/owner.hpp"
 #include "trainer/advice.hpp"
@@ -91,7 +91,7 @@ class Slice : public tune::TrialRunner {
 
 /// Ends the whole step if only some ranks of the slice fail, since the others wait for them.
 ExitCode Slice::train(const tune::TrialStart& start) {
-  const StreamsInFile output(start.output);
+  const RedirectedStreams output(start.output);
   try {
     return train_in_order(start);
   } catch (const comm::AgreedError& error) {
@@ -159,7 +159,7 @@ ExitCode train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communic
   }
   all.broadcast(Buffer{&number, 1, DType::i64}, 0, "how the sweep has ended");
   all.barrier("the end of all slices");  // a broadcast's root does not wait: the others may still have to see the file
-  FirstRank(all.rank()).does([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
+  RankZero(all.rank()).run([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
   return static_cast<ExitCode>(number);
 }
@@ -180,7 +180,7 @@ ExitCode run_on(launch::Launch& launch, const trainer::Prepared& prepared, const
     comm::collectively(*communicator, take_gpus, trainer::with_advice);
     watch::install_crash_reports();
     const auto code = train_slices(*sweep, launch, *communicator);
-    FirstRank(launch.world().rank).does([&] { steps.end(*sweep, code); });
+    RankZero(launch.world().rank).run([&] { steps.end(*sweep, code); });
     communicator->barrier();
     return code;
   } catch (const comm::AgreedError& error) {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/rank_zero.hpp"
 
 namespace trainrt::comm {
 
@@ -50,7 +50,7 @@ void collectively(Communicator& communicator, const std::function<void()>& work,
 }
 
 void collectively_on_first(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
-  const auto mine = [&, first = FirstRank(communicator.rank())] { first.does(work); };
+  const auto mine = [&, first = RankZero(communicator.rank())] { first.run(work); };
   collectively(communicator, mine, explain);
 }
 

@@ -126,14 +126,14 @@ void QueuedCommunicator::wait_for(Awaited& awaited, std::string_view what) {
 void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& what) {
   constexpr double report_after_s = 0.5;
   Backoff wait;
-  Waiting waiting;
+  ReportedWait waiting;
   while (!awaited.ready()) {
     if (!wait.is_long()) {
       wait.wait_a_little();
       continue;
     }
-    if (!waiting.said() && wait.waited() > report_after_s)
-      waiting.say(fmt::format("{} at step {}{}", what, step_, awaited.missing_if_known()));
+    if (!waiting.is_reported() && wait.waited() > report_after_s)
+      waiting.report(fmt::format("{} at step {}{}", what, step_, awaited.missing_if_known()));
     // A rank may join and then exit, so check the condition again after the exit was seen.
     if (const auto why = awaited.failure(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (wait.waited() > timeout_seconds_) give_up_overdue(what, awaited.missing());

@@ -73,7 +73,7 @@ OptionSpec completed(OptionSpec option) {
     option.type = OptionType::boolean;
   } else if constexpr (std::integral<T>) {
     if (option.type != OptionType::bytes) option.type = OptionType::integer;
-    if constexpr (sizeof(T) < sizeof(std::int64_t)) option.range.most = std::min(option.range.most, largest_int);
+    if constexpr (sizeof(T) < sizeof(std::int64_t)) option.range.most = std::min(option.range.most, max_int);
   } else if constexpr (std::floating_point<T>) {
     option.type = OptionType::real;
   } else if constexpr (HasForm<T>) {

@@ -13,11 +13,11 @@ void require_abi(int headers) {
   Dl_info info{};
   const auto* here = reinterpret_cast<const void*>(&require_abi);
   const char* file = dladdr(here, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "libtrainrt.so";
-  throw UsageError(fmt::format(
-      "this program was compiled with other headers of trainrt (interface {}) than the library that it meets, {} (trainrt "
-      "{}, "
-      "interface {}): compile it again with that library's headers, or let it find the library that it was built for",
-      headers, file, version, module_abi));
+  throw UsageError(
+      fmt::format("this program was compiled with headers of trainrt for interface {}, but it loads the library {} "
+                  "(trainrt {}, interface "
+                  "{}): compile it with that library's headers, or load the library that it was compiled for",
+                  headers, file, version, module_abi));
 }
 
 }  // namespace trainrt

@@ -1,9 +1,9 @@
 #include "core/environment.hpp"
 
-#include <charconv>
-
 #include <unistd.h>
 #include <trainrt/error.hpp>
+
+#include "core/text/parse_number.hpp"
 
 namespace trainrt {
 
@@ -26,11 +26,8 @@ std::optional<std::string> Environment::text(const std::string& name) const {
 std::optional<int> Environment::number(const std::string& name) const {
   const auto value = text(name);
   if (!value || value->empty()) return std::nullopt;
-  int number = 0;
-  const auto end = value->data() + value->size();
-  const auto result = std::from_chars(value->data(), end, number);
-  if (result.ec != std::errc() || result.ptr != end)
-    throw UsageError("environment variable " + name + " is '" + *value + "', not a whole number");
+  const auto number = parse_number<int>(*value);
+  if (!number) throw UsageError("environment variable " + name + " is '" + *value + "', not a whole number");
   return number;
 }
 

@@ -31,7 +31,7 @@ struct Settings {
 
 void write_phase(int file, std::string_view name) {
   std::string line(name);
-  line.resize(32, ' ');  // over the last one, whatever its length
+  line.resize(32, ' ');  // overwrites the last name, which may be longer
   if (pwrite(file, line.data(), line.size(), 0) < 0) return;
 }
 

@@ -6,30 +6,27 @@ namespace trainrt {
 
 std::string host_name();
 
-/// Identifies this boot of this host's kernel and this process's pid namespace: two processes with the same text may
-/// compare process numbers.
+/// Returns this node's name in Slurm (SLURMD_NODENAME); host_name() outside Slurm.
+std::string node_name();
+
+/// Identifies the boot of this host's kernel and the pid namespace of this process. Process numbers are comparable between
+/// processes with the same value.
 std::string pid_scope();
 
-/// Start time of a process in clock ticks since boot (field 22 of /proc/PID/stat), 0 if there is no such process.
-/// With the process number it names a process for good: numbers are reused, start times are not.
-unsigned long long process_start_time(int pid);
-
-/// The words of the command line that this process was started with.
+/// Returns the words of this process's command line.
 std::vector<std::string> command_of_process();
 
-/// UTC, "2026-11-21T01:02:03Z".
+/// Returns the current UTC time, "2026-11-21T01:02:03Z".
 std::string utc_now();
 
-/// Seconds from one such text to a later one, negative if it is earlier; throws Error if one is no such text.
+/// Returns the seconds from one text of utc_now() to another, negative if `to` is earlier. Throws Error if one of them has
+/// another form.
 double seconds_between(const std::string& from, const std::string& to);
 
-/// Such a text for a moment so many seconds ago.
+/// Returns the UTC time of `seconds` ago in the form of utc_now().
 std::string utc_before(double seconds);
 
-/// How long this process has been running.
-double seconds_since_process_start();
-
-/// Seconds since some fixed moment, never stepping back.
+/// Returns the seconds since a fixed moment, from a clock that never steps back.
 double monotonic_seconds();
 
 }  // namespace trainrt

@@ -3,7 +3,7 @@
 
 namespace trainrt {
 
-/// Which version of a library this program was compiled against, and which one is loaded: "MPICH 4.0.2".
+/// The versions of a library that this program was compiled with and that is loaded: "MPICH 4.0.2".
 struct LibraryVersion {
   std::string compiled;
   std::string loaded;

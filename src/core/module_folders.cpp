@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The folder of the file that this code was loaded from.
+/// Returns the folder of the program or library that has this code.
 fs::path folder_of_this_code() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&module_folders), &info) == 0 || info.dli_fname == nullptr) return {};

@@ -4,11 +4,13 @@
 
 namespace trainrt {
 
-/// Where loadable modules are looked for: in TRAINRT_MODULE_PATH (folders, ':' between), or else beside the program, and
-/// beside the library in a program of one's own: modules/ and ../lib/trainrt/modules/, or trainrt/modules/.
+/// Returns the folders that are searched for loadable modules: those of TRAINRT_MODULE_PATH (separated by ':') if it is
+/// set, else modules/ and ../lib/trainrt/modules/ next to the program. If trainrt is a library of another program, also
+/// modules/ and trainrt/modules/ next to the library.
 std::vector<std::filesystem::path> module_folders();
 
-/// Returns whether the file is in one of them, as whoever installed trainrt, or the caller's environment, has put it.
+/// Returns whether the file is in one of module_folders(), so that it comes from the installation of trainrt or from the
+/// user's environment.
 bool is_installed_module(const std::filesystem::path& file);
 
 }  // namespace trainrt

@@ -1,12 +1,12 @@
 #include "core/options.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/parse_number.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt {
@@ -46,19 +46,8 @@ std::map<std::string, std::string> Options::texts() const {
   return texts;
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> parse_real(std::string_view text) {
-  double value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_number<std::int64_t>(text); }
+std::optional<double> parse_real(std::string_view text) { return parse_number<double>(text); }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   struct Unit {
@@ -92,7 +81,7 @@ std::string Range::in_words() const {
   return "";
 }
 
-std::string what_is_valid(const OptionSpec& spec) {
+std::string valid_values(const OptionSpec& spec) {
   if (!spec.form.empty()) return spec.form;
   if (!spec.choices.empty()) return "one of: " + join(spec.choices);
   const auto unit = spec.unit.empty() ? std::string() : " of " + std::string(spec.unit);
@@ -116,7 +105,7 @@ std::string what_is_valid(const OptionSpec& spec) {
 std::string facts_of(const OptionSpec& spec) {
   const bool any_text = spec.type == OptionType::text && spec.choices.empty() && spec.form.empty();
   std::vector<std::string> facts;
-  if (!any_text) facts.push_back(what_is_valid(spec));
+  if (!any_text) facts.push_back(valid_values(spec));
   if (spec.required) facts.emplace_back("required");
   if (!spec.required_unless.empty()) facts.push_back("required unless " + spec.required_unless + " is given");
   if (!spec.default_value.empty()) facts.push_back("default " + spec.default_value);
@@ -151,21 +140,21 @@ bool is_valid(const OptionSpec& spec, const std::string& text) {
 Options checked(const Options& given, std::span<const OptionSpec> specs, std::string_view where) {
   std::vector<std::string> known;
   for (const auto& spec : specs) known.push_back(spec.key);
-  constexpr std::size_t most_listed = 20;
+  constexpr std::size_t max_listed = 20;
   const auto at = where.empty() ? std::string() : " in " + std::string(where);
 
   for (const auto& key : given.keys())
     if (std::ranges::find(known, key) == known.end()) {
       throw UsageError(
           given.find(key)->origin + ": unknown key '" + key + "'" + at + did_you_mean(key, known) +
-          (known.size() <= most_listed ? "; there are: " + join(known) : "; `trainrt list` shows the valid ones"));
+          (known.size() <= max_listed ? "; there are: " + join(known) : "; `trainrt list` shows the valid ones"));
     }
   Options out;
   for (const auto& spec : specs) {
     const auto& key = spec.key;
     if (const auto* value = given.find(key)) {
       if (!is_valid(spec, value->text))
-        throw UsageError(value->origin + ": " + key + at + " is '" + value->text + "'; it must be " + what_is_valid(spec));
+        throw UsageError(value->origin + ": " + key + at + " is '" + value->text + "'; it must be " + valid_values(spec));
       out.set(key, *value);
     } else if (spec.required || (!spec.required_unless.empty() && given.find(spec.required_unless) == nullptr)) {
       throw UsageError("the key " + key + at + " is missing: " + spec.help);

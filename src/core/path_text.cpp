@@ -14,10 +14,10 @@ namespace {
 bool begins_name(char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
 bool continues_name(char letter) { return begins_name(letter) || std::isdigit(static_cast<unsigned char>(letter)) != 0; }
 
-/// What may precede a path in a value: a list of sources, @FILE, the arguments of a transform.
-constexpr std::string_view begins_path = ",@: \t";
+/// The characters before a path in a value: of a list of sources, @FILE, the arguments of a transform.
+constexpr std::string_view before_path = ",@: \t";
 
-/// The longest name of a variable at the beginning of the text; "" if there is none.
+/// Returns the longest variable name at the beginning of the text; "" if the text begins with another character.
 std::string_view name_at(std::string_view text) {
   if (text.empty() || !begins_name(text.front())) return {};
   std::size_t end = 1;
@@ -25,7 +25,7 @@ std::string_view name_at(std::string_view text) {
   return text.substr(0, end);
 }
 
-/// A value on its way to what it stands for.
+/// Expands one value.
 class Expansion {
  public:
   Expansion(const std::string& key, const OptionValue& value, const Environment& environment)
@@ -42,7 +42,7 @@ class Expansion {
     throw UsageError(fmt::format("{}: {} is '{}': {}", value_.origin, key_, value_.text, why));
   }
 
-  /// The value with `right` in place of `length` bytes at `at`.
+  /// Returns the value with `length` bytes at `at` replaced by `right`.
   std::string corrected(std::size_t at, std::size_t length, const std::string& right) const {
     auto text = value_.text;
     return text.replace(at, length, right);
@@ -51,7 +51,7 @@ class Expansion {
   void refuse_home() const {
     const std::string_view text = value_.text;
     for (auto at = text.find('~'); at != std::string_view::npos; at = text.find('~', at + 1))
-      if (at == 0 || (begins_path.find(text[at - 1]) != std::string_view::npos && text.substr(at).starts_with("~/")))
+      if (at == 0 || (before_path.find(text[at - 1]) != std::string_view::npos && text.substr(at).starts_with("~/")))
         refuse_home_at(at);
   }
 

@@ -10,8 +10,9 @@
 
 namespace trainrt {
 
-/// What varies is a plug-in: one .cpp in a folder that defines one `extern const` record, named after its file. The build
-/// lists the folder and generates the table, in the order of the file names; every record has at least `name` and `help`.
+/// All plug-ins of a kind. A plug-in is one .cpp file in a folder that defines one `extern const` record, named after the
+/// file. The build generates the table of a folder, in the order of the file names. Each record has at least the members
+/// `name` and `help`.
 template <class Record>
 using PluginTable = std::span<const Record* const>;
 
@@ -22,7 +23,8 @@ std::vector<std::string> names_of(PluginTable<Record> table) {
   return names;
 }
 
-/// The record of that name; a UsageError that lists the valid names otherwise. `kind` is the word for it in the message.
+/// Returns the record with that name. Throws UsageError that lists the valid names if there is none. `kind` is the word for
+/// such a plug-in in the message.
 template <class Record>
 const Record& find_plugin(PluginTable<Record> table, std::string_view name, std::string_view kind) {
   for (const auto* record : table)

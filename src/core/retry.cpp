@@ -14,14 +14,14 @@ namespace {
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// One wait for something to be well again.
+/// The pauses between attempts, and their notifications.
 class Wait {
  public:
   Wait(const std::string& what, const RetryLimits& limits)
       : what_(what), limits_(limits), now_(limits.now ? limits.now : monotonic_seconds), pause_s_(limits.first_pause_s) {}
 
-  /// Sleeps, once it has said why; false once the limit is reached.
-  bool go_on(const std::exception& error) {
+  /// Notifies of the first failure, and sleeps. Returns false if the limit is reached.
+  bool pause_after(const std::exception& error) {
     if (began_s_ < 0) began_s_ = now_();
     const double left_s = limits_.limit_s - (now_() - began_s_);
     if (left_s <= 0) return false;
@@ -30,11 +30,11 @@ class Wait {
     notified_ = true;
     const double pause_s = std::min(pause_s_, left_s);
     limits_.pause ? limits_.pause(pause_s) : sleep_for(pause_s);
-    pause_s_ = std::min(2 * pause_s_, limits_.longest_pause_s);
+    pause_s_ = std::min(2 * pause_s_, limits_.max_pause_s);
     return true;
   }
 
-  void is_well() const {
+  void note_success() const {
     if (notified_) notify(fmt::format("{} answers again, after {:.1f} s", what_, now_() - began_s_));
   }
 
@@ -54,14 +54,14 @@ class Wait {
 }  // namespace
 
 void retry(const std::string& what, const std::function<void()>& work,
-           const std::function<bool(const std::exception&)>& may_pass, const RetryLimits& limits) {
+           const std::function<bool(const std::exception&)>& is_temporary, const RetryLimits& limits) {
   for (Wait wait(what, limits);;) {
     try {
       work();
-      wait.is_well();
+      wait.note_success();
       return;
     } catch (const std::exception& error) {
-      if (!may_pass(error) || !wait.go_on(error)) throw;
+      if (!is_temporary(error) || !wait.pause_after(error)) throw;
     }
   }
 }

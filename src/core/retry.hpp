@@ -5,19 +5,20 @@
 
 namespace trainrt {
 
-/// How long something is tried again that may pass. Pauses double from the first to the longest.
+/// How long and how often retry() repeats failed work. Pauses double from the first to the maximum.
 struct RetryLimits {
-  double limit_s = 0;  ///< from the first failure on; 0: not at all
+  double limit_s = 0;  ///< seconds after the first failure; 0: no retry
   double first_pause_s = 0.1;
-  double longest_pause_s = 2;
-  std::function<double()> now;                          ///< monotonic seconds; empty: the machine's
-  std::function<void(double)> pause;                    ///< empty: this thread sleeps
-  std::function<void(const std::string& text)> notify;  ///< once when it starts to wait, and once when it is well again
+  double max_pause_s = 2;
+  std::function<double()> now;                          ///< monotonic seconds; empty: monotonic_seconds()
+  std::function<void(double)> pause;                    ///< sleeps; empty: this thread sleeps
+  std::function<void(const std::string& text)> notify;  ///< gets a text before the first retry and after a success
 };
 
-/// Calls `work` again while it throws what `may_pass`, until the limit is reached: then the last error goes on.
-/// `what` is said in the messages: "storage". From any thread.
+/// Calls `work`, and calls it again while it throws an error for which `is_temporary` returns true. Throws the last error
+/// once the limit is reached, and any other error at once. `what` is the subject of the texts for `notify`: "storage". Any
+/// thread may call it.
 void retry(const std::string& what, const std::function<void()>& work,
-           const std::function<bool(const std::exception&)>& may_pass, const RetryLimits& limits);
+           const std::function<bool(const std::exception&)>& is_temporary, const RetryLimits& limits);
 
 }  // namespace trainrt

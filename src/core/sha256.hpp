@@ -6,11 +6,11 @@
 
 namespace trainrt {
 
-/// SHA-256 (FIPS 180-4) by OpenSSL's libcrypto, which is loaded at the first call. Throws UsageError that names the package
-/// if it is not there. Any thread.
+/// Returns the SHA-256 hash (FIPS 180-4) of `bytes`, computed by OpenSSL's libcrypto, which the first call loads. Throws
+/// UsageError that names the package to install if the library is missing. Any thread may call it.
 std::array<std::uint8_t, 32> sha256_of(std::span<const std::byte> bytes);
 
-/// The same as 64 hexadecimal digits.
+/// Returns sha256_of() as 64 hexadecimal digits.
 std::string sha256_digits(std::span<const std::byte> bytes);
 
 }  // namespace trainrt

@@ -10,8 +10,8 @@ namespace trainrt {
 
 namespace {
 
-/// A float of sign, exponent and mantissa. `ieee`: an exponent of all ones is an infinity or a NaN; else only all ones
-/// altogether are a NaN.
+/// A format of floats with sign, exponent and mantissa. `ieee`: an exponent of all ones is an infinity or a NaN; otherwise
+/// only exponent and mantissa of all ones are a NaN.
 struct Format {
   unsigned exponent_bits;
   unsigned mantissa_bits;

@@ -4,14 +4,14 @@
 
 namespace trainrt {
 
-// Spreadsheets take a cell of a CSV file for a formula, and run it, if it begins with =, +, -, @, a tab or a carriage
-// return (OWASP, CSV Injection). An apostrophe before it makes it a text. Numbers need none. Pure.
+// A spreadsheet executes a cell of a CSV file as a formula if it begins with =, +, -, @, a tab or a carriage return (OWASP,
+// CSV Injection). An apostrophe in front makes it text. Pure functions.
 
-/// Returns the text of a cell as a spreadsheet may get it: with an apostrophe before it if it would be a formula, or if it
-/// begins with apostrophes that would otherwise be taken for added ones.
+/// Returns the text for a cell. It gets an apostrophe in front if it, after any number of apostrophes, begins like a
+/// formula and is no number.
 std::string guarded_cell(std::string_view text);
 
-/// Returns the text that guarded_cell() was given.
+/// Returns the text that guarded_cell() returned `cell` for.
 std::string unguarded_cell(std::string_view cell);
 
 }  // namespace trainrt

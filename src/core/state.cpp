@@ -12,14 +12,14 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::string_view ranks_folder = "rank-";  // of a checkpoint's files: "rank-00003/"
+constexpr std::string_view ranks_folder = "rank-";  // folder of a rank's files in a checkpoint: "rank-00003/"
 
 void check_name(const std::string& name) {
   const auto bad = [&](const std::string& why) { throw UsageError("bad name in State: '" + name + "' " + why); };
   if (name.empty()) bad("is empty");
   if (name.front() == '/' || name.back() == '/' || name.find("//") != std::string::npos) bad("has an empty part");
   if (name.find('\0') != std::string::npos) bad("holds a NUL");
-  if (!is_utf8(name)) bad("is no UTF-8");
+  if (!is_utf8(name)) bad("is not UTF-8");
   for (std::size_t at = 0; at <= name.size();) {
     const auto slash = std::min(name.find('/', at), name.size());
     const auto part = name.substr(at, slash - at);
@@ -40,16 +40,17 @@ void claim_in(std::set<std::string>& names, const std::string& name) {
   if (!names.insert(name).second) throw UsageError("State has two entries named '" + name + "'");
 }
 
-/// HDF5 takes 32 axes; a checkpoint's view shows a tensor of each rank's own with one more, over the ranks.
-constexpr std::size_t most_axes = 32;
+/// The maximum number of axes in HDF5. A per-rank tensor has one less: in a checkpoint's view it has an axis for the ranks.
+constexpr std::size_t max_axes = 32;
 
-void check_axes(const std::string& name, const Shape& shape, std::size_t most) {
-  if (shape.size() > most)
+void check_axes(const std::string& name, const Shape& shape, std::size_t limit) {
+  if (shape.size() > limit)
     throw UsageError("State: '" + name + "' has " + std::to_string(shape.size()) + " axes: a tensor may have " +
-                     std::to_string(most) + (most < most_axes ? " if each rank has its own" : "") + " (HDF5's limit)");
+                     std::to_string(limit) + (limit < max_axes ? " if each rank has its own" : "") + " (HDF5's limit)");
 }
 
-/// Its bytes are a number of 63 bits, also if extents of 0 are left out: so nothing that is computed of it overflows.
+/// Throws UsageError if the number of bytes does not fit into 63 bits. Extents of 0 are skipped, so that no later
+/// computation with a part of the extents overflows.
 void check_size(const std::string& name, const Shape& shape, DType dtype) {
   auto bytes = static_cast<std::int64_t>(size_of(dtype));
   for (const auto extent : shape)
@@ -59,7 +60,7 @@ void check_size(const std::string& name, const Shape& shape, DType dtype) {
 }
 
 void check_shape(const std::string& name, const Shape& shape, DType dtype) {
-  check_axes(name, shape, most_axes);
+  check_axes(name, shape, max_axes);
   check_size(name, shape, dtype);
 }
 
@@ -87,7 +88,7 @@ void State::claim_slab(const TensorEntry& entry) {
   }
   const auto& first = tensors_[found->second];
   if (first.local.dtype != entry.local.dtype || first.global_shape != entry.global_shape)
-    throw UsageError("State: the slabs of '" + entry.name + "' say different things of it: " +
+    throw UsageError("State: the slabs of '" + entry.name + "' disagree about its type or shape: " +
                      std::string(name_of(first.local.dtype)) + " " + to_string(first.global_shape) + " and " +
                      std::string(name_of(entry.local.dtype)) + " " + to_string(entry.global_shape));
 }
@@ -120,7 +121,8 @@ TensorEntry& State::slab(std::string name, TensorView view, Shape offset, Shape 
 FileEntry& State::file(std::string name, std::string path) {
   claim_in(file_names_, name);
   if (name.starts_with(ranks_folder) && std::isdigit(static_cast<unsigned char>(name[ranks_folder.size()])) != 0)
-    throw UsageError("bad name in State: the file '" + name + "': in 'rank-NUMBER' lie the files that each rank has");
+    throw UsageError("bad name in State: the file '" + name +
+                     "': the folders 'rank-NUMBER' are reserved for the files of each rank");
   return files_.emplace_back(FileEntry{std::move(name), std::move(path)});
 }
 
@@ -136,9 +138,9 @@ TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t glo
   if (first < 0 || global_extent < 0 || first > global_extent - local.shape[at])
     throw UsageError("State: the slab of '" + name + "' (first " + std::to_string(first) + ", length " +
                      std::to_string(local.shape[at]) + ") leaves its axis of length " + std::to_string(global_extent));
-  auto whole = global_shape;
-  whole[at] = global_extent;
-  check_size(name, whole, local.dtype);
+  auto shape = global_shape;
+  shape[at] = global_extent;
+  check_size(name, shape, local.dtype);
   placement = Placement::sharded;
   global_shape[at] = global_extent;
   offset[at] = first;
@@ -146,7 +148,7 @@ TensorEntry& TensorEntry::sharded(int axis, std::int64_t first, std::int64_t glo
 }
 
 TensorEntry& TensorEntry::per_rank() {
-  check_axes(name, global_shape, most_axes - 1);
+  check_axes(name, global_shape, max_axes - 1);
   placement = Placement::per_rank;
   return *this;
 }
@@ -162,7 +164,7 @@ TensorEntry& TensorEntry::part_of_sum() {
       break;
     default:
       throw UsageError("State: '" + name + "' of type " + std::string(name_of(local.dtype)) +
-                       " cannot be a part of a sum: that takes f64, f32, f16, bf16, i64 or i32");
+                       " cannot be a part of a sum: only f64, f32, f16, bf16, i64 and i32 can");
   }
   summed = true;
   return per_rank();
@@ -170,7 +172,7 @@ TensorEntry& TensorEntry::part_of_sum() {
 
 ValueEntry& ValueEntry::part_of_sum() {
   if (std::holds_alternative<bool*>(value) || std::holds_alternative<std::string*>(value))
-    throw UsageError("State: the value '" + name + "' cannot be a part of a sum: that takes numbers");
+    throw UsageError("State: the value '" + name + "' cannot be a part of a sum: only numbers can");
   summed = true;
   return *this;
 }

@@ -82,7 +82,7 @@ class ObjectEvents {
     return true;
   }
   void deeper() {
-    if (++depth_ > deepest_json) throw UsageError("is JSON that is nested too deeply");
+    if (++depth_ > max_json_depth) throw UsageError("is JSON that is nested too deeply");
   }
   [[noreturn]] static void refuse_kind() {
     throw UsageError("is no JSON object: each line is to be one, {\"key\": value, ...}");

@@ -17,7 +17,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/process/ignored_signal.hpp"
+#include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
 #include "launch/pmi/pmi_server.hpp"
 
@@ -89,43 +89,24 @@ class RankExchange {
   std::string broken_;         ///< the argument of close()
 };
 
-bool is_of_another_launcher(std::string_view entry) {
-  static constexpr std::array names = {"PMI_", "PMIX_", "MPI_LOCAL"};
-  return std::ranges::any_of(names, [&](std::string_view name) { return entry.starts_with(name); });
-}
-
-std::vector<std::string> environment_of(int rank, int size, int socket) {
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!is_of_another_launcher(*entry)) entries.emplace_back(*entry);
+Variables environment_of(int rank, int size, int socket) {
+  auto variables = without_launcher(inherited_environment());
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, int>>{{"PMI_FD", socket},
                                                                                       {"PMI_RANK", rank},
                                                                                       {"PMI_SIZE", size},
                                                                                       {"MPI_LOCALRANKID", rank},
                                                                                       {"MPI_LOCALNRANKS", size}})
-    entries.push_back(fmt::format("{}={}", name, value));
-  return entries;
+    variables[name] = std::to_string(value);
+  return variables;
 }
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// The standard input of one rank: an open descriptor, or -1 and a path.
-struct RankInput {
-  int fd;
-  std::string path;
-};
-
-/// Returns the standard input of each rank.
-std::vector<RankInput> inputs_of(std::size_t size, const GroupInput& input) {
-  const bool is_for_all = input.fd >= 0 && input.is_for_all;
-  std::vector<RankInput> inputs(size, {-1, is_for_all ? fmt::format("/proc/self/fd/{}", input.fd) : "/dev/null"});
-  if (!is_for_all) inputs.front().fd = input.fd;
-  return inputs;
+/// Opens the standard input of a rank: a file at its beginning if each rank reads it.
+Descriptor open_input(const GroupInput& input) {
+  if (input.fd < 0) return Descriptor(null_device);
+  Descriptor own(input.is_for_all ? open(fmt::format("/proc/self/fd/{}", input.fd).c_str(), O_RDONLY | O_CLOEXEC)
+                                  : fcntl(input.fd, F_DUPFD_CLOEXEC, 0));
+  if (!own) throw Error(fmt::format("cannot open the standard input of a rank: {}", std::strerror(errno)));
+  return own;
 }
 
 /// Returns the signal that a rank gets if this process dies. It asks the rank to stop and save, so it must be one that
@@ -135,25 +116,6 @@ int signal_at_death() {
     if (!is_signal_ignored(number)) return number;
   return SIGKILL;
 }
-
-/// In the new process: only what is safe after fork() in a program of several threads. Signals that this process ignores
-/// stay ignored (nohup); execve() gives all others their default action.
-[[noreturn]] void become(char* const* words, char* const* environment, const RankInput& input, int socket, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, signal_at_death());
-  if (getppid() != parent) _exit(127);
-  setpgid(0, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  fcntl(socket, F_SETFD, 0);
-  const int opened = input.fd >= 0 ? input.fd : open(input.path.c_str(), O_RDONLY);
-  if (opened < 0) _exit(127);
-  dup2(opened, STDIN_FILENO);
-  execve(words[0], words, environment);
-  _exit(127);
-}
-
-int shell_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 /// One rank: its process, and the thread that serves PMI-1 to its MPI.
 struct RankProcess {
@@ -168,11 +130,13 @@ struct RankProcess {
 
 class RankGroup::Impl {
  public:
-  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, const GroupInput& input)
+  Impl(const std::vector<std::string>& command, int size, const GroupLimits& limits, GroupInput input)
       : exchange_(size, limits), ranks_(static_cast<std::size_t>(size)) {
-    const auto inputs = inputs_of(ranks_.size(), input);
     try {
-      for (int rank = 0; rank < size; ++rank) start(command, rank, inputs[static_cast<std::size_t>(rank)]);
+      for (int rank = 0; rank < size; ++rank) {
+        start(command, rank, open_input(input));
+        if (!input.is_for_all) input.fd = -1;  // a stream is the input of the first rank alone
+      }
     } catch (...) {
       kill_all();
       throw;
@@ -210,24 +174,23 @@ class RankGroup::Impl {
   GroupEnd end() const { return aborted_.load().rank >= 0 ? aborted_.load() : first_; }
 
  private:
-  void start(const std::vector<std::string>& command, int number, const RankInput& input) {
+  void start(const std::vector<std::string>& command, int number, const Descriptor& input) {
     std::array<int, 2> pair{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
       throw Error(fmt::format("no socket can be made for rank {} of {}: {}{}", number, ranks_.size(), std::strerror(errno),
                               errno == EMFILE ? "; raise ulimit -n to 100 more than there are ranks" : ""));
     auto& rank = ranks_[static_cast<std::size_t>(number)];
     rank.socket = pair[0];
-    const auto entries = environment_of(number, static_cast<int>(ranks_.size()), pair[1]);
-    const auto words = pointers_to(command);
-    const auto environment = pointers_to(entries);
-    const auto parent = getpid();
-    rank.pid = fork();
-    if (rank.pid == 0) become(words.data(), environment.data(), input, pair[1], parent);
-    const int error = errno;
-    close(pair[1]);
+    const Descriptor socket_of_rank(pair[1]);
+    rank.pid = spawn({.command = command,
+                      .environment = environment_of(number, static_cast<int>(ranks_.size()), socket_of_rank.get()),
+                      .input = input.get(),
+                      .kept_files = {socket_of_rank.get()},
+                      .closes_other_files = false,
+                      .signal_at_parent_end = signal_at_death()});
     if (rank.pid < 0)
-      throw Error(fmt::format("rank {} of {} cannot be started: {}{}", number, ranks_.size(), std::strerror(error),
-                              error == EAGAIN ? "; raise ulimit -u, the number of your processes and threads" : ""));
+      throw Error(fmt::format("rank {} of {} cannot be started: {}{}", number, ranks_.size(), std::strerror(errno),
+                              errno == EAGAIN ? "; raise ulimit -u, the number of your processes and threads" : ""));
   }
 
   void serve(int number) {
@@ -272,7 +235,7 @@ class RankGroup::Impl {
     auto& rank = ranks_[static_cast<std::size_t>(number)];
     int status = 0;
     if (waitpid(rank.pid, &status, WNOHANG) != rank.pid) return;
-    rank.code = shell_code(status);
+    rank.code = shell_exit_code(status);
     if (*rank.code != 0 && first_.exit_code == 0) first_ = {*rank.code, number};
     if (rank.finalized) return;
     exchange_.close(fmt::format("rank {} has ended", number));

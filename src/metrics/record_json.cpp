@@ -33,7 +33,7 @@ std::string to_json(const Record& record) {
 }
 
 std::optional<Record> from_json(std::string_view line) {
-  if (is_nested_deeper(line, deepest_json)) return std::nullopt;
+  if (is_nested_deeper(line, max_json_depth)) return std::nullopt;
   const auto object = Json::parse(line, nullptr, false);
   if (!object.is_object()) return std::nullopt;
   Record record;

@@ -13,6 +13,7 @@
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
+#include "core/process/processes.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"

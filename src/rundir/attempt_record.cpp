@@ -46,7 +46,7 @@ constexpr double most_seconds = 1e10;
 
 /// What is no JSON may be quoted at several times its length: a control character as <U+000D>.
 Json parsed(const std::string& text) try {
-  if (is_nested_deeper(text, deepest_json)) throw Error("its JSON is nested too deep");
+  if (is_nested_deeper(text, max_json_depth)) throw Error("its JSON is nested too deep");
   return Json::parse(text);
 } catch (const Json::parse_error& error) {
   throw Error(excerpt(error.what()));

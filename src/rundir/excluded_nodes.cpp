@@ -47,7 +47,7 @@ ExcludedNode node_from(const Json& entry) {
 }
 
 std::vector<ExcludedNode> nodes_from(const std::string& text) {
-  if (is_nested_deeper(text, deepest_json)) throw Error("its JSON is nested too deep");
+  if (is_nested_deeper(text, max_json_depth)) throw Error("its JSON is nested too deep");
   const auto json = Json::parse(text);
   if (json.at("format") != format_name)
     throw Error(

@@ -8,6 +8,7 @@
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/process/child_process.hpp"
+#include "core/process/processes.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::rundir {

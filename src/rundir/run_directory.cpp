@@ -14,6 +14,7 @@
 #include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
 #include "core/files/guarded_tree.hpp"
+#include "core/files/shortage.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
@@ -78,17 +79,6 @@ int attempt_of(const std::string& name) {
   return number && *number > 0 && *number < 1'000'000'000 ? static_cast<int>(*number) : 0;
 }
 
-/// Deepest part of `path` that exists already, or that cannot be looked at.
-fs::path existing_part(fs::path path) {
-  const auto is_missing = [](const fs::path& part) {
-    std::error_code error;
-    return fs::status(part, error).type() == fs::file_type::not_found;
-  };
-  while (!path.empty() && is_missing(path) && path.has_parent_path() && path != path.parent_path())
-    path = path.parent_path();
-  return path;
-}
-
 void remove_made(fs::path path, const fs::path& stop) {
   std::error_code error;
   const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };  // links are somebody's
@@ -124,7 +114,7 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
     std::error_code ignored;
     fs::remove(probe, ignored);
   });
-  return before.string();
+  return before;
 }
 
 void remove_made_storage(const std::string& storage_path, const std::string& there_before) {

@@ -97,7 +97,7 @@ std::string to_text(const RunRecord& record) {
 }
 
 RunRecord run_record_from(const std::string& text, const std::string& path) try {
-  if (is_nested_deeper(text, deepest_json))
+  if (is_nested_deeper(text, max_json_depth))
     throw UsageError(path + " is not a run record of trainrt: its JSON is nested too deep");
   const auto json = Json::parse(text);
   refuse_newer(json, path);

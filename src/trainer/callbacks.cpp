@@ -8,9 +8,9 @@
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
 #include "core/process/stack_trace.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/callback_kind.hpp"
@@ -47,14 +47,14 @@ std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) try {
 
 Callbacks::Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank)
     : rank_(rank) {
-  FirstRank(rank).does([&] {
+  RankZero(rank).run([&] {
     is_first_ = true;
     for (const auto& [kind, options] : chosen_callbacks(spec)) callbacks_.push_back(kind->open(options));
   });
   std::ranges::copy_if(of_program, std::back_inserter(callbacks_),
                        [](const auto& callback) { return callback != nullptr; });
   presence_.any = !callbacks_.empty();
-  FirstRank(rank).does([&] {
+  RankZero(rank).run([&] {
     presence_.all_ranks = std::ranges::any_of(callbacks_, [](const auto& callback) { return callback->wants_all_ranks(); });
     presence_.may_stop = std::ranges::any_of(
         callbacks_, [](const auto& callback) { return dynamic_cast<StoppingCallback*>(callback.get()) != nullptr; });

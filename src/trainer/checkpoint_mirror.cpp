@@ -12,8 +12,8 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/names.hpp"
 #include "comm/agreement.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_error.hpp"
@@ -278,9 +278,9 @@ void CheckpointMirror::write_status() try {
 void mirror_finished_run(const config::RunSpec& spec, Communicator& communicator) {
   if (spec.checkpoint.mirror.empty()) return;
   std::unique_ptr<CheckpointMirror> mirror;
-  const FirstRank first(communicator.rank());
+  const RankZero first(communicator.rank());
   comm::collectively(
-      communicator, [&] { first.does([&] { mirror = std::make_unique<CheckpointMirror>(spec); }); }, with_advice);
+      communicator, [&] { first.run([&] { mirror = std::make_unique<CheckpointMirror>(spec); }); }, with_advice);
   if (mirror) mirror->finish(true);
 }
 

@@ -12,8 +12,8 @@
 #include "checkpoint/load/newest_intact.hpp"
 #include "checkpoint/save/combined_view.hpp"
 #include "comm/agreement.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/files/temporary.hpp"
@@ -134,7 +134,7 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
 
 bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
   if (holds_its_end(spec.run_dir, communicator)) {
-    FirstRank(communicator.rank()).does([&] {
+    RankZero(communicator.rank()).run([&] {
       warn_of_changed_code(rundir::read_seen_run_record(spec.run_dir), spec,
                            fmt::format("the run '{}' finished", spec.run.name));
       tidy_finished(spec.run_dir);

@@ -8,7 +8,6 @@
 #include "checkpoint/format/listing.hpp"
 #include "comm/comm_error.hpp"
 #include "core/host.hpp"
-#include "core/node_name.hpp"
 #include "core/output/log.hpp"
 #include "core/output/output_capture.hpp"
 #include "core/output/output_tail.hpp"
@@ -108,8 +107,8 @@ void fail_everywhere(const AttemptPlace& place, const Session& session, launch::
     end_as_fenced(place.attempt, launch);
     throw Error(fenced_text(place.attempt));  // if the ranks are threads, abort() returns
   }
-  OwnOutput::flush();
-  const auto printed = OwnOutput::last();
+  OutputCapture::flush();
+  const auto printed = OutputCapture::last();
   const auto lines = lines_in_words(launch.world().rank, printed.lines);
   const auto details = details_of_exception(whole_message) + (lines.empty() ? "" : lines.substr(1) + "\n");
   const auto point = session.is_silent() && session.iteration() == 0

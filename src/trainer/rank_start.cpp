@@ -9,8 +9,8 @@
 #include "batch/signals.hpp"
 #include "comm/agreement.hpp"
 #include "comm/gpus.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "trainer/advice.hpp"
 #include "watch/start_watch.hpp"
 
@@ -89,7 +89,7 @@ void require_workers(const config::RunSpec& spec, int size) {
 std::unique_ptr<launch::Launch> find_ranks(const Environment& environment, const launch::LaunchOptions& options) {
   auto launch = launch::discover(environment, options);
   log::set_rank(launch->world().rank, launch->world().size);
-  FirstRank(launch->world().rank).does(batch::acknowledge_stop_signals);
+  RankZero(launch->world().rank).run(batch::acknowledge_stop_signals);
   return launch;
 }
 

@@ -14,11 +14,12 @@
 #include "batch/lease.hpp"
 #include "comm/agreement.hpp"
 #include "core/environment.hpp"
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/output/output_capture.hpp"
 #include "core/output/output_targets.hpp"
+#include "core/process/processes.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "data/open_dataset.hpp"
 #include "io/files/file.hpp"
@@ -106,15 +107,15 @@ FailureHistory failure_history(const config::RunSpec& spec) {
 /// For the start-up benchmark.
 void say_when_started() {
   if (Environment::of_process().has("TRAINRT_TIMING"))
-    OwnOutput::say(OwnOutput::Stream::error,
-                   fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
+    OutputCapture::write(OutputCapture::Stream::error,
+                         fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
 }
 
 /// If the train function prints here: leads what it prints to the rank's log, and to the terminal if it is shown there.
-void lead_output(std::optional<OwnOutput>& output, const TrainCall& function, const AttemptPlace& place, int rank) {
+void lead_output(std::optional<OutputCapture>& output, const TrainCall& function, const AttemptPlace& place, int rank) {
   if (!function.prints_here) return;
   const auto title = fmt::format("attempt {}, rank {} on {}, process {}", place.attempt, rank, host_name(), getpid());
-  output.emplace(output_plan(place.spec.run.shown_output, place.spec.run_dir, rank), title);
+  output.emplace(output_targets(place.spec.run.shown_output, place.spec.run_dir, rank), title);
 }
 
 /// So that the next attempt in these processes finds nothing of this one under way.
@@ -129,7 +130,7 @@ void settle_after(const FailedTogether& failure, const AttemptPlace& place, Sess
 
 void call_train_function(const AttemptPlace& place, const TrainCall& function, Session& session, launch::Launch& launch,
                          rundir::Meter& meter, double pause_s) {
-  std::optional<OwnOutput> output;
+  std::optional<OutputCapture> output;
   try {
     if (!function.is_running || !function.is_running())
       session.stop_if_asked();  // asked during the start-up: nothing has begun
@@ -141,7 +142,7 @@ void call_train_function(const AttemptPlace& place, const TrainCall& function, S
     Context context(session);
     lead_output(output, function, place, launch.world().rank);
     meter.train_function_began();
-    FirstRank(launch.world().rank).does(say_when_started);
+    RankZero(launch.world().rank).run(say_when_started);
     const watch::ExitGuard guard(launch);
     function.train(context);
     session.finish();
@@ -249,11 +250,11 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
   }
   rundir::make_run_directory(spec.run_dir, spec.failure.storage_timeout_s, communicator, with_advice);
   start.nodes = node_names(launch.world(), communicator);
-  const FirstRank first(communicator.rank());
+  const RankZero first(communicator.rank());
   const auto begin = [&] {
-    first.does([&] { rundir::require_progress(spec.run_dir, spec.failure.max_no_progress); });
+    first.run([&] { rundir::require_progress(spec.run_dir, spec.failure.max_no_progress); });
     start.callbacks = Callbacks(spec, function.callbacks, communicator.rank());
-    first.does([&] {
+    first.run([&] {
       start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
                                                 start.found.existing.accepts_missing);
       if (!spec.checkpoint.mirror.empty())

@@ -5,8 +5,8 @@
 #include <trainrt/error.hpp>
 
 #include "comm/agreement.hpp"
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/rank_zero.hpp"
 #include "metrics/aggregate.hpp"
 #include "metrics/result_log.hpp"
 #include "trainer/advice.hpp"

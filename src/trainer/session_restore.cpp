@@ -19,8 +19,8 @@
 #include "checkpoint/save/retention.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "rundir/point_words.hpp"
 #include "trainer/advice.hpp"
@@ -71,7 +71,7 @@ void Session::prepare_datasets(const std::string& checkpoint) {
   datasets_.verify_files();
   if (!datasets_.need_preparation()) return;
   std::string stored;
-  FirstRank(communicator_.rank()).does([&] {
+  RankZero(communicator_.rank()).run([&] {
     stored =
         checkpoint.empty() ? stored_preprocessors(spec_.run_dir, attempt_.earlier.listed) : preprocessors_in(checkpoint);
   });
@@ -171,7 +171,7 @@ bool Session::restore_own() {
   const auto loaded = load_own();
   if (!loaded) return false;
   for (const auto& reason : loaded->skipped) log::run_warning(reason);
-  FirstRank(communicator_.rank()).does([&] { follow_up(*loaded); });
+  RankZero(communicator_.rank()).run([&] { follow_up(*loaded); });
   make_alike(&*loaded);
   take_restored(loaded->directory, loaded->meta);
   saves_.know_as_damaged(loaded->damaged);

@@ -55,7 +55,7 @@ rundir::RankSign first_sign(const SignWriter::Place& place) {
 struct SignWriter::Shared {
   Shared(const Place& place, const watch::Liveness& signs_of_life, Times wanted)
       : life(signs_of_life),
-        note(WaitNote::of_this_thread()),
+        note(WaitReason::of_this_thread()),
         times(wanted),
         sign(first_sign(place)),
         usage(place.started_s, place.is_first_of_node),
@@ -64,7 +64,7 @@ struct SignWriter::Shared {
         begun_s(place.started_s) {}
 
   const watch::Liveness& life;
-  const WaitNote& note;
+  const WaitReason& note;
   const Times times;
   rundir::RankSign sign;  ///< the thread's
   RankUsage usage;

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "io/files/file.hpp"
 
 namespace trainrt::trainer {
@@ -148,7 +148,7 @@ void SpeedWatch::end_window(std::int64_t step) {
   const std::vector<std::size_t> counts(ranks.size(), sizeof mine);
   communicator_.all_gather(&mine, counts, Buffer{ranks.data(), ranks.size() * sizeof mine, DType::u8}, "times of steps");
   judge(ranks);
-  FirstRank(communicator_.rank()).does([&] { tell(ranks, step); });
+  RankZero(communicator_.rank()).run([&] { tell(ranks, step); });
   window_ = next_window(ranks);
 }
 

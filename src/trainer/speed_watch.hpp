@@ -70,7 +70,7 @@ class SpeedWatch {
 
   comm::TimedCommunicator& communicator_;
   Scene scene_;
-  OutputLog log_;
+  OutputFile log_;
   watch::NodeLoad node_;
   watch::WindowMaker maker_;
 

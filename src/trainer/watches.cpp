@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/node_name.hpp"
+#include "core/host.hpp"
 #include "rundir/attempt_files.hpp"
 #include "watch/exit_guard.hpp"
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
+#include "core/process/processes.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
 #include "rundir/attempt_files.hpp"

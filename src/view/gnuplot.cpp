@@ -10,7 +10,7 @@
 
 #include "core/host.hpp"
 #include "core/process/child_environment.hpp"
-#include "core/process/line_program.hpp"
+#include "core/process/piped_program.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::view {
@@ -128,10 +128,10 @@ std::string gnuplot_script(std::span<const Panel> panels, const Look& look) {
 }
 
 std::string run_gnuplot(const std::string& script) {
-  LineProgram gnuplot("exec gnuplot --default-settings", inherited_environment());
+  PipedProgram gnuplot("exec gnuplot --default-settings", inherited_environment());
   gnuplot.send(script);
   gnuplot.end_input();
-  LineProgram::Heard all;
+  PipedProgram::Received all;
   const double deadline = monotonic_seconds() + limit_s;
   while (monotonic_seconds() < deadline) {
     const auto code = gnuplot.exit_code();

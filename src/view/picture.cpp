@@ -56,7 +56,7 @@ Shares shares_of(std::size_t rows) {
 
 PaintedLine& PaintedLine::add(std::string_view text, Paint paint) {
   parts_.push_back({plain_text(text), paint});
-  columns_ += columns_of(parts_.back().text);
+  columns_ += display_width(parts_.back().text);
   return *this;
 }
 
@@ -64,8 +64,8 @@ std::string PaintedLine::text(const Canvas& canvas) const {
   std::string text;
   std::size_t left = canvas.columns;
   for (const auto& part : parts_) {
-    const auto shown = cut_to(canvas.is_utf8 ? part.text : ascii_of(part.text), left);
-    left -= columns_of(shown);
+    const auto shown = cut_to_width(canvas.is_utf8 ? part.text : ascii_of(part.text), left);
+    left -= display_width(shown);
     const auto paint = paints.at(static_cast<std::size_t>(part.paint));
     text += canvas.in_color && !paint.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", paint, shown) : shown;
     if (left == 0) break;
@@ -178,7 +178,7 @@ PaintedLine bar_line(const RunNow& run, const Canvas& canvas) {
                                       std::floor(100 * std::min(way.done / way.total, 1.0)), way.unit, way.done, way.total)
                         : fmt::format("{} {:.12g}", way.unit, way.done);
   if (way.total <= 0) return PaintedLine(text);
-  const auto columns = canvas.columns - std::min(canvas.columns, columns_of(text) + 2);
+  const auto columns = canvas.columns - std::min(canvas.columns, display_width(text) + 2);
   const auto width = std::min<std::size_t>(columns, 100);
   const auto filled = static_cast<std::size_t>(std::min(way.done / way.total, 1.0) * static_cast<double>(width));
   return PaintedLine("[")
@@ -266,7 +266,7 @@ PaintedLine metric_line(const RunNow& run, const std::string& name, std::size_t 
   for (const auto& report : run.reports) values.push_back(report.number(name).value_or(NAN));
   const auto used = name_columns + number_columns + 4;
   const auto columns = std::min(longest, canvas.columns - std::min(canvas.columns, used));
-  return PaintedLine("  " + fitted(plain_text(name), name_columns))
+  return PaintedLine("  " + padded_to_width(plain_text(name), name_columns))
       .add(fmt::format("{:>{}.5g}  ", values.back(), number_columns - 1), Paint::bold)
       .add(spark_line(values, columns, canvas.is_utf8), Paint::busy);
 }
@@ -279,7 +279,7 @@ std::vector<PaintedLine> metrics_of(const RunNow& run, const Canvas& canvas, std
   const auto all = names.size();
   if (all > rows) names.resize(rows > 0 ? rows - 1 : 0);
   std::size_t width = 0;
-  for (const auto& name : names) width = std::max(width, columns_of(plain_text(name)));
+  for (const auto& name : names) width = std::max(width, display_width(plain_text(name)));
   width = std::min({width, std::size_t{30}, canvas.columns / 3});
   std::vector<PaintedLine> lines;
   for (const auto& name : names) lines.push_back(metric_line(run, name, width, canvas));

@@ -83,7 +83,7 @@ void add_cells(PaintedLine& line, std::span<const Cell> cells) {
 std::vector<PaintedLine> node_lines(const std::vector<Group>& groups, std::size_t columns, std::size_t rows) {
   std::vector<PaintedLine> lines;
   for (const auto& group : groups) {
-    const auto needed = columns_of(group.name) + group.cells.size() + 4;
+    const auto needed = display_width(group.name) + group.cells.size() + 4;
     if (lines.empty() || lines.back().columns() + needed > columns) lines.emplace_back("  ");
     if (needed + 2 > columns || lines.size() > rows) return {};
     lines.back().add(group.name + " ");
@@ -130,8 +130,8 @@ PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, s
   const auto& rank = run.ranks[number];
   if (!rank) return line.add(" no record yet", Paint::faint);
   const auto& attempt = run.attempts.back();
-  line.add(fmt::format(" {} {}", fitted(plain_text(rank->host), host_columns),
-                       fitted(plain_text(phase_of(*rank, attempt)), 10)));
+  line.add(fmt::format(" {} {}", padded_to_width(plain_text(rank->host), host_columns),
+                       padded_to_width(plain_text(phase_of(*rank, attempt)), 10)));
   if (rank->step > 0 || attempt.last_step > 0) line.add(fmt::format(" step {}", rank->step));
   if (rank->ended) return line.add("  ended");
   if (rank->rss >= 0) line.add("  " + bytes_text(static_cast<double>(rank->rss)));
@@ -145,7 +145,7 @@ PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, s
 std::vector<PaintedLine> rank_lines(const RunNow& run, const std::vector<Cell>& cells) {
   std::size_t width = 0;
   for (const auto& rank : run.ranks)
-    if (rank) width = std::max(width, std::min<std::size_t>(columns_of(plain_text(rank->host)), 24));
+    if (rank) width = std::max(width, std::min<std::size_t>(display_width(plain_text(rank->host)), 24));
   std::vector<PaintedLine> lines;
   for (std::size_t rank = 0; rank < cells.size(); ++rank) lines.push_back(rank_line(run, rank, cells[rank], width));
   return lines;

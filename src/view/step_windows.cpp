@@ -55,7 +55,7 @@ std::optional<StepWindow::Slow> slow_from(const Json& line) {
 }  // namespace
 
 std::optional<StepWindow> step_window_from(std::string_view text, int attempt) {
-  if (is_nested_deeper(text, deepest_json)) return std::nullopt;
+  if (is_nested_deeper(text, max_json_depth)) return std::nullopt;
   const auto line = Json::parse(text, nullptr, false);
   if (!line.is_object()) return std::nullopt;
   StepWindow window{.attempt = attempt, .time = {}, .own_us = times_from(line, "own_us"), .waits_us = {}, .work_us = {}};

@@ -162,7 +162,7 @@ void put_report(int fd, const CrashFacts& facts, std::string_view what, const St
 
 void write_reports(const CrashFacts& facts, std::string_view what, const StackFrames& frames) {
   static char room[8 << 10];
-  const auto last = OwnOutput::last_in_handler(room);
+  const auto last = OutputCapture::last_in_handler(room);
   put(standard_error(), "trainrt: error: ");
   put(standard_error(), what);
   if (!last.is_shown) put_lines(standard_error(), facts, last.lines);
@@ -197,8 +197,8 @@ void on_crash(int number, siginfo_t* info, void*) {
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
   alarm(last_resort_s);
-  OwnOutput::give_back_at_exit();
-  last_row::give_back_at_exit();
+  OutputCapture::restore_at_exit();
+  last_row::restore_at_exit();
   if (auto* facts = current_facts.load(); facts != nullptr) {
     Line what;
     describe_crash(what, *facts, number, info);

@@ -12,7 +12,7 @@ namespace trainrt::watch {
 /// exception. A handler prints one line on standard error, writes the stack into
 /// logs/crash-attempt-000003-rank-00002.txt of the run directory, and writes error.txt if no other rank has written it. The
 /// files contain the last lines that the rank has printed; standard error gets them if the terminal has not shown them
-/// (OwnOutput). The process then dies of the same signal. Names in the stack are mangled: `c++filt` demangles them.
+/// (OutputCapture). The process then dies of the same signal. Names in the stack are mangled: `c++filt` demangles them.
 
 /// Installs the handlers for the process, with a stack of their own for the calling thread, so that an endless recursion is
 /// reported, too. Must be called after everything else that installs handlers: UCX does before main, MPI_Init may.

@@ -21,8 +21,8 @@ ExitGuard::ExitGuard(launch::Launch& launch) {
 void ExitGuard::abort_step() {
   auto* launch = training_.load();
   if (launch == nullptr || process_ != getpid()) return;
-  OwnOutput::flush();
-  const auto printed = OwnOutput::last();
+  OutputCapture::flush();
+  const auto printed = OutputCapture::last();
   log::error("the train function ended the process with exit(): return from it instead, or throw" +
              (printed.is_shown ? "" : lines_in_words(launch->world().rank, printed.lines)));
   wait_for_output_delivery();

@@ -73,7 +73,7 @@ HangWatch::HangWatch(const Limits& limits, Attempt attempt, const Liveness& life
       tick_s_(tick_of(limits.hang_timeout)),
       folder_(attempt_.run_dir + "/" + attempt_.folder),
       train_thread_(static_cast<pid_t>(syscall(SYS_gettid))),
-      note_(WaitNote::of_this_thread()) {
+      note_(WaitReason::of_this_thread()) {
   if (option_.kind != config::LimitOption::Kind::off) thread_ = thread_without_signals([this] { watch(); });
 }
 

@@ -74,7 +74,7 @@ class HangWatch {
   double tick_s_;
   std::string folder_;
   pid_t train_thread_;
-  const WaitNote& note_;
+  const WaitReason& note_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

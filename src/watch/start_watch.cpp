@@ -29,7 +29,7 @@ StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
   // All ranks reach the limit at about the same time: the delay lets the first rank report it and end the others.
   const double delay_s = delay_after_rank0_s(launch.world(), 2);
   timeout_.emplace(
-      limit_s + delay_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitNote::of_this_thread()] {
+      limit_s + delay_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitReason::of_this_thread()] {
         const auto in = waits.text();
         log::error(fmt::format("hang: the run has not started within {:.0f} s ({}): on {} it {}", limit_s, key, host_name(),
                                in.empty() ? "is busy (does a file system not answer?)" : "waits in " + in));

@@ -111,7 +111,7 @@ def a_log_whose_disk_fills_holds_nobody_up_and_says_how_much_it_lacks():
         filler.write_bytes(bytes(1 << 20))
         job = Job(command(2, PYTHON, "-c", PRINTS, folder, keys=[f"--run.storage_path={disk}", "--run.output=none"]), cwd=folder)
         wait_until(lambda: len(list(folder.glob("printed-*"))) == 2 or job.ended(), 30, "the programs to have printed", job)
-        job.wait_for("cannot be written to .*: No space left on device; .*; the training goes on without")
+        job.wait_for(r"cannot be written to .*: No space left on device; .*\. The run continues without it")
         filler.unlink()
         (folder / "room").touch()
         job.code = job.wait(60)
@@ -123,7 +123,7 @@ def a_log_whose_disk_fills_holds_nobody_up_and_says_how_much_it_lacks():
             equal(log.count("x") + sum(map(int, lacks)), 6 << 20, f"bytes that rank {rank} printed", job)
             # Behind the line, or behind what stood in the pipe until there was room.
             check(re.search(r"(?:here ====\n|x)the last words\n$", log), f"the end of the log of rank {rank}: {log[-200:]}", job)
-        equal(job.err.count("the training goes on without"), 2, "warnings of 2 ranks", job)
+        equal(job.err.count("The run continues without it"), 2, "warnings of 2 ranks", job)
     finally:
         subprocess.run(["umount", "-l", disk], check=False)
 

@@ -190,7 +190,7 @@ std::string Child::output_tail() const { return "the end\n"; }
 double Child::end_age_s() const { return 0; }
 bool Child::ends_within(double) { return false; }
 bool Child::is_over() { return ending_.has_value(); }
-void LiveStacks::can_be_asked(pid_t, int, std::shared_ptr<OutputReader>) {}
+void LiveStacks::can_be_asked(pid_t, int, std::shared_ptr<OutputTee>) {}
 void LiveStacks::forget() {}
 void LiveStacks::note_call(const std::string& place) { last_call_ = place; }
 std::string LiveStacks::last_call() const { return last_call_; }

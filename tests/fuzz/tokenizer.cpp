@@ -44,7 +44,7 @@ std::vector<std::string> words() {
 
 void read(const std::string& input) {
   const auto json = input.substr(0, input.find('\0'));
-  if (is_nested_deeper(json, deepest_json)) return;
+  if (is_nested_deeper(json, max_json_depth)) return;
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
   if (parsed.is_discarded()) return;
   try {

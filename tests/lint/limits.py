@@ -11,11 +11,11 @@ FILE_LINES = 300
 FUNCTION_LINES = 50
 LONG_FILES = {"src/comm/reduce.cpp": (307, "the loops of all types, compiled with their own options")}
 LONG_FUNCTIONS = {"src/frameworks/builtin/linear.cpp: train": (60, "an example, to be read from top to bottom")}
-# Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks): FirstRank, log's run_warning and
+# Rank-specific behaviour is decided at construction (an object that does nothing on the other ranks): RankZero, log's run_warning and
 # run_error, comm::collectively_on_first, delay_after_rank0_s. These files test the rank themselves.
 RANK_0 = {path: (int(count), reason) for reason, places in {
     "decided once, at construction":
-        "src/core/first_rank.hpp 1, src/core/output/output_targets.cpp 1, src/cli/doctor_report.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/checkpoint_cycle.cpp 1, "
+        "src/core/rank_zero.hpp 1, src/core/output/output_targets.cpp 1, src/cli/doctor_report.cpp 1, src/checkpoint/replicas.cpp 1, src/trainer/checkpoint_cycle.cpp 1, "
         "src/trainer/reporter.cpp 1",
     "one rank acts first, and the others wait for it":
         "src/launch/world.cpp 1, src/checkpoint/load/newest_intact.cpp 1, src/cli/doctor/file_locks.cpp 1",

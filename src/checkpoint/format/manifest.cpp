@@ -202,7 +202,7 @@ Manifest read_manifest(const std::string& checkpoint_dir) {
 
 namespace {
 
-constexpr int max_metadata_depth = deepest_json - 1;  // one level less, as the manifest contains the metadata
+constexpr int max_metadata_depth = max_json_depth - 1;  // one level less, as the manifest contains the metadata
 
 }  // namespace
 

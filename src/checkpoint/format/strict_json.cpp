@@ -19,7 +19,7 @@ bool is_count(const Json& value) {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& path) try {
-  if (is_nested_deeper(text, deepest_json)) throw Error("'" + path + "' is nested too deeply");
+  if (is_nested_deeper(text, max_json_depth)) throw Error("'" + path + "' is nested too deeply");
   return Json::parse(text);
 } catch (const nlohmann::json::exception& error) {
   throw Error("'" + path + "' cannot be read: " + excerpt(error.what()));

@@ -17,7 +17,7 @@
 namespace trainrt::checkpoint {
 
 bool selects(const Selection& selection, const std::string& name) {
-  return selection.patterns.empty() || chosen_by(selection.patterns, name);
+  return selection.patterns.empty() || is_selected_by(selection.patterns, name);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 
 #include "core/host.hpp"
 #include "core/options.hpp"
+#include "core/process/processes.hpp"
 #include "io/files/digest.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"

@@ -64,7 +64,7 @@ struct Saver::LastCommit {
 Saver::Saver(SaverOptions options, Communicator& communicator)
     : options_(std::move(options)),
       communicator_(communicator),
-      first_(communicator.rank()),
+      rank_zero_(communicator.rank()),
       last_commit_(std::make_shared<LastCommit>()),
       missing_views_(options_.run_dir, view_aside(options_.private_dir)),
       writer_(options_.writer) {
@@ -80,7 +80,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   const auto began_ms = now_ms();
   SaveResult failure;  // used on rank 0 only
   failure.number = request.meta.number;
-  first_.does([&] {
+  rank_zero_.run([&] {
     try {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
@@ -185,7 +185,7 @@ void Saver::gather() {
   const auto sealed = on_every_rank(communicator_, wait, options_.writer.explain);
   pending_->gathered = true;
   options_.writer.observer(Phase::gathered);
-  first_.does([&] { commit_gathered(sealed); });
+  rank_zero_.run([&] { commit_gathered(sealed); });
 }
 
 void Saver::commit_gathered(const std::vector<std::string>& sealed) {

@@ -15,7 +15,7 @@
 #include "checkpoint/save/results.hpp"
 #include "checkpoint/save/retention.hpp"
 #include "checkpoint/save/shard_writer.hpp"
-#include "core/first_rank.hpp"
+#include "core/rank_zero.hpp"
 
 namespace trainrt::checkpoint {
 
@@ -106,7 +106,7 @@ class Saver {
 
   SaverOptions options_;
   Communicator& communicator_;
-  FirstRank first_;
+  RankZero rank_zero_;
   std::unique_ptr<class Agreement> agreement_;
   std::shared_ptr<const ShardPlan> plan_;
   std::vector<std::string> value_names_;

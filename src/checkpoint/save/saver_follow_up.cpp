@@ -49,7 +49,7 @@ void Saver::repeat_follow_up_in_background() {
 
 void Saver::drain() {
   constexpr double limit_s = 30;
-  if (!options_.makes_private_dir) first_.does([this] { repeat_follow_up_in_background(); });
+  if (!options_.makes_private_dir) rank_zero_.run([this] { repeat_follow_up_in_background(); });
   if (writer_.workers().drain_within(std::min(limit_s, options_.writer.stuck_s))) return;
   options_.writer.warn(
       "waiting for the storage to write the combined view of the last checkpoint or to delete old checkpoints");

@@ -23,8 +23,8 @@
 #include "cli/print.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "io/files/file.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/rank_group.hpp"
@@ -80,7 +80,7 @@ struct Prediction {
     job.dataset = plan.dataset;
     job.kept = plan.kept;
     trainer::check_spec(plan.spec);
-    FirstRank(rank).does([&] {
+    RankZero(rank).run([&] {
       refuse_own_sources();
       say_if_not_finished();
       output.emplace(arguments.options.at("output"), arguments.has("force"), arguments.has("quiet"),
@@ -133,7 +133,7 @@ ExitCode predict_on(launch::Launch& launch, trainer::Prepared& prepared, Predict
                                    prediction.plan.dataset, prediction.plan.checkpoint, prediction.iteration));
     watch::install_crash_reports();
     trainer::predict(prediction.plan.spec, prediction.job, launch, *communicator);
-    FirstRank(world.rank).does([&] { print_safely("{}\n", prediction.output->in_words()); });
+    RankZero(world.rank).run([&] { print_safely("{}\n", prediction.output->in_words()); });
     communicator->barrier();
     return ExitCode::finished;
   } catch (const comm::AgreedError& error) {

@@ -34,7 +34,7 @@ struct Note {
 std::optional<Note> note_in(const std::string& path) try {
   if (!io::exists(path)) return std::nullopt;
   const auto text = io::read_file(path);
-  if (is_nested_deeper(text, deepest_json)) return std::nullopt;
+  if (is_nested_deeper(text, max_json_depth)) return std::nullopt;
   const auto json = nlohmann::json::parse(text);
   return Note{{json.at("sources").get<std::vector<std::string>>(), json.at("job").get<std::string>()},
               {json.at("parts").get<std::uint64_t>(), json.at("position").get<std::string>()},

@@ -102,7 +102,7 @@ std::string sample_text(const Dataset::Field& field, std::span<const std::byte> 
     }
     text += "]";
   }
-  return columns_of(text) <= most ? text : cut_to(text, most - 3) + "...";
+  return display_width(text) <= most ? text : cut_to_width(text, most - 3) + "...";
 }
 
 }  // namespace trainrt::cli::datasets

@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor_check.hpp"
+#include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
-#include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::cli::doctor::plugins {
@@ -31,7 +31,7 @@ std::string content_of(const std::string& file) {
 Json look_at_program(const Examination& examination) {
   const auto& command = examination.command();
   const auto& name = command.front();
-  const auto executable = program::find_executable(name);
+  const auto executable = find_executable(name);
   if (executable.empty() && !examination.is_staged())
     throw Error(fmt::format("there is no executable '{}' {}", name,
                             name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));

@@ -17,8 +17,8 @@
 #include "comm/reduce.hpp"
 #include "comm/split_ranks.hpp"
 #include "core/files/shared_file.hpp"
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 
 namespace trainrt::comm::plugins {
 
@@ -238,7 +238,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   std::string failure;
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, failure);
   if (failure.empty()) return windows_.add(std::move(segment));
-  FirstRank(rank()).does([&] {
+  RankZero(rank()).run([&] {
     log::warning(fmt::format(
         "cannot allocate {} bytes per rank in shared memory: {}. Reducing them needs additional copies.", bytes, failure));
   });
@@ -254,7 +254,7 @@ std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunic
   std::string failure;
   auto board = share_segment(*mpi, node_of_rank, Board::bytes_for(1), failure);
   if (failure.empty()) return std::make_unique<NodeCommunicator>(std::move(mpi), std::move(node_of_rank), std::move(board));
-  FirstRank(mpi->rank()).does([&] {
+  RankZero(mpi->rank()).run([&] {
     log::warning("the ranks of a node cannot share memory: " + failure + ". They communicate over MPI instead.");
   });
   return mpi;

@@ -29,7 +29,7 @@ constexpr double report_after_s = 0.5;
 }  // namespace
 
 NcclHandle::NcclHandle(std::shared_ptr<const Api> api, const UniqueId& id, const Member& member)
-    : api_(std::move(api)), member_(member), note_(WaitNote::of_this_thread()) {
+    : api_(std::move(api)), member_(member), note_(WaitReason::of_this_thread()) {
   const std::lock_guard lock(comm_mutex_);
   Config config;
   auto result = api_->comm_init_rank_config(&comm_, member.size, id, member.rank, &config);

@@ -44,7 +44,7 @@ int by_the_kernel(int base, const std::string& path, int flags, mode_t mode) {
   return static_cast<int>(::syscall(SYS_openat2, base, path.c_str(), &how, sizeof(how)));
 }
 
-/// openat(2) that does not follow a link at the end. A link where a directory is wanted is ELOOP, as by openat2(2).
+/// Calls openat(2) without following a link. A link in place of a directory is ELOOP, as with openat2(2).
 int open_here(int directory, const std::string& name, int flags, mode_t mode) {
   const int opened = ::openat(directory, name.c_str(), flags | O_NOFOLLOW, mode);
   if (opened >= 0 || errno != ENOTDIR) return opened;
@@ -66,8 +66,8 @@ int by_components(int base, const std::vector<std::string>& components, int flag
   return -1;
 }
 
-/// Containers of some age forbid system calls that they do not know with EPERM.
-bool is_unknown_call(int error) { return error == ENOSYS || error == EPERM || error == EAGAIN; }
+/// Returns whether openat2(2) is not available: old container runtimes answer unknown system calls with EPERM.
+bool is_unavailable(int error) { return error == ENOSYS || error == EPERM || error == EAGAIN; }
 
 }  // namespace
 
@@ -80,7 +80,7 @@ int open_beneath(int base, std::string_view relative, int flags, mode_t mode) {
   flags |= O_CLOEXEC;
   if (without_openat2 == 0) {
     const int opened = by_the_kernel(base, joined(components), flags, mode);
-    if (opened >= 0 || !is_unknown_call(errno)) return opened;
+    if (opened >= 0 || !is_unavailable(errno)) return opened;
   }
   return by_components(base, components, flags, mode);
 }

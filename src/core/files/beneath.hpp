@@ -5,17 +5,19 @@
 
 namespace trainrt {
 
-/// Opens `relative` below the open directory `base` as openat(2) does, with `flags` and O_CLOEXEC, and follows no symbolic
-/// link, neither on the way nor at the end. Each component is looked up in a directory that is open already, so exchanging
-/// a directory for a link at any moment leads nowhere else. Returns a descriptor that the caller owns, or -1 with errno:
-/// ELOOP if a component is a symbolic link, EXDEV if one is "..". A leading slash counts for nothing. Uses openat2(2) if
-/// the kernel has it, and opens the components one by one if not. Any thread may call it.
+/// Opens the path `relative` below the open directory `base`, as openat(2) with `flags` and O_CLOEXEC, without following
+/// symbolic links in any component. Each component is looked up in a directory that is already open, so replacing a
+/// directory by a link at any time does not lead outside. A leading slash is ignored. Uses openat2(2), or opens the
+/// components one by one if the kernel does not have it.
+///
+/// Returns a descriptor that the caller owns, or -1 with errno: ELOOP if a component is a symbolic link, EXDEV if one is
+/// "..". Any thread may call it.
 int open_beneath(int base, std::string_view relative, int flags, mode_t mode);
 
-/// close(2) that leaves errno as it was.
+/// Closes a descriptor without changing errno.
 void close_keeping_errno(int file);
 
-/// While it lives, open_beneath() does not use openat2(2), as on a kernel that lacks it. For tests.
+/// While an object lives, open_beneath() does not use openat2(2). For tests of the other way.
 class WithoutOpenat2 {
  public:
   WithoutOpenat2();

@@ -20,11 +20,11 @@ namespace {
 
 struct Roots {
   std::shared_mutex mutex;
-  std::multiset<std::pair<std::string, std::string>> all;  // root without a slash at its end; the user's folder in it
+  std::multiset<std::pair<std::string, std::string>> all;  // root without a slash at its end, and its folder `users`
 };
 
 Roots& roots() {
-  static auto* const kept = new Roots;  // threads may use it while the process ends
+  static auto* const kept = new Roots;  // never destroyed: threads may use it while the process exits
   return *kept;
 }
 
@@ -42,7 +42,7 @@ bool is_guarded_by(const std::string& root, const std::string& users, const std:
   return users.empty() || !(path == folder || is_below(path, folder));
 }
 
-/// The innermost root above `path`; nothing if none is. The root "" is "/".
+/// Returns the innermost root above `path`; nullopt if there is none. The root "" stands for "/".
 std::optional<std::string> root_above(const std::string& path) {
   const std::shared_lock lock(roots().mutex);
   std::optional<std::string> found;

@@ -8,14 +8,13 @@
 
 namespace trainrt {
 
-/// While it lives, no file function of this process follows a symbolic link below the directory `root`: each path below
-/// it is looked up from an open descriptor of the root (core/files/beneath.hpp), and a link on the way is ELOOP. The root
-/// itself, which the user has named, may be a link or be reached through links. Trees may overlap; the innermost root
-/// counts. Paths must begin with `root` as it was given, and those with a component ".." are not guarded. Links in the
-/// folder `users` of the root (empty: no such folder) are followed, as the user's own program owns it. Any thread may make
-/// one.
+/// While an object lives, the file functions below, and all that is built on them (src/io, the logs of the ranks), follow
+/// no symbolic link below the directory `root`: they look up each component from an open descriptor of the root
+/// (core/files/beneath.hpp), and fail with ELOOP at a link. The root itself may be a link or be reached through links.
 ///
-/// The file functions are open_guarded(), PathEntry and what is built on them: all of src/io, and the logs of the ranks.
+/// A path is guarded if it begins with `root` as it was given and has no component "..". If trees overlap, the innermost
+/// root counts. Links in the folder `users` of the root are followed, since it belongs to the user's program; "": no such
+/// folder. Any thread may make an object.
 class GuardedTree {
  public:
   explicit GuardedTree(std::string root, std::string users = "");
@@ -27,22 +26,22 @@ class GuardedTree {
   std::string root_, users_;
 };
 
-/// open(2) with O_CLOEXEC. Returns -1 with errno if it fails. Repeats interrupted calls.
+/// Calls open(2) with O_CLOEXEC, and repeats it if a signal interrupts it. Returns -1 with errno if it fails.
 int open_guarded(const std::string& path, int flags, mode_t mode = 0666);
 
-/// unlink(2), rename(2) and link(2). The source of a link that is a symbolic link is not followed either.
+/// Call unlink(2), rename(2) and link(2). link_guarded() does not follow a symbolic link `from`.
 int unlink_guarded(const std::string& path);
 int rename_guarded(const std::string& from, const std::string& to);
 int link_guarded(const std::string& from, const std::string& to);
 
-/// rmdir(2).
+/// Calls rmdir(2).
 int remove_directory_guarded(const std::string& path);
 
-/// stat(2). A symbolic link below a guarded tree is ELOOP.
+/// Calls stat(2). Fails with ELOOP at a symbolic link below a guarded tree.
 int stat_guarded(const std::string& path, struct stat& info);
 
-/// A path as a directory descriptor and a name in that directory, for calls of the kind of unlinkat(2): below a guarded
-/// tree the path's parent, opened without following links, and the last component; elsewhere AT_FDCWD and the path.
+/// A path in the form that unlinkat(2) and similar calls take: an open directory and a name in it. Below a guarded tree
+/// these are the path's parent, opened without following links, and the last component; elsewhere AT_FDCWD and the path.
 class PathEntry {
  public:
   explicit PathEntry(const std::string& path);
@@ -50,7 +49,7 @@ class PathEntry {
   PathEntry(const PathEntry&) = delete;
   PathEntry& operator=(const PathEntry&) = delete;
 
-  int error() const { return error_; }  ///< errno of opening the parent; 0 if that succeeded
+  int error() const { return error_; }  ///< errno if the parent could not be opened, else 0
   int directory() const { return directory_; }
   const char* name() const { return name_.c_str(); }
   bool is_guarded() const { return is_guarded_; }
@@ -62,8 +61,8 @@ class PathEntry {
   std::string name_;
 };
 
-/// Calls `call(directory, name)` for the entry, again while a signal interrupts it. -1 with errno as the call, or as the
-/// opening of the parent.
+/// Calls `call(directory, name)` for the entry of `path`, and repeats it if a signal interrupts it. Returns its result; -1
+/// with errno if the parent cannot be opened.
 template <class Call>
 int at_entry(const std::string& path, Call call) {
   const PathEntry entry(path);
@@ -76,7 +75,7 @@ int at_entry(const std::string& path, Call call) {
   return result;
 }
 
-/// The same for `call(directory, name, directory, name)` of two entries, such as renameat(2).
+/// Calls `call(directory, name, directory, name)`, such as renameat(2), for the entries of two paths.
 template <class Call>
 int at_entries(const std::string& from, const std::string& to, Call call) {
   return at_entry(from, [&](int from_directory, const char* from_name) {
@@ -85,10 +84,11 @@ int at_entries(const std::string& from, const std::string& to, Call call) {
   });
 }
 
-/// The first symbolic link on `path` below a guarded tree, and that tree's root. Nothing if there is none. For messages.
+/// A symbolic link below a guarded tree, and the root of that tree.
 struct LinkInTheWay {
   std::string link, root;
 };
+/// Returns the first symbolic link on `path` below a guarded tree, for messages; nullopt if there is none.
 std::optional<LinkInTheWay> link_in_the_way(const std::string& path);
 
 }  // namespace trainrt

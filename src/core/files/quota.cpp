@@ -9,31 +9,34 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <mutex>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include "core/descriptor.hpp"
 #include "core/host.hpp"
 #include "core/process/child_process.hpp"
 #include "core/text/byte_size.hpp"
+#include "core/text/parse_number.hpp"
 
 namespace trainrt {
 
 namespace {
 
-constexpr std::uint64_t bytes_per_block = 1024;  // of limits, in quotactl and in `lfs quota`
+constexpr std::uint64_t bytes_per_block = 1024;  // the unit of limits in quotactl and `lfs quota`
 constexpr double lfs_limit_s = 2;
 constexpr double reuse_s = 10;
 constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
 
-/// One holder of a quota, as quotactl and `lfs quota` name it.
+/// A user, group or project with a quota, in the forms that quotactl and `lfs quota` take.
 struct Holder {
   const char* name;
-  int kind;            ///< USRQUOTA, GRPQUOTA, or the project's, which <sys/quota.h> lacks
-  const char* option;  ///< of `lfs quota`
+  int kind;            ///< USRQUOTA, GRPQUOTA, or that of a project, which <sys/quota.h> lacks
+  const char* option;  ///< option of `lfs quota`
   std::uint32_t id;
 };
 
@@ -46,7 +49,7 @@ std::optional<Quota> with_limit(const Quota& quota) {
   return quota.max_bytes > 0 || quota.max_files > 0 ? std::optional(quota) : std::nullopt;
 }
 
-/// Asks the kernel, without knowing the device of the file system (Linux 5.14).
+/// Queries the kernel for a quota. quotactl_fd(2) of Linux 5.14 needs no device name.
 std::optional<Quota> ask_kernel(int folder, const Holder& holder) {
   struct dqblk found {};
   if (::syscall(SYS_quotactl_fd, folder, QCMD(Q_GETQUOTA, holder.kind), holder.id, &found) != 0) return std::nullopt;
@@ -66,15 +69,16 @@ std::optional<Quota> ask_lfs(const std::string& path, const Holder& holder) {
   return answer && answer->exit_code == 0 ? parse_lfs_quota(answer->text, holder.name) : std::nullopt;
 }
 
-/// Project 0 is that of files that belong to none.
+/// Returns the project of a folder; 0 if it belongs to no project.
 std::uint32_t project_of(int folder) {
   struct fsxattr found {};
   return ::ioctl(folder, FS_IOC_FSGETXATTR, &found) == 0 ? found.fsx_projid : 0;
 }
 
 std::vector<Quota> ask(const std::string& path) {
-  const int folder = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (folder < 0) return {};
+  const Descriptor opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const int folder = opened.get();
+  if (!opened) return {};
   struct statfs system {};
   const bool is_lustre = ::fstatfs(folder, &system) == 0 && static_cast<std::uint32_t>(system.f_type) == lustre_magic;
   constexpr int project_quota = 2;
@@ -86,35 +90,22 @@ std::vector<Quota> ask(const std::string& path) {
     if (!quota && is_lustre) quota = ask_lfs(path, holder);
     if (quota) quotas.push_back(*quota);
   }
-  ::close(folder);
   return quotas;
 }
 
-/// A number of `lfs quota`: '*' marks one above its limit, brackets one that is incomplete.
+/// Parses a number of `lfs quota`. A number above its limit has a '*' at its end, an incomplete one is in brackets.
 std::optional<std::uint64_t> lfs_number(std::string_view word) {
   while (!word.empty() && (word.front() == '[')) word.remove_prefix(1);
   while (!word.empty() && (word.back() == '*' || word.back() == ']')) word.remove_suffix(1);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
-}
-
-std::vector<std::string_view> lfs_words(std::string_view text) {
-  std::vector<std::string_view> words;
-  constexpr std::string_view blanks = " \t\n\r";
-  for (auto from = text.find_first_not_of(blanks); from != text.npos; from = text.find_first_not_of(blanks, from)) {
-    const auto end = std::min(text.find_first_of(blanks, from), text.size());
-    words.push_back(text.substr(from, end - from));
-    from = end;
-  }
-  return words;
+  return parse_number<std::uint64_t>(word);
 }
 
 }  // namespace
 
 std::optional<Quota> parse_lfs_quota(std::string_view text, std::string_view holder) {
   constexpr std::size_t columns = 9;  // the path, and four each for space and files
-  const auto words = lfs_words(text);
+  std::istringstream line{std::string(text)};
+  const std::vector<std::string> words{std::istream_iterator<std::string>(line), {}};
   if (words.size() < columns) return std::nullopt;
   const auto* const path = words.data();
   const auto is_expired = [](std::string_view grace) { return grace == "expired" || grace == "none"; };
@@ -136,7 +127,7 @@ std::string usage_text(const Quota& quota) {
   return text;
 }
 
-/// A run whose quota is used up fails many calls in a row: they must not start a program each.
+/// Reuses the last answer: a run whose quota is used up fails many calls in a row, which must not each start a program.
 std::vector<Quota> quotas_at(const std::string& path) try {
   static std::mutex mutex;
   static std::string last_path;

@@ -15,18 +15,18 @@ namespace trainrt {
 
 namespace {
 
-/// Below this a file system counts as full, if it has no inodes either: a small write may still pass.
-constexpr std::uint64_t little_bytes = std::uint64_t{64} << 10;
+/// With less free space and no free inodes, a file system lacks space: a small write may still succeed.
+constexpr std::uint64_t min_free_bytes = std::uint64_t{64} << 10;
 
-/// From here on, free space may not be what a write lacked.
-constexpr std::uint64_t much_bytes = std::uint64_t{1} << 30;
+/// With more free space than this, the write may have failed for another reason.
+constexpr std::uint64_t ample_free_bytes = std::uint64_t{1} << 30;
 
 std::string files_text(std::uint64_t used, std::uint64_t limit) { return fmt::format("{} of {} files", used, limit); }
 
 ShortageFound of_file_system(const std::optional<StorageRoom>& room) {
   if (!room) return {Shortage::space, "remove files there"};
   const bool no_inodes = room->free_inodes == std::uint64_t{0};
-  if (no_inodes && room->free_bytes >= little_bytes)
+  if (no_inodes && room->free_bytes >= min_free_bytes)
     return {Shortage::inodes, fmt::format("no inodes are left there for new files ({} of space are free): remove files of "
                                           "any size",
                                           byte_size(room->free_bytes))};
@@ -34,7 +34,7 @@ ShortageFound of_file_system(const std::optional<StorageRoom>& room) {
       ", which is too little for this write, or a part of the file system is full (on Lustre: lfs df)";
   return {Shortage::space,
           fmt::format("{} of space{} left there{}: remove files", byte_size(room->free_bytes),
-                      no_inodes ? " and no inodes are" : " are", room->free_bytes >= much_bytes ? odd : "")};
+                      no_inodes ? " and no inodes are" : " are", room->free_bytes >= ample_free_bytes ? odd : "")};
 }
 
 /// The fraction of a limit that is used; 0 without a limit.
@@ -42,7 +42,7 @@ double fraction(std::uint64_t used, std::uint64_t limit) {
   return limit == 0 ? 0 : static_cast<double>(used) / static_cast<double>(limit);
 }
 
-/// A write may have been refused below the limit, if it was larger than the rest. Files are refused at the limit only.
+/// A write may fail below the limit of bytes if it is larger than the rest; a new file fails only at the limit of files.
 ShortageFound of_quotas(std::span<const Quota> quotas) {
   constexpr std::string_view remedy = "remove files there, or ask for a larger quota";
   const auto full_of_files =
@@ -66,7 +66,7 @@ ShortageFound of_quotas(std::span<const Quota> quotas) {
 std::string existing_part(const std::string& path) {
   struct stat found {};
   auto part = path.empty() ? std::string(".") : path;
-  while (::stat(part.c_str(), &found) != 0) {
+  while (::stat(part.c_str(), &found) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
     const auto slash = part.find_last_of('/');
     if (slash == std::string::npos) return ".";
     if (slash == 0) return "/";

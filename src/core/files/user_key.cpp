@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
+#include "core/descriptor.hpp"
 #include "core/environment.hpp"
 #include "core/sha256.hpp"
 
@@ -32,50 +33,39 @@ std::string home() {
   return user == nullptr ? "" : user->pw_dir;
 }
 
-/// "" if this user has no home.
+/// Returns the path of the key file; "" if this user has no home folder.
 std::string path_of_key() {
   fs::path state = Environment::of_process().text("XDG_STATE_HOME").value_or("");
   if (!state.is_absolute()) state = fs::path(home()) / ".local/state";  // the XDG specification ignores relative paths
   return state.is_absolute() ? (state / "trainrt/record.key").string() : "";
 }
 
-/// Closes the file that it holds.
-struct File {
-  explicit File(int opened) : fd(opened) {}
-  ~File() {
-    if (fd >= 0) close(fd);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd;
-};
-
 Error refusal(const std::string& path, const std::string& why) {
   return Error(fmt::format("the key {} {} and is not used. Remove it; a new one is made", path, why));
 }
 
-/// nullopt if there is none. Throws Error if other users own the file or have rights on it.
+/// Reads the key; nullopt if the file does not exist. Throws Error if other users own the file or have rights on it.
 std::optional<std::string> read_key(const std::string& path) {
-  const File file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (file.fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
-  if (file.fd < 0) throw refusal(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  if (!file) throw refusal(path, fmt::format("cannot be read ({})", std::strerror(errno)));
   struct stat found {};
-  if (fstat(file.fd, &found) != 0 || !S_ISREG(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & 077) != 0)
+  if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & 077) != 0)
     throw refusal(path,
                   fmt::format("is not this user's alone (owner {}, mode {:04o})", found.st_uid, found.st_mode & 07777));
   std::string key(key_bytes, '\0');
-  if (found.st_size != key_bytes || read(file.fd, key.data(), key.size()) != static_cast<ssize_t>(key_bytes))
+  if (found.st_size != key_bytes || read(file.get(), key.data(), key.size()) != static_cast<ssize_t>(key_bytes))
     throw refusal(path, fmt::format("has {} bytes, not {},", found.st_size, key_bytes));
   return key;
 }
 
 bool write_new(const std::string& path, std::string_view bytes) {
-  const File file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  return file.fd >= 0 && write(file.fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
-         fsync(file.fd) == 0;
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return file && write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
+         fsync(file.get()) == 0;
 }
 
-/// Of several processes that make one, all return the same. nullopt if the state folder cannot be written.
+/// Makes a key. If several processes do so at once, all return the same key. nullopt if the state folder cannot be written.
 std::optional<std::string> make_key(const std::string& path) {
   std::array<char, key_bytes + 8> random{};
   if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return std::nullopt;
@@ -87,7 +77,7 @@ std::optional<std::string> make_key(const std::string& path) {
   const bool is_new = fs::create_directories(folder, none);
   if (is_new) fs::permissions(folder, fs::perms::owner_all, none);
   const bool is_written = write_new(temporary, bytes.substr(0, key_bytes));
-  if (is_written) static_cast<void>(link(temporary.c_str(), path.c_str()) == 0);  // else another process was first
+  if (is_written) static_cast<void>(link(temporary.c_str(), path.c_str()) == 0);  // fails if another process was first
   unlink(temporary.c_str());
   return read_key(path);
 }

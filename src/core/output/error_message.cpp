@@ -32,7 +32,7 @@ bool is_one_of(const std::exception& error) {
   return ((dynamic_cast<const Types*>(&error) != nullptr) || ...);
 }
 
-/// Whether only a library can have written the text: it names a function of the C++ library or of nlohmann::json.
+/// Returns whether the text of an exception names a function of the C++ library or of nlohmann::json.
 bool is_of_library(std::string_view text) {
   constexpr std::array beginnings = {
       "vector",    "basic_string", "map::at", "_Map_base::at",           "unordered_map::at",
@@ -43,15 +43,15 @@ bool is_of_library(std::string_view text) {
          std::ranges::find(functions, text) != functions.end();
 }
 
-/// Of one that says nothing about what was attempted.
+/// The message for an exception whose text does not name the failed action.
 std::string unexpected(const std::exception& error) {
   return fmt::format(
-      "unexpected error '{}' ({}): a mistake in the train function or a library that it uses, or in trainrt. If the failed "
+      "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. If the failed "
       "code is not yours, report this line with the command and its config",
       error.what(), demangled(typeid(error).name()));
 }
 
-/// The current folder is the usual cause if the path is relative.
+/// The message for an error of std::filesystem. With a relative path, the usual cause is a removed current folder.
 std::string of_file(const std::filesystem::filesystem_error& error) {
   const auto path = error.path1().string();
   if (error.code() == std::errc::no_such_file_or_directory && (path.empty() || path == "."))
@@ -65,7 +65,7 @@ std::string of_system(const std::system_error& error) {
   switch (error.code().value()) {
     case EAGAIN:
       return fmt::format(
-          "no further thread or process can be started on {} ({}): raise ulimit -u (processes and threads) or ulimit -v "
+          "cannot start another thread or process on {} ({}): raise ulimit -u (processes and threads) or ulimit -v "
           "(address space), or start fewer ranks per node",
           host_name(), error.what());
     case EMFILE:
@@ -73,7 +73,7 @@ std::string of_system(const std::system_error& error) {
     case ENOMEM:
       return out_of_memory_text();
     default:
-      return fmt::format("the system refused a call of trainrt on {}: {}. Run `trainrt doctor` there", host_name(),
+      return fmt::format("a system call of trainrt failed on {}: {}. Run `trainrt doctor` there", host_name(),
                          error.what());
   }
 }

@@ -5,12 +5,13 @@
 
 namespace trainrt {
 
-/// How an error reads where it becomes a text: it is printed, written down, or sent to other ranks, which its type does not
-/// survive. Who has a config adds there what the config can do about it (trainer/advice.hpp).
+/// Returns the text of an error, for example message_of(). Errors are passed on as text where they are printed, written to
+/// a file or sent to other ranks. Layers that know the config pass a function that adds advice (trainer/advice.hpp).
 using Explain = std::function<std::string(const std::exception&)>;
 
-/// Returns an error as a sentence for users: what an Error, or an exception of a train function, says itself; of one that
-/// the C++ library or nlohmann::json threw, whose text names only a function of theirs, what it means and what to do.
+/// Returns the text of an error for users. An Error, and an exception of a train function, has its own text. An exception
+/// of the C++ library or of nlohmann::json gets a text that states its meaning and what to do, since its own text only
+/// names a function of that library.
 std::string message_of(const std::exception& error);
 
 }  // namespace trainrt

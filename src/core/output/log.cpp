@@ -2,10 +2,6 @@
 
 #include <atomic>
 
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/spdlog.h>
-
 #include "core/output/output_capture.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
@@ -16,19 +12,12 @@ namespace {
 
 std::atomic<int> the_rank{0};
 std::atomic<int> the_size{1};
+std::atomic<bool> is_quiet{false};
 
-/// Without a lock of its own: say() has one, which it does not hold while it waits.
-class Sink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    auto line = printable_text({message.payload.data(), message.payload.size()});
-    OwnOutput::say(OwnOutput::Stream::error, line += '\n');
-  }
-  void flush_() override {}
-};
-
-spdlog::logger& logger() {
-  static const auto instance = std::make_shared<spdlog::logger>("trainrt", std::make_shared<Sink>());
-  return *instance;
+/// Writes a message, whose lines are printable afterwards. A message that cannot be written is dropped.
+void put_message(const std::string& text) try {
+  OutputCapture::write(OutputCapture::Stream::error, printable_text(text) + '\n');
+} catch (const std::exception&) {
 }
 
 std::string prefix() {
@@ -43,23 +32,24 @@ void set_rank(int rank, int size) {
   the_size = size;
 }
 
-void set_quiet(bool quiet) { logger().set_level(quiet ? spdlog::level::warn : spdlog::level::info); }
+void set_quiet(bool quiet) { is_quiet = quiet; }
 
 void info(const std::string& text) {
-  if (the_rank == 0) logger().info("trainrt: {}", text);
+  if (the_rank == 0 && !is_quiet) put_message("trainrt: " + text);
 }
 
 void worker(std::string_view text) {
-  for (const auto& line : printable_lines(text)) logger().info("{}{}", prefix(), line);
+  if (is_quiet) return;
+  for (const auto& line : printable_lines(text)) put_message(prefix() + line);
 }
 
-void warning(const std::string& text) { logger().warn("{}warning: {}", prefix(), text); }
+void warning(const std::string& text) { put_message(prefix() + "warning: " + text); }
 
 void run_warning(const std::string& text) {
-  if (the_rank == 0) logger().warn("trainrt: warning: {}", text);
+  if (the_rank == 0) put_message("trainrt: warning: " + text);
 }
 
-void error(const std::string& text) { logger().error("{}error: {}", prefix(), text); }
+void error(const std::string& text) { put_message(prefix() + "error: " + text); }
 
 void run_error(const std::string& text) {
   if (the_rank == 0) error(text);

@@ -4,22 +4,26 @@
 
 namespace trainrt::log {
 
-/// Lines go to standard error: "trainrt: text", with the level and the rank if they matter.
-/// Rank 0 alone writes info(); warnings and errors are written by whoever calls, marked with the rank.
+// Messages of the runtime on standard error: "trainrt: text", "trainrt: rank 3: warning: text". Any thread may call these
+// functions.
+
+/// Sets the rank that messages name, and whether there are several. Rank 0 alone writes info(), run_warning() and
+/// run_error().
 void set_rank(int rank, int size);
 
-/// Quiet leaves warnings and errors.
+/// Suppresses info() and worker().
 void set_quiet(bool quiet);
 
 void info(const std::string& text);
-/// What a worker says of itself, from any rank: each line of the text is one here, marked with the rank. What could move a
-/// terminal's cursor is escaped.
+/// Writes a message of the user's code from any rank, one log line per line of `text`. Control characters are escaped.
 void worker(std::string_view text);
+/// Writes a warning that concerns the calling rank.
 void warning(const std::string& text);
-/// About the run as a whole: all ranks know it, rank 0 says it.
+/// Writes a warning that all ranks have, once.
 void run_warning(const std::string& text);
+/// Writes an error of the calling rank.
 void error(const std::string& text);
-/// The same as run_warning: all ranks have met it.
+/// Writes an error that all ranks have, once.
 void run_error(const std::string& text);
 
 }  // namespace trainrt::log

@@ -9,57 +9,60 @@
 
 namespace trainrt {
 
-/// While it lives, what this process prints itself, with printf, std::cout or write(), goes where a plan says; what its
-/// children print too, which inherit the descriptors 1 and 2. Only these two change: what the runtime says (OwnOutput::say)
-/// goes where the process was started to print. One at a time, in a process that is one rank.
+/// While an object lives, all that this process prints (printf, std::cout, write()) goes to the targets of an
+/// OutputTargets, and so does the output of its children, which inherit descriptors 1 and 2. Messages of the runtime
+/// (write()) still go to the standard streams that this process was started with. At most one object may exist, in a
+/// process that is one rank.
 ///
-/// Standard output is line buffered from then on: a crash loses no whole line. What has been written reaches log and
-/// terminal if the process returns, throws, crashes or calls exit(); SIGKILL and _exit() may lose what the reader has not
-/// yet taken out of the pipe, which takes it microseconds.
-class OwnOutput {
+/// Standard output becomes line buffered, so that a crash loses no complete line. Log and terminal get all that was written
+/// if the process returns, throws, crashes or calls exit(). SIGKILL and _exit() may lose what is still in the pipe; the
+/// reading thread takes microseconds to empty it.
+class OutputCapture {
  public:
-  /// `title` begins the log with the first output; without any there is no log. The plan's own descriptors do not count.
-  /// Throws Error if no pipe or thread can be had.
-  OwnOutput(OutputPlan plan, const std::string& title);
-  /// Passes on what has been printed. Children that are left behind hold nobody up; they get SIGPIPE if they print later.
-  ~OwnOutput();
-  OwnOutput(const OwnOutput&) = delete;
-  OwnOutput& operator=(const OwnOutput&) = delete;
+  /// `title` is written to the log before the first output; without output there is no log. `targets.out` and
+  /// `targets.error` are ignored. Throws Error if the system has no pipe or thread left.
+  OutputCapture(OutputTargets targets, const std::string& title);
+  /// Passes on what was printed. Does not wait for children that still run; they get SIGPIPE if they print later.
+  ~OutputCapture();
+  OutputCapture(const OutputCapture&) = delete;
+  OutputCapture& operator=(const OutputCapture&) = delete;
 
-  // What follows may be called at any time, from any thread, if there is such an output or not.
+  // The functions below may be called at any time from any thread, whether or not an object exists.
 
-  /// Writes a text of the runtime's to standard_output() or standard_error(), behind what this process has printed before,
-  /// and the child whose output it follows.
+  /// Writes a message of the runtime to standard_output() or standard_error(), after all that this process, and the child
+  /// of follow(), printed before.
   enum class Stream { output, error };
-  static void say(Stream stream, std::string_view text);
+  static void write(Stream stream, std::string_view text);
 
-  /// What a child of this process prints is read by `output` from now on; nullptr: there is none any more, and say() has
-  /// left the reader that there was. One at a time; not owned. Not on a reader's thread.
-  static void follow(const OutputReader* output);
+  /// Makes write() wait for the output of a child of this process, which `output` reads. nullptr ends that; when the call
+  /// returns, write() no longer uses the earlier tee. Not owned. Must not be called from the reading thread of a tee.
+  static void follow(const OutputTee* output);
 
-  /// Passes on what the C and C++ libraries still have in their buffers, unless log or terminal take nothing for a second.
-  /// On the thread that prints.
+  /// Passes on what the C and C++ libraries have in their buffers, unless log or terminal accept nothing for a second. Must
+  /// be called from the thread that prints.
   static void flush();
 
-  /// For ends without destructors: waits until what has been written arrived where the plan says, a second at most, and
-  /// gives 1 and 2 back to whoever ends the process. Async-signal-safe.
-  static void give_back_at_exit();
+  /// Waits, at most a second, until the targets have what was written, and leads descriptors 1 and 2 to the original
+  /// standard streams. For a process that ends without calling destructors; async-signal-safe.
+  static void restore_at_exit();
 
+  /// The last lines that this process printed.
   struct Last {
-    std::string lines;     ///< as the error that ends a run has them (printable_end); "" if nothing was printed
-    bool is_shown = true;  ///< the terminal has shown them already
+    std::string lines;     ///< in the form of printable_end(); "" if nothing was printed
+    bool is_shown = true;  ///< the terminal has already shown them
   };
   static Last last();
 
-  /// The same out of the log, for a signal handler: the lines are in `room`. Async-signal-safe.
+  /// The last lines in the log, for a signal handler.
   struct LastInHandler {
-    std::string_view lines;
+    std::string_view lines;  ///< refers to `room`
     bool is_shown = true;
   };
+  /// Async-signal-safe.
   static LastInHandler last_in_handler(std::span<char> room);
 
  private:
-  std::unique_ptr<OutputReader> reader_;
+  std::unique_ptr<OutputTee> tee_;
 };
 
 }  // namespace trainrt

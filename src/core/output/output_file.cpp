@@ -25,13 +25,13 @@ bool ends_within_a_line(int fd) {
 
 }  // namespace
 
-OutputLog::~OutputLog() { close_file(); }
+OutputFile::~OutputFile() { close_file(); }
 
-void OutputLog::close_file() {
+void OutputFile::close_file() {
   if (const int fd = fd_.exchange(-1); fd >= 0) close(fd);
 }
 
-void OutputLog::lead_to(std::string path, const std::string& title) {
+void OutputFile::switch_to(std::string path, const std::string& title) {
   close_file();
   path_ = std::move(path);
   tried_ = is_held_ = false;
@@ -40,7 +40,7 @@ void OutputLog::lead_to(std::string path, const std::string& title) {
   if (!held_.empty()) add(std::exchange(held_, {}));
 }
 
-bool OutputLog::is_open() {
+bool OutputFile::is_open() {
   if (!std::exchange(tried_, true) && !path_.empty()) {
     fd_ = open_guarded(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
     if (fd_ < 0) warn(errno);
@@ -48,50 +48,50 @@ bool OutputLog::is_open() {
   return fd_ >= 0;
 }
 
-void OutputLog::begin(const std::string& title) {
+void OutputFile::begin(const std::string& title) {
   if (is_held_ || !is_open()) return;
   title_ = title;
-  if (says_what_is_missing()) put_title();
+  if (put_gap()) put_title();
 }
 
-/// If it cannot be written it stands before what can be: it is no output, and not counted as missing.
-void OutputLog::put_title() {
+/// Keeps the title for later if it cannot be written. It does not count as missing output.
+void OutputFile::put_title() {
   if (put(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title_)) > 0) return;
   title_.clear();
   start_ = lseek(fd_, 0, SEEK_END);
 }
 
-void OutputLog::add(std::string_view bytes) {
+void OutputFile::add(std::string_view bytes) {
   if (is_held_) {
     held_ += bytes;
     return;
   }
   if (!is_open()) return;
   if (!title_.empty()) put_title();
-  if (says_what_is_missing())
+  if (put_gap())
     missing_ = put(bytes);
   else
     missing_ += bytes.size();
 }
 
-/// False as long as that cannot be written either.
-bool OutputLog::says_what_is_missing() {
+/// Writes how many bytes are missing, if any. Returns false if that cannot be written either.
+bool OutputFile::put_gap() {
   if (missing_ > 0 && put(fmt::format("\n==== {} bytes are missing here ====\n", missing_)) > 0) return false;
   missing_ = 0;
   return true;
 }
 
-std::size_t OutputLog::end(std::span<char> room) const {
+std::size_t OutputFile::copy_end(std::span<char> room) const {
   const int fd = fd_;
   if (fd < 0) return 0;
-  const auto size = lseek(fd, 0, SEEK_END);  // writes go to the end in any case
+  const auto size = lseek(fd, 0, SEEK_END);  // O_APPEND: the position does not affect writes
   const auto from = std::max<off_t>(start_, size - static_cast<off_t>(room.size()));
   const auto length = pread(fd, room.data(), room.size(), from);
   return length < 0 ? 0 : static_cast<std::size_t>(length);
 }
 
-/// Returns how many bytes could not be written.
-std::uint64_t OutputLog::put(std::string_view bytes) {
+/// Returns the number of bytes that could not be written.
+std::uint64_t OutputFile::put(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -104,9 +104,9 @@ std::uint64_t OutputLog::put(std::string_view bytes) {
   return bytes.size();
 }
 
-void OutputLog::warn(int error) {
+void OutputFile::warn(int error) {
   if (std::exchange(warned_, true)) return;
-  log::warning(fmt::format("the output of this rank cannot be written to {}: {}; the training goes on without", path_,
+  log::warning(fmt::format("the output of this rank cannot be written to {}: {}. The run continues without it", path_,
                            reason_with_shortage(path_, error)));
 }
 

@@ -7,37 +7,38 @@
 
 namespace trainrt {
 
-/// The file that an output is appended to, whole and at once: what was added is with the kernel when add() returns, and
-/// a kill of this process loses nothing. Storage that fails (no space, a quota) stops nobody: it is warned of once, and
-/// when writing works again the file says how much is missing. One thread at a time.
-class OutputLog {
+/// Appends the output of a process to a file. The kernel has what was added when add() returns, so a kill of this process
+/// loses nothing. If writing fails (no space, a quota), the first failure is logged as a warning and the process continues;
+/// once writing works again, the file states how many bytes are missing. One thread at a time may use an object.
+class OutputFile {
  public:
-  /// The first use makes the file if it is not there; its folder must be. A symbolic link in its place is not followed.
-  explicit OutputLog(std::string path) : path_(std::move(path)) {}
-  ~OutputLog();
-  OutputLog(const OutputLog&) = delete;
-  OutputLog& operator=(const OutputLog&) = delete;
+  /// The first use creates the file if it does not exist; its folder must exist. A symbolic link is not followed.
+  explicit OutputFile(std::string path) : path_(std::move(path)) {}
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Keeps in memory what is added, until lead_to() says which file it is for.
+  /// Keeps all that is added in memory until switch_to() names the file.
   void hold() { is_held_ = true; }
-  /// Another file from here on, and the line of begin() with `title`. What was held goes there.
-  void lead_to(std::string path, const std::string& title);
-  /// So much is held that no more should be added before lead_to().
-  bool is_full() const { return held_.size() >= most_held_bytes; }
-  static constexpr std::size_t most_held_bytes = std::size_t{1} << 20;
+  /// Continues in the file `path`, with a title line and with the bytes that were held.
+  void switch_to(std::string path, const std::string& title);
+  /// Returns whether so much is held that nothing more should be added before switch_to().
+  bool is_full() const { return held_.size() >= max_held_bytes; }
+  static constexpr std::size_t max_held_bytes = std::size_t{1} << 20;
 
-  /// Says where a new output begins, in a line of its own: "==== 2026-11-22T10:55:52Z TITLE ====".
+  /// Writes a title line, which marks where a new output begins: "==== 2026-11-22T10:55:52Z TITLE ====".
   void begin(const std::string& title);
-  /// The same as soon as there is something to add.
+  /// Writes the title line before the next bytes that are added.
   void begin_with_output(std::string title) { title_ = std::move(title); }
   void add(std::string_view bytes);
-  /// The end of what has been added: how many bytes of `room` have it. Any thread; async-signal-safe.
-  std::size_t end(std::span<char> room) const;
+  /// Copies the last added bytes from the file into `room` and returns their number. Any thread may call it;
+  /// async-signal-safe.
+  std::size_t copy_end(std::span<char> room) const;
 
  private:
   bool is_open();
   void put_title();
-  bool says_what_is_missing();
+  bool put_gap();
   std::uint64_t put(std::string_view bytes);
   void warn(int error);
   void close_file();
@@ -45,11 +46,11 @@ class OutputLog {
   std::string path_;
   bool is_held_ = false;
   std::string held_;
-  std::string title_;  ///< what stands before the first output
+  std::string title_;  ///< written before the next output; "": none
   bool tried_ = false;
   std::atomic<int> fd_ = -1;
-  std::atomic<std::int64_t> start_ = 0;  ///< of what has been added, in the file
-  std::uint64_t missing_ = 0;
+  std::atomic<std::int64_t> start_ = 0;  ///< offset in the file of the first added byte
+  std::uint64_t missing_ = 0;            ///< bytes that could not be written since the last that could
   bool warned_ = false;
 };
 

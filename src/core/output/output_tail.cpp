@@ -11,7 +11,7 @@ namespace trainrt {
 
 namespace {
 
-/// What stands behind the last \r of a line; a \r at its end belongs to the line break.
+/// Returns the part of a line after its last \r. A \r at the end of the line belongs to the line break.
 std::string_view as_shown(std::string_view line) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   const auto start = line.rfind('\r');
@@ -21,14 +21,14 @@ std::string_view as_shown(std::string_view line) {
 }  // namespace
 
 void OutputTail::add(std::string_view bytes) {
-  if (bytes.size() > most_bytes) bytes.remove_prefix(bytes.size() - most_bytes);
+  if (bytes.size() > max_bytes) bytes.remove_prefix(bytes.size() - max_bytes);
   bytes_ += bytes;
-  if (bytes_.size() > 2 * most_bytes) bytes_.erase(0, bytes_.size() - most_bytes);
+  if (bytes_.size() > 2 * max_bytes) bytes_.erase(0, bytes_.size() - max_bytes);
 }
 
 std::string OutputTail::text() const {
   std::string_view rest = bytes_;
-  rest.remove_prefix(rest.size() - std::min(rest.size(), most_bytes));
+  rest.remove_prefix(rest.size() - std::min(rest.size(), max_bytes));
   std::string text;
   while (!rest.empty()) {
     const auto end = rest.find('\n');
@@ -56,9 +56,9 @@ std::string last_lines(std::string_view text, std::size_t lines, std::size_t byt
 }
 
 std::string printable_end(std::string_view output) {
-  constexpr std::size_t most_lines = 20;
-  constexpr std::size_t most_bytes = std::size_t{8} << 10;
-  return join(printable_lines(last_lines(output, most_lines, most_bytes)), "\n");
+  constexpr std::size_t max_lines = 20;
+  constexpr std::size_t max_bytes = std::size_t{8} << 10;
+  return join(printable_lines(last_lines(output, max_lines, max_bytes)), "\n");
 }
 
 std::string lines_in_words(int rank, const std::string& lines) {

@@ -5,29 +5,29 @@
 
 namespace trainrt {
 
-/// The end of an output of any length, in bounded memory.
+/// Keeps the end of an output of any length in bounded memory.
 class OutputTail {
  public:
-  static constexpr std::size_t most_bytes = std::size_t{64} << 10;
+  static constexpr std::size_t max_bytes = std::size_t{64} << 10;
 
   void add(std::string_view bytes);
-  /// The last `most_bytes` of it, or less; the first line may be cut. Of a line that a progress bar writes again and again
-  /// (\r), what a terminal would show at last.
+  /// Returns the last `max_bytes` of the output; its first line may be cut. A line that \r overwrites several times (a
+  /// progress bar) appears once, in its last state.
   std::string text() const;
 
  private:
   std::string bytes_;
 };
 
-/// The last `lines` lines of a text. Pure; async-signal-safe.
+/// Returns the last `lines` lines of a text. Pure function; async-signal-safe.
 std::string_view end_of_lines(std::string_view text, std::size_t lines = 20);
-/// The same, of at most `bytes` bytes in all: longer ones lose their beginnings. Pure.
+/// Returns the last `lines` lines of a text; only the last `bytes` bytes, after "...", if they are longer. Pure function.
 std::string last_lines(std::string_view text, std::size_t lines, std::size_t bytes);
 
-/// What an error has of the output of a rank that failed: the last lines, 20 at most and 8 KiB, as a terminal can take
-/// them; "" if there are none. Pure.
+/// Returns the part of a failed rank's output that its error message shows: the last 20 lines, at most 8 KiB, with control
+/// characters escaped; "" if there is no output. Pure function.
 std::string printable_end(std::string_view output);
-/// These lines below the message: which they are, and the lines themselves. "" without any. Pure.
+/// Returns these lines as the end of an error message, after a line that introduces them; "" without lines. Pure function.
 std::string lines_in_words(int rank, const std::string& lines);
 
 }  // namespace trainrt

@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-bool OutputPlan::is_one_stream() const {
+bool OutputTargets::is_one_stream() const {
   if (terminal == Terminal::nothing) return true;
   struct stat first {};
   struct stat second {};
@@ -15,13 +15,13 @@ bool OutputPlan::is_one_stream() const {
 
 std::string rank_log_name(int rank) { return fmt::format("logs/rank-{:05}.log", rank); }
 
-OutputPlan output_plan(ShownOutput shown, const std::string& run_dir, int rank) {
-  OutputPlan plan{.log = run_dir + "/" + rank_log_name(rank)};
+OutputTargets output_targets(ShownOutput shown, const std::string& run_dir, int rank) {
+  OutputTargets plan{.log = run_dir + "/" + rank_log_name(rank)};
   if (shown == ShownOutput::all_ranks) {
-    plan.terminal = OutputPlan::Terminal::lines;
+    plan.terminal = OutputTargets::Terminal::lines;
     plan.prefix = fmt::format("[{}] ", rank);
   } else if (shown == ShownOutput::first_rank && rank == 0) {
-    plan.terminal = OutputPlan::Terminal::bytes;
+    plan.terminal = OutputTargets::Terminal::bytes;
   }
   return plan;
 }

@@ -8,33 +8,34 @@
 
 namespace trainrt {
 
-/// The ranks whose output the terminal shows, besides the file that each rank's goes into.
+/// The ranks whose output is shown on the terminal. The output of each rank is also written to a file.
 enum class ShownOutput { first_rank, all_ranks, none };
 
-/// Where the output of a rank goes.
-struct OutputPlan {
+/// Where the standard output and standard error of a process are written to.
+struct OutputTargets {
   enum class Terminal {
     nothing,
-    bytes,  ///< as they come
-    lines,  ///< one by one, each behind `prefix`
+    bytes,  ///< unchanged
+    lines,  ///< line by line, each after `prefix`
   };
-  std::string log;         ///< path of the file that all of it is appended to; "": no file
-  bool holds_log = false;  ///< the file is not known yet: OutputReader::lead_to() says it
+  std::string log;         ///< path of the file that both streams are appended to; "": no file
+  bool holds_log = false;  ///< the path is not known yet; OutputTee::switch_file() sets it
   Terminal terminal = Terminal::nothing;
   std::string prefix;
-  int out = STDOUT_FILENO;    ///< where the terminal gets what was written to standard output; not owned
-  int error = STDERR_FILENO;  ///< and to standard error
-  /// Gets all of it too, as it is read: of standard output (0) or standard error (1); of both as 0 if is_one_stream(). Must
-  /// neither throw nor wait.
+  int out = STDOUT_FILENO;    ///< descriptor that shows what was written to standard output; not owned
+  int error = STDERR_FILENO;  ///< the same for standard error
+  /// Called with all bytes as they are read: `stream` is 0 for standard output and 1 for standard error; 0 for both if
+  /// is_one_stream(). Must neither throw nor block.
   std::function<void(std::size_t stream, std::string_view bytes)> listener;
-  /// Both lead to the same place, or to none: then one pipe carries both streams, in the order of their writes.
+  /// Returns whether both streams are shown in the same place, or nowhere. Then one pipe carries both, which keeps the
+  /// order of their writes.
   bool is_one_stream() const;
 };
 
-/// The file of a rank's output, in the run directory: "logs/rank-00003.log".
+/// Returns the path of a rank's log file in the run directory: "logs/rank-00003.log".
 std::string rank_log_name(int rank);
 
-/// The plan for a rank of a run.
-OutputPlan output_plan(ShownOutput shown, const std::string& run_dir, int rank);
+/// Returns the targets for the output of rank `rank` of a run.
+OutputTargets output_targets(ShownOutput shown, const std::string& run_dir, int rank);
 
 }  // namespace trainrt

@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-void OutputLines::add(std::string_view bytes, double now_s) {
+void PrefixedLines::add(std::string_view bytes, double now_s) {
   while (!bytes.empty()) {
     const char first = bytes.front();
     if (first == '\n') put();
@@ -15,19 +15,19 @@ void OutputLines::add(std::string_view bytes, double now_s) {
       continue;
     }
     if (rewritten_) end_state(now_s);
-    if (line_.size() == most_bytes) put();
-    const auto length = std::min({bytes.find_first_of("\r\n"), most_bytes - line_.size(), bytes.size()});
+    if (line_.size() == max_bytes) put();
+    const auto length = std::min({bytes.find_first_of("\r\n"), max_bytes - line_.size(), bytes.size()});
     line_ += bytes.substr(0, length);
     bytes.remove_prefix(length);
   }
 }
 
-void OutputLines::finish() {
+void PrefixedLines::finish() {
   if (!line_.empty()) put();
 }
 
-/// Something else takes the place of the line.
-void OutputLines::end_state(double now_s) {
+/// Passes on the line, which the next bytes overwrite, unless an earlier state was passed on shortly before.
+void PrefixedLines::end_state(double now_s) {
   rewritten_ = false;
   const auto state = std::exchange(line_, {});
   if (state.empty() || now_s - shown_at_s_ < between_states_s) return;
@@ -35,7 +35,7 @@ void OutputLines::end_state(double now_s) {
   write_(prefix_ + state + "\n");
 }
 
-void OutputLines::put() {
+void PrefixedLines::put() {
   write_(prefix_ + line_ + "\n");
   line_.clear();
   rewritten_ = false;

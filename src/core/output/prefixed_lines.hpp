@@ -5,20 +5,20 @@
 
 namespace trainrt {
 
-/// Makes lines of an output that comes in pieces, each behind a prefix, in one call of `write`: lines of several ranks
-/// that share a terminal do not mix. Lines of more than 4,000 bytes are cut into several. Of a line that is written again
-/// and again (\r: a progress bar) a new state is shown every few seconds, and the last one.
-class OutputLines {
+/// Splits an output into lines and passes each, after a prefix, to `write` in one call, so that lines of several ranks do
+/// not mix on a shared terminal. Lines longer than `max_bytes` are split. A line that \r overwrites (a progress bar) is
+/// passed on every few seconds, and in its last state.
+class PrefixedLines {
  public:
-  static constexpr std::size_t most_bytes = 4000;  ///< with the prefix less than a pipe takes in one piece (PIPE_BUF)
-  static constexpr double between_states_s = 5;
+  static constexpr std::size_t max_bytes = 4000;  ///< with the prefix less than PIPE_BUF, which a pipe takes in one piece
+  static constexpr double between_states_s = 5;   ///< seconds between two states of an overwritten line
 
-  OutputLines(std::string prefix, std::function<void(std::string_view line)> write)
+  PrefixedLines(std::string prefix, std::function<void(std::string_view line)> write)
       : prefix_(std::move(prefix)), write_(std::move(write)) {}
 
-  /// `now_s`: seconds of a clock that does not step back.
+  /// Adds the next part of the output. `now_s`: seconds of a monotonic clock.
   void add(std::string_view bytes, double now_s);
-  /// What has no end yet becomes a line.
+  /// Passes on the last line if it has no line break.
   void finish();
 
  private:
@@ -28,7 +28,7 @@ class OutputLines {
   std::string prefix_;
   std::function<void(std::string_view line)> write_;
   std::string line_;
-  bool rewritten_ = false;  ///< a \r came behind `line_`: what follows takes its place
+  bool rewritten_ = false;  ///< a \r followed `line_`: the next bytes overwrite it
   double shown_at_s_ = 0;
 };
 

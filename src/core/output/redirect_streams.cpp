@@ -17,9 +17,8 @@ namespace trainrt {
 
 namespace {
 
-constexpr int above_streams = 3;  // the copy of a stream must not become another one
-
-void lead_to(int output, int error) {
+/// Makes these descriptors the standard streams, also for messages of the runtime.
+void set_streams(int output, int error) {
   std::fflush(nullptr);
   dup2(output, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
@@ -28,19 +27,14 @@ void lead_to(int output, int error) {
 
 }  // namespace
 
-StreamsInFile::StreamsInFile(const std::string& path) {
-  const int file = open_guarded(path, O_WRONLY | O_CREAT | O_APPEND);
-  if (file < 0) throw Error(fmt::format("'{}' cannot be opened: {}", path, reason_with_shortage(path, errno)));
-  output_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, above_streams);
-  error_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, above_streams);
-  lead_to(file, file);
-  close(file);
+RedirectedStreams::RedirectedStreams(const std::string& path) {
+  const Descriptor file(open_guarded(path, O_WRONLY | O_CREAT | O_APPEND));
+  if (!file) throw Error(fmt::format("'{}' cannot be opened: {}", path, reason_with_shortage(path, errno)));
+  output_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, min_copy));
+  error_ = Descriptor(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, min_copy));
+  set_streams(file.get(), file.get());
 }
 
-StreamsInFile::~StreamsInFile() {
-  lead_to(output_, error_);
-  close(output_);
-  close(error_);
-}
+RedirectedStreams::~RedirectedStreams() { set_streams(output_.get(), error_.get()); }
 
 }  // namespace trainrt

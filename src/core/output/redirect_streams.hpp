@@ -1,20 +1,22 @@
 #pragma once
 #include <string>
 
+#include "core/descriptor.hpp"
+
 namespace trainrt {
 
-/// While it lives, standard output and standard error of this process lead to the end of a file: what it prints, what its
-/// children do, and what the runtime says. One at a time, with no OwnOutput around it.
-class StreamsInFile {
+/// While an object lives, standard output and standard error of this process are appended to a file: all that the process
+/// prints, its children print and the runtime logs. At most one object may exist, and no OutputCapture at the same time.
+class RedirectedStreams {
  public:
   /// Throws Error if the file cannot be opened.
-  explicit StreamsInFile(const std::string& path);
-  ~StreamsInFile();
-  StreamsInFile(const StreamsInFile&) = delete;
-  StreamsInFile& operator=(const StreamsInFile&) = delete;
+  explicit RedirectedStreams(const std::string& path);
+  ~RedirectedStreams();
+  RedirectedStreams(const RedirectedStreams&) = delete;
+  RedirectedStreams& operator=(const RedirectedStreams&) = delete;
 
  private:
-  int output_ = -1, error_ = -1;  ///< where they led before
+  Descriptor output_, error_;  ///< copies of the former streams
 };
 
 }  // namespace trainrt

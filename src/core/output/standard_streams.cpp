@@ -17,23 +17,21 @@ std::atomic<int> kept_output{STDOUT_FILENO};
 std::atomic<int> kept_error{STDERR_FILENO};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may read it");
 
-constexpr int first_free = 3;  // the copy of a stream must not become another one
-
 int copy_of_nothing() {
   const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  const int copy = fcntl(null, F_DUPFD_CLOEXEC, first_free);
+  const int copy = fcntl(null, F_DUPFD_CLOEXEC, min_copy);
   if (null >= 0) close(null);
   return copy;
 }
 
 void keep(std::atomic<int>& kept, int number) {
   if (kept != number) {
-    dup3(number, kept, O_CLOEXEC);  // under its old number, which others may be using
+    dup3(number, kept, O_CLOEXEC);  // keeps its number, which other threads may be using
     return;
   }
-  int copy = fcntl(number, F_DUPFD_CLOEXEC, first_free);
+  int copy = fcntl(number, F_DUPFD_CLOEXEC, min_copy);
   if (copy < 0) copy = copy_of_nothing();
-  if (copy < 0) throw Error(std::string("standard output and standard error cannot be kept: ") + std::strerror(errno));
+  if (copy < 0) throw Error(std::string("cannot copy standard output and standard error: ") + std::strerror(errno));
   kept = copy;
 }
 

@@ -2,17 +2,21 @@
 
 namespace trainrt {
 
-/// The descriptors of this process's standard output and standard error as it was started with them: what the runtime
-/// itself says goes there, also while 1 and 2 lead elsewhere (OwnOutput), and there it looks for a terminal.
-/// Async-signal-safe.
+/// Return the descriptors of the standard output and standard error that this process was started with, also while
+/// descriptors 1 and 2 lead elsewhere (OutputCapture). The runtime writes its messages there, and checks there for a
+/// terminal. Async-signal-safe.
 int standard_output();
 int standard_error();
 
-/// From now on they are copies, closed on exec, of what 1 and 2 are now; a stream that is closed leads to /dev/null. The
-/// copies stay: threads and signal handlers may write at any time. Throws Error if no descriptor can be had.
+/// Copies descriptors 1 and 2 to the descriptors of standard_output() and standard_error(), closed on exec; a closed stream
+/// becomes /dev/null. The copies are never closed: threads and signal handlers may write at any time. Throws Error if the
+/// system has no descriptor left.
 void keep_standard_streams();
 
-/// 1 and 2 are again what they were then.
+/// Makes descriptors 1 and 2 the standard streams that keep_standard_streams() copied.
 void restore_standard_streams();
+
+/// The lowest number for a copy of a standard stream: a copy must not become another standard stream.
+inline constexpr int min_copy = 3;
 
 }  // namespace trainrt

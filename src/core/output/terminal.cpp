@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/output/standard_streams.hpp"
+#include "core/process/processes.hpp"
 
 namespace trainrt {
 
@@ -27,36 +27,28 @@ std::optional<TerminalSize> size_of_terminal(int fd) {
   return TerminalSize{size.ws_row, size.ws_col};
 }
 
-/// A line of /proc/PID/status; "" if there is none.
-std::string status_of(int pid, std::string_view key) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with(key)) return line.substr(std::min(line.size(), line.find_first_not_of(" \t", key.size())));
-  return {};
-}
-
-/// Standard output is a pipe or a socket: somebody may read it who passes it on.
-bool output_is_read() {
+/// Returns whether standard output is a pipe or a socket, whose reader may show it.
+bool output_is_piped() {
   struct stat info {};
   return fstat(standard_output(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
-/// The mpiexec that started this process by itself or by its own proxies (MPICH's hydra_pmi_proxy); 0 if there is none. A
-/// shell in between may have sent the output elsewhere.
+/// Returns the process id of the mpiexec that started this process, directly or by its proxies (MPICH's hydra_pmi_proxy); 0
+/// if another process is in between: a shell may have redirected the output.
 int mpiexec_above() {
-  constexpr int most_generations = 4;
+  constexpr int max_generations = 4;
   int pid = getppid();
-  for (int i = 0; i < most_generations && pid > 1; ++i) {
-    const auto name = status_of(pid, "Name:");
+  for (int i = 0; i < max_generations && pid > 1; ++i) {
+    const auto name = status_value(pid, "Name:");
     if (name.starts_with("mpiexec") || name.starts_with("mpirun")) return pid;
     if (name.find("pmi_proxy") == std::string::npos) return 0;
-    pid = std::atoi(status_of(pid, "PPid:").c_str());
+    pid = std::atoi(status_value(pid, "PPid:").c_str());
   }
   return 0;
 }
 
 std::optional<TerminalSize> terminal_of_mpiexec() {
-  const int pid = output_is_read() ? mpiexec_above() : 0;
+  const int pid = output_is_piped() ? mpiexec_above() : 0;
   if (pid == 0) return std::nullopt;
   const auto link = fmt::format("/proc/{}/fd/1", pid);
   std::error_code error;
@@ -79,42 +71,25 @@ std::optional<TerminalSize> terminal_of_output() {
 
 namespace last_row {
 
+// "\0337" and "\0338" save and restore the cursor, "\033[r" makes the complete screen scroll.
+
 std::string take(TerminalSize size) {
-  // Index and reverse index: there is a row below the cursor now. Setting the region moves the cursor: it is saved
-  // meanwhile.
-  return fmt::format(
-      "\x1b"
-      "D\x1bM\x1b"
-      "7\x1b[1;{}r\x1b"
-      "8",
-      size.rows - 1);
+  // Index and reverse index make sure of a row below the cursor. Setting the region moves the cursor.
+  return fmt::format("\033D\033M\0337\033[1;{}r\0338", size.rows - 1);
 }
 
 std::string show(TerminalSize size, std::string_view text) {
-  return fmt::format(
-      "\x1b"
-      "7\x1b[{};1H{}\x1b[K\x1b"
-      "8",
-      size.rows, text);
+  return fmt::format("\0337\033[{};1H{}\033[K\0338", size.rows, text);
 }
 
-std::string give_back(TerminalSize size) {
-  return fmt::format(
-      "\x1b"
-      "7\x1b[r\x1b[{};1H\x1b[K\x1b"
-      "8",
-      size.rows);
-}
+std::string give_back(TerminalSize size) { return fmt::format("\0337\033[r\033[{};1H\033[K\0338", size.rows); }
 
 void note_taken(bool taken) { last_row_taken = taken; }
 
-void give_back_at_exit() {
+void restore_at_exit() {
   if (!last_row_taken.exchange(false)) return;
-  constexpr std::string_view whole_screen =
-      "\x1b"
-      "7\x1b[r\x1b"
-      "8";
-  if (write(standard_output(), whole_screen.data(), whole_screen.size()) < 0) return;  // there is nobody to tell
+  constexpr std::string_view reset = "\0337\033[r\0338";
+  if (write(standard_output(), reset.data(), reset.size()) < 0) return;  // no way is left to report it
 }
 
 }  // namespace last_row

@@ -13,23 +13,23 @@ namespace trainrt {
 
 namespace {
 
-constexpr double most_patience_s = 2;  // with a reader that takes nothing, once there is a hurry
+constexpr double max_reader_wait_s = 2;  // for a reader that accepts nothing, after hurry()
 
 }  // namespace
 
-OutputView::OutputView(const OutputPlan& plan, int fd)
-    : terminal_(plan.terminal), fd_(fd), lines_(plan.prefix, [this](std::string_view line) { put(line); }) {}
+TerminalWriter::TerminalWriter(const OutputTargets& targets, int fd)
+    : terminal_(targets.terminal), fd_(fd), lines_(targets.prefix, [this](std::string_view line) { put(line); }) {}
 
-void OutputView::add(std::string_view bytes) {
-  if (terminal_ == OutputPlan::Terminal::bytes) put(bytes);
-  if (terminal_ == OutputPlan::Terminal::lines) lines_.add(bytes, monotonic_seconds());
+void TerminalWriter::add(std::string_view bytes) {
+  if (terminal_ == OutputTargets::Terminal::bytes) put(bytes);
+  if (terminal_ == OutputTargets::Terminal::lines) lines_.add(bytes, monotonic_seconds());
 }
 
-void OutputView::finish() {
-  if (terminal_ == OutputPlan::Terminal::lines) lines_.finish();
+void TerminalWriter::finish() {
+  if (terminal_ == OutputTargets::Terminal::lines) lines_.finish();
 }
 
-void OutputView::put(std::string_view bytes) {
+void TerminalWriter::put(std::string_view bytes) {
   while (!bytes.empty() && can_take()) {
     const auto written = write(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
     if (written >= 0)
@@ -39,15 +39,15 @@ void OutputView::put(std::string_view bytes) {
   }
 }
 
-/// Waits until a write of PIPE_BUF bytes does not block.
-bool OutputView::can_take() {
-  constexpr int look_ms = 200;
-  double patience_s = most_patience_s;
+/// Waits until a write of PIPE_BUF bytes does not block. Returns false if the reader is gone.
+bool TerminalWriter::can_take() {
+  constexpr int poll_ms = 200;
+  double left_s = max_reader_wait_s;
   while (!gone_) {
     pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
-    if (poll(&ready, 1, look_ms) > 0) return true;
-    if (hurried_) patience_s -= look_ms / 1e3;
-    gone_ = patience_s <= 0;
+    if (poll(&ready, 1, poll_ms) > 0) return true;
+    if (hurried_) left_s -= poll_ms / 1e3;
+    gone_ = left_s <= 0;
   }
   return false;
 }

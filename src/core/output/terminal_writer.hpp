@@ -7,28 +7,28 @@
 
 namespace trainrt {
 
-/// Passes an output on to a terminal, or to whoever reads this process's own output there. A reader that is slow slows the
-/// writer down, as it does without this in between; one that has gone is written to no more. One thread at a time, but for
-/// hurry().
-class OutputView {
+/// Writes an output to a terminal, or to another reader of a descriptor. A slow reader blocks the writer, as it would
+/// without this class; nothing more is written after the reader has closed its end. One thread at a time may use an object,
+/// except for hurry().
+class TerminalWriter {
  public:
-  /// To `fd`, which is not owned.
-  OutputView(const OutputPlan& plan, int fd);
+  /// Writes to `fd`, which is not owned, in the form that `targets` specifies.
+  TerminalWriter(const OutputTargets& targets, int fd);
   void add(std::string_view bytes);
-  /// The output is at its end.
+  /// Writes the rest of the output.
   void finish();
-  /// From now on whoever reads has seconds to go on reading, not any time: then it is taken to have gone. Any thread.
+  /// Limits further waits: a reader that accepts nothing for 2 seconds counts as gone. Any thread may call it.
   void hurry() { hurried_ = true; }
 
  private:
   void put(std::string_view bytes);
   bool can_take();
 
-  OutputPlan::Terminal terminal_;
+  OutputTargets::Terminal terminal_;
   int fd_;
   bool gone_ = false;
   std::atomic<bool> hurried_ = false;
-  OutputLines lines_;
+  PrefixedLines lines_;
 };
 
 }  // namespace trainrt

@@ -12,8 +12,8 @@ namespace {
 constexpr CgroupFiles version_2 = {"memory.max", "memory.current", "memory.events"};
 constexpr CgroupFiles version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"};
 
-/// A cgroup and those around it. A container may see its own as the root, under the path that it has outside.
-void add_with_outer(std::vector<MemoryCgroup>& groups, const fs::path& root, fs::path inner, const CgroupFiles& files) {
+/// Adds a cgroup and its ancestors. A container may see its own cgroup as the root, with the path that it has outside.
+void add_with_ancestors(std::vector<MemoryCgroup>& groups, const fs::path& root, fs::path inner, const CgroupFiles& files) {
   for (;; inner = inner.parent_path()) {
     std::error_code none;
     const auto folder = root / inner.relative_path();
@@ -29,9 +29,9 @@ std::vector<MemoryCgroup> memory_cgroups() {
   std::ifstream in("/proc/self/cgroup");
   std::vector<MemoryCgroup> groups;
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("0::")) add_with_outer(groups, "/sys/fs/cgroup", line.substr(3), version_2);
+    if (line.starts_with("0::")) add_with_ancestors(groups, "/sys/fs/cgroup", line.substr(3), version_2);
     if (const auto at = line.find(":memory:"); at != std::string::npos)
-      add_with_outer(groups, "/sys/fs/cgroup/memory", line.substr(at + 8), version_1);
+      add_with_ancestors(groups, "/sys/fs/cgroup/memory", line.substr(at + 8), version_1);
   }
   return groups;
 }

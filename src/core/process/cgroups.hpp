@@ -4,11 +4,11 @@
 
 namespace trainrt {
 
-/// How the files of a version of memory cgroups are called.
+/// The names of the files of a memory cgroup, which depend on the version of cgroups.
 struct CgroupFiles {
   const char* limit;
   const char* usage;
-  const char* kills;  ///< has a line "oom_kill N": of this cgroup, in version 2 also of those in it
+  const char* kills;  ///< has a line "oom_kill N": kills in this cgroup; in version 2 also in its descendants
 };
 
 /// A cgroup that counts and limits memory.
@@ -17,7 +17,7 @@ struct MemoryCgroup {
   CgroupFiles files;
 };
 
-/// Those that this process is in, as far as they can be seen from here: the innermost first.
+/// Returns the memory cgroups of this process that are visible from here, the innermost first.
 std::vector<MemoryCgroup> memory_cgroups();
 
 }  // namespace trainrt

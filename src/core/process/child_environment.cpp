@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include <unistd.h>
+#include "core/environment.hpp"
 
 namespace trainrt {
 
@@ -18,15 +18,7 @@ bool is_of_launcher(std::string_view name) {
 
 }  // namespace
 
-Variables inherited_environment() {
-  Variables variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text(*entry);
-    if (const auto equals = text.find('='); equals != std::string::npos)
-      variables[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return variables;
-}
+Variables inherited_environment() { return Environment::of_process().values(); }
 
 Variables without_launcher(Variables variables) {
   std::erase_if(variables, [](const auto& variable) { return is_of_launcher(variable.first); });

@@ -7,15 +7,15 @@ namespace trainrt {
 /// Environment variables by name.
 using Variables = std::map<std::string, std::string>;
 
-/// Those of this process.
+/// Returns the environment variables of this process.
 Variables inherited_environment();
 
-/// Without what would let a program take this rank's place in MPI or PMIx.
+/// Returns the variables without those of MPI and PMIx launchers. A program that has them would act as this rank in MPI.
 Variables without_launcher(Variables variables);
 
-/// Where the package trainrt lies: beside the program that was built, or where it was installed; "" if it is not there.
+/// Returns the folder of the Python package trainrt, next to the built program or in the installation; "" if it is missing.
 std::string client_folder();
-/// PYTHONPATH with that folder in front.
+/// Returns `inherited`, a value of PYTHONPATH, with `folder` in front.
 std::string python_path(const std::string& folder, const std::string& inherited);
 
 }  // namespace trainrt

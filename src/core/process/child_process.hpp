@@ -6,18 +6,20 @@
 
 namespace trainrt {
 
-/// What a small program printed; at most 1 MiB.
+/// The exit code and the beginning of the output of a program that run_child() ran.
 struct ChildOutput {
-  int exit_code = 0;  ///< as a shell has it: 128 + N if signal N ended it, 127 if it could not be started
-  std::string text;   ///< of 127: why
+  int exit_code = 0;  ///< as a shell reports it: 128 + N if signal N ended the program, 127 if it could not be started
+  std::string text;   ///< at most 1 MiB; the reason if the program could not be started
 };
 
-/// What becomes of a program's standard error.
+/// Selects where run_child() leads the standard error of a program.
 enum class ChildErrors { dropped, with_output };
 
-/// Runs a program (found on the PATH, no shell) with no input and none of this process's open files, and waits for it:
-/// nullopt if it takes longer than `limit_seconds`, or `cancelled` becomes true meanwhile. It is killed with its process
-/// group then, and left behind if it hangs in the kernel, if no signal reaches it. From any thread.
+/// Runs `command` (without a shell; its first word is searched for in PATH) and returns its exit code and output. Returns
+/// nullopt if the program does not end within `limit_seconds`, or if `cancelled` becomes true; then the program's process
+/// group is killed. A process that the kernel does not let end is not waited for.
+///
+/// The program reads /dev/null and inherits no open file but its output. Any thread may call it.
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,
                                      const std::atomic<bool>& cancelled, ChildErrors errors = ChildErrors::dropped);
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,

@@ -2,12 +2,12 @@
 
 namespace trainrt {
 
-/// True if this process ignores signal `number`. Until it changes that itself, it has the setting of its parent: `nohup`
-/// ignores SIGHUP, and a shell without job control ignores SIGINT for its background commands. Async-signal-safe.
+/// Returns whether this process ignores signal `number`. A process inherits this from its parent until it changes it:
+/// `nohup` ignores SIGHUP, and a shell without job control ignores SIGINT for background commands. Async-signal-safe.
 bool is_signal_ignored(int number);
 
-/// Makes signal `number` do nothing in this process, by an empty handler. Programs that this process starts get the default
-/// action, while they would inherit SIG_IGN. Does nothing if the signal is ignored already.
+/// Installs an empty handler for signal `number`, unless the signal is ignored already. Programs that this process starts
+/// then have the default action; they would inherit SIG_IGN.
 void ignore_signal_here(int number);
 
 }  // namespace trainrt

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The number behind a word in a file of lines "word number ...", if there is one.
-std::optional<std::uint64_t> number_behind(const std::string& wanted, const fs::path& file) {
+/// Returns the number after `wanted` in a file of lines "word number ..."; nullopt if the word is missing.
+std::optional<std::uint64_t> number_after(const std::string& wanted, const fs::path& file) {
   std::ifstream in(file);
   for (std::string word; in >> word;) {
     if (std::uint64_t number = 0; word == wanted && in >> number) return number;
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> number_behind(const std::string& wanted, const fs::
   return std::nullopt;
 }
 
-/// The number that a file holds; "max", or no such file: unlimited.
+/// Returns the number in a file; `unlimited` if the file has "max" or does not exist.
 std::uint64_t number_in_file(const fs::path& file) {
   std::ifstream in(file);
   std::uint64_t number = 0;
@@ -40,12 +40,12 @@ std::uint64_t number_in_file(const fs::path& file) {
 
 std::uint64_t difference(std::uint64_t limit, std::uint64_t used) { return limit > used ? limit - used : 0; }
 
-/// Its page cache counts as used, but can be dropped.
+/// Returns the bytes left of a cgroup's limit. Page cache counts as used there, but the kernel can drop it.
 std::uint64_t left_in(const MemoryCgroup& group) {
   const auto limit = number_in_file(group.folder / group.files.limit),
              used = number_in_file(group.folder / group.files.usage);
   if (limit == unlimited || used == unlimited) return unlimited;
-  return difference(limit, difference(used, number_behind("inactive_file", group.folder / "memory.stat").value_or(0)));
+  return difference(limit, difference(used, number_after("inactive_file", group.folder / "memory.stat").value_or(0)));
 }
 
 std::uint64_t left_in_cgroups() {
@@ -54,8 +54,8 @@ std::uint64_t left_in_cgroups() {
   return left;
 }
 
-std::uint64_t of_node(const std::string& line) {
-  return number_behind(line, "/proc/meminfo").value_or(unlimited >> 10) << 10;
+std::uint64_t node_bytes(const std::string& line) {
+  return number_after(line, "/proc/meminfo").value_or(unlimited >> 10) << 10;
 }
 
 std::uint64_t left_of_address_space() {
@@ -68,25 +68,25 @@ std::uint64_t left_of_address_space() {
 }  // namespace
 
 std::uint64_t available_memory() {
-  return std::min({of_node("MemAvailable:"), left_in_cgroups(), left_of_address_space()});
+  return std::min({node_bytes("MemAvailable:"), left_in_cgroups(), left_of_address_space()});
 }
 
 std::uint64_t memory_limit() {
-  auto limit = of_node("MemTotal:");
+  auto limit = node_bytes("MemTotal:");
   for (const auto& group : memory_cgroups()) limit = std::min(limit, number_in_file(group.folder / group.files.limit));
   return limit;
 }
 
 std::optional<MemoryShare> fullest_cgroup() {
   std::optional<MemoryShare> fullest;
-  const auto of_node_kib = number_behind("MemTotal:", "/proc/meminfo").value_or(0);
+  const auto node_kib = number_after("MemTotal:", "/proc/meminfo").value_or(0);
   for (const auto& group : memory_cgroups()) {
     const auto limit = number_in_file(group.folder / group.files.limit),
                used = number_in_file(group.folder / group.files.usage);
-    if (limit == 0 || limit >= of_node_kib << 10 || used == unlimited)
-      continue;  // version 1 has a huge number for no limit
+    if (limit == 0 || limit >= node_kib << 10 || used == unlimited)
+      continue;  // version 1 reports a huge number if there is no limit
     const auto stat = group.folder / "memory.stat";
-    const auto cache = number_behind("inactive_file", stat).value_or(0) + number_behind("active_file", stat).value_or(0);
+    const auto cache = number_after("inactive_file", stat).value_or(0) + number_after("active_file", stat).value_or(0);
     const MemoryShare found{difference(used, cache), limit};
     if (!fullest || found.share() > fullest->share()) fullest = found;
   }
@@ -96,7 +96,7 @@ std::optional<MemoryShare> fullest_cgroup() {
 MemoryKills memory_kills() {
   const auto groups = memory_cgroups();
   const auto file = groups.empty() ? fs::path() : groups.front().folder / groups.front().files.kills;
-  return {.cgroup = number_behind("oom_kill", file), .node = number_behind("oom_kill", "/proc/vmstat")};
+  return {.cgroup = number_after("oom_kill", file), .node = number_after("oom_kill", "/proc/vmstat")};
 }
 
 void require_memory(std::uint64_t bytes, const std::string& what) {
@@ -107,7 +107,7 @@ void require_memory(std::uint64_t bytes, const std::string& what) {
 }
 
 std::string out_of_memory_text() {
-  return fmt::format("out of memory on {}: more was asked for than there is ({} are left now)", host_name(),
+  return fmt::format("out of memory on {}: an allocation failed ({} are left now)", host_name(),
                      gibibytes(available_memory()));
 }
 

@@ -5,36 +5,38 @@
 
 namespace trainrt {
 
-/// Bytes of memory that this process can still get: what the kernel calls available on this node, or what is left of the
-/// limits of the process's cgroups and of `ulimit -v`, if that is less.
+/// Returns the bytes of memory that this process can still allocate: the minimum of the memory that the kernel reports as
+/// available on this node, and of the rest of the limits of the process's cgroups and of `ulimit -v`.
 std::uint64_t available_memory();
 
-/// Bytes that the processes of this one's cgroups may have together, or of the node, if that has less.
+/// Returns the bytes that the processes of this process's cgroups may use together; at most the memory of the node.
 std::uint64_t memory_limit();
 
-/// Of what may be used together.
+/// Used bytes of a limit.
 struct MemoryShare {
   std::uint64_t used = 0;
   std::uint64_t limit = 0;
   double share() const { return static_cast<double>(used) / static_cast<double>(limit); }
 };
-/// Of the cgroups of this process that have a limit the one that is nearest to it. Page cache, which the kernel can drop,
-/// does not count as used. Nothing if none has a limit.
+/// Returns usage and limit of the cgroup of this process that has used the largest share of its limit; nullopt if no cgroup
+/// has a limit. Page cache, which the kernel can drop, does not count as used.
 std::optional<MemoryShare> fullest_cgroup();
 
-/// How many processes the kernel has ended for want of memory so far.
+/// Numbers of processes that the kernel has killed since boot because memory ran out. nullopt: unknown.
 struct MemoryKills {
-  std::optional<std::uint64_t> cgroup;  ///< in the cgroup of this process; nothing if that cannot be known
-  std::optional<std::uint64_t> node;    ///< in all
+  std::optional<std::uint64_t> cgroup;  ///< in the cgroup of this process
+  std::optional<std::uint64_t> node;    ///< on this node
 };
 MemoryKills memory_kills();
 
-/// Throws UsageError "WHAT takes 16.0 GiB of memory, and 3.1 GiB are left for it on HOST" if it cannot be had.
+/// Throws UsageError "WHAT takes 16.0 GiB of memory ..., and 3.1 GiB ... are left on HOST" if available_memory() is less
+/// than `bytes`.
 void require_memory(std::uint64_t bytes, const std::string& what);
 
-/// What a std::bad_alloc means, as a sentence.
+/// Returns the message for a std::bad_alloc.
 std::string out_of_memory_text();
 
-std::string gibibytes(std::uint64_t bytes);  ///< "1.5 GiB"
+/// Returns "1.5 GiB".
+std::string gibibytes(std::uint64_t bytes);
 
 }  // namespace trainrt

@@ -1,8 +1,9 @@
 #include "core/process/processes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,16 +14,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "core/text/parse_number.hpp"
+#include "core/text/text.hpp"
+
 namespace trainrt {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_processes = 1000;
+constexpr std::size_t max_processes = 1000;
 
-/// Nothing, or what could be read, if the process ends meanwhile: then the kernel fails the read, which an iterator over
-/// the file would throw.
+/// Returns the content of a file of /proc; "" or a part of it if the process ends meanwhile. The kernel then fails the
+/// read, and an iterator over the file would throw.
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -30,16 +34,7 @@ std::string content_of(const fs::path& path) {
   return text.str();
 }
 
-/// Nothing if the text is no number, or more.
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-/// The fields of /proc/PID/stat from the third on, proc(5): the second is a name that may hold anything.
+/// Returns the fields of /proc/PID/stat from the third on (proc(5)). The second is a name that may have any characters.
 std::vector<std::string> fields_of(pid_t process) {
   const auto text = content_of(fmt::format("/proc/{}/stat", process));
   const auto end_of_name = text.rfind(')');
@@ -48,16 +43,16 @@ std::vector<std::string> fields_of(pid_t process) {
   return {std::istream_iterator<std::string>(rest), {}};
 }
 
-/// The number behind a word; -1 if there is none.
-std::int64_t value_behind(const std::string& wanted, const std::string& text) {
+/// Returns the number after the word `wanted`; -1 if the word is missing.
+std::int64_t value_after(const std::string& wanted, const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;)
     if (std::int64_t number = 0; word == wanted && words >> number) return number;
   return -1;
 }
 
-std::int64_t kilobytes_behind(const std::string& wanted, const std::string& text) {
-  const auto number = value_behind(wanted, text);
+std::int64_t kilobytes_after(const std::string& wanted, const std::string& text) {
+  const auto number = value_after(wanted, text);
   return number < 0 ? -1 : 1024 * number;
 }
 
@@ -67,7 +62,7 @@ void add_children(pid_t process, std::vector<pid_t>& found) {
   std::error_code gone;
   for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
     std::istringstream children(content_of(thread.path() / "children"));
-    for (pid_t child = 0; children >> child && found.size() < most_processes;) found.push_back(child);
+    for (pid_t child = 0; children >> child && found.size() < max_processes;) found.push_back(child);
   }
 }
 
@@ -85,11 +80,11 @@ std::vector<pid_t> process_tree(pid_t process) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t each : all_processes())
     if (const auto fields = fields_of(each); fields.size() > 1)
-      children.emplace(number_in<pid_t>(fields[1]).value_or(0), each);
+      children.emplace(parse_number<pid_t>(fields[1]).value_or(0), each);
   std::vector<pid_t> found{process};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [begin, end] = children.equal_range(found[i]);
-    for (auto at = begin; at != end && found.size() < most_processes; ++at) found.push_back(at->second);
+    for (auto at = begin; at != end && found.size() < max_processes; ++at) found.push_back(at->second);
   }
   return found;
 }
@@ -98,7 +93,7 @@ std::vector<pid_t> all_processes() {
   std::vector<pid_t> found;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("/proc", fs::directory_options::skip_permission_denied, none))
-    if (const auto process = number_in<pid_t>(entry.path().filename().string())) found.push_back(*process);
+    if (const auto process = parse_number<pid_t>(entry.path().filename().string())) found.push_back(*process);
   return found;
 }
 
@@ -116,41 +111,56 @@ std::vector<pid_t> processes_with(std::span<const std::string> variables) {
 std::optional<Kinship> kinship(pid_t process) {
   const auto fields = fields_of(process);
   if (fields.size() < 3 || has_ended(fields[0])) return std::nullopt;
-  return Kinship{number_in<pid_t>(fields[1]).value_or(0), number_in<pid_t>(fields[2]).value_or(0)};
+  return Kinship{parse_number<pid_t>(fields[1]).value_or(0), parse_number<pid_t>(fields[2]).value_or(0)};
 }
 
-/// By the mask SigCgt: its lowest bit is signal 1.
-bool catches(pid_t process, int signal) {
-  constexpr std::string_view key = "SigCgt:\t";
+unsigned long long process_start_time(pid_t process) {
+  constexpr std::size_t start_time = 19;  // field 22
+  const auto fields = fields_of(process);
+  if (fields.size() <= start_time || has_ended(fields[0])) return 0;
+  return parse_number<unsigned long long>(fields[start_time]).value_or(0);
+}
+
+double seconds_since_process_start() {
+  const auto ticks = static_cast<double>(process_start_time(getpid()));
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+std::string status_value(pid_t process, std::string_view key) {
   std::istringstream status(content_of(fmt::format("/proc/{}/status", process)));
-  for (std::string line; std::getline(status, line);) {
-    if (!line.starts_with(key)) continue;
-    const auto mask = number_in<std::uint64_t>(std::string_view(line).substr(key.size()), 16).value_or(0);
-    return (mask >> (signal - 1) & 1) != 0;
-  }
-  return false;
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(key)) return trim(line.substr(key.size()));
+  return {};
+}
+
+/// Reads the mask SigCgt, whose lowest bit is signal 1.
+bool catches(pid_t process, int signal) {
+  return (std::strtoull(status_value(process, "SigCgt:").c_str(), nullptr, 16) >> (signal - 1) & 1) != 0;
 }
 
 long cpu_ticks(pid_t process) {
   constexpr std::size_t first = 11;  // utime, stime, cutime, cstime: fields 14 to 17
   const auto fields = fields_of(process);
   long ticks = 0;
-  for (std::size_t i = first; i < first + 4 && i < fields.size(); ++i) ticks += number_in<long>(fields[i]).value_or(0);
+  for (std::size_t i = first; i < first + 4 && i < fields.size(); ++i) ticks += parse_number<long>(fields[i]).value_or(0);
   return ticks;
 }
 
 StorageBytes storage_bytes(pid_t process) {
   const auto text = content_of(fmt::format("/proc/{}/io", process));
-  return {value_behind("read_bytes:", text), value_behind("write_bytes:", text)};
+  return {value_after("read_bytes:", text), value_after("write_bytes:", text)};
 }
 
 ProcessMemory memory_of_process(pid_t process) {
   const auto text = content_of(fmt::format("/proc/{}/status", process));
-  return {kilobytes_behind("VmRSS:", text), kilobytes_behind("VmHWM:", text)};
+  return {kilobytes_after("VmRSS:", text), kilobytes_after("VmHWM:", text)};
 }
 
 std::int64_t proportional_memory(pid_t process) {
-  return kilobytes_behind("Pss:", content_of(fmt::format("/proc/{}/smaps_rollup", process)));
+  return kilobytes_after("Pss:", content_of(fmt::format("/proc/{}/smaps_rollup", process)));
 }
 
 bool runs(pid_t process) {

@@ -18,6 +18,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/ignored_signal.hpp"
+#include "core/process/spawn.hpp"
 #include "core/process/thread.hpp"
 
 namespace trainrt {
@@ -60,13 +61,10 @@ InputKind input_kind() {
 class ProgramInput::Feed {
  public:
   Feed() {
-    if (pipe2(wake_.data(), O_CLOEXEC) != 0) throw_refused("making a pipe");
+    if (!wake_) throw_refused("making a pipe");
     ignore_signal_here(SIGPIPE);  // a program may end before it has read everything
   }
-  ~Feed() {
-    stop();
-    for (const int end : wake_) close(end);
-  }
+  ~Feed() { stop(); }
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
@@ -77,30 +75,30 @@ class ProgramInput::Feed {
           fmt::format("the program cannot be started again: it had more than {} MiB of standard input from a pipe, which "
                       "cannot be read twice. Write the input into a file, and start the same command with < FILE",
                       max_kept_bytes >> 20));
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_refused("making a pipe");
-    fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    thread_ = thread_without_signals([this, output = ends[1]] {
-      if (write_all(output, kept_)) copy_to(output);
-      close(output);
+    Pipe pipe;
+    if (!pipe) throw_refused("making a pipe");
+    fcntl(pipe.write_end.get(), F_SETFL, O_NONBLOCK);
+    thread_ = thread_without_signals([this, number = pipe.write_end.release()] {
+      const Descriptor output(number);
+      if (write_all(number, kept_)) copy_to(number);
     });
-    return ends[0];
+    return pipe.read_end.release();
   }
 
  private:
   void stop() {
     if (!thread_.joinable()) return;
     const char any = 0;
-    static_cast<void>(!write(wake_[1], &any, 1));
+    static_cast<void>(!write(wake_.write_end.get(), &any, 1));
     thread_.join();
     char taken = 0;
-    static_cast<void>(!read(wake_[0], &taken, 1));
+    static_cast<void>(!read(wake_.read_end.get(), &taken, 1));
   }
 
-  /// Returns false if the program reads no more, or stop() was called.
+  /// Returns false if the program has closed its input, or if stop() was called.
   bool write_all(int output, std::string_view bytes) const {
     while (!bytes.empty()) {
-      if (!is_ready(output, POLLOUT, wake_[0])) return false;
+      if (!is_ready(output, POLLOUT, wake_.read_end.get())) return false;
       const auto written = write(output, bytes.data(), bytes.size());
       if (written < 0 && errno != EAGAIN && errno != EINTR) return false;
       if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -111,7 +109,7 @@ class ProgramInput::Feed {
   void copy_to(int output) {
     std::array<char, block_bytes> block{};
     while (!is_at_end_) {
-      if (!is_ready(STDIN_FILENO, POLLIN, wake_[0])) return;
+      if (!is_ready(STDIN_FILENO, POLLIN, wake_.read_end.get())) return;
       const auto count = read(STDIN_FILENO, block.data(), block.size());
       if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       is_at_end_ = count <= 0;
@@ -131,11 +129,11 @@ class ProgramInput::Feed {
     kept_ = {};
   }
 
-  std::array<int, 2> wake_{};
+  Pipe wake_;
   std::thread thread_;
-  // The thread's while it runs.
+  // Used by the thread while it runs.
   std::string kept_;
-  bool is_lost_ = false;  ///< more has been read than is kept
+  bool is_lost_ = false;  ///< more was read than max_kept_bytes
   bool is_at_end_ = false;
 };
 
@@ -155,16 +153,14 @@ int ProgramInput::open() {
 }
 
 void drop_input() {
-  const int null = open_null();
-  if (null < 0) return;
-  dup2(null, STDIN_FILENO);
-  close(null);
+  const Descriptor null(open_null());
+  if (null) dup2(null.get(), STDIN_FILENO);
 }
 
 std::size_t hold_input(double timeout_s) {
   constexpr std::size_t max_bytes = 64 << 20;
-  const int held = memfd_create("standard input", MFD_CLOEXEC);
-  if (held < 0) throw_refused("making a file in memory for standard input");
+  const Descriptor held(memfd_create("standard input", MFD_CLOEXEC));
+  if (!held) throw_refused("making a file in memory for standard input");
   std::array<char, block_bytes> block{};
   std::size_t total = 0;
   for (;;) {
@@ -172,17 +168,17 @@ std::size_t hold_input(double timeout_s) {
     const int found = poll(&ready, 1, static_cast<int>(timeout_s * 1000));
     if (found < 0 && errno == EINTR) continue;
     if (found == 0)
-      throw UsageError(fmt::format("it has not ended, and nothing came for {:g} s ({} bytes before)", timeout_s, total));
+      throw UsageError(
+          fmt::format("it has not ended, and nothing came for {:g} s ({} bytes came before)", timeout_s, total));
     const auto count = read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count <= 0) break;
     total += static_cast<std::size_t>(count);
     if (total > max_bytes) throw UsageError("it has more than 64 MiB");
-    if (write(held, block.data(), static_cast<std::size_t>(count)) != count) throw_refused("holding standard input");
+    if (write(held.get(), block.data(), static_cast<std::size_t>(count)) != count) throw_refused("holding standard input");
   }
-  lseek(held, 0, SEEK_SET);
-  dup2(held, STDIN_FILENO);
-  close(held);
+  lseek(held.get(), 0, SEEK_SET);
+  dup2(held.get(), STDIN_FILENO);
   return total;
 }
 

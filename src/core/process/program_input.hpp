@@ -8,16 +8,16 @@ namespace trainrt {
 
 /// Kinds of standard input.
 enum class InputKind {
-  none,   ///< a terminal, /dev/null, or closed: programs get /dev/null instead
+  none,   ///< a terminal, /dev/null, or closed: programs get /dev/null
   file,   ///< can be read several times
   stream  ///< a pipe, a socket or a device: can be read once
 };
-/// The kind of this process's standard input.
+/// Returns the kind of this process's standard input.
 InputKind input_kind();
 
-/// Passes the standard input of this process on to programs that it starts one after the other. Each reads it from the
-/// position that it has when this object is made: a program reads a file itself; a thread copies a stream into a pipe, and
-/// keeps the first `max_kept_bytes` of it for later programs. At most one object may exist at a time; one thread uses it.
+/// Passes the standard input of this process on to programs that it starts one after the other. Each program reads it from
+/// the position at which this object was made: it reads a file itself; a thread copies a stream into a pipe, and keeps the
+/// first `max_kept_bytes` for later programs. At most one object may exist, and one thread may use it.
 class ProgramInput {
  public:
   static constexpr std::size_t max_kept_bytes = 16 << 20;
@@ -37,16 +37,16 @@ class ProgramInput {
   class Feed;
 
   InputKind kind_;
-  off_t begin_ = 0;             ///< of a file
-  std::unique_ptr<Feed> feed_;  ///< of a stream
+  off_t begin_ = 0;             ///< position of a file
+  std::unique_ptr<Feed> feed_;  ///< copies a stream
 };
 
-/// Makes /dev/null the standard input of this process. Whatever writes to its former one can stop waiting for a reader.
+/// Makes /dev/null the standard input of this process. A process that writes to the former pipe then gets SIGPIPE.
 void drop_input();
 
-/// Reads standard input to its end into memory, and makes that the standard input of this process: a file at its beginning,
-/// which each program that has it can read. Returns its size in bytes. Throws UsageError, whose text has standard input as
-/// "it", if there are more than 64 MiB, or if nothing comes for `timeout_s` seconds.
+/// Reads standard input to its end into a file in memory and makes that file the standard input of this process, so that
+/// each program can read it. Returns its size in bytes. Throws UsageError, whose text calls standard input "it", if there
+/// are more than 64 MiB, or if nothing comes for `timeout_s` seconds.
 std::size_t hold_input(double timeout_s);
 
 }  // namespace trainrt

@@ -25,8 +25,8 @@ namespace trainrt {
 
 namespace {
 
-/// One request for a stack at a time. The handler takes it from `wanted` to `filling` to `done`; who asked takes it back
-/// from `wanted` when he has waited long enough, so that a late handler finds nothing to fill.
+/// The request for a stack; one at a time. The signal handler changes its state from `wanted` to `filling` to `done`. The
+/// requesting thread changes it from `wanted` to `idle` after the limit, so that a late handler does nothing.
 struct Request {
   enum State { idle, wanted, filling, done };
   std::atomic<int> state = idle;
@@ -34,7 +34,7 @@ struct Request {
   StackFrames frames;
 };
 Request request;
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler touches it");
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler uses it");
 
 pid_t own_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
@@ -48,9 +48,9 @@ void answer(int) {
   errno = error;
 }
 
-/// A real-time signal that nobody uses; 0 if there is none.
+/// Installs the handler for an unused real-time signal and returns its number; 0 if all are in use.
 int install_answer() {
-  stack_here();  // loads the unwinder: not in the handler
+  stack_here();  // loads the unwinder, which the handler must not do
   for (int number = SIGRTMAX - 5; number > SIGRTMIN; --number) {
     struct sigaction action {};
     if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
@@ -73,8 +73,8 @@ std::string first_line_of(const std::string& path) {
 
 [[gnu::noinline]] StackFrames stack_here(int skipped) noexcept {
   StackFrames frames;
-  void* all[StackFrames::most];
-  const int count = backtrace(all, StackFrames::most);
+  void* all[StackFrames::max_frames];
+  const int count = backtrace(all, StackFrames::max_frames);
   // The frames before the caller's are this function's own and one that AddressSanitizer adds.
   const auto caller = std::find(all, all + count, __builtin_return_address(0)) - all;
   for (auto i = caller + skipped; i < count; ++i) frames.addresses[frames.count++] = all[i];
@@ -82,7 +82,7 @@ std::string first_line_of(const std::string& path) {
 }
 
 [[gnu::noinline]] StackFrames interrupted_stack() noexcept {
-  auto frames = stack_here(3);  // this function, the handler, and what the kernel lets it return to
+  auto frames = stack_here(3);  // this function, the handler, and the kernel's signal trampoline
   frames.interrupted = true;
   return frames;
 }
@@ -118,13 +118,13 @@ StackFrames stack_of(pid_t thread, double limit_seconds) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   int state = Request::wanted;
   const bool unanswered = request.state.compare_exchange_strong(state, Request::idle);
-  while (!unanswered && request.state != Request::done) std::this_thread::yield();  // it has begun to answer
+  while (!unanswered && request.state != Request::done) std::this_thread::yield();  // the handler is filling it
   request.state = Request::idle;
   return unanswered ? StackFrames{} : request.frames;
 }
 
 std::string stacks_of_other_threads(pid_t left_out) {
-  constexpr int most = 64;
+  constexpr int max_threads = 64;
   constexpr double limit_seconds = 0.2;
   std::string text;
   int count = 0;
@@ -132,7 +132,7 @@ std::string stacks_of_other_threads(pid_t left_out) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", none)) {
     const auto number = parse_integer(entry.path().filename().string());
     if (!number || *number == left_out || *number == own_thread()) continue;
-    if (++count > most) return text + "further threads are left out\n";
+    if (++count > max_threads) return text + "further threads are left out\n";
     const auto thread = static_cast<pid_t>(*number);
     const auto frames = stack_of(thread, limit_seconds);
     text += fmt::format("thread {} ({}){}\n{}", thread, first_line_of(entry.path() / "comm"),

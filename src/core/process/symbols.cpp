@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;
 
-/// A file's bytes, mapped; without the C++ runtime.
+/// The bytes of a file, mapped into memory. Does not allocate.
 class Mapped {
  public:
   explicit Mapped(const char* path) noexcept {
@@ -39,7 +39,7 @@ class Mapped {
   }
   Mapped(const Mapped&) = delete;
 
-  /// `count` records at `offset`; nullptr if the file is too short.
+  /// Returns `count` records at `offset`; nullptr if the file is too short.
   template <class T>
   const T* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
     if (data_ == nullptr || offset > size_ || count > (size_ - offset) / sizeof(T)) return nullptr;
@@ -62,8 +62,8 @@ bool covers(const ElfW(Sym) & entry, std::uintptr_t address) noexcept {
          address - entry.st_value < entry.st_size;
 }
 
-/// The function at `address`, as the file counts addresses. `table` is a section of symbols.
-bool look_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::uintptr_t address,
+/// Finds the function at `address`, an address in the file, in the symbol section `table`.
+bool find_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::uintptr_t address,
                    Symbol& symbol) noexcept {
   const auto count = table.sh_size / sizeof(ElfW(Sym));
   const auto* entries = file.at<ElfW(Sym)>(table.sh_offset, count);
@@ -78,8 +78,8 @@ bool look_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr
   return false;
 }
 
-/// `base`: where the file was loaded.
-bool look_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, Symbol& symbol) noexcept {
+/// Finds the function at `address` in the file's symbol tables. `base`: the address that the file was loaded to.
+bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, Symbol& symbol) noexcept {
   const Mapped file(path);
   const auto* header = file.at<ElfW(Ehdr)>(0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
@@ -88,12 +88,12 @@ bool look_in_file(const char* path, std::uintptr_t base, std::uintptr_t address,
   const auto in_file = header->e_type == ET_EXEC ? address : address - base;
   for (std::size_t i = 0; i < header->e_shnum; ++i)
     if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < header->e_shnum &&
-        look_in_table(file, sections[i], sections[sections[i].sh_link], in_file, symbol))
+        find_in_table(file, sections[i], sections[sections[i].sh_link], in_file, symbol))
       return true;
   return false;
 }
 
-/// The loader knows the program itself by the word that it was started with, which need not be a path.
+/// Returns a path of the file. The loader's name of the program itself is argv[0], which need not be a path.
 const char* path_of(const Dl_info& info) noexcept {
   const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   return getauxval(AT_PHDR) / page * page == base ? "/proc/self/exe" : info.dli_fname;
@@ -111,7 +111,7 @@ void find_symbol(const void* address, Symbol& symbol) noexcept {
   const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   symbol.file = info.dli_fname;
   symbol.offset = at - base;
-  if (look_in_file(path_of(info), base, at, symbol) || info.dli_sname == nullptr) return;
+  if (find_in_file(path_of(info), base, at, symbol) || info.dli_sname == nullptr) return;
   copy_name(symbol.name, info.dli_sname);
   symbol.offset = at - reinterpret_cast<std::uintptr_t>(info.dli_saddr);
 }

@@ -4,7 +4,8 @@
 
 namespace trainrt {
 
-/// A thread of the runtime's own, that no signal interrupts but its own faults: signals belong to the train thread.
+/// Starts a thread that blocks all signals except those of its own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT): the
+/// train thread handles signals.
 std::thread thread_without_signals(std::function<void()> work);
 
 }  // namespace trainrt

@@ -6,8 +6,8 @@
 
 namespace trainrt {
 
-/// If it still lives after so many seconds it calls `act`, once, in a thread of its own. The destructor waits for a call
-/// that is under way.
+/// Calls `act` once, in a thread of its own, if the object still exists after `seconds`. The destructor waits for a call
+/// that has begun.
 class Timeout {
  public:
   Timeout(double seconds, std::function<void()> act);

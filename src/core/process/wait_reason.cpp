@@ -2,22 +2,22 @@
 
 namespace trainrt {
 
-WaitNote& WaitNote::of_this_thread() {
-  static thread_local WaitNote note;
+WaitReason& WaitReason::of_this_thread() {
+  static thread_local WaitReason note;
   return note;
 }
 
-void WaitNote::set(const std::string& text) {
+void WaitReason::set(const std::string& text) {
   const std::lock_guard lock(mutex_);
   text_ = text;
 }
 
-void WaitNote::set_on_device(const std::string& text) {
+void WaitReason::set_on_device(const std::string& text) {
   const std::lock_guard lock(mutex_);
   on_device_ = text;
 }
 
-std::string WaitNote::text() const {
+std::string WaitReason::text() const {
   const std::lock_guard lock(mutex_);
   return text_.empty() ? on_device_ : text_;
 }

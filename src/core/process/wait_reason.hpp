@@ -4,16 +4,17 @@
 
 namespace trainrt {
 
-/// What a thread waits for other ranks in, left for another thread to read. It is written only if a wait gets long.
-class WaitNote {
+/// The reason why a thread waits for other ranks, for reports by other threads. It is set only if a wait takes long. Any
+/// thread may call text().
+class WaitReason {
  public:
-  /// The calling thread's; lives as long as that thread.
-  static WaitNote& of_this_thread();
+  /// Returns the object of the calling thread, which lives as long as the thread.
+  static WaitReason& of_this_thread();
 
   void set(const std::string& text);
-  /// The same of what was started for it on a device, which it may wait for anywhere.
+  /// Sets the reason of work that the thread has started on a device; the thread may wait for it at any place.
   void set_on_device(const std::string& text);
-  std::string text() const;  ///< "" while the thread does not wait, or has just begun to; any thread may ask
+  std::string text() const;  ///< "" if the thread does not wait, or not for long
 
  private:
   mutable std::mutex mutex_;
@@ -21,25 +22,25 @@ class WaitNote {
   std::string on_device_;
 };
 
-/// The calling thread waits while this lives, once it has said in what.
-class Waiting {
+/// One wait of the calling thread. Once report() was called, WaitReason has its text until clear() or the destructor.
+class ReportedWait {
  public:
-  Waiting() = default;
-  Waiting(const Waiting&) = delete;
-  ~Waiting() { clear(); }
-  bool said() const { return said_; }
-  void say(const std::string& text) {
-    said_ = true;
-    WaitNote::of_this_thread().set(text);
+  ReportedWait() = default;
+  ReportedWait(const ReportedWait&) = delete;
+  ~ReportedWait() { clear(); }
+  bool is_reported() const { return is_reported_; }
+  void report(const std::string& text) {
+    is_reported_ = true;
+    WaitReason::of_this_thread().set(text);
   }
-  /// The wait is over.
+  /// Ends the wait.
   void clear() {
-    if (said_) WaitNote::of_this_thread().set({});
-    said_ = false;
+    if (is_reported_) WaitReason::of_this_thread().set({});
+    is_reported_ = false;
   }
 
  private:
-  bool said_ = false;
+  bool is_reported_ = false;
 };
 
 }  // namespace trainrt

@@ -36,60 +36,46 @@ bool is_in(char32_t point, std::span<const CodePoints> ranges) {
                              [point](const CodePoints& range) { return point >= range.first && point <= range.last; });
 }
 
-/// Bytes of the character that begins with this one.
-std::size_t length_of(unsigned char lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+std::size_t width_of(char32_t point) { return is_in(point, without_width) ? 0 : is_in(point, wide) ? 2 : 1; }
 
-char32_t point_of(std::string_view character) {
-  const auto lead = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return lead;
-  char32_t point = lead & (0x7FU >> character.size());
-  for (const char c : character.substr(1)) point = point << 6 | (static_cast<unsigned char>(c) & 0x3FU);
-  return point;
-}
-
-std::size_t width_of(std::string_view character) {
-  const auto point = point_of(character);
-  return is_in(point, without_width) ? 0 : is_in(point, wide) ? 2 : 1;
-}
-
+/// Calls `action(character, width)` for each character of the text, and stops once it returns false.
 template <class Action>
 void for_each_character(std::string_view text, Action&& action) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto character = text.substr(at, length_of(static_cast<unsigned char>(text[at])));
-    if (!action(character)) return;
-    at += character.size();
+  while (!text.empty()) {
+    const auto [bytes, point] = first_character(text);
+    const auto character = text.substr(0, std::max<std::size_t>(bytes, 1));
+    if (!action(character, width_of(point))) return;
+    text.remove_prefix(character.size());
   }
 }
-
-/// A tab is none for most outputs, but no single column either.
-bool is_control(std::string_view character) { return character == "\t" || is_terminal_control(point_of(character)); }
 
 }  // namespace
 
 std::string plain_text(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
-    const auto character = text.substr(0, length_of(static_cast<unsigned char>(text[0])));
-    const bool whole = is_utf8(character);
-    if (!whole)
+    const auto [bytes, point] = first_character(text);
+    if (bytes == 0)
       plain += '?';
+    else if (point == '\t' || is_terminal_control(point))  // a tab takes several columns
+      plain += ' ';
     else
-      plain += is_control(character) ? " " : character;
-    text.remove_prefix(whole ? character.size() : 1);
+      plain += text.substr(0, bytes);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return plain;
 }
 
-std::size_t columns_of(std::string_view text) {
+std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
-  for_each_character(text, [&](std::string_view character) { return columns += width_of(character), true; });
+  for_each_character(text, [&](std::string_view, std::size_t width) { return columns += width, true; });
   return columns;
 }
 
-std::string cut_to(std::string_view text, std::size_t columns) {
+std::string cut_to_width(std::string_view text, std::size_t columns) {
   std::size_t taken = 0, bytes = 0;
-  for_each_character(text, [&](std::string_view character) {
-    taken += width_of(character);
+  for_each_character(text, [&](std::string_view character, std::size_t width) {
+    taken += width;
     if (taken > columns) return false;
     bytes += character.size();
     return true;
@@ -97,19 +83,19 @@ std::string cut_to(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, bytes));
 }
 
-std::string fitted(std::string_view text, std::size_t columns) {
-  auto cut = cut_to(text, columns);
-  cut.append(columns - columns_of(cut), ' ');
+std::string padded_to_width(std::string_view text, std::size_t columns) {
+  auto cut = cut_to_width(text, columns);
+  cut.append(columns - display_width(cut), ' ');
   return cut;
 }
 
 std::string ascii_of(std::string_view text) {
   std::string ascii;
-  for_each_character(text, [&](std::string_view character) {
+  for_each_character(text, [&](std::string_view character, std::size_t width) {
     if (character.size() == 1)
       ascii += character;
     else
-      ascii.append(width_of(character), '?');
+      ascii.append(width, '?');
     return true;
   });
   return ascii;

@@ -4,7 +4,7 @@
 
 namespace trainrt {
 
-bool is_nested_deeper(std::string_view json, int levels) {
+bool is_nested_deeper(std::string_view json, int max_depth) {
   int depth = 0;
   bool quoted = false;
   for (std::size_t at = 0; at < json.size(); ++at) {
@@ -15,7 +15,7 @@ bool is_nested_deeper(std::string_view json, int levels) {
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > levels) return true;
+      if (++depth > max_depth) return true;
     } else if (c == ']' || c == '}') {
       --depth;
     }

@@ -3,11 +3,12 @@
 
 namespace trainrt {
 
-/// How many arrays and objects may stand inside one another in JSON that comes from outside. The parser takes any depth,
-/// but destroying, comparing and printing what it made are recursive: without a limit the stack overflows.
-constexpr int deepest_json = 64;
+/// The maximum nesting of arrays and objects in JSON from outside. The parser accepts any depth, but destroying, comparing
+/// and printing its result are recursive, so that deeper JSON could overflow the stack.
+constexpr int max_json_depth = 64;
 
-/// True if arrays and objects are nested deeper than that. The text need not be valid JSON. Looks at the text alone.
-bool is_nested_deeper(std::string_view json, int levels);
+/// Returns whether arrays and objects of a JSON text are nested more than `max_depth` levels deep. The text may be invalid
+/// JSON. Pure function.
+bool is_nested_deeper(std::string_view json, int max_depth);
 
 }  // namespace trainrt

@@ -6,7 +6,7 @@
 
 namespace trainrt {
 
-bool chosen_by(std::span<const std::string> patterns, const std::string& name) {
+bool is_selected_by(std::span<const std::string> patterns, const std::string& name) {
   constexpr std::string_view own = "trainrt/";
   const bool is_own = name.starts_with(own);
   bool matched = !is_own && !patterns.empty() && patterns.front().starts_with('!');

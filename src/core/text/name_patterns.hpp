@@ -4,9 +4,11 @@
 
 namespace trainrt {
 
-/// Whether a name is among those that patterns choose (fnmatch(3): * ? []; * crosses '/'). The last that matches decides,
-/// and one with a leading '!' keeps its names out; if none matches, the name is chosen only if the first pattern keeps
-/// names out. Names below "trainrt/" are the runtime's own: only patterns that begin so speak of them. Pure.
-bool chosen_by(std::span<const std::string> patterns, const std::string& name);
+/// Returns whether the patterns select the name. A pattern is a glob (fnmatch(3): * ? []; * also matches '/'); with a
+/// leading
+/// '!' it excludes the names that match. The last matching pattern decides. If no pattern matches, the name is selected
+/// only if the first pattern excludes. A name that begins with "trainrt/" is matched only by patterns that begin so. Pure
+/// function.
+bool is_selected_by(std::span<const std::string> patterns, const std::string& name);
 
 }  // namespace trainrt

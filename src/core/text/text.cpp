@@ -19,15 +19,6 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return out;
 }
 
-namespace {
-
-/// A character at the beginning of a text: its bytes (0 if no well-formed UTF-8 character begins there, RFC 3629) and its
-/// code point.
-struct Utf8Character {
-  std::size_t bytes = 0;
-  char32_t point = 0;
-};
-
 Utf8Character first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const int more = lead < 0x80                   ? 0
@@ -47,7 +38,9 @@ Utf8Character first_character(std::string_view text) {
   return {static_cast<std::size_t>(more) + 1, point};
 }
 
-/// Control characters, and what is no UTF-8, byte by byte as \x1b.
+namespace {
+
+/// Returns the line with each byte of a control character or of invalid UTF-8 as \x1b.
 std::string escaped(std::string_view line) {
   std::string out;
   for (std::size_t at = 0; at < line.size();) {
@@ -88,11 +81,11 @@ std::vector<std::string> printable_lines(std::string_view text) {
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
-std::string excerpt(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
+std::string excerpt(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  while (most > 0 && continues(text[most])) --most;
-  return fmt::format("{}... ({} bytes)", text.substr(0, most), text.size());
+  while (max_bytes > 0 && continues(text[max_bytes])) --max_bytes;
+  return fmt::format("{}... ({} bytes)", text.substr(0, max_bytes), text.size());
 }
 
 std::string trim(std::string_view text) {
@@ -145,8 +138,8 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string shell_quoted(std::string_view word) {
-  constexpr std::string_view harmless = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
-  if (!word.empty() && word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? R"('\'')" : std::string(1, c);
   return quoted + "'";
@@ -167,8 +160,8 @@ std::uint64_t stable_hash(std::string_view text) {
 }
 
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  const auto rounded = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+  return fmt::format("{}:{:02}:{:02}", rounded / 3600, rounded / 60 % 60, rounded % 60);
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

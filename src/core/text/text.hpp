@@ -8,45 +8,58 @@
 
 namespace trainrt {
 
-/// "a, b, c"
+// Pure functions on text.
+
+/// Returns "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
-/// Well-formed UTF-8 (RFC 3629): no stray or missing continuation bytes, no overlong forms, no surrogates.
+/// A character of a text.
+struct Utf8Character {
+  std::size_t bytes = 0;  ///< 0 if the text does not begin with a well-formed character
+  char32_t point = 0;     ///< Unicode code point
+};
+/// Returns the first character of `text`, which is not empty.
+Utf8Character first_character(std::string_view text);
+
+/// Returns whether the text is well-formed UTF-8 (RFC 3629): no stray or missing continuation bytes, overlong forms or
+/// surrogates.
 bool is_utf8(std::string_view text);
 
-/// The lines of a text, as a terminal or a log can take them: control characters but tabs, and what is no UTF-8, are
-/// escaped, byte by byte as \x1b. A last line break, and the \r before any, are not part of them.
+/// Returns the lines of a text, safe to print: each byte of a control character (except the tab) and of invalid UTF-8 is
+/// escaped as \x1b. Line breaks (\n and \r\n) are removed; one at the end starts no further line.
 std::vector<std::string> printable_lines(std::string_view text);
 
-/// "a, b" as its words; empty ones are left out.
+/// Returns the items of a list "a, b" without blanks around them and without empty ones.
 std::vector<std::string> words_in(std::string_view list);
 
+/// Returns the text without blanks, tabs and line breaks at its ends.
 std::string trim(std::string_view text);
 
-/// Up to the first line break.
+/// Returns the text before the first line break.
 std::string first_line(std::string_view text);
 
-/// A text for an error message, if it may come from outside and be of any length: as it is up to `most` bytes, else its
-/// beginning and "... (N bytes)". UTF-8 stays whole.
-std::string excerpt(std::string_view text, std::size_t most = 300);
+/// Returns a text from outside for an error message: unchanged up to `max_bytes` bytes, else its beginning and
+/// "... (N bytes)". No UTF-8 character is split.
+std::string excerpt(std::string_view text, std::size_t max_bytes = 300);
 
-/// The candidate with the smallest edit distance (Levenshtein), or "" if none is near enough to be what was meant.
+/// Returns the candidate with the smallest edit distance (Levenshtein) to `word`; "" if all differ too much.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// As one word of a command that a shell reads (POSIX): in single quotes if it holds anything but letters, digits and
-/// characters that mean nothing to a shell. For commands that people are told to type.
+/// Returns `word` as one word of a POSIX shell command, for commands that users are asked to type. It is in single quotes
+/// if it has other characters than letters, digits and those without a meaning in a shell.
 std::string shell_quoted(std::string_view word);
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo). The orders of samples of all runs ever made hang on it: it never changes.
+/// Returns the 64-bit FNV-1a hash (Fowler, Noll, Vo). It must never change: the order of samples in existing runs depends
+/// on it.
 std::uint64_t stable_hash(std::string_view text);
 
-/// "1:02:03", "26:00:00": hours, minutes and seconds; rounded to seconds, less than none as none.
+/// Returns hours, minutes and seconds: "1:02:03", "26:00:00". Rounds to seconds; a negative number becomes "0:00:00".
 std::string clock_text(double seconds);
 
-/// "1 step", "2 steps": for nouns that take an s.
+/// Returns "1 step", "2 steps", for nouns whose plural has an s.
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// " (did you mean 'x'?)", or "" if nothing is near.
+/// Returns " (did you mean 'x'?)" with the candidate of nearest(), or "".
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace trainrt

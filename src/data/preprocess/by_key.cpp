@@ -14,7 +14,7 @@ namespace trainrt::data {
 namespace {
 
 nlohmann::json parsed(std::string_view text) {
-  const bool is_deep = is_nested_deeper(text, deepest_json);
+  const bool is_deep = is_nested_deeper(text, max_json_depth);
   auto json = is_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) throw UsageError("it is no JSON");
   return json;

@@ -57,7 +57,7 @@ Preprocessor::Preprocessor(std::string_view text)
     : impl_(std::make_shared<PreprocessorImpl>(data::preprocessor_from_text(text))) {}
 
 Preprocessor Preprocessor::from_json(std::string_view json) {
-  if (is_nested_deeper(json, deepest_json)) throw UsageError("a preprocessor's JSON is nested too deeply");
+  if (is_nested_deeper(json, max_json_depth)) throw UsageError("a preprocessor's JSON is nested too deeply");
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
   if (parsed.is_discarded()) throw UsageError(fmt::format("'{}' is no JSON", excerpt(join(printable_lines(json)), 80)));
   return Preprocessor(std::make_shared<PreprocessorImpl>(data::preprocessor_from(parsed)));

@@ -64,7 +64,7 @@ std::shared_ptr<const Tokenizer> Tokenizer::load(const std::string& path, bool l
     if (text.find_first_not_of(" \r\n\t") == std::string::npos) throw UsageError("it is empty");
     return std::make_shared<Tokenizer>(json_of_vocabulary(valid_utf8(text), lowercase));
   }
-  if (is_nested_deeper(text, deepest_json)) throw UsageError("it is nested too deeply");
+  if (is_nested_deeper(text, max_json_depth)) throw UsageError("it is nested too deeply");
   return std::make_shared<Tokenizer>(Json::parse(text));
 } catch (const Json::exception& error) {
   throw UsageError(fmt::format("{} is no tokenizer.json of Hugging Face's form: {}", path, error.what()));

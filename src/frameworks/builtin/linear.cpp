@@ -76,7 +76,7 @@ double add_gradient(const Batch& batch, const std::vector<float>& weights, doubl
   return loss;
 }
 
-constexpr double largest_int = std::numeric_limits<int>::max();
+constexpr double max_int = std::numeric_limits<int>::max();
 
 constexpr LoopKey keys[] = {
     {.key = "epochs",
@@ -84,13 +84,13 @@ constexpr LoopKey keys[] = {
      .default_value = "2",
      .help = "passes over the training set",
      .least = 0,
-     .most = largest_int},
+     .most = max_int},
     {.key = "batch_size",
      .type = LoopType::integer,
      .default_value = "32",
      .help = "samples a rank and step",
      .least = 1,
-     .most = largest_int},
+     .most = max_int},
     {.key = "optimizer", .default_value = "sgd", .help = "how the weights follow the gradient", .choices = "sgd, adamw"},
     {.key = "lr", .type = LoopType::real, .default_value = "0.01", .help = "learning rate", .least = 0},
     {.key = "momentum", .type = LoopType::real, .default_value = "0.9", .help = "of sgd", .least = 0},
@@ -105,7 +105,7 @@ constexpr LoopKey keys[] = {
      .default_value = "0",
      .help = "steps between reports; 0: a report an epoch",
      .least = 0,
-     .most = largest_int},
+     .most = max_int},
     {.key = "step_pause",
      .type = LoopType::real,
      .default_value = "0",

@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "core/first_rank.hpp"
 #include "core/output/log.hpp"
+#include "core/rank_zero.hpp"
 #include "frameworks/program/cpus.hpp"
 #include "frameworks/program/main_address.hpp"
 #include "frameworks/program/nonce.hpp"
@@ -85,7 +85,7 @@ Arrangement::Arrangement(Communicator& communicator, Meeting known, const Framew
 void Arrangement::take_cpus(const std::string& mine, std::span<const std::string> of_node) {
   meeting_.cpus = cpus_each(mine, of_node);
   const auto crowding = crowding_in_words(mine, of_node, sysconf(_SC_NPROCESSORS_ONLN));
-  if (!crowding.empty()) FirstRank(meeting_.local_rank).does([&] { log::warning(crowding); });
+  if (!crowding.empty()) RankZero(meeting_.local_rank).run([&] { log::warning(crowding); });
 }
 
 void Arrangement::reserve(const Frameworks& frameworks, int rank, Reach of_services) {

@@ -28,11 +28,11 @@ std::string beginning(const std::string& text) {
 }
 
 Message parsed(const std::string& line) {
-  if (is_nested_deeper(line, deepest_json))
+  if (is_nested_deeper(line, max_json_depth))
     throw UsageError(fmt::format(
         "train.program: what the program sent is nested too deep: at most {} arrays and objects may stand inside "
         "one another: {}",
-        deepest_json, beginning(line)));
+        max_json_depth, beginning(line)));
   auto body = Json::parse(line, nullptr, false);
   if (!body.is_object() || !body.contains("op") || !body["op"].is_string())
     throw UsageError("train.program: what the program sent is no message, a JSON object with a text \"op\": " +

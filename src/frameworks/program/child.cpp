@@ -5,9 +5,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -141,18 +138,13 @@ std::string in_words(const std::vector<pid_t>& processes) {
   return processes.size() <= max_named ? text : fmt::format("{} and {} more", text, processes.size() - max_named);
 }
 
-bool is_executable(const std::filesystem::path& path) {
-  std::error_code none;
-  return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
-}
-
 }  // namespace
 
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   Streams streams{plan.input >= 0 ? plan.input : null.number()};
   if (plan.output) {
-    output_ = std::make_shared<OutputReader>(*plan.output);
+    output_ = std::make_shared<OutputTee>(*plan.output);
     streams.output = output_->output_end();
     streams.error = output_->error_end();
   }
@@ -163,7 +155,7 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   pid_ = started.pid;
   if (output_) {
     output_->begin(fmt::format("{}, process {}", plan.title, pid_));
-    OwnOutput::follow(output_.get());
+    OutputCapture::follow(output_.get());
   }
   watch_ = std::make_unique<EndWatch>(pid_);
   start_guard();
@@ -190,7 +182,7 @@ Child::~Child() {
   if (runs) waitpid(pid_, nullptr, 0);
   leftovers_.kill_all();
   watch_.reset();
-  if (output_) OwnOutput::follow(nullptr);
+  if (output_) OutputCapture::follow(nullptr);
   output_.reset();
   if (guard_ < 0) return;
   kill(guard_, SIGKILL);
@@ -263,17 +255,6 @@ bool Child::ends_within(double seconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return true;
-}
-
-std::string find_executable(const std::string& name) {
-  if (name.find('/') != std::string::npos) return is_executable(name) ? name : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const auto file = std::filesystem::path(folder.empty() ? "." : folder) / name;
-    if (is_executable(file)) return file.string();
-  }
-  return "";
 }
 
 }  // namespace trainrt::program

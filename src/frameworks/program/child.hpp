@@ -16,7 +16,7 @@
 
 namespace trainrt {
 
-class OutputReader;
+class OutputTee;
 
 namespace program {
 
@@ -29,7 +29,7 @@ struct ChildPlan {
   int socket = -1;                       ///< inherited, under the same number
   std::vector<int> other_sockets;        ///< the same
   int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
-  std::optional<OutputPlan> output;      ///< where its output goes; without one it has this process's
+  std::optional<OutputTargets> output;   ///< where its output goes; without one it has this process's
   std::string title;                     ///< of this start, for the output's log: "attempt 3, rank 1 on n2"
 };
 
@@ -63,8 +63,8 @@ class Child {
   std::string strays_in_words() const;
   /// The end of its output so far; waits a moment for what is in the pipes. "" if its output is not read.
   std::string output_tail() const;
-  std::shared_ptr<OutputReader> output() const { return output_; }  ///< nullptr if its output is not read
-  std::uint64_t output_bytes() const;                               ///< how many were read so far
+  std::shared_ptr<OutputTee> output() const { return output_; }  ///< nullptr if its output is not read
+  std::uint64_t output_bytes() const;                            ///< how many were read so far
   /// False if it still runs after so long.
   bool ends_within(double seconds);
 
@@ -82,13 +82,10 @@ class Child {
   double next_look_s_ = 0;  ///< by monotonic_seconds(): when is_over() looks for survivors again
   Leftovers leftovers_;
   MemoryKills memory_kills_ = memory_kills();  ///< before the start
-  std::shared_ptr<OutputReader> output_;
+  std::shared_ptr<OutputTee> output_;
   std::optional<Ending> ending_;
   std::unique_ptr<EndWatch> watch_;
 };
-
-/// The path of an executable file as execvp() would find it; "" if there is none.
-std::string find_executable(const std::string& name);
 
 }  // namespace program
 

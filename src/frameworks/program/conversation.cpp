@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/rank_zero.hpp"
 #include "frameworks/program/fields.hpp"
 #include "frameworks/program/last_output.hpp"
 #include "frameworks/program/program_fell.hpp"
@@ -225,7 +225,7 @@ Json Conversation::open_run(const Json& body) {
 /// Rank 0's, on all ranks.
 RequestedRun Conversation::looked_up(const RunRequest& request) {
   Json found = Json::object();
-  FirstRank(ctx_.world_rank()).does([&] {
+  RankZero(ctx_.world_rank()).run([&] {
     try {
       const auto run = rules_.look_up(request);
       found = {{"name", run.name}, {"run_dir", run.run_dir}, {"is_finished", run.is_finished}};

@@ -23,7 +23,7 @@ constexpr double answer_s = 0.5;  // of one process
 constexpr auto look = std::chrono::milliseconds(50);
 
 /// faulthandler writes line by line.
-void wait_for_answer(const OutputReader& output, std::uint64_t before, double end_s) {
+void wait_for_answer(const OutputTee& output, std::uint64_t before, double end_s) {
   for (auto seen = before; monotonic_seconds() < end_s;) {
     std::this_thread::sleep_for(look);
     const auto now = std::exchange(seen, output.bytes_read());
@@ -33,7 +33,7 @@ void wait_for_answer(const OutputReader& output, std::uint64_t before, double en
 
 }  // namespace
 
-void LiveStacks::can_be_asked(pid_t process, int signal, std::shared_ptr<OutputReader> output) {
+void LiveStacks::can_be_asked(pid_t process, int signal, std::shared_ptr<OutputTee> output) {
   const std::lock_guard lock(mutex_);
   process_ = process;
   signal_ = signal;

@@ -7,7 +7,7 @@
 
 namespace trainrt {
 
-class OutputReader;
+class OutputTee;
 
 namespace program {
 
@@ -16,7 +16,7 @@ namespace program {
 class LiveStacks {
  public:
   /// `process` and those that it has started print their stacks to what `output` reads, if they catch the signal.
-  void can_be_asked(pid_t process, int signal, std::shared_ptr<OutputReader> output);
+  void can_be_asked(pid_t process, int signal, std::shared_ptr<OutputTee> output);
   /// The process may be gone from now on. Waits for who asks just now.
   void forget();
 
@@ -36,7 +36,7 @@ class LiveStacks {
   std::string last_call_;
   pid_t process_ = 0;  ///< 0: none
   int signal_ = 0;
-  std::shared_ptr<OutputReader> output_;
+  std::shared_ptr<OutputTee> output_;
 };
 
 }  // namespace program

@@ -65,7 +65,7 @@ void Lockstep::wait(const Turn& mine, std::int64_t step, double look_s) {
   waited_s_ += since_last;
   if (missing.empty()) return;
   const auto place = mine.kind == Turn::Kind::ended ? "the end of its program" : mine.arrival.place;
-  note_.say(fmt::format("{} at step {}, for {}", place, step, missing));
+  note_.report(fmt::format("{} at step {}, for {}", place, step, missing));
   if (waited_s_ > limit_s_)
     throw Error(fmt::format("rank {} has waited {:g} s (failure.collective_timeout) in {} for {}", communicator_.rank(),
                             limit_s_, place, missing));

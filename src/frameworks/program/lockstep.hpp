@@ -48,7 +48,7 @@ class Lockstep {
   double unnamed_s_ = 0;  ///< of these, since the last time that the others were named
   double last_s_ = 0;
   double waited_s_ = 0;  ///< by this rank
-  Waiting note_;
+  ReportedWait note_;
 };
 
 }  // namespace trainrt::program

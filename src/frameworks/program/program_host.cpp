@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/process/spawn.hpp"
+#include "core/rank_zero.hpp"
 #include "frameworks/program/environment.hpp"
 #include "frameworks/program/program_run.hpp"
 #include "frameworks/program/script.hpp"
@@ -67,8 +68,8 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
   known.own_gpus_only = options.own_gpus_only;
   progress_watch_.reset();
   stacks_.note_call("");
-  if (progress_) FirstRank(place.rank).does([&] { progress_watch_ = std::make_shared<ProgressWatch>(*progress_); });
-  decltype(OutputPlan::listener) listener;
+  if (progress_) RankZero(place.rank).run([&] { progress_watch_ = std::make_shared<ProgressWatch>(*progress_); });
+  decltype(OutputTargets::listener) listener;
   if (progress_watch_)
     listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
   const auto input = next_input(place.rank);
@@ -85,7 +86,7 @@ Descriptor ProgramHost::next_input(int rank) {
   if (reads_script_from_input(options_.command))
     open();
   else
-    FirstRank(rank).does(open);
+    RankZero(rank).run(open);
   if (!input) drop_input();
   return input;
 }

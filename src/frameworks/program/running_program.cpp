@@ -22,7 +22,7 @@ RunningProgram::RunningProgram(Communicator& communicator, Plan plan)
 }
 
 ChildPlan RunningProgram::child_plan(const Plan& plan) const {
-  auto output = output_plan(plan.options.shown, plan.place.run_dir, plan.place.rank);
+  auto output = output_targets(plan.options.shown, plan.place.run_dir, plan.place.rank);
   output.holds_log = true;
   output.listener = plan.listener;
   return {.executable = plan.executable,
@@ -47,9 +47,9 @@ std::optional<Message> RunningProgram::receive(double limit_s) {
 void RunningProgram::lead_output_to(const std::string& run_dir, int attempt) {
   constexpr double limit_s = 2;
   const auto output = child_.output();
-  output->settle(limit_s);  // what came before belongs to the run before
-  output->lead_to(run_dir + "/" + rank_log_name(rank_),
-                  fmt::format("attempt {}, rank {} on {}, process {}", attempt, rank_, host_name(), child_.pid()));
+  output->drain(limit_s);  // what came before belongs to the run before
+  output->switch_file(run_dir + "/" + rank_log_name(rank_),
+                      fmt::format("attempt {}, rank {} on {}, process {}", attempt, rank_, host_name(), child_.pid()));
 }
 
 }  // namespace trainrt::program

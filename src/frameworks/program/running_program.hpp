@@ -24,8 +24,8 @@ class RunningProgram {
     const std::string& executable;
     const Frameworks& frameworks;
     Meeting known;
-    decltype(OutputPlan::listener) listener;  ///< of its output
-    int input = -1;                           ///< ChildPlan::input
+    decltype(OutputTargets::listener) listener;  ///< of its output
+    int input = -1;                              ///< ChildPlan::input
   };
   /// Starts it. Its output is held back until lead_output_to(). Collective.
   RunningProgram(Communicator& communicator, Plan plan);

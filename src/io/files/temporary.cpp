@@ -8,6 +8,7 @@
 
 #include "core/host.hpp"
 #include "core/options.hpp"
+#include "core/process/processes.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 

@@ -13,8 +13,8 @@ class AloneLaunch : public Launch {
  public:
   AloneLaunch() { world_.node_of_rank = {0}; }
   void abort(int code) noexcept override {
-    OwnOutput::give_back_at_exit();
-    last_row::give_back_at_exit();
+    OutputCapture::restore_at_exit();
+    last_row::restore_at_exit();
     _exit(code);
   }
 };

@@ -42,8 +42,8 @@ class PmiLaunch : public Launch {
   }
 
   void abort(int code) noexcept override {
-    OwnOutput::give_back_at_exit();
-    last_row::give_back_at_exit();
+    OutputCapture::restore_at_exit();
+    last_row::restore_at_exit();
     end_within(std::chrono::seconds(10), code);
     int started = 0;
     int ended = 0;

@@ -61,8 +61,8 @@ class PmixLaunch : public Launch {
   bool may_skip_mpi_finalize() const override { return bridge_ != nullptr; }
 
   void abort(int code) noexcept override {
-    OwnOutput::give_back_at_exit();
-    last_row::give_back_at_exit();
+    OutputCapture::restore_at_exit();
+    last_row::restore_at_exit();
     end_within(std::chrono::seconds(10), code);
     client_.abort(code);
     _exit(code);

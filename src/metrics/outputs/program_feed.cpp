@@ -134,7 +134,7 @@ bool ProgramFeed::is_over() {
 
 void ProgramFeed::start() {
   try {
-    program_ = std::make_unique<LineProgram>(setup_.command, setup_.environment);
+    program_ = std::make_unique<PipedProgram>(setup_.command, setup_.environment);
   } catch (const Error& error) {
     log::warning(fmt::format("{}: {}", setup_.name, error.what()));
     start_at_ = monotonic_seconds() + std::exchange(pause_s_, std::min(2 * pause_s_, max_pause_s));
@@ -165,7 +165,7 @@ void ProgramFeed::send_lines() {
   has_last_line_ = true;
 }
 
-void ProgramFeed::take_output(const LineProgram::Heard& heard) {
+void ProgramFeed::take_output(const PipedProgram::Received& heard) {
   for (const char each : heard.output) {
     if (each != '\n') {
       if (answer_.size() < max_answer_bytes) answer_ += each;

@@ -7,7 +7,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-void write_to_standard_output(std::string_view text) { OwnOutput::say(OwnOutput::Stream::output, text); }
+void write_to_standard_output(std::string_view text) { OutputCapture::write(OutputCapture::Stream::output, text); }
 
 }  // namespace
 

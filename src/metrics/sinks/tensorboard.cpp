@@ -44,7 +44,7 @@ class TensorBoardSink final : public Sink {
   void at_state(const State& state, const HostBytes& bytes_of) override {
     histograms_.clear();
     for (const auto& entry : state.tensors())
-      if (chosen_by(patterns_, entry.name) && !histograms_.contains(entry.name))
+      if (is_selected_by(patterns_, entry.name) && !histograms_.contains(entry.name))
         histograms_[entry.name] = histogram_of(entry.local.dtype, bytes_of(entry));
     if (histograms_.empty() && !std::exchange(has_warned_, true))
       log::warning(fmt::format("[sink.tensorboard] histograms = {} matches no tensor of the State", join(patterns_)));

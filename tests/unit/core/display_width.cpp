@@ -4,24 +4,24 @@
 
 using namespace trainrt;
 
-TEST_CASE("columns are counted as a terminal shows them: wide characters take two, combining marks none") {
-  CHECK(columns_of("loss") == 4);
-  CHECK(columns_of("añb") == 3);
-  CHECK(columns_of("an\u0303b") == 3);
-  CHECK(columns_of("学習") == 4);
-  CHECK(columns_of("🙂x") == 3);
-  CHECK(columns_of("▁█") == 2);
+TEST_CASE("display_width counts wide characters as two columns and combining marks as zero") {
+  CHECK(display_width("loss") == 4);
+  CHECK(display_width("añb") == 3);
+  CHECK(display_width("an\u0303b") == 3);
+  CHECK(display_width("学習") == 4);
+  CHECK(display_width("🙂x") == 3);
+  CHECK(display_width("▁█") == 2);
 }
 
-TEST_CASE("a text is cut between characters, and never wider than asked") {
-  CHECK(cut_to("学習x", 3) == "学");
-  CHECK(cut_to("学習x", 4) == "学習");
-  CHECK(fitted("学習x", 3) == "学 ");
-  CHECK(fitted("ab", 4) == "ab  ");
-  CHECK(fitted("ab", 0).empty());
+TEST_CASE("a text is cut between characters and fits the requested width") {
+  CHECK(cut_to_width("学習x", 3) == "学");
+  CHECK(cut_to_width("学習x", 4) == "学習");
+  CHECK(padded_to_width("学習x", 3) == "学 ");
+  CHECK(padded_to_width("ab", 4) == "ab  ");
+  CHECK(padded_to_width("ab", 0).empty());
 }
 
-TEST_CASE("control characters and what is no UTF-8 become harmless, and nothing else") {
+TEST_CASE("plain_text replaces control characters and invalid UTF-8 only") {
   CHECK(plain_text("a\x1b[2Jb\n") == "a [2Jb ");
   CHECK(plain_text("\xff"
                    "abc\xe5\xad") == "?abc??");
@@ -29,4 +29,4 @@ TEST_CASE("control characters and what is no UTF-8 become harmless, and nothing 
                    "1m学") == " 1m学");
 }
 
-TEST_CASE("ASCII keeps the columns") { CHECK(ascii_of("a学▁") == "a???"); }
+TEST_CASE("ascii_of keeps the width of a text") { CHECK(ascii_of("a学▁") == "a???"); }

@@ -30,7 +30,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 }  // namespace
 
-TEST_CASE("texts of libraries reach users within a sentence that says what to do") {
+TEST_CASE("an exception of a library gets a message with advice") {
   const std::vector<int> none;
   const std::map<int, int> empty;
   for (const auto& message :
@@ -44,7 +44,7 @@ TEST_CASE("texts of libraries reach users within a sentence that says what to do
   }
 }
 
-TEST_CASE("system errors name the limit or the path that is the cause") {
+TEST_CASE("a system error names the limit or the path that caused it") {
   const auto of_system = [](std::errc number) {
     return message_from([number] { throw std::system_error(std::make_error_code(number)); });
   };
@@ -55,7 +55,7 @@ TEST_CASE("system errors name the limit or the path that is the cause") {
   CHECK(holds(message_from([] { std::filesystem::file_size("/no/file"); }), "cannot access '/no/file': "));
 }
 
-TEST_CASE("what a train function throws is passed on as it is") {
+TEST_CASE("the message of a train function's exception is unchanged") {
   CHECK(message_from([] { throw std::out_of_range("class 7 of 5"); }) == "class 7 of 5");
   CHECK(message_from([] { throw std::runtime_error("loss is not finite"); }) == "loss is not finite");
   CHECK(message_from([] { throw UsageError("stoi"); }) == "stoi");

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// 0, or errno of opening `relative` below `base`.
+/// Returns 0, or errno if `relative` cannot be opened below `base`.
 int error_of_opening(const std::string& base, const std::string& relative, int flags = O_RDONLY) {
   const int directory = ::open(base.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   const int file = open_beneath(directory, relative, flags, 0666);
@@ -46,7 +46,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// root/a/b/c/file, and outside/ with the same below each of its directories.
+/// Makes root/a/b/c/file, and the same paths below each directory of outside/.
 void make_tree(const Scratch& at) {
   for (const auto* folder : {"root/a/b/c", "outside/b/c", "outside/c"}) fs::create_directories(at / folder);
   for (const auto* file : {"root/a/b/c/file", "outside/b/c/file", "outside/c/file", "outside/file"})
@@ -55,7 +55,7 @@ void make_tree(const Scratch& at) {
 
 }  // namespace
 
-TEST_CASE("a file below a directory is opened through no symbolic link at any of its components") {
+TEST_CASE("open_beneath follows no symbolic link in any component") {
   const bool by_components = GENERATE(false, true);
   CAPTURE(by_components);
   std::optional<WithoutOpenat2> without;
@@ -87,7 +87,7 @@ TEST_CASE("a file below a directory is opened through no symbolic link at any of
   }
 }
 
-TEST_CASE("below a guarded tree no call follows a symbolic link, and its root may be one") {
+TEST_CASE("no call follows a symbolic link below a guarded tree, whose root may be a link") {
   const bool by_components = GENERATE(false, true);
   CAPTURE(by_components);
   std::optional<WithoutOpenat2> without;
@@ -117,11 +117,11 @@ TEST_CASE("below a guarded tree no call follows a symbolic link, and its root ma
   CHECK(found->link == at / "typed/a/link");
   CHECK(found->root == at / "typed");
   CHECK_FALSE(link_in_the_way(at / "typed/a/b/c/file"));
-  CHECK(unlink_guarded(at / "typed/a/link") == 0);  // the link itself
+  CHECK(unlink_guarded(at / "typed/a/link") == 0);  // removes the link, not its target
   CHECK(text_of(at / "outside/file") == "outside");
 }
 
-TEST_CASE("a guard ends with its object, leaves out the user's folder, and the innermost of several counts") {
+TEST_CASE("a guarded tree ends with its object, excludes the user's folder, and yields to an inner tree") {
   Scratch at;
   make_tree(at);
   fs::create_directory_symlink(at / "outside", at / "root/users");
@@ -140,11 +140,11 @@ TEST_CASE("a guard ends with its object, leaves out the user's folder, and the i
   CHECK(error_of_opening(at / "root/linked/file") == 0);
 }
 
-TEST_CASE("a directory that is exchanged for a link between two calls leads no later call out of the tree") {
+TEST_CASE("replacing a directory by a link between two calls leads no call out of the tree") {
   Scratch at;
   make_tree(at);
   const GuardedTree guarded(at / "root");
-  const PathEntry entry(at / "root/a/b/c/file");  // its parent is open
+  const PathEntry entry(at / "root/a/b/c/file");  // opens the parent
   fs::rename(at / "root/a", at / "root/old");
   fs::create_directory_symlink(at / "outside", at / "root/a");
   REQUIRE(entry.error() == 0);

@@ -5,7 +5,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("the seconds between two UTC texts, over midnight and a leap day, whatever the time zone") {
+TEST_CASE("seconds_between handles midnight, leap days and any time zone") {
   CHECK(seconds_between("2026-11-21T01:02:03Z", "2026-11-21T01:02:03Z") == 0);
   CHECK(seconds_between("2026-11-21T23:59:59Z", "2026-11-22T00:00:01Z") == 2);
   CHECK(seconds_between("2026-11-22T00:00:01Z", "2026-11-21T23:59:59Z") == -2);
@@ -14,7 +14,7 @@ TEST_CASE("the seconds between two UTC texts, over midnight and a leap day, what
     CHECK_THROWS_AS(seconds_between(text, "2026-11-21T01:02:03Z"), Error);
 }
 
-TEST_CASE("a moment some time ago lies that long before now") {
+TEST_CASE("utc_before is the given time before utc_now") {
   const auto ago = seconds_between(utc_before(3600), utc_now());
   CHECK(ago >= 3600);
   CHECK(ago <= 3660);

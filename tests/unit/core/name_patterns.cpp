@@ -7,8 +7,10 @@
 
 using namespace trainrt;
 
-TEST_CASE("the last pattern that matches decides which names are chosen") {
-  const auto chosen = [](const std::vector<std::string>& patterns, const char* name) { return chosen_by(patterns, name); };
+TEST_CASE("the last matching pattern decides whether a name is selected") {
+  const auto chosen = [](const std::vector<std::string>& patterns, const char* name) {
+    return is_selected_by(patterns, name);
+  };
   CHECK_FALSE(chosen({}, "model/w"));
   CHECK(chosen({"model/*"}, "model/a/b"));
   CHECK_FALSE(chosen({"model/*"}, "models/a"));

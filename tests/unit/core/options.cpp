@@ -21,7 +21,7 @@ const std::vector<OptionSpec> specs = {
     {.key = "a.order", .default_value = "max", .choices = {"max", "min"}},
     {.key = "a.limit", .type = OptionType::real, .range = any_time},
     {.key = "a.share", .type = OptionType::real, .range = {.least = 0, .below = 1}},
-    {.key = "a.threads", .type = OptionType::integer, .range = {.least = 1, .most = largest_int}},
+    {.key = "a.threads", .type = OptionType::integer, .range = {.least = 1, .most = max_int}},
 };
 
 Options given(std::initializer_list<std::pair<const char*, const char*>> pairs) {
@@ -33,7 +33,7 @@ Options given(std::initializer_list<std::pair<const char*, const char*>> pairs) 
 
 }  // namespace
 
-TEST_CASE("defaults are filled in, and given values win") {
+TEST_CASE("defaults are added, and given values override them") {
   const auto options = checked(given({{"a.name", "n"}, {"a.rate", "0.5"}}), specs, "");
   CHECK(options.integer("a.count") == 3);
   CHECK(options.real("a.rate") == 0.5);
@@ -41,21 +41,23 @@ TEST_CASE("defaults are filled in, and given values win") {
   CHECK(checked(given({{"a.name", "n"}, {"a.count", "7"}}), specs, "").integer("a.count") == 7);
 }
 
-TEST_CASE("an unknown key names its line and the nearest key") {
+TEST_CASE("an unknown key is an error that names its line and the nearest key") {
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.cuont", "1"}}), specs, ""),
                     Contains("x.ini:2") && Contains("'a.cuont'") && Contains("'a.count'"));
 }
 
-TEST_CASE("a bad value says what is valid") {
+TEST_CASE("an invalid value is an error that names the valid values") {
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.count", "3x"}}), specs, ""),
                     Contains("x.ini:2") && Contains("a whole number"));
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.order", "up"}}), specs, ""), Contains("max, min"));
   CHECK_THROWS_WITH(checked(given({{"a.name", "n"}, {"a.rate", ""}}), specs, ""), Contains("a number"));
 }
 
-TEST_CASE("a missing required key is named") { CHECK_THROWS_AS(checked(given({}), specs, ""), UsageError); }
+TEST_CASE("a missing required key is an error that names it") {
+  CHECK_THROWS_AS(checked(given({}), specs, ""), UsageError);
+}
 
-TEST_CASE("a key may be required unless another is given") {
+TEST_CASE("a key can be required unless another is given") {
   const std::vector<OptionSpec> either = {{.key = "label", .required_unless = "bounds"}, {.key = "bounds"}};
   CHECK_THROWS_WITH(checked(given({}), either, "[loop]"), Contains("label") && Contains("[loop]"));
   CHECK(checked(given({{"bounds", "b"}}), either, "[loop]").find("label") == nullptr);
@@ -63,7 +65,7 @@ TEST_CASE("a key may be required unless another is given") {
   CHECK_THAT(facts_of(either.front()), Contains("unless bounds"));
 }
 
-TEST_CASE("numbers are whole words: no trailing letters, blanks or signs alone") {
+TEST_CASE("a number with trailing letters, blanks or a lone sign is invalid") {
   CHECK(parse_integer("12") == 12);
   CHECK(parse_integer("-12") == -12);
   for (const auto* bad : {"", " 1", "1 ", "1.0", "0x10", "-", "99999999999999999999"})
@@ -74,7 +76,7 @@ TEST_CASE("numbers are whole words: no trailing letters, blanks or signs alone")
   CHECK_FALSE(parse_boolean("maybe").has_value());
 }
 
-TEST_CASE("a number outside its range is refused with its line and the range") {
+TEST_CASE("a number outside its range is an error that names its line and the range") {
   struct Case {
     const char *key, *value, *valid;
   };
@@ -92,15 +94,15 @@ TEST_CASE("a number outside its range is refused with its line and the range") {
   CHECK_NOTHROW(checked(given({{"a.name", "n"}, {"a.limit", "0.001"}, {"a.share", "0"}, {"a.threads", "1"}}), specs, ""));
 }
 
-TEST_CASE("JSON is nested as deep as its arrays and objects are, not its texts") {
+TEST_CASE("brackets inside JSON strings do not count as nesting") {
   CHECK_FALSE(is_nested_deeper("[[1, {}]]", 3));
   CHECK(is_nested_deeper("[[1, {}]]", 2));
   CHECK_FALSE(is_nested_deeper(R"({"[[[\"[[[": "]{{{"})", 1));
   CHECK_FALSE(is_nested_deeper("[][][][]", 1));
-  CHECK(is_nested_deeper(std::string(80'000, '['), deepest_json));
+  CHECK(is_nested_deeper(std::string(80'000, '['), max_json_depth));
 }
 
-TEST_CASE("a printed command can be typed as it is: a shell takes every word as it was") {
+TEST_CASE("a shell reads each quoted word of a printed command unchanged") {
   CHECK(shell_quoted("/scratch/me/runs_1,2/x.y") == "/scratch/me/runs_1,2/x.y");
   for (const std::string word :
        {"", "my runs/x", "it's", "$HOME", "a\"b", "a\\b", "*", "line\nbreak", "~", "!x", "caf\xc3\xa9"}) {
@@ -111,7 +113,7 @@ TEST_CASE("a printed command can be typed as it is: a shell takes every word as 
   }
 }
 
-TEST_CASE("memory that is not there is refused with what was wanted and what is left") {
+TEST_CASE("require_memory throws an error with the requested and the available bytes") {
   CHECK_NOTHROW(require_memory(1 << 20, "a megabyte"));
   CHECK_THROWS_WITH(require_memory(std::uint64_t{1} << 60, "[data.train]: samples"),
                     Contains("[data.train]: samples takes 1073741824.0 GiB") && Contains("are left on"));

@@ -44,7 +44,7 @@ void put(int fd, std::string_view text) {
   REQUIRE(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
 }
 
-/// A terminal's place.
+/// A file in place of a terminal.
 struct Shown {
   std::string path;
   int fd = -1;
@@ -53,7 +53,7 @@ struct Shown {
   Shown(const Shown&) = delete;
 };
 
-/// Files of this process may not grow beyond so many bytes, until it is lifted.
+/// Limits the size of the files that this process writes, until lift() or the end of the object.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -75,20 +75,20 @@ class FileSizeLimit {
 
 }  // namespace
 
-TEST_CASE("the end of an output is kept in bounded memory, with lines as a terminal shows them at last") {
+TEST_CASE("OutputTail keeps the end in bounded memory, and overwritten lines in their last state") {
   OutputTail tail;
   for (int i = 0; i < 100'000; ++i) tail.add("line " + std::to_string(i) + "\n");
-  CHECK(tail.text().size() <= OutputTail::most_bytes);
+  CHECK(tail.text().size() <= OutputTail::max_bytes);
   CHECK_THAT(tail.text(), EndsWith("line 99998\nline 99999\n"));
   tail.add(std::string(1 << 20, 'x'));
-  CHECK(tail.text() == std::string(OutputTail::most_bytes, 'x'));
+  CHECK(tail.text() == std::string(OutputTail::max_bytes, 'x'));
   OutputTail bar;
   bar.add("start\r\n 10 %\r 20");
   bar.add(" %\r100 %\nend");
   CHECK(bar.text() == "start\n100 %\nend");
 }
 
-TEST_CASE("the last lines of a text are so many at most, and so many bytes") {
+TEST_CASE("last_lines limits the number of lines and of bytes") {
   CHECK(last_lines("a\nb\nc\n", 2, 100) == "b\nc");
   CHECK(last_lines("a\nb\nc", 9, 100) == "a\nb\nc");
   CHECK(last_lines("a\n\nc\n\n", 2, 100) == "\nc");
@@ -97,17 +97,17 @@ TEST_CASE("the last lines of a text are so many at most, and so many bytes") {
   CHECK(last_lines("0123456789", 2, 4) == "...6789");
 }
 
-TEST_CASE("lines stand whole behind their prefix, and a progress bar shows a state from time to time") {
+TEST_CASE("each line follows its prefix, and a progress bar is shown every few seconds") {
   std::vector<std::string> lines;
-  OutputLines output("[3] ", [&](std::string_view line) { lines.emplace_back(line); });
+  PrefixedLines output("[3] ", [&](std::string_view line) { lines.emplace_back(line); });
   output.add("a\nb", 10);
   output.add("c\r\n\nlong ", 10);
-  output.add(std::string(OutputLines::most_bytes, 'x') + "\n", 10);
+  output.add(std::string(PrefixedLines::max_bytes, 'x') + "\n", 10);
   CHECK(lines == std::vector<std::string>{"[3] a\n", "[3] bc\n", "[3] \n",
-                                          "[3] long " + std::string(OutputLines::most_bytes - 5, 'x') + "\n",
+                                          "[3] long " + std::string(PrefixedLines::max_bytes - 5, 'x') + "\n",
                                           "[3] xxxxx\n"});
   lines.clear();
-  output.add("\r 1 %\r 2 %", 20);  // the first is shown at once
+  output.add("\r 1 %\r 2 %", 20);  // the first state is shown at once
   output.add("\r 3 %", 21);
   output.add("\r 4 %\r 5 %", 26);
   output.add("\r99 %", 27);
@@ -115,16 +115,16 @@ TEST_CASE("lines stand whole behind their prefix, and a progress bar shows a sta
   CHECK(lines == std::vector<std::string>{"[3]  1 %\n", "[3]  3 %\n", "[3] 99 %\n"});
 }
 
-TEST_CASE("a log is appended to, with a line for each start, and storage that fails stops nobody") {
+TEST_CASE("a log is appended to with a title per start, and failing storage is no error") {
   const Scratch scratch;
   const auto path = scratch / "rank.log";
   {
-    OutputLog log(path);
+    OutputFile log(path);
     log.begin("attempt 1, rank 3 on n2, process 7");
     log.add("cut in the mid");
   }
   {
-    OutputLog log(path);
+    OutputFile log(path);
     log.begin("attempt 2, rank 3 on n2, process 8");
     log.add("end\n");
   }
@@ -136,22 +136,22 @@ TEST_CASE("a log is appended to, with a line for each start, and storage that fa
   CHECK(lines[1] == "cut in the mid");
   CHECK_THAT(lines[2], EndsWith("attempt 2, rank 3 on n2, process 8 ===="));
   CHECK(lines[3] == "end");
-  OutputLog full("/dev/full");
+  OutputFile full("/dev/full");
   full.begin("x");
   full.add("y");
-  OutputLog nowhere(scratch / "no/such/folder");
+  OutputFile nowhere(scratch / "no/such/folder");
   nowhere.begin("x");
   std::filesystem::create_symlink(path, std::string(scratch / "link"));
-  OutputLog link(scratch / "link");
+  OutputFile link(scratch / "link");
   link.add("through a link");
   CHECK_THAT(content_of(path), !Contains("through a link"));
 }
 
-TEST_CASE("a log that finds no room says later how much of the output it lacks, and its title is none of it") {
+TEST_CASE("a log without space later states the missing bytes, which exclude its title") {
   const Scratch scratch;
   const auto path = scratch / "rank.log";
   const FileSizeLimit limit(8);
-  OutputLog log(path);
+  OutputFile log(path);
   log.begin("attempt 1");
   log.add("lost");
   log.begin("attempt 2");
@@ -162,67 +162,67 @@ TEST_CASE("a log that finds no room says later how much of the output it lacks, 
   CHECK_THAT(text, Contains(" attempt 2 ====\n\n==== 12 bytes are missing here ====\n") && EndsWith("\nkept"));
 }
 
-TEST_CASE("a log whose place is not known yet holds back what it gets, and leads on to others") {
+TEST_CASE("a log holds its bytes until its path is known, and can switch to another file") {
   const Scratch scratch;
-  OutputLog log("");
+  OutputFile log("");
   log.hold();
   log.begin("not written");
   log.add("early ");
   CHECK_FALSE(log.is_full());
   log.add("words\n");
-  log.lead_to(scratch / "first.log", "attempt 1");
+  log.switch_to(scratch / "first.log", "attempt 1");
   log.add("late\n");
   CHECK_THAT(content_of(scratch / "first.log"),
              EndsWith("Z attempt 1 ====\nearly words\nlate\n") && !Contains("not written"));
-  log.lead_to(scratch / "second.log", "attempt 1");
+  log.switch_to(scratch / "second.log", "attempt 1");
   log.add("other\n");
   CHECK_THAT(content_of(scratch / "second.log"), EndsWith("Z attempt 1 ====\nother\n"));
   CHECK_THAT(content_of(scratch / "first.log"), EndsWith("late\n"));
-  OutputLog full("");
+  OutputFile full("");
   full.hold();
-  full.add(std::string(OutputLog::most_held_bytes, 'x'));
+  full.add(std::string(OutputFile::max_held_bytes, 'x'));
   CHECK(full.is_full());
-  full.lead_to(scratch / "third.log", "t");
+  full.switch_to(scratch / "third.log", "t");
   CHECK_FALSE(full.is_full());
 }
 
-TEST_CASE("a reader that may not hold back more waits until it knows the log") {
+TEST_CASE("a tee that holds its maximum stops reading until the log is known") {
   const Scratch scratch;
-  OutputPlan plan{.log = "", .holds_log = true, .terminal = OutputPlan::Terminal::nothing};
-  OutputReader reader(plan);
+  OutputTargets plan{.log = "", .holds_log = true, .terminal = OutputTargets::Terminal::nothing};
+  OutputTee reader(plan);
   const int end = reader.output_end();
-  reader.begin("", OutputReader::Writer::this_process);
+  reader.begin("", OutputTee::Writer::this_process);
   const std::string line(1023, 'y');
   std::thread writer([&] {
     for (int i = 0; i < 3000; ++i)
       if (write(end, (line + "\n").data(), 1024) != 1024) return;
   });
   while (!reader.is_full()) std::this_thread::yield();
-  reader.lead_to(scratch / "rank.log", "attempt 1");
+  reader.switch_file(scratch / "rank.log", "attempt 1");
   writer.join();
-  CHECK(reader.settle(10));
+  CHECK(reader.drain(10));
   const auto text = content_of(scratch / "rank.log");
   CHECK(std::count(text.begin(), text.end(), '\n') == 3001);
 }
 
-TEST_CASE("what is shown is chosen by rank") {
-  using Terminal = OutputPlan::Terminal;
-  CHECK(output_plan(ShownOutput::first_rank, "/run", 0).terminal == Terminal::bytes);
-  CHECK(output_plan(ShownOutput::first_rank, "/run", 3).terminal == Terminal::nothing);
-  CHECK(output_plan(ShownOutput::none, "/run", 0).terminal == Terminal::nothing);
-  const auto third = output_plan(ShownOutput::all_ranks, "/run", 3);
+TEST_CASE("the rank decides what the terminal shows") {
+  using Terminal = OutputTargets::Terminal;
+  CHECK(output_targets(ShownOutput::first_rank, "/run", 0).terminal == Terminal::bytes);
+  CHECK(output_targets(ShownOutput::first_rank, "/run", 3).terminal == Terminal::nothing);
+  CHECK(output_targets(ShownOutput::none, "/run", 0).terminal == Terminal::nothing);
+  const auto third = output_targets(ShownOutput::all_ranks, "/run", 3);
   CHECK((third.terminal == Terminal::lines && third.prefix == "[3] " && third.log == "/run/logs/rank-00003.log"));
 }
 
-TEST_CASE("an output is read whole, from one pipe in order, or from two to where each is shown") {
+TEST_CASE("a tee reads all output, from one pipe in order or from two to their own targets") {
   const Scratch scratch;
   const Shown out(scratch / "out");
   const Shown error(scratch / "error");
-  OutputPlan plan{.log = scratch / "log", .terminal = OutputPlan::Terminal::bytes, .out = out.fd, .error = error.fd};
+  OutputTargets plan{.log = scratch / "log", .terminal = OutputTargets::Terminal::bytes, .out = out.fd, .error = error.fd};
   {
-    OutputReader reader(plan);
+    OutputTee reader(plan);
     CHECK(reader.output_end() != reader.error_end());
-    reader.begin("x", OutputReader::Writer::this_process);
+    reader.begin("x", OutputTee::Writer::this_process);
     put(reader.output_end(), "to out\r");
     put(reader.error_end(), "to error\n");
     CHECK_THAT(reader.tail(), Contains("to error\n"));
@@ -232,11 +232,11 @@ TEST_CASE("an output is read whole, from one pipe in order, or from two to where
   CHECK(content_of(out.path) == "to out\r");
   CHECK_THAT(content_of(scratch / "log"), Contains("to out\r") && Contains("to error\n"));
   plan.error = out.fd;
-  OutputReader reader(plan);
+  OutputTee reader(plan);
   CHECK(reader.output_end() == reader.error_end());
 }
 
-TEST_CASE("lines of a rank that failed follow its error as a terminal can take them") {
+TEST_CASE("the last lines of a failed rank follow its error with control characters escaped") {
   std::string output = "first\n";
   for (int i = 0; i < 30; ++i) output += "line " + std::to_string(i) + "\n";
   const auto lines = printable_end(output + "\x1b[31mred");
@@ -248,7 +248,7 @@ TEST_CASE("lines of a rank that failed follow its error as a terminal can take t
 
 namespace {
 
-/// This process's standard streams lead into files meanwhile.
+/// Redirects the standard streams of this process to files while it lives.
 class StreamsInFiles {
  public:
   explicit StreamsInFiles(const Scratch& scratch)
@@ -272,7 +272,7 @@ class StreamsInFiles {
   std::array<int, 2> before_;
 };
 
-/// In every way.
+/// Prints by printf, std::cout, write() and std::cerr.
 void print_words() {
   std::printf("printf\n");
   std::cout << "cout\n" << std::flush;
@@ -282,43 +282,43 @@ void print_words() {
 
 }  // namespace
 
-TEST_CASE("while the streams lead to a file, all that is said goes to its end; then it goes where it went before") {
+TEST_CASE("RedirectedStreams appends all output to a file and then restores the streams") {
   const Scratch scratch;
   const StreamsInFiles streams(scratch);
   for (const auto* word : {"first\n", "second\n"}) {
-    OwnOutput::say(OwnOutput::Stream::error, "outside\n");
-    const StreamsInFile file(scratch / "log");
+    OutputCapture::write(OutputCapture::Stream::error, "outside\n");
+    const RedirectedStreams file(scratch / "log");
     print_words();
-    OwnOutput::say(OwnOutput::Stream::error, word);
+    OutputCapture::write(OutputCapture::Stream::error, word);
   }
   put(STDERR_FILENO, "outside\n");
   CHECK(content_of(scratch / "log") == "printf\ncout\nwrite\ncerr\nfirst\nprintf\ncout\nwrite\ncerr\nsecond\n");
   CHECK(content_of(scratch / "error") == "outside\noutside\noutside\n");
   CHECK(content_of(scratch / "out").empty());
-  CHECK_THROWS_WITH(StreamsInFile(scratch / "none/log"), Contains("none/log' cannot be opened: No such file"));
+  CHECK_THROWS_WITH(RedirectedStreams(scratch / "none/log"), Contains("none/log' cannot be opened: No such file"));
 }
 
-TEST_CASE("what this process prints is shown between the runtime's words and kept in the log, which these do not enter") {
-  using Stream = OwnOutput::Stream;
+TEST_CASE("captured output is shown in order with the runtime's messages, which the log excludes") {
+  using Stream = OutputCapture::Stream;
   const Scratch scratch;
   const StreamsInFiles streams(scratch);
-  for (const int attempt : {1, 2}) {  // the second keeps the numbers of the first
+  for (const int attempt : {1, 2}) {  // the second reuses the descriptors of the first
     const auto title = "attempt " + std::to_string(attempt);
     {
-      const OwnOutput output({.log = scratch / "log", .terminal = OutputPlan::Terminal::bytes}, title);
+      const OutputCapture output({.log = scratch / "log", .terminal = OutputTargets::Terminal::bytes}, title);
       CHECK(std::filesystem::exists(scratch / "log") == (attempt == 2));
       print_words();
-      OwnOutput::say(Stream::output, "the runtime\n");
-      OwnOutput::say(Stream::error, "an error\n");
+      OutputCapture::write(Stream::output, "the runtime\n");
+      OutputCapture::write(Stream::error, "an error\n");
       std::printf("the end");
-      OwnOutput::flush();
-      CHECK(OwnOutput::last().lines.ends_with("\nthe end"));
-      CHECK(OwnOutput::last().is_shown);
+      OutputCapture::flush();
+      CHECK(OutputCapture::last().lines.ends_with("\nthe end"));
+      CHECK(OutputCapture::last().is_shown);
       std::array<char, 64> room{};
-      CHECK(OwnOutput::last_in_handler(room).lines.ends_with("\nthe end"));
+      CHECK(OutputCapture::last_in_handler(room).lines.ends_with("\nthe end"));
     }
-    CHECK(OwnOutput::last().lines.empty());
-    CHECK(OwnOutput::last_in_handler({}).lines.empty());
+    CHECK(OutputCapture::last().lines.empty());
+    CHECK(OutputCapture::last_in_handler({}).lines.empty());
     print_words();
     std::fflush(stdout);
     CHECK(content_of(streams.out.path) == "printf\ncout\nwrite\nthe runtime\nthe endprintf\ncout\nwrite\n");
@@ -326,7 +326,7 @@ TEST_CASE("what this process prints is shown between the runtime's words and kep
     for (const auto& path : {streams.out.path, streams.error.path}) std::filesystem::resize_file(path, 0);
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) lseek(fd, 0, SEEK_SET);
     auto log = content_of(scratch / "log");
-    const auto of_errors = log.rfind("cerr\n");  // between any two lines: it comes by another pipe
+    const auto of_errors = log.rfind("cerr\n");  // at any position: it comes by another pipe
     REQUIRE(of_errors != std::string::npos);
     log.erase(of_errors, std::strlen("cerr\n"));
     CHECK_THAT(log, Contains(title) && Contains("printf\ncout\nwrite\n") && EndsWith("the end"));
@@ -334,17 +334,17 @@ TEST_CASE("what this process prints is shown between the runtime's words and kep
   }
 }
 
-TEST_CASE("a line that this process prints is in the log at once, and nothing is shown if the rank is hidden") {
+TEST_CASE("a printed line is in the log at once, and a hidden rank shows nothing") {
   const Scratch scratch;
   const StreamsInFiles streams(scratch);
   {
-    const OwnOutput output({.log = scratch / "log"}, "x");
-    std::printf("a line\n");  // nobody flushes
+    const OutputCapture output({.log = scratch / "log"}, "x");
+    std::printf("a line\n");  // without a flush
     std::cerr << "\x1b[31mred\n";
-    CHECK_FALSE(OwnOutput::last().is_shown);
+    CHECK_FALSE(OutputCapture::last().is_shown);
     std::array<char, 64> room{};
-    CHECK(OwnOutput::last_in_handler(room).lines == "a line\n?[31mred");
-    OwnOutput::give_back_at_exit();
+    CHECK(OutputCapture::last_in_handler(room).lines == "a line\n?[31mred");
+    OutputCapture::restore_at_exit();
     std::printf("of whoever ends the process\n");
   }
   CHECK_THAT(content_of(scratch / "log"), EndsWith(" x ====\na line\n\x1b[31mred\n"));
@@ -352,14 +352,14 @@ TEST_CASE("a line that this process prints is in the log at once, and nothing is
   CHECK(content_of(streams.error.path).empty());
 }
 
-TEST_CASE("a forked child prints to where this process does, and waits for nobody when it says something") {
+TEST_CASE("a forked child prints to the same log, and its messages do not wait") {
   const Scratch scratch;
   const StreamsInFiles streams(scratch);
   {
-    const OwnOutput output({.log = scratch / "log"}, "x");
+    const OutputCapture output({.log = scratch / "log"}, "x");
     if (const auto child = fork(); child == 0) {
       put(STDOUT_FILENO, "of a child\n");
-      OwnOutput::say(OwnOutput::Stream::error, "said by a child\n");
+      OutputCapture::write(OutputCapture::Stream::error, "said by a child\n");
       _exit(0);
     } else {
       waitpid(child, nullptr, 0);
@@ -369,11 +369,11 @@ TEST_CASE("a forked child prints to where this process does, and waits for nobod
   CHECK(content_of(streams.error.path) == "said by a child\n");
 }
 
-TEST_CASE("who still has the other end of the pipe holds nobody up") {
+TEST_CASE("an open write end in another process does not block the destructor of a tee") {
   const Scratch scratch;
   int kept = -1;
   {
-    OutputReader reader({.log = scratch / "log"});
+    OutputTee reader({.log = scratch / "log"});
     kept = dup(reader.output_end());
     put(kept, "before");
     reader.begin("x");
@@ -382,13 +382,13 @@ TEST_CASE("who still has the other end of the pipe holds nobody up") {
   close(kept);
 }
 
-TEST_CASE("a terminal that nobody reads holds nobody up at the end") {
+TEST_CASE("a terminal without a reader does not block the destructor of a tee") {
   const Scratch scratch;
   std::array<int, 2> terminal{};
   REQUIRE(pipe(terminal.data()) == 0);
   {
-    OutputReader reader(
-        {.log = scratch / "log", .terminal = OutputPlan::Terminal::bytes, .out = terminal[1], .error = terminal[1]});
+    OutputTee reader(
+        {.log = scratch / "log", .terminal = OutputTargets::Terminal::bytes, .out = terminal[1], .error = terminal[1]});
     const int end = dup(reader.output_end());
     reader.begin("x");
     put(end, std::string(60'000, 'x'));

@@ -17,7 +17,7 @@ std::string expanded(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a variable in braces is replaced in a path, and two dollar signs are one") {
+TEST_CASE("a variable in braces is replaced in a path, and $$ becomes $") {
   CHECK(expanded("${SCRATCH}/runs") == "/scratch/u/runs");
   CHECK(expanded("@${SCRATCH}/a.txt, b/${SCRATCH}") == "@/scratch/u/a.txt, b//scratch/u");
   CHECK(expanded("a$$b/$1 $") == "a$b/$1 $");
@@ -25,7 +25,7 @@ TEST_CASE("a variable in braces is replaced in a path, and two dollar signs are 
   CHECK(expanded("") == "");
 }
 
-TEST_CASE("the text that is written for a path expands to that path") {
+TEST_CASE("expanding the text of written_path gives the path") {
   for (const std::string path : {"/a$b/${SCRATCH}/$$", "/plain", "/$", "${"}) CHECK(expanded(written_path(path)) == path);
   CHECK(expanded(written_path(expanded("${ODD}"))) == "/a$b");
 }
@@ -39,7 +39,7 @@ TEST_CASE("an unset or empty variable is an error that names key, file, line and
     CHECK_THROWS_WITH(expanded(text), Contains("must be followed by the name"));
 }
 
-TEST_CASE("forms of a shell are errors that show the right form") {
+TEST_CASE("shell forms are errors that show the valid form") {
   CHECK_THROWS_WITH(expanded("$SCRATCH/runs"), Contains("Write '${SCRATCH}/runs'"));
   CHECK_THROWS_WITH(expanded("/x/$SCRATCH_2/$HOME"), Contains("Write '/x/${SCRATCH_2}/$HOME'"));
   CHECK_THROWS_WITH(expanded("~/runs"), Contains("Write '${HOME}/runs'"));

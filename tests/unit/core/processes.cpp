@@ -12,7 +12,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("a process that ends while one looks at it is gone, and no error") {
+TEST_CASE("a process that ends during a query is reported as gone") {
   std::atomic<pid_t> newest = getpid();
   std::atomic<bool> is_over = false;
   std::thread parent([&] {

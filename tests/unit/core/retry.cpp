@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A limits whose clock is moved by its pauses alone.
+/// Limits with a clock that only their pauses advance.
 struct Clock {
   double now_s = 0;
   std::vector<double> pauses;
@@ -20,7 +20,7 @@ struct Clock {
     RetryLimits limits;
     limits.limit_s = limit_s;
     limits.first_pause_s = 1;
-    limits.longest_pause_s = 4;
+    limits.max_pause_s = 4;
     limits.now = [this] { return now_s; };
     limits.pause = [this](double seconds) {
       pauses.push_back(seconds);
@@ -35,7 +35,7 @@ bool always(const std::exception&) { return true; }
 
 }  // namespace
 
-TEST_CASE("work that goes well at once is done once, and nothing is said") {
+TEST_CASE("successful work is called once without notification") {
   Clock clock;
   int calls = 0;
   retry(
@@ -44,7 +44,7 @@ TEST_CASE("work that goes well at once is done once, and nothing is said") {
   CHECK(clock.said.empty());
 }
 
-TEST_CASE("work that fails for a while is done again with growing pauses, and both ends of the wait are said once") {
+TEST_CASE("work with temporary errors is retried with growing pauses and two notifications") {
   Clock clock;
   int calls = 0;
   const auto work = [&] {
@@ -58,7 +58,7 @@ TEST_CASE("work that fails for a while is done again with growing pauses, and bo
   CHECK(clock.said.back() == "storage answers again, after 15.0 s");
 }
 
-TEST_CASE("the limits ends at its limit, with a last try, and the last error goes on") {
+TEST_CASE("the last try is at the limit, and its error is thrown") {
   Clock clock;
   int calls = 0;
   const auto work = [&] { throw std::runtime_error(std::to_string(++calls)); };
@@ -68,7 +68,7 @@ TEST_CASE("the limits ends at its limit, with a last try, and the last error goe
   CHECK(clock.said.size() == 1);
 }
 
-TEST_CASE("without limits, or for what does not pass, there is one try") {
+TEST_CASE("without a limit, or with a permanent error, there is one try") {
   Clock clock;
   int calls = 0;
   const auto work = [&] {

@@ -38,7 +38,7 @@ TEST_CASE("a full file system lacks space if it has inodes, counts none, or has 
              Contains("a part of the file system is full"));
 }
 
-TEST_CASE("a quota that is used up is named with its holder and its figures") {
+TEST_CASE("an exhausted quota is named with its holder, usage and limit") {
   const Quota user{.holder = "user", .used_bytes = gibibyte, .max_bytes = 10 * gibibyte, .used_files = 9, .max_files = 100};
   auto group = user;
   group.holder = "group";
@@ -48,7 +48,7 @@ TEST_CASE("a quota that is used up is named with its holder and its figures") {
   CHECK_THAT(files.text, Contains("group quota of the number of files") && Contains("100 of 100 files"));
 
   group.used_files = 1;
-  group.used_bytes = 9 * gibibyte;  // a write of more than the last GiB was refused
+  group.used_bytes = 9 * gibibyte;  // a write larger than the last GiB failed
   const auto bytes = shortage_from(EDQUOT, std::nullopt, std::vector{user, group});
   CHECK(bytes.shortage == Shortage::quota_bytes);
   CHECK_THAT(bytes.text, Contains("group quota of space") && Contains("9.0 GiB of 10.0 GiB"));
@@ -58,14 +58,14 @@ TEST_CASE("a quota that is used up is named with its holder and its figures") {
   CHECK_THAT(unknown.text, Contains("space") && Contains("number of files"));
 }
 
-TEST_CASE("other errors are no shortage") {
+TEST_CASE("other error numbers are no shortage") {
   for (const int number : {EIO, EACCES, 0}) {
     CHECK(shortage_from(number, StorageRoom{}, {}).shortage == Shortage::none);
     CHECK(shortage_from(number, StorageRoom{}, {}).text.empty());
   }
 }
 
-TEST_CASE("the line of lfs quota is read: figures, marks, expired grace times, and lines that are none") {
+TEST_CASE("parse_lfs_quota reads numbers, marks and expired grace times, and rejects other lines") {
   const auto over = parse_lfs_quota(" /mnt/lustre   8192*  4096  8192  6d23h  10 0 0 -\n", "user");
   REQUIRE(over);
   CHECK(over->used_bytes == 8192 * 1024);
@@ -82,7 +82,7 @@ TEST_CASE("the line of lfs quota is read: figures, marks, expired grace times, a
     CHECK_FALSE(parse_lfs_quota(text, "user"));
 }
 
-TEST_CASE("room is that of the nearest folder that exists, and quotas of a file system without them are none") {
+TEST_CASE("free capacity is that of the nearest existing folder, and a file system without quotas has none") {
   Scratch at;
   CHECK(existing_part(at / "a/b/c") == at.path());
   CHECK(existing_part("/no such folder/a") == "/");
@@ -96,7 +96,7 @@ TEST_CASE("room is that of the nearest folder that exists, and quotas of a file 
   CHECK(reason_with_shortage("/proc/x", EIO) == "Input/output error");
 }
 
-TEST_CASE("a number of bytes is written in the largest unit below it") {
+TEST_CASE("byte_size uses the largest unit that is not above the number") {
   CHECK(byte_size(0) == "0 B");
   CHECK(byte_size(1023) == "1023 B");
   CHECK(byte_size(1536) == "1.5 KiB");

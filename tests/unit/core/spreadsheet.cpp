@@ -6,7 +6,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("a cell that a spreadsheet would run gets an apostrophe, and no other does") {
+TEST_CASE("only a cell that a spreadsheet would execute gets an apostrophe") {
   for (const std::string formula :
        {"=1+1", "=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "-", "--1"})
     CHECK(guarded_cell(formula) == "'" + formula);
@@ -14,7 +14,7 @@ TEST_CASE("a cell that a spreadsheet would run gets an apostrophe, and no other 
     CHECK(guarded_cell(text) == text);
 }
 
-TEST_CASE("what was guarded comes back as it was") {
+TEST_CASE("unguarded_cell returns the original text") {
   for (const std::string text : {"", "a", "=1", "'=1", "''=1", "-1", "'-1", "''-1", "'a", "+", "'", "''", "@'"}) {
     INFO(text);
     CHECK(unguarded_cell(guarded_cell(text)) == text);

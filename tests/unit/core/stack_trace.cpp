@@ -20,10 +20,10 @@ namespace {
 
 pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-/// File-local, as many train functions are: the loader does not know its name.
+/// A file-local function, as many train functions are. The loader does not know its name.
 [[gnu::noinline]] StackFrames a_function_of_this_file_alone() {
   auto frames = stack_here();
-  asm volatile("nop" ::: "memory");  // no tail call, and not the same code as another function's
+  asm volatile("nop" ::: "memory");  // prevents a tail call, and merging with an identical function
   return frames;
 }
 
@@ -43,7 +43,7 @@ bool end_waiting = false;
   asm volatile("" ::: "memory");
 }
 
-/// The stack of a thread that runs `work`, once it is known to be in it.
+/// Returns the stack of a thread that runs `work`, as soon as it has entered it.
 std::string stack_of_a_thread_in(void (*work)(), const std::string& function) {
   std::atomic<pid_t> id = 0;
   std::string text;
@@ -71,48 +71,48 @@ extern "C" [[gnu::noinline]] StackFrames an_extern_function() {
   return frames;
 }
 
-TEST_CASE("a stack names the functions that it came through, those of one file too") {
+TEST_CASE("a stack names its functions, including file-local ones") {
   CHECK_THAT(describe(an_extern_function()), Contains("#0 an_extern_function+0x"));
   CHECK_THAT(describe(a_function_of_this_file_alone()), Contains("a_function_of_this_file_alone()+0x"));
 }
 
-TEST_CASE("an address that is no code has no symbol") {
+TEST_CASE("an address outside code has no symbol") {
   Symbol symbol;
   find_symbol(nullptr, symbol);
   CHECK(symbol.name[0] == '\0');
   CHECK(symbol.file == nullptr);
 }
 
-TEST_CASE("another thread's stack is seen while it computes and while it sleeps on a lock") {
+TEST_CASE("stack_of works while the thread computes and while it waits for a lock") {
   CHECK_THAT(stack_of_a_thread_in(compute_until_released, "compute_until_released"), Contains("compute_until_released"));
   CHECK_THAT(stack_of_a_thread_in(sleep_on_a_lock_until_released, "sleep_on_a_lock_until_released"),
              Contains("sleep_on_a_lock_until_released"));
 }
 
-TEST_CASE("a thread that is gone has no stack, and the one after it has") {
+TEST_CASE("an ended thread has no stack, and the next request works") {
   pid_t id = 0;
   std::thread([&] { id = this_thread(); }).join();
   CHECK(stack_of(id, 0.01).count == 0);
   CHECK_THAT(stack_of_a_thread_in(compute_until_released, "compute_until_released"), Contains("compute_until_released"));
 }
 
-TEST_CASE("a wait is told only while it lasts") {
-  auto& note = WaitNote::of_this_thread();
+TEST_CASE("a wait is reported only while it lasts") {
+  auto& note = WaitReason::of_this_thread();
   {
-    Waiting waiting;
+    ReportedWait waiting;
     CHECK(note.text().empty());
-    waiting.say("barrier at step 3");
+    waiting.report("barrier at step 3");
     CHECK(note.text() == "barrier at step 3");
   }
   CHECK(note.text().empty());
 }
 
-TEST_CASE("what is under way on a device is told where the thread itself waits for nothing") {
-  auto& note = WaitNote::of_this_thread();
+TEST_CASE("work on a device is reported if the thread itself does not wait") {
+  auto& note = WaitReason::of_this_thread();
   note.set_on_device("all_reduce on the GPU");
   {
-    Waiting waiting;
-    waiting.say("barrier");
+    ReportedWait waiting;
+    waiting.report("barrier");
     CHECK(note.text() == "barrier");
   }
   CHECK(note.text() == "all_reduce on the GPU");

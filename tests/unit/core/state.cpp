@@ -9,7 +9,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("a State refuses names that no file layout can hold") {
+TEST_CASE("a State rejects names that no file layout can store") {
   std::vector<float> data(4);
   for (const auto* bad : {"", "/a", "a/", "a//b", "..", "a/../b", "./a"}) {
     State state;
@@ -17,7 +17,7 @@ TEST_CASE("a State refuses names that no file layout can hold") {
   }
 }
 
-TEST_CASE("a State refuses a name twice, and a name inside another") {
+TEST_CASE("a State rejects a duplicate name and a name inside another") {
   std::vector<float> data(4);
   double value = 0;
   State state;
@@ -29,7 +29,7 @@ TEST_CASE("a State refuses a name twice, and a name inside another") {
   CHECK_NOTHROW(state.tensor("model/ww", data));
 }
 
-TEST_CASE("a slab must lie inside its tensor") {
+TEST_CASE("a slab must be inside its tensor") {
   std::vector<float> data(6);
   State state;
   auto& entry = state.tensor("w", TensorView{data.data(), DType::f32, {2, 3}});
@@ -40,7 +40,7 @@ TEST_CASE("a slab must lie inside its tensor") {
   CHECK(entry.offset == Shape{2, 0});
 }
 
-TEST_CASE("a State refuses tensors that no checkpoint can hold, by name, when they are put into it") {
+TEST_CASE("a State rejects tensors that no checkpoint can store, and names them") {
   float one = 0;
   const auto view = [&](Shape shape) { return TensorView{&one, DType::f32, std::move(shape)}; };
   const auto refusal = [](const std::function<void(State&)>& put) -> std::string {
@@ -82,14 +82,14 @@ TEST_CASE("random numbers are Philox4x32-10 and depend on key and stream only") 
   CHECK(first != other.next_u64());
 }
 
-TEST_CASE("below() stays below and reaches every number") {
+TEST_CASE("below() returns every number below its bound and no other") {
   Random random(3, 0);
   std::array<int, 5> seen{};
   for (int i = 0; i < 5000; ++i) ++seen.at(random.below(5));
   for (const int count : seen) CHECK(count > 800);
 }
 
-TEST_CASE("mix_seed tells its arguments apart") {
+TEST_CASE("mix_seed depends on the order of its arguments") {
   CHECK(mix_seed(1, 2, 3, 4) == mix_seed(1, 2, 3, 4));
   CHECK(mix_seed(1, 2, 3, 4) != mix_seed(1, 3, 2, 4));
   CHECK(mix_seed(1, 2, 3, 4) != mix_seed(1, 2, 4, 3));

@@ -4,7 +4,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("the hash of a name is FNV-1a and stays it") {
+TEST_CASE("stable_hash is FNV-1a") {
   CHECK(stable_hash("") == 0xcbf29ce484222325);
   CHECK(stable_hash("a") == 0xaf63dc4c8601ec8c);
   CHECK(stable_hash("foobar") == 0x85944171f73967e8);
@@ -18,7 +18,7 @@ TEST_CASE("seconds are shown as hours, minutes and seconds") {
   CHECK(clock_text(-1) == "0:00:00");
 }
 
-TEST_CASE("the lines of a text can be shown: control characters and what is no UTF-8 are escaped") {
+TEST_CASE("printable_lines escapes control characters and invalid UTF-8") {
   using Lines = std::vector<std::string>;
   CHECK(printable_lines("one") == Lines{"one"});
   CHECK(printable_lines("") == Lines{""});
@@ -30,24 +30,24 @@ TEST_CASE("the lines of a text can be shown: control characters and what is no U
   CHECK(printable_lines(std::string_view("a\0b", 3)) == Lines{R"(a\x00b)"});
 }
 
-TEST_CASE("one of a thing has no s") {
+TEST_CASE("counted uses the singular for one") {
   CHECK(counted(0, "step") == "0 steps");
   CHECK(counted(1, "step") == "1 step");
   CHECK(counted(2, "step") == "2 steps");
 }
 
-TEST_CASE("a short text is quoted as it is") {
+TEST_CASE("excerpt returns a short text unchanged") {
   CHECK(excerpt("") == "");
   CHECK(excerpt("abc", 3) == "abc");
   CHECK(excerpt(std::string(300, 'x')).size() == 300);
 }
 
-TEST_CASE("of a long text the beginning is quoted, with its length") {
+TEST_CASE("excerpt returns the beginning of a long text with its length") {
   CHECK(excerpt("abcdef", 3) == "abc... (6 bytes)");
   CHECK(excerpt(std::string(1'000'000, 'x')).size() < 330);
 }
 
-TEST_CASE("a character of several bytes is quoted whole or not at all") {
+TEST_CASE("excerpt does not split a character") {
   CHECK(excerpt("ab\u00e9cd", 3) == "ab... (6 bytes)");
   CHECK(excerpt("\xbf\xbf\xbf\xbf", 2) == "... (4 bytes)");
 }

@@ -7,13 +7,13 @@
 
 using trainrt::Timeout;
 
-TEST_CASE("a timeout acts once its time is over, in a thread of its own") {
+TEST_CASE("a timeout acts after its time, in a thread of its own") {
   std::promise<std::thread::id> acted;
   const Timeout timeout(0.01, [&] { acted.set_value(std::this_thread::get_id()); });  // a second call would throw
   CHECK(acted.get_future().get() != std::this_thread::get_id());
 }
 
-TEST_CASE("a timeout that is given up before its time does nothing, and holds nobody up") {
+TEST_CASE("a timeout destroyed before its time does nothing and does not block") {
   std::atomic<bool> acted = false;
   {
     const Timeout timeout(1000, [&] { acted = true; });

@@ -4,7 +4,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("hmac_sha256 gives the codes of RFC 4231") {
+TEST_CASE("hmac_sha256 returns the codes of RFC 4231") {
   CHECK(hmac_sha256("Jefe", "what do ya want for nothing?") ==
         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   CHECK(hmac_sha256(std::string(20, '\x0b'), "Hi There") ==

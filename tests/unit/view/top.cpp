@@ -77,7 +77,7 @@ TEST_CASE("a picture is never wider or higher than its canvas, whatever the name
       INFO(ranks << " ranks, " << canvas.columns << "x" << canvas.rows);
       CHECK(lines.size() <= canvas.rows);
       for (const auto& line : lines) {
-        CHECK(columns_of(line) <= canvas.columns);
+        CHECK(display_width(line) <= canvas.columns);
         CHECK(line.find('\x1b') == std::string::npos);
       }
     }

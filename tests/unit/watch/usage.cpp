@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/host.hpp"
+#include "core/process/processes.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 #include "watch/energy.hpp"

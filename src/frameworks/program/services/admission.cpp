@@ -24,7 +24,7 @@ std::int32_t number_at(std::string_view bytes, std::size_t at) {
 
 /// The "task_id" of an object; "" if there is none.
 std::string task_in(std::string_view json) {
-  if (is_nested_deeper(json, deepest_json)) return {};
+  if (is_nested_deeper(json, max_json_depth)) return {};
   const auto object = nlohmann::json::parse(json, nullptr, false);
   if (!object.is_object()) return {};
   const auto task = object.find("task_id");

@@ -59,7 +59,7 @@ void write_to(const Peer& peer, const std::string& bytes) {
 }
 
 TrackerJson json_from(const std::string& text) {
-  if (is_nested_deeper(text, deepest_json)) throw Error("no worker of XGBoost");
+  if (is_nested_deeper(text, max_json_depth)) throw Error("no worker of XGBoost");
   return TrackerJson::parse(text);
 }
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "core/first_rank.hpp"
 #include "core/host.hpp"
+#include "core/rank_zero.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "frameworks/program/stage/passage.hpp"
@@ -64,7 +64,7 @@ struct Stage::Card {
 
 Stage::Plan Stage::plan(const StageOptions& options) const {
   PlanJson text = PlanJson::object();
-  FirstRank(ctx_.world_rank()).does([&] {
+  RankZero(ctx_.world_rank()).run([&] {
     const auto source = std::filesystem::absolute(options.source).lexically_normal().string();
     try {
       text = {{"source", source}, {"format", std::string(format_of(source).name)}, {"mistake", ""}};
@@ -99,7 +99,7 @@ bool Stage::is_there(const Plan& plan, const std::vector<Card>& cards) const {
   for (const auto& card : cards)
     if (card.unpacks && (card.identity.empty() || card.identity != cards.front().identity)) return false;
   std::string now;
-  FirstRank(ctx_.world_rank()).does([&] {
+  RankZero(ctx_.world_rank()).run([&] {
     try {
       now = find_plugin(format_table(), plan.format, "format").identity(plan.source);
     } catch (const Error&) {  // reading it says why
@@ -117,7 +117,7 @@ void Stage::unpack(const Plan& plan, const StageOptions& options) {
     part.folder = folder_->new_part();
     part.before = [folder = folder_] { folder->remove_abandoned(); };
   }
-  FirstRank(ctx_.world_rank()).does([&] { part.reads = true; });
+  RankZero(ctx_.world_rank()).run([&] { part.reads = true; });
   Passed passed;
   try {
     passed = Passage(ctx_, find_plugin(format_table(), plan.format, "format"), plan.source, part, options.timeout_s).run();
@@ -134,7 +134,7 @@ void Stage::unpack(const Plan& plan, const StageOptions& options) {
   for (const auto& other : ctx_.communicator().all_gather(std::string_view(mistake)))
     if (!other.empty()) throw Error(other);
   nodes = ctx_.communicator().all_reduced(nodes, Op::sum);
-  FirstRank(ctx_.world_rank()).does([&] {
+  RankZero(ctx_.world_rank()).run([&] {
     const auto left_out =
         passed.size.left_out == 0 ? std::string() : fmt::format(", without {} devices and pipes", passed.size.left_out);
     ctx_.log(fmt::format("staged {}: {}, {} files on {} in {:.1f} s{}", plan.source, size_text(passed.size.bytes),

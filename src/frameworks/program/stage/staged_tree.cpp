@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
+#include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
-#include "frameworks/program/child.hpp"
 #include "frameworks/program/script.hpp"
 
 namespace trainrt::program::stage {

@@ -17,7 +17,7 @@
 #include "core/module_folders.hpp"
 #include "core/output/log.hpp"
 #include "core/process/child_environment.hpp"
-#include "core/process/line_program.hpp"
+#include "core/process/piped_program.hpp"
 #include "core/text/text.hpp"
 #include "io/hdf5/h5.hpp"
 #include "io/objects/object_pages.hpp"
@@ -30,7 +30,7 @@ constexpr double limit_s = 600;  // of a storage that does not answer; a file th
 
 /// Under h5_lock().
 struct Examiner {
-  std::unique_ptr<LineProgram> program;
+  std::unique_ptr<PipedProgram> program;
   int examinations = 0;
   std::set<std::string> sound;  ///< identities of files
 };
@@ -80,7 +80,7 @@ void judge(const std::string& path, int exit_code) {
 std::string bytes_of(const void* what, std::size_t count) { return {static_cast<const char*>(what), count}; }
 
 /// Sends the bytes of the object that the program asks for, once `heard` holds all of its question.
-void answer(LineProgram& program, ObjectPages& object, std::string& heard) {
+void answer(PipedProgram& program, ObjectPages& object, std::string& heard) {
   H5Wanted wanted;
   if (heard.size() < sizeof wanted) return;
   std::memcpy(&wanted, heard.data(), sizeof wanted);
@@ -92,7 +92,7 @@ void answer(LineProgram& program, ObjectPages& object, std::string& heard) {
 }
 
 /// Returns once the program has examined the file; else how it ended.
-std::optional<int> ending(LineProgram& program, const std::string& path, ObjectPages* object) {
+std::optional<int> ending(PipedProgram& program, const std::string& path, ObjectPages* object) {
   const H5Examined file{path.size(), object != nullptr ? object->size() : 0};
   program.send(bytes_of(&file, sizeof file) + path);
   std::string heard;
@@ -115,7 +115,7 @@ bool is_running() {
     warn_once("the program h5_examiner is not in a folder of trainrt's modules");
   else
     try {
-      program = std::make_unique<LineProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
+      program = std::make_unique<PipedProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
     } catch (const Error& error) {
       warn_once(error.what());
     }

@@ -9,7 +9,7 @@
 
 #include "core/host.hpp"
 #include "core/process/child_process.hpp"
-#include "frameworks/program/child.hpp"
+#include "core/process/spawn.hpp"
 #include "frameworks/program/stage/archives.hpp"
 
 namespace trainrt::program::stage::plugins {

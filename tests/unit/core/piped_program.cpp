@@ -1,5 +1,5 @@
-// A program that is fed and heard while it runs, without waiting for it.
-#include "core/process/line_program.hpp"
+// Tests of PipedProgram: sending to and reading from a running program.
+#include "core/process/piped_program.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -14,23 +14,23 @@ namespace {
 
 const Variables variables = {{"PATH", "/usr/bin:/bin"}, {"GREETING", "hello"}};
 
-/// Exchanges until it has ended, for ten seconds at most.
-LineProgram::Heard all_of(LineProgram& program) {
-  LineProgram::Heard all;
-  for (int looks = 0; looks < 1000; ++looks) {
+/// Returns all output of the program, which must end within ten seconds.
+PipedProgram::Received all_of(PipedProgram& program) {
+  PipedProgram::Received all;
+  for (int tries = 0; tries < 1000; ++tries) {
     const auto heard = program.exchange(std::chrono::milliseconds(10), -1);
     all.output += heard.output;
     all.errors += heard.errors;
     if (program.exit_code() && heard.output.empty() && heard.errors.empty()) return all;
   }
-  FAIL("it does not end");
+  FAIL("the program does not end");
   return all;
 }
 
 }  // namespace
 
-TEST_CASE("a program gets what is sent, and both its streams are heard") {
-  LineProgram program("cat; echo \"$GREETING\" >&2; exit 7", variables);
+TEST_CASE("a piped program receives its input, and both its streams are read") {
+  PipedProgram program("cat; echo \"$GREETING\" >&2; exit 7", variables);
   program.send("one\n");
   program.send("two\n");
   program.end_input();
@@ -40,8 +40,8 @@ TEST_CASE("a program gets what is sent, and both its streams are heard") {
   CHECK(program.exit_code() == 7);
 }
 
-TEST_CASE("a program that reads nothing costs no wait, and what it has not read is known") {
-  LineProgram program("sleep 60", variables);
+TEST_CASE("sending to a program that reads nothing does not block, and unread() counts the bytes") {
+  PipedProgram program("sleep 60", variables);
   const std::string much(std::size_t{1} << 20, 'x');
   program.send(much);
   const auto began = std::chrono::steady_clock::now();
@@ -51,33 +51,33 @@ TEST_CASE("a program that reads nothing costs no wait, and what it has not read 
   CHECK(!program.exit_code());
 }
 
-TEST_CASE("a program that has closed its input while much is unsent does no harm") {
-  LineProgram program("exec 0<&-; sleep 0.2; exit 3", variables);
+TEST_CASE("a program may close its input while bytes are unsent") {
+  PipedProgram program("exec 0<&-; sleep 0.2; exit 3", variables);
   program.send(std::string(std::size_t{1} << 20, 'x'));
   all_of(program);
   CHECK(program.exit_code() == 3);
 }
 
-TEST_CASE("a signal that ends it is told as a shell does, and what it has started ends with it") {
-  LineProgram killed("kill -9 $$", variables);
+TEST_CASE("the exit code of a killed program is 128 plus the signal, and its children are killed") {
+  PipedProgram killed("kill -9 $$", variables);
   all_of(killed);
   CHECK(killed.exit_code() == 128 + 9);
   int child = 0;
   {
-    LineProgram parent("sleep 60 & echo $!; wait", variables);
-    std::string said;
-    for (int looks = 0; looks < 500 && said.find('\n') == std::string::npos; ++looks)
-      said += parent.exchange(std::chrono::milliseconds(10), -1).output;
-    child = std::stoi(said);
+    PipedProgram parent("sleep 60 & echo $!; wait", variables);
+    std::string output;
+    for (int tries = 0; tries < 500 && output.find('\n') == std::string::npos; ++tries)
+      output += parent.exchange(std::chrono::milliseconds(10), -1).output;
+    child = std::stoi(output);
     REQUIRE(kill(child, 0) == 0);
   }
-  const auto is_there = [&] {  // a zombie is not
+  const auto is_running = [&] {  // false for a zombie
     const auto path = "/proc/" + std::to_string(child) + "/cmdline";
     FILE* file = fopen(path.c_str(), "r");
     const bool lives = file != nullptr && fgetc(file) != EOF;
     if (file != nullptr) fclose(file);
     return lives;
   };
-  for (int looks = 0; looks < 500 && is_there(); ++looks) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  CHECK_FALSE(is_there());
+  for (int tries = 0; tries < 500 && is_running(); ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK_FALSE(is_running());
 }

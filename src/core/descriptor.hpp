@@ -1,0 +1,32 @@
+#pragma once
+#include <utility>
+
+#include <unistd.h>
+
+namespace trainrt {
+
+/// Owns a file descriptor and closes it. -1 stands for no descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  /// Returns the descriptor, which the caller then owns.
+  int release() { return std::exchange(number_, -1); }
+  /// Closes the descriptor.
+  void reset() {
+    if (number_ >= 0) close(release());
+  }
+
+ private:
+  int number_;
+};
+
+}  // namespace trainrt

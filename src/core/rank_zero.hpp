@@ -1,0 +1,21 @@
+#pragma once
+#include <utility>
+
+namespace trainrt {
+
+/// Runs work on rank 0 only. The rank is compared once, when the object is made, so that no other code compares it.
+class RankZero {
+ public:
+  explicit RankZero(int rank) : is_here_(rank == 0) {}
+
+  /// Calls `work` on rank 0; does nothing on the other ranks.
+  template <class Work>
+  void run(Work&& work) const {
+    if (is_here_) std::forward<Work>(work)();
+  }
+
+ private:
+  bool is_here_;
+};
+
+}  // namespace trainrt

@@ -1,0 +1,17 @@
+#pragma once
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace trainrt {
+
+/// Returns the number that all of `text` consists of (std::from_chars); nullopt for any other text. Pure function.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  return result.ec == std::errc() && result.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace trainrt
