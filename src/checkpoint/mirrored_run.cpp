@@ -12,8 +12,8 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
@@ -24,7 +24,7 @@ constexpr std::size_t brought_at_once = 32 << 20;
 constexpr std::uint64_t longest_record = 64 << 20;
 
 io::Descriptor opened(const std::string& path) {
-  const int file = io::open_retrying(path, O_RDONLY);
+  const int file = open_guarded(path, O_RDONLY);
   if (file < 0) io::fail("open", path, errno);
   return io::Descriptor(file);
 }
@@ -139,7 +139,7 @@ std::vector<std::string> MirroredRun::files_in(const std::string& folder) const 
 }
 
 bool MirroredRun::bring_file(const std::string& name, const std::string& run_dir) const {
-  const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
+  const auto object = io::retried([&] { return storage_->find(prefix_ + name); });
   if (object) bring_object(*object, run_dir + "/" + name);
   return object.has_value();
 }
@@ -149,7 +149,7 @@ std::vector<io::UnfinishedUpload> MirroredRun::unfinished_uploads() const {
 }
 
 std::string MirroredRun::text_of(const std::string& name) const {
-  const auto object = io::retried([&] { return storage_->look(prefix_ + name); });
+  const auto object = io::retried([&] { return storage_->find(prefix_ + name); });
   if (!object) return "";
   if (object->size > longest_record) throw Error(fmt::format("'{}{}' is longer than 64 MiB", url(), name));
   std::string text(object->size, '\0');

@@ -4,9 +4,9 @@ namespace trainrt::metrics {
 
 void GrowingFile::write_anew(std::string_view bytes) {
   file_.reset();
-  run_dir_.write_aside(name_, bytes);
-  AppendFile file(run_dir_.aside(name_));  // before it is moved: a newer attempt may put its own in that place
-  run_dir_.move_out(name_);
+  run_dir_.write_temporary(name_, bytes);
+  AppendFile file(run_dir_.temporary_path(name_));  // before it is moved: a newer attempt may put its own in that place
+  run_dir_.publish(name_);
   file_.emplace(std::move(file));
 }
 

@@ -138,9 +138,10 @@ class ResultLog::Impl {
   }
 
   void put_in_place(const std::string& lines) {
-    run_dir_.write_aside(result_log_name, lines);
-    AppendFile file(run_dir_.aside(result_log_name));  // before it is moved: a newer attempt may put its own in that place
-    run_dir_.move_out(result_log_name);
+    run_dir_.write_temporary(result_log_name, lines);
+    AppendFile file(
+        run_dir_.temporary_path(result_log_name));  // before it is moved: a newer attempt may put its own in that place
+    run_dir_.publish(result_log_name);
     file_.emplace(std::move(file));
   }
 

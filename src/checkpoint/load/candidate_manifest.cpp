@@ -29,7 +29,7 @@ CandidateManifest read_candidate(const Candidate& candidate) try {
   return {.text = to_text(manifest)};
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);
-  return {.finding = error.what(), .may_pass = io::may_pass(error)};
+  return {.finding = error.what(), .may_pass = io::is_transient(error)};
 }
 
 }  // namespace trainrt::checkpoint

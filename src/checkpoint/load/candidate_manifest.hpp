@@ -15,7 +15,7 @@ struct Candidate {
 /// A candidate's manifest as one rank has read it, in a form that can be sent to the others.
 struct CandidateManifest {
   std::string finding;    ///< what is wrong with it; "" if it is valid
-  bool may_pass = false;  ///< the finding is an error of the storage that may pass (io::may_pass())
+  bool may_pass = false;  ///< the finding is an error of the storage that may pass (io::is_transient())
   std::string text;       ///< of a valid one
 
   std::string packed() const;

@@ -161,7 +161,7 @@ Lines StateFiller::check_other_files() const {
 }
 
 void StateFiller::note(const std::exception& error) const {
-  if (io::may_pass(error)) may_pass_ = true;
+  if (io::is_transient(error)) may_pass_ = true;
 }
 
 bool StateFiller::may_pass() const { return communicator_.all_reduced(std::int64_t{may_pass_}, Op::max) != 0; }

@@ -38,7 +38,7 @@ class StateFiller {
   std::vector<std::string> read();
   /// What was read beside its place is put there.
   void install();
-  /// Whether an error that may pass (io::may_pass()) is among the findings of any rank.
+  /// Whether an error that may pass (io::is_transient()) is among the findings of any rank.
   bool may_pass() const;
   /// Whether this rank has found something in its share. Not collective.
   bool has_found() const { return has_found_; }

@@ -41,17 +41,17 @@ void take_back(const SavePaths& paths, const std::string& why) try {
 
 /// Gives the written directory its final name.
 void rename_into_place(const SavePaths& paths, const Observer& observer) {
-  io::while_there(paths.run_dir, [&] { io::sync_directory(paths.work); });
+  io::retried_while_gone(paths.run_dir, [&] { io::sync_directory(paths.work); });
   observer(Phase::directory_synced);
   bool is_free = true;
-  io::while_there(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
+  io::retried_while_gone(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
   if (!is_free)
     throw LostRun("cannot commit checkpoint '" + paths.final +
                   "': it exists already, so another attempt owns this run now, or the storage has shown an old listing; "
                   "this one must end");
   observer(Phase::renamed);
   try {
-    io::while_there(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
+    io::retried_while_gone(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
   } catch (const Error& error) {
     take_back(paths, error.what());  // what may not last must not be taken for committed
     throw;

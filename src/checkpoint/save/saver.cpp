@@ -96,7 +96,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
       obstacle.lost = !lost.empty();
       obstacle.error = obstacle.lost ? lost : who(communicator_) + ": " + options_.writer.explain(error);
-      obstacle.may_pass = io::may_pass(error);
+      obstacle.may_pass = io::is_transient(error);
       obstacle.began_ms = began_ms;
       obstacle.ended_ms = now_ms();
     }
@@ -224,7 +224,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
       result.error = error.what();
     } catch (const std::exception& error) {
       result.error = options_.writer.explain(error);
-      result.may_pass = io::may_pass(error);
+      result.may_pass = io::is_transient(error);
       const bool own =
           std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
       if (own) result.error = who(communicator_) + ": " + result.error;
