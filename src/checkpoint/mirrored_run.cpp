@@ -12,8 +12,8 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::checkpoint {
@@ -24,7 +24,7 @@ constexpr std::size_t brought_at_once = 32 << 20;
 constexpr std::uint64_t max_record_bytes = 64 << 20;
 
 io::Descriptor opened(const std::string& path) {
-  const int file = io::open_retrying(path, O_RDONLY);
+  const int file = open_guarded(path, O_RDONLY);
   if (file < 0) io::fail("open", path, errno);
   return io::Descriptor(file);
 }

@@ -47,7 +47,7 @@ NodeMemoryProbe::NodeMemoryProbe(const Environment& environment) {
 void NodeMemoryProbe::require_shared(const World& world) const {
   if (!file_ || world.launcher != "pmix" || world.local_size < 2) return;
   int seen = 0;
-  for (const auto& name : io::list_if_there(node_memory)) seen += name.find(step_) != std::string::npos ? 1 : 0;
+  for (const auto& name : io::list_if_exists(node_memory)) seen += name.find(step_) != std::string::npos ? 1 : 0;
   if (seen >= world.local_size) return;
   throw Error(fmt::format(
       "{} has the files of {} of the {} ranks of this node: they are in containers that do not share it, and MPI "

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 
 namespace trainrt::data {
 

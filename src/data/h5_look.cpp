@@ -52,7 +52,8 @@ std::vector<std::string> usable(const DataFile& file, hid_t group, const std::st
   auto members = members_of(file, group);
   std::vector<std::string> names;
   for (const auto& name : members.datasets) {
-    const auto why = about_h5(about_dataset(name, file), [&] { return io::h5_no_table(io::h5_open_dataset(group, name)); });
+    const auto why =
+        about_h5(about_dataset(name, file), [&] { return io::h5_table_problem(io::h5_open_dataset(group, name)); });
     if (why.empty())
       names.push_back(name);
     else

@@ -9,8 +9,8 @@
 
 #include "data/file_reader.hpp"
 #include "data/stage_clock.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 
@@ -26,7 +26,7 @@ void append(Column& column, std::span<const std::byte> bytes) {
 }
 
 EncodedImage read_image_file(const std::string& path, std::uint64_t most, EncodedBuffer& buffer) {
-  const io::Descriptor fd(io::open_retrying(path, O_RDONLY | O_NONBLOCK));
+  const io::Descriptor fd(open_guarded(path, O_RDONLY | O_NONBLOCK));
   if (fd.get() < 0) io::fail("open", path, errno);
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) io::fail("look at", path, errno);

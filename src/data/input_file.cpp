@@ -7,8 +7,8 @@
 #include "data/block_checksums.hpp"
 #include "data/object_reader.hpp"
 #include "data/stage_clock.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 
@@ -36,7 +36,7 @@ class InputHandles {
  private:
   std::shared_ptr<Handle> opened() const {
     if (is_object(file_.path)) return std::make_shared<Handle>(Handle{io::Descriptor(), object_reader(file_)});
-    const int fd = io::open_retrying(file_.path, O_RDONLY);
+    const int fd = open_guarded(file_.path, O_RDONLY);
     if (fd < 0) io::fail("open", file_.path, errno);
     auto handle = std::make_shared<Handle>(Handle{io::Descriptor(fd), nullptr});
     handle->reader = file_.way != nullptr ? file_.way->open(fd, file_) : plain_reader(fd, file_);

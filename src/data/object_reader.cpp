@@ -105,7 +105,7 @@ class ObjectReader final : public FileReader {
   ~ObjectReader() override { ObjectWindows::of_process().forget(this); }
   ObjectReader(const ObjectReader&) = delete;
 
-  std::size_t most_in_flight() const override { return storage_->most_in_flight(); }
+  std::size_t most_in_flight() const override { return storage_->max_in_flight(); }
 
   void read(std::span<const FilePart> parts) const override {
     if (parts.size() == 1 && parts[0].into.size() <= largest_piece && read_ahead(parts[0])) return;
@@ -150,7 +150,7 @@ class ObjectReader final : public FileReader {
   /// In ranges that are under way at the same time.
   void fetch(const std::shared_ptr<ObjectWindow>& window) const try {
     std::vector<std::byte> fetched(window->end - window->begin);
-    const auto range = std::max<std::uint64_t>(least_range, fetched.size() / storage_->most_in_flight());
+    const auto range = std::max<std::uint64_t>(least_range, fetched.size() / storage_->max_in_flight());
     std::vector<io::ObjectPart> parts;
     for (std::uint64_t done = 0; done < fetched.size(); done += range)
       parts.push_back({window->begin + done, std::span(fetched).subspan(done, std::min(range, fetched.size() - done))});
@@ -171,7 +171,7 @@ class ObjectReader final : public FileReader {
 };
 
 DataFile file_of_object(const io::StorageUrl& url, const io::StoredObject& object) {
-  DataFile file{fmt::format("{}://{}/{}", url.scheme, url.place, object.name), object.size, object.mtime_ns};
+  DataFile file{fmt::format("{}://{}/{}", url.scheme, url.bucket, object.name), object.size, object.mtime_ns};
   file.version = object.etag;
   return file;
 }
@@ -215,7 +215,7 @@ std::optional<DataFile> find_object(const std::string& path) {
   const auto url = io::storage_url(path).value();
   if (url.name.empty() || url.name.ends_with('/')) return std::nullopt;
   const auto storage = io::storage_for_reading(url);
-  const auto object = io::retried([&] { return storage->look(url.name); });
+  const auto object = io::retried([&] { return storage->find(url.name); });
   return object ? std::optional(file_of_object(url, *object)) : std::nullopt;
 }
 

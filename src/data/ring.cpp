@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 
 namespace trainrt::data {
 

@@ -30,7 +30,7 @@ std::optional<StorageUrl> storage_url(std::string_view text) {
   find_plugin(storage_table(), url.scheme, "storage");
   const auto rest = text.substr(colon + 3);
   const auto slash = std::min(rest.find('/'), rest.size());
-  url.place = rest.substr(0, slash);
+  url.bucket = rest.substr(0, slash);
   url.name = rest.substr(std::min(slash + 1, rest.size()));
   return url;
 }
@@ -43,8 +43,8 @@ std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const Storage>> open;
   const std::lock_guard lock(mutex);
-  auto& storage = open[fmt::format("{}://{}", url.scheme, url.place)];
-  if (!storage) storage = open_storage({url.scheme, url.place, ""});
+  auto& storage = open[fmt::format("{}://{}", url.scheme, url.bucket)];
+  if (!storage) storage = open_storage({url.scheme, url.bucket, ""});
   return storage;
 }
 

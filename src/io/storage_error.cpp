@@ -1,10 +1,8 @@
 #include "io/storage_error.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 #include <system_error>
-#include <trainrt/error.hpp>
 
 #include "core/files/guarded_tree.hpp"
 
@@ -12,22 +10,22 @@ namespace trainrt::io {
 
 namespace {
 
-struct Advice {
+struct ErrorAdvice {
   int error_number;
   std::string_view text;
 };
-constexpr Advice advices[] = {
-    {EFBIG, "a file may not be that large: raise the limit (ulimit -f), or ask for the file system's own"},
+constexpr ErrorAdvice advices[] = {
+    {EFBIG, "the file exceeds a size limit: raise ulimit -f, or check the limit of the file system"},
     {EACCES, "check the owner and the permissions of the directories on that path"},
     {EPERM, "check the owner and the permissions of the directories on that path"},
-    {EROFS, "the file system is mounted read-only there"},
-    {EIO, "the storage failed: tell those who run this file system"},
-    {ESTALE, "the file server lost it: tell those who run this file system"},
-    {ELOOP, "a symbolic link stands there, and is not followed: remove it"},
+    {EROFS, "the file system is mounted read-only"},
+    {EIO, "the storage failed: report it to the administrators of this file system"},
+    {ESTALE, "the file server lost the file: report it to the administrators of this file system"},
+    {ELOOP, "a symbolic link has this name, and links are not followed here: remove the link"},
     {ENOENT, "check that the path exists and is mounted on this node"},
-    {EMFILE, "too many open files: raise ulimit -n"},
-    {ENFILE, "this machine has too many open files: tell those who run it (fs.file-max)"},
-    {ENOMEM, "this machine or job is out of memory: give the job more, or start fewer ranks on a node"},
+    {EMFILE, "this process has too many open files: raise ulimit -n"},
+    {ENFILE, "this machine has too many open files: ask its administrators to raise fs.file-max"},
+    {ENOMEM, "this machine or job is out of memory: give the job more, or start fewer ranks per node"},
     {ENAMETOOLONG, "choose a shorter path"},
 };
 
@@ -40,26 +38,11 @@ std::string_view advice_for(int error_number) {
 constexpr int transient[] = {EIO,          ESTALE,     ETIMEDOUT, EAGAIN, ENXIO,     EHOSTDOWN,
                              EHOSTUNREACH, ECONNRESET, ENOTCONN,  EINTR,  ESHUTDOWN, EREMOTEIO};
 
-}  // namespace
-
-bool is_transient(int error_number) { return std::ranges::find(transient, error_number) != std::end(transient); }
-
-bool may_pass(const std::exception& error) {
-  const auto* storage = dynamic_cast<const StorageError*>(&error);
-  return storage != nullptr && is_transient(storage->error_number());
-}
-
-bool is_out_of_resources(int error_number) {
-  return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
-}
-
-namespace {
-
-/// Why a call on `path` failed, and what to do. `shortage`: shortage_at() of both.
+/// Returns why a call on `path` failed, and what to do. `shortage`: the result of shortage_at() for both.
 std::string reason_of(const std::string& path, int error_number, const ShortageFound& shortage) {
   if (const auto found = error_number == ELOOP ? link_in_the_way(path) : std::nullopt)
     return "'" + found->link + "' is a symbolic link, and links in '" + found->root +
-           "' are not followed; remove the link, or replace it by what it leads to";
+           "' are not followed; remove the link, or replace it with its target";
   return std::generic_category()
       .message(error_number)
       .append("; ")
@@ -67,6 +50,17 @@ std::string reason_of(const std::string& path, int error_number, const ShortageF
 }
 
 }  // namespace
+
+bool is_transient(int error_number) { return std::ranges::find(transient, error_number) != std::end(transient); }
+
+bool is_transient(const std::exception& error) {
+  const auto* storage = dynamic_cast<const StorageError*>(&error);
+  return storage != nullptr && is_transient(storage->error_number());
+}
+
+bool is_out_of_resources(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
+}
 
 void fail(std::string_view operation, const std::string& path, int error_number) {
   const auto shortage = shortage_at(path, error_number);

@@ -11,8 +11,8 @@
 
 namespace trainrt::io {
 
-/// A system call on a file failed. Its exit code is 64 if a symbolic link was not followed, since a restart would meet it
-/// again, else 70.
+/// Reports a failed system call on a file or directory, or a failed request to an object store. The exit code is 64 if a
+/// symbolic link was not followed, because a restart would meet the link again, and 70 otherwise.
 class StorageError : public Error {
  public:
   StorageError(const std::string& message, int error_number, std::string path, Shortage shortage = Shortage::none)
@@ -21,8 +21,8 @@ class StorageError : public Error {
         path_(std::move(path)),
         shortage_(shortage) {}
   int error_number() const { return error_number_; }  ///< errno
-  const std::string& path() const { return path_; }  ///< of the file or directory; "" if it is about none, or about several
-  Shortage shortage() const { return shortage_; }    ///< the resource that was used up; none for other errors
+  const std::string& path() const { return path_; }   ///< file or directory; "" if the error has no path, or several
+  Shortage shortage() const { return shortage_; }     ///< resource that ran out; Shortage::none for other errors
 
  private:
   int error_number_;
@@ -30,20 +30,21 @@ class StorageError : public Error {
   Shortage shortage_;
 };
 
-/// Errors that a file system gives while its server is away, and that may be gone a minute later. The one list of them. A
-/// full disk or a used-up quota is none: those last until somebody makes room.
+/// Returns whether `error_number` (errno) is an error that a file system gives while its server is unavailable, and that
+/// may be gone a minute later. A full disk and an exceeded quota are not transient.
 bool is_transient(int error_number);
 
-/// A StorageError of such a kind.
-bool may_pass(const std::exception& error);
+/// Returns whether `error` is a StorageError with a transient error number.
+bool is_transient(const std::exception& error);
 
-/// Errors that lie in this process or machine, not in the file or its storage: no file descriptors or no memory are left.
+/// Returns whether `error_number` (errno) reports that this process or machine has no free file descriptor or memory left,
+/// which is no fault of the file or its storage.
 bool is_out_of_resources(int error_number);
 
 /// Throws the StorageError of a failed system call: "cannot OPERATION 'PATH': REASON; ADVICE".
 [[noreturn]] void fail(std::string_view operation, const std::string& path, int error_number);
 
-/// Throws the StorageError of a rename that failed, which names both paths, or the symbolic link on one of them.
+/// Throws the StorageError of a failed rename. It names both paths, or the symbolic link that is a part of one of them.
 [[noreturn]] void fail_to_rename(const std::string& from, const std::string& to, int error_number);
 
 }  // namespace trainrt::io

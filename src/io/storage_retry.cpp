@@ -15,10 +15,10 @@ namespace {
 
 std::atomic<double> timeout_s{0};
 
-/// Something was not found, and neither was the directory that it belongs in.
-class StorageAway : public StorageError {
+/// Reports that a path was not found because the directory of the work does not exist.
+class DirectoryGone : public StorageError {
  public:
-  explicit StorageAway(const StorageError& cause) : StorageError(cause.what(), ESTALE, cause.path()) {}
+  explicit DirectoryGone(const StorageError& cause) : StorageError(cause.what(), ESTALE, cause.path()) {}
 };
 
 bool is_gone(const std::string& directory) {
@@ -26,31 +26,25 @@ bool is_gone(const std::string& directory) {
   return ::stat(directory.c_str(), &info) != 0 && errno == ENOENT;
 }
 
-/// Does the work; what it does not find is StorageAway while the directory is gone.
-void do_inside(const std::string& directory, const std::function<void()>& work) {
-  const auto is_missing = [](const StorageError& error) { return error.error_number() == ENOENT; };
-  try {
-    work();
-    return;
-  } catch (const StorageError& error) {
-    if (!is_missing(error)) throw;
-    if (is_gone(directory)) throw StorageAway(error);
-  }
-  try {  // again: the directory may have come back since
-    work();
-  } catch (const StorageError& error) {
-    if (is_missing(error) && is_gone(directory)) throw StorageAway(error);
-    throw;
-  }
+/// Calls `work`, and throws DirectoryGone if it fails with ENOENT while `directory` does not exist. Calls it twice if
+/// `directory` exists after the first ENOENT: it may have come back in between.
+void work_inside(const std::string& directory, const std::function<void()>& work) {
+  for (const bool is_last : {false, true}) try {
+      return work();
+    } catch (const StorageError& error) {
+      if (error.error_number() != ENOENT) throw;
+      if (is_gone(directory)) throw DirectoryGone(error);
+      if (is_last) throw;
+    }
 }
 
-bool is_away(const std::exception& error) { return dynamic_cast<const StorageAway*>(&error) != nullptr; }
+bool is_directory_gone(const std::exception& error) { return dynamic_cast<const DirectoryGone*>(&error) != nullptr; }
 
-void retry_while(bool (*passes)(const std::exception&), const std::function<void()>& work) {
+void retry_while(bool (*is_retried)(const std::exception&), const std::function<void()>& work) {
   RetryLimits limits;
   limits.limit_s = timeout_s;
   limits.notify = log::warning;
-  retry("storage", work, passes, limits);
+  retry("storage", work, is_retried, limits);
 }
 
 }  // namespace
@@ -59,14 +53,14 @@ void set_storage_timeout(double seconds) { timeout_s = seconds; }
 
 double storage_timeout() { return timeout_s; }
 
-void retried(const std::function<void()>& work) { retry_while(may_pass, work); }
+void retried(const std::function<void()>& work) { retry_while(is_transient, work); }
 
 void retried_in(const std::string& directory, const std::function<void()>& work) {
-  retry_while(may_pass, [&] { do_inside(directory, work); });
+  retry_while(is_transient, [&] { work_inside(directory, work); });
 }
 
-void while_there(const std::string& directory, const std::function<void()>& work) {
-  retry_while(is_away, [&] { do_inside(directory, work); });
+void retried_while_gone(const std::string& directory, const std::function<void()>& work) {
+  retry_while(is_directory_gone, [&] { work_inside(directory, work); });
 }
 
 }  // namespace trainrt::io

@@ -6,28 +6,29 @@
 
 namespace trainrt::io {
 
-/// How many seconds retried() waits for storage that is away; 0, as at first: not at all. For the whole process, set once
-/// when a run begins.
+/// Sets for how many seconds the functions below retry work while the storage is unavailable. The default 0 disables
+/// retries. Applies to the whole process; call it once, when a run begins.
 void set_storage_timeout(double seconds);
 double storage_timeout();
 
-/// Does `work` again, with back-off, while it throws a StorageError of a kind that may pass (is_transient()). It says once
-/// that it waits, and once that the storage is back. This is the one layer that tries again: io's functions throw at
-/// once, and who calls them wraps what may be done twice: whole files written aside, reads, directories. Never an fsync
-/// alone: after one has failed the system may have dropped what it was to write, and the next reports success.
+/// Calls `work`, and calls it again with growing pauses while it throws a transient StorageError (is_transient()), until
+/// the storage timeout is over. Prints one warning when it begins to wait and one when the storage is back. Only these
+/// functions retry: all other functions of io throw at once, and their callers retry operations that may be repeated
+/// (writing a complete temporary file, reading, making directories). Do not retry an fsync alone: after a failed fsync the
+/// system may have dropped the data, and the next fsync reports success.
 void retried(const std::function<void()>& work);
 
-/// The same for work inside `directory`, which is there as long as its storage is (a run directory). If something is not
-/// found (ENOENT) because the directory itself is gone, the storage is away: unmounted, renamed, not mounted yet by an
-/// automounter. The StorageError that is thrown after the wait is of a kind that may pass. If the directory is there, what
-/// is not found does not exist, and that is thrown at once.
+/// Does the same for work inside `directory`, which exists whenever its storage is mounted (a run directory). If `work`
+/// fails with ENOENT and `directory` itself does not exist, the storage counts as unavailable (unmounted, renamed, or not
+/// yet mounted by an automounter), and the StorageError thrown after the timeout is transient. If `directory` exists,
+/// ENOENT is thrown at once.
 void retried_in(const std::string& directory, const std::function<void()>& work);
 
-/// Waits for that directory only, and throws other errors at once: for work that must not be done again after those,
-/// because an fsync is part of it.
-void while_there(const std::string& directory, const std::function<void()>& work);
+/// Calls `work` again only while `directory` does not exist, and throws all other errors at once. For work that includes an
+/// fsync, which must not be repeated after other errors.
+void retried_while_gone(const std::string& directory, const std::function<void()>& work);
 
-/// retried(), for work with a result.
+/// Does the same as retried() for work that returns a value.
 template <class Work>
 requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto retried(Work&& work) {
   std::optional<std::invoke_result_t<Work&>> result;
@@ -35,7 +36,7 @@ requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto retried(Work&& work)
   return std::move(*result);
 }
 
-/// retried_in(), for work with a result.
+/// Does the same as retried_in() for work that returns a value.
 template <class Work>
 requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto retried_in(const std::string& directory, Work&& work) {
   std::optional<std::invoke_result_t<Work&>> result;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 
 namespace trainrt::metrics {
 
@@ -23,8 +23,7 @@ void remove_last(int fd, ssize_t bytes) {
 
 }  // namespace
 
-AppendFile::AppendFile(const std::string& path)
-    : path_(path), fd_(io::open_retrying(path, O_WRONLY | O_APPEND | O_NOFOLLOW)) {
+AppendFile::AppendFile(const std::string& path) : path_(path), fd_(open_guarded(path, O_WRONLY | O_APPEND | O_NOFOLLOW)) {
   if (fd_.get() < 0) io::fail("open for appending", path_, errno);
 }
 

@@ -11,7 +11,7 @@
 
 #include "io/files/digest.hpp"
 #include "io/files/file.hpp"
-#include "io/hdf5/h5_lines.hpp"
+#include "io/hdf5/h5_lists.hpp"
 #include "io/hdf5/untrusted/h5_open.hpp"
 
 namespace trainrt::metrics {
@@ -199,19 +199,19 @@ std::vector<Record> metrics_records(const std::string& path) try {
   const auto file = io::h5_open(path);
   if (io::h5_read_text(file, "format") != "trainrt metrics") throw Error("it is not a metrics file");
   std::vector<Record> records;
-  for (const auto iteration : io::h5_read_whole_numbers(file, "iteration")) records.push_back({iteration, {}});
-  const auto names = io::h5_read_texts(file, "keys");
-  const auto kinds = io::h5_read_texts(file, "kinds");
+  for (const auto iteration : io::h5_read_i64_list(file, "iteration")) records.push_back({iteration, {}});
+  const auto names = io::h5_read_string_list(file, "keys");
+  const auto kinds = io::h5_read_string_list(file, "kinds");
   if (kinds.size() != names.size()) throw Error("'kinds' has another length than 'keys'");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto dataset = "metrics/" + names[i];
-    const auto type = io::h5_line_type(file, dataset);
+    const auto type = io::h5_list_type(file, dataset);
     if (type == "i64")
-      add_column(records, names[i], io::h5_read_whole_numbers(file, dataset), kinds[i]);
+      add_column(records, names[i], io::h5_read_i64_list(file, dataset), kinds[i]);
     else if (type == "f64")
-      add_column(records, names[i], io::h5_read_reals(file, dataset), kinds[i]);
+      add_column(records, names[i], io::h5_read_f64_list(file, dataset), kinds[i]);
     else
-      add_column(records, names[i], io::h5_read_texts(file, dataset), kinds[i]);
+      add_column(records, names[i], io::h5_read_string_list(file, dataset), kinds[i]);
   }
   for (auto& record : records)
     std::ranges::stable_partition(record.values, [](const auto& value) { return !value.first.starts_with("_"); });

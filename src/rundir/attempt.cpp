@@ -179,7 +179,8 @@ void Attempt::write_heartbeat() const {
   AttemptRecord now;
   now.number = record_.number;
   take_reading(now, meter_);
-  io::replace_file_lightly(heartbeat_path(files_.path(), record_.number), files_.aside("heartbeat"), heartbeat_text(now));
+  io::replace_file_unsynced(heartbeat_path(files_.path(), record_.number), files_.temporary_path("heartbeat"),
+                            heartbeat_text(now));
 }
 
 /// If srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows

@@ -52,7 +52,7 @@ std::string heartbeat_path(const std::string& run_dir, int number) {
 
 std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_view extension) {
   std::vector<int> numbers;
-  for (const fs::path name : io::list_if_there(run_dir + "/attempts")) {
+  for (const fs::path name : io::list_if_exists(run_dir + "/attempts")) {
     const auto number = parse_integer(name.stem().string());
     if (name.extension() == extension && number && *number > 0 && *number < 1'000'000'000)
       numbers.push_back(static_cast<int>(*number));

@@ -29,8 +29,8 @@ void write_mirror_status(const std::string& run_dir, const MirrorStatus& status)
   const nlohmann::ordered_json json = {{"url", status.url},         {"newest", status.newest}, {"copied", status.copied},
                                        {"skipped", status.skipped}, {"failed", status.failed}, {"error", status.error}};
   const auto path = run_dir + "/" + status_name;
-  io::replace_file_lightly(path, io::temporary_beside(path),
-                           json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  io::replace_file_unsynced(path, io::temporary_beside(path),
+                            json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 std::optional<MirrorStatus> read_mirror_status(const std::string& run_dir) try {

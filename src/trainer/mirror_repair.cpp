@@ -5,7 +5,6 @@
 #include "checkpoint/format/names.hpp"
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
-#include "io/files/exchange.hpp"
 #include "io/files/file.hpp"
 #include "rundir/point_words.hpp"
 #include "rundir/run_record.hpp"

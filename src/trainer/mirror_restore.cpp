@@ -93,7 +93,7 @@ void give_up_run_there(checkpoint::MirroredRun& mirror) try {
   log::warning(fmt::format("the records of an earlier run at {} cannot be removed: {}", mirror.url(), error.what()));
 }
 
-bool holds_a_run(const std::string& run_dir) { return io::exists(run_dir) && !io::list_if_there(run_dir).empty(); }
+bool holds_a_run(const std::string& run_dir) { return io::exists(run_dir) && !io::list_if_exists(run_dir).empty(); }
 
 /// Waits, as for any storage, until `look` finds what must be there. StorageError if it does not come.
 void wait_for(const std::string& url, const std::function<bool()>& look) {

@@ -260,7 +260,7 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
       if (!spec.checkpoint.mirror.empty())
         // A write proves it: the private directory is gone once a newer attempt has begun.
         start.mirror = std::make_unique<CheckpointMirror>(
-            spec, [&files = start.records->files()] { files.write_aside("unfinished_uploads", ""); });
+            spec, [&files = start.records->files()] { files.write_temporary("unfinished_uploads", ""); });
     });
   };
   comm::collectively(communicator, begin, with_advice);

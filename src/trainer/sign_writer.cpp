@@ -14,7 +14,7 @@
 #include "core/output/log.hpp"
 #include "core/process/thread.hpp"
 #include "core/process/wait_reason.hpp"
-#include "io/files/positioned_lines.hpp"
+#include "io/files/slot_file.hpp"
 #include "io/storage_error.hpp"
 #include "trainer/advice.hpp"
 
@@ -68,7 +68,7 @@ struct SignWriter::Shared {
   const Times times;
   rundir::RankSign sign;  ///< the thread's
   RankUsage usage;
-  io::PositionedLines file;
+  io::SlotFile file;
   const std::function<bool()> is_fenced;
   const double begun_s;
   double moved_s = monotonic_seconds();  ///< when the last sign of progress was seen

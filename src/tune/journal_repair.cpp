@@ -45,7 +45,7 @@ std::optional<RunName> run_in(const std::string& name) {
 /// The newest generation of each trial that has a run.
 std::map<std::uint64_t, int> generations_of(const Sweep& sweep) {
   std::map<std::uint64_t, int> newest;
-  for (const auto& name : io::list_if_there(sweep.directory()))
+  for (const auto& name : io::list_if_exists(sweep.directory()))
     if (const auto run = run_in(name); run && io::exists(sweep.directory() + "/" + name + "/run.json"))
       newest[run->trial] = std::max(newest[run->trial], run->generation);
   return newest;
@@ -146,7 +146,7 @@ class JournalRepair {
   /// Of a file that was removed: its number is not this process's to use, which would keep its trials alive.
   int newest_claimer() const {
     int newest = 0;
-    for (const auto& name : io::list_if_there(sweep_.claims()))
+    for (const auto& name : io::list_if_exists(sweep_.claims()))
       if (const auto writer = parse_integer(io::read_file(sweep_.claims() + "/" + name)))
         newest = std::max(newest, static_cast<int>(*writer));
     return newest;

@@ -35,7 +35,7 @@ std::optional<LastWords> end_of(const std::string& run_dir, const std::string& f
 /// Names in a folder of the run directory that begin so, with the folder: the first of them.
 std::vector<std::string> first_named(const std::string& run_dir, const std::string& folder, std::string_view beginning) {
   std::vector<std::string> found;
-  for (const auto& name : io::list_if_there(run_dir + "/" + folder))
+  for (const auto& name : io::list_if_exists(run_dir + "/" + folder))
     if (name.starts_with(beginning) && found.size() < most_reports_of_kind) found.push_back(folder + "/" + name);
   return found;
 }

@@ -68,7 +68,7 @@ def check_ends_itself(first):
     first.code = first.wait(60)
     check(first.code not in (FINISHED, STOPPED), f"the old attempt exits {first.code}, which a batch script takes for success", first)
     check(re.search(TAKEN_OVER, first.err) or "another attempt owns this run now" in first.err, "the message about the newer attempt is missing", first)
-    check(not re.search(r"tell those who run this file system|could not be written and is dropped|Traceback", first.err), "the message names the disk", first)
+    check(not re.search(r"report it to the administrators of this file system|could not be written and is dropped|Traceback", first.err), "the message names the disk", first)
 
 
 def check_run(config):

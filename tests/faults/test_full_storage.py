@@ -98,7 +98,7 @@ def a_conversion_without_space_names_it_also_if_the_HDF5_library_writes():
     for words in ([], ["--compress", "gzip"]):
         job = run([*own_mount(full, "size=200k"), TRAINRT, "data", "convert", folder / "in.csv", "-o", full / "out.h5", *words])
         check_exit(job, FAILED)
-        says(job, "No space left on device", "of space are left there", never=["checkpoint.", "errno", "HDF5 says"])
+        says(job, "No space left on device", "of space are left there", never=["checkpoint.", "errno", "HDF5 reports"])
 
 
 @test

@@ -197,15 +197,15 @@ def an_object_that_was_changed_since_it_was_listed_is_an_error():
             own.put("data", "table.csv", own.buckets["data"]["table.csv"].replace(b"9", b"8"))
     own.faults.append(change)
     job, _ = read_by(1, section, own.environment(), code=FAILED)
-    check("'s3://data/table.csv' was changed while it is used" in job.err, "it is said that it was changed", job)
+    check("'s3://data/table.csv' has changed since it was listed" in job.err, "it is said that it was changed", job)
     own.faults.clear()
     own.fail("etag", times=10**6)  # a store that takes no notice of If-Match
     job, _ = read_by(1, section, own.environment(), code=FAILED)
-    check("was changed while it is used" in job.err, "it is said that it was changed", job)
+    check("has changed since it was listed" in job.err, "it is said that it was changed", job)
     own.faults.clear()
     own.fail("whole", times=10**6)
     job, _ = read_by(1, section, own.environment(), "--failure.storage_timeout=1", code=FAILED)
-    check("the whole object" in job.err, "it is said that the store knows no ranges", job)
+    check("the complete object" in job.err, "it is said that the store knows no ranges", job)
 
 
 @test

@@ -13,7 +13,7 @@ namespace trainrt::checkpoint {
 
 std::vector<std::int64_t> numbers_in(const std::string& run_dir) {
   std::vector<std::int64_t> numbers;
-  for (const auto& name : io::retried([&] { return io::list_if_there(run_dir); }))
+  for (const auto& name : io::retried([&] { return io::list_if_exists(run_dir); }))
     if (const auto number = number_of(name)) numbers.push_back(*number);
   std::sort(numbers.begin(), numbers.end());
   return numbers;

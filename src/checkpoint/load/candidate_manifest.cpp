@@ -26,7 +26,7 @@ CandidateManifest read_candidate(const CheckpointCandidate& candidate) try {
   return {.text = to_text(manifest)};
 } catch (const std::exception& error) {
   rethrow_if_no_damage(error);
-  return {.finding = error.what(), .is_transient = io::may_pass(error)};
+  return {.finding = error.what(), .is_transient = io::is_transient(error)};
 }
 
 }  // namespace trainrt::checkpoint

@@ -15,7 +15,7 @@ struct CheckpointCandidate {
 /// The manifest of a candidate as one rank has read it, which can be sent to other ranks.
 struct CandidateManifest {
   std::string finding;        ///< message if it is missing or invalid; "" if it is valid
-  bool is_transient = false;  ///< io::may_pass() is true for the finding
+  bool is_transient = false;  ///< io::is_transient() is true for the finding
   std::string text;           ///< text of a valid manifest
 
   std::string packed() const;

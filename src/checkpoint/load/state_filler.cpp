@@ -160,7 +160,7 @@ Lines StateFiller::check_other_files() const {
 }
 
 void StateFiller::note(const std::exception& error) const {
-  if (io::may_pass(error)) is_transient_ = true;
+  if (io::is_transient(error)) is_transient_ = true;
 }
 
 bool StateFiller::is_transient() const { return communicator_.all_reduced(std::int64_t{is_transient_}, Op::max) != 0; }

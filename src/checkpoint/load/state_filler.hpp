@@ -41,7 +41,7 @@ class StateFiller {
   std::vector<std::string> read();
   /// Writes values and summed tensors to the state. read() has written the other tensors.
   void install();
-  /// Returns whether a finding of any rank was a temporary storage error (io::may_pass()). Collective.
+  /// Returns whether a finding of any rank was a temporary storage error (io::is_transient()). Collective.
   bool is_transient() const;
   /// Returns whether this rank has found damage in its share. Not collective.
   bool has_found() const { return has_found_; }

@@ -82,7 +82,7 @@ void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
   io::H5Id dataset(
       H5Dcreate2(file, object_path(tensor.name).c_str(), io::h5_type(tensor.dtype), space, links, how, H5P_DEFAULT),
       H5Dclose, "create dataset '" + tensor.name + "'");
-  io::h5_write_word(dataset, "placement", name_of(tensor.placement));
+  io::h5_write_fixed_text(dataset, "placement", name_of(tensor.placement));
   io::h5_write_attribute(dataset, "global_shape", std::span<const std::int64_t>(tensor.global_shape));
   const Shape zeros(tensor.global_shape.size(), 0);
   io::h5_write_attribute(dataset, "offset", std::span<const std::int64_t>(zeros));
@@ -92,7 +92,7 @@ void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
 
 std::string combined_view(const Layout& layout, const std::vector<std::string>& value_names) {
   return io::h5_image([&](hid_t file) {
-    io::h5_write_word(file, "format", view_format);
+    io::h5_write_fixed_text(file, "format", view_format);
     io::h5_write_attribute(file, "version", format_version);
     io::h5_write_attribute(file, "ranks", std::int64_t{layout.ranks});
     for (const auto& tensor : layout.tensors)

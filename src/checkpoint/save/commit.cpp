@@ -39,10 +39,10 @@ void take_back(const SavePaths& paths, const std::string& why) try {
 
 /// Renames the written directory to its final name and makes that durable.
 void rename_into_place(const SavePaths& paths, const Observer& observer) {
-  io::while_there(paths.run_dir, [&] { io::sync_directory(paths.work); });
+  io::retried_while_gone(paths.run_dir, [&] { io::sync_directory(paths.work); });
   observer(Phase::directory_synced);
   bool is_free = true;
-  io::while_there(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
+  io::retried_while_gone(paths.run_dir, [&] { is_free = io::rename_to_new(paths.work, paths.final); });
   if (!is_free)
     throw LostRun(
         "cannot commit checkpoint '" + paths.final +
@@ -50,7 +50,7 @@ void rename_into_place(const SavePaths& paths, const Observer& observer) {
         "this attempt must end");
   observer(Phase::renamed);
   try {
-    io::while_there(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
+    io::retried_while_gone(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
   } catch (const Error& error) {
     take_back(paths, error.what());  // a name that is not durable must not count as committed
     throw;

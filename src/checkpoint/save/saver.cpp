@@ -92,7 +92,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
       const auto lost = options_.makes_private_dir ? std::string() : lost_text(paths);
       failure.lost = !lost.empty();
       failure.error = failure.lost ? lost : rank_and_host(communicator_) + ": " + options_.writer.explain(error);
-      failure.is_transient = io::may_pass(error);
+      failure.is_transient = io::is_transient(error);
       failure.began_ms = began_ms;
       failure.ended_ms = now_ms();
     }
@@ -220,7 +220,7 @@ void Saver::commit_in_background(std::shared_ptr<const Commit> work, std::int64_
       result.error = error.what();
     } catch (const std::exception& error) {
       result.error = options_.writer.explain(error);
-      result.is_transient = io::may_pass(error);
+      result.is_transient = io::is_transient(error);
       const bool own =
           std::all_of(work->parts.begin(), work->parts.end(), [](const Sealed& p) { return p.failure.empty(); });
       if (own) result.error = rank_and_host(communicator_) + ": " + result.error;

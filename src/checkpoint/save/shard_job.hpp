@@ -90,7 +90,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
     ensure_folder_of(output.path());
-    io::while_there(run_of(run_of(directory_)), [&] { output.file().write(record.at, bytes); });  // it may reopen the file
+    io::retried_while_gone(run_of(run_of(directory_)), [&] { output.file().write(record.at, bytes); });  // it may reopen the file
     done_bytes_ += bytes.size();
   }
 
@@ -154,7 +154,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     for (std::size_t done = 0; done < text.size();) {
       const auto part = block.bytes().first(std::min(block.bytes().size(), text.size() - done));
       std::memcpy(part.data(), text.data() + done, part.size());
-      io::while_there(run_of(run_of(directory_)), [&] { outputs_.front()->file().write(at + done, part); });
+      io::retried_while_gone(run_of(run_of(directory_)), [&] { outputs_.front()->file().write(at + done, part); });
       done += part.size();
     }
   }
@@ -172,7 +172,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
       unreadable_ = error.what();
       fail(unreadable_, false);
     } catch (const std::exception& error) {
-      fail(writer_.options_.explain(error), io::may_pass(error));
+      fail(writer_.options_.explain(error), io::is_transient(error));
     }
   }
   void fail(const std::string& why, bool is_transient) {

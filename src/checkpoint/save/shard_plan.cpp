@@ -67,7 +67,7 @@ class Structure {
     const auto dataset =
         placer_.create(path, io::h5_type(tensor.dtype), space(placed.slab->shape), placed.bytes(), placed.at);
     if (tensor.is_undivided()) return;
-    io::h5_write_word(dataset, "placement", name_of(tensor.placement));
+    io::h5_write_fixed_text(dataset, "placement", name_of(tensor.placement));
     io::h5_write_attribute(dataset, "global_shape", std::span<const std::int64_t>(tensor.global_shape));
     io::h5_write_attribute(dataset, "offset", std::span<const std::int64_t>(placed.slab->offset));
   }
@@ -78,7 +78,7 @@ class Structure {
                                                : io::H5Id(H5Tcopy(H5T_STD_I64LE), H5Tclose, "copy a type");
     const hid_t type = placed.dtype == "string" ? hid_t{text} : io::h5_type(dtype_from(placed.dtype));
     const auto dataset = placer_.create(object_path(entry.name), type, space({}), placed.bytes, placed.at);
-    io::h5_write_word(dataset, "placement", value_placement);
+    io::h5_write_fixed_text(dataset, "placement", value_placement);
     return placed;
   }
 
@@ -204,7 +204,7 @@ LaidOut lay_out(const Layout& layout, const State& state, int file) {
   const bool has_values = layout.file_of(layout.values_writer()) == file;
   const auto entries = made.slabs.size() + groups_of(made.slabs) + (has_values ? state.values().size() : 0);
   made.structure = std::make_shared<const io::H5Memory>(io::H5Memory::build(entries, [&](hid_t h5) {
-    io::h5_write_word(h5, "format", shard_format);
+    io::h5_write_fixed_text(h5, "format", shard_format);
     io::h5_write_attribute(h5, "version", format_version);
     io::h5_write_attribute(h5, "shard", std::int64_t{file});
     io::h5_write_attribute(h5, "ranks", std::int64_t{layout.ranks});

@@ -101,7 +101,7 @@ void ShardWriter::Job::carry(const std::string& from, const State& state) {
       job->attempt([&] {
         const auto to = job->directory_ + "/" + record.name;
         job->ensure_folder_of(to);
-        io::while_there(run_of(run_of(job->directory_)), [&] { carry_file(from, record, to); });
+        io::retried_while_gone(run_of(run_of(job->directory_)), [&] { carry_file(from, record, to); });
         job->done_bytes_ += record.bytes;
       });
       job->complete_one(false);

@@ -141,8 +141,8 @@ void ResumableFile::record(const Done& done, bool complete) {
                                {"parts", done.parts},
                                {"position", done.position},
                                {"complete", complete}};
-  io::replace_file_lightly(note_, io::temporary_beside(note_),
-                           json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  io::replace_file_unsynced(note_, io::temporary_beside(note_),
+                            json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void ResumableFile::note(const Done& done) {

@@ -22,7 +22,7 @@ std::uint64_t add(io::H5Placer& placer, const std::string& name, hid_t type, con
   std::uint64_t at = 0;
   const auto bytes = static_cast<std::uint64_t>(element_count(shape));  // whether there are any is what counts
   const auto dataset = placer.create("/" + name, type, io::h5_space(shape), bytes, at);
-  io::h5_write_word(dataset, "placement", placement);
+  io::h5_write_fixed_text(dataset, "placement", placement);
   return at;
 }
 
@@ -38,7 +38,7 @@ std::vector<std::string> write_h5(const ExportSource& source, NewFile& file) {
   const auto entries = source.tensors().size() + source.values().size();
   const auto memory = io::H5Memory::build(entries, [&](hid_t h5) {
     if (meta.size() <= longest_word)
-      io::h5_write_word(h5, "checkpoint", meta);
+      io::h5_write_fixed_text(h5, "checkpoint", meta);
     else  // of variable length: it lies outside the object header
       io::h5_write_attribute(h5, "checkpoint", std::string_view(meta));
     io::H5Placer placer(h5);

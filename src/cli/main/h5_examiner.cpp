@@ -1,5 +1,5 @@
-// Examines HDF5 files that are named on standard input, as io/hdf5/untrusted/h5_guard.hpp asks. It ends if one takes too
-// much time or memory, or crashes libhdf5.
+// Examines the HDF5 files that are named on its standard input; io/hdf5/untrusted/h5_guard.hpp defines the protocol. Exits
+// if a file takes too much time or memory, or crashes libhdf5.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace trainrt;
 
-std::atomic<double> deadline_s = 1e9;  // of the processor time
+std::atomic<double> deadline_s = 1e9;  // in processor time of this process
 std::atomic<std::uint64_t> max_bytes = UINT64_MAX;
 
 double processor_seconds() {
@@ -48,24 +48,24 @@ std::uint64_t resident_bytes() {
   }
 }
 
-/// As h5_guard.hpp says, and no more than half of what is left: others use it, too.
+/// Returns the limit of h5_guard.hpp, and at most half of the available memory, which other processes also use.
 std::uint64_t memory_for(std::uint64_t file_bytes) {
-  constexpr std::uint64_t least = std::uint64_t{1} << 30, times = 16;
-  return std::min(std::max(least, times * file_bytes), available_memory() / 2);
+  constexpr std::uint64_t min_bytes = std::uint64_t{1} << 30, times = 16;
+  return std::min(std::max(min_bytes, times * file_bytes), available_memory() / 2);
 }
 
-/// Bytes of the object in hand, which the other side reads.
+/// Requests bytes of the examined object, of `size` bytes, from trainrt. Fills the part beyond its end with zeros.
 void read_object(std::uint64_t size, std::uint64_t offset, std::span<std::byte> into) {
-  constexpr std::uint64_t most = 1 << 20;
-  std::ranges::fill(into, std::byte{0});  // behind the end
+  constexpr std::uint64_t max_bytes_per_request = 1 << 20;
+  std::ranges::fill(into, std::byte{0});
   while (!into.empty() && offset < size) {
-    io::H5Wanted wanted;
-    wanted.offset = offset;
-    wanted.bytes = std::min({most, size - offset, static_cast<std::uint64_t>(into.size())});
-    if (write(STDOUT_FILENO, &wanted, sizeof wanted) != static_cast<ssize_t>(sizeof wanted)) _exit(1);
-    if (!std::cin.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(wanted.bytes))) _exit(1);
-    offset += wanted.bytes;
-    into = into.subspan(wanted.bytes);
+    io::H5BytesRequest request;
+    request.offset = offset;
+    request.bytes = std::min({max_bytes_per_request, size - offset, static_cast<std::uint64_t>(into.size())});
+    if (write(STDOUT_FILENO, &request, sizeof request) != static_cast<ssize_t>(sizeof request)) _exit(1);
+    if (!std::cin.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(request.bytes))) _exit(1);
+    offset += request.bytes;
+    into = into.subspan(request.bytes);
   }
 }
 
@@ -86,15 +86,15 @@ void examine(const std::string& path, std::uint64_t object_bytes) {
 int main() {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  // libhdf5 may free pointers of a damaged file that it has not set. With filled memory that crashes here; in the process
-  // that asks, it would depend on what the memory held before.
+  // For a damaged file, libhdf5 may free pointers that it has not set. M_PERTURB fills new memory, so that this crashes
+  // here; in trainrt it would depend on the earlier content of the memory.
   mallopt(M_PERTURB, 0x55);
   io::h5_start();
   std::thread(watch).detach();
-  for (io::H5Examined file; std::cin.read(reinterpret_cast<char*>(&file), sizeof file);) {
-    std::string path(file.path_bytes, '\0');
+  for (io::H5ExamineRequest request; std::cin.read(reinterpret_cast<char*>(&request), sizeof request);) {
+    std::string path(request.path_bytes, '\0');
     if (!std::cin.read(path.data(), static_cast<std::streamsize>(path.size()))) break;
-    examine(path, file.object_bytes);
+    examine(path, request.object_bytes);
     if (write(STDOUT_FILENO, ".", 1) != 1) break;
   }
   _exit(0);

@@ -31,7 +31,7 @@ std::uint64_t add_field(io::H5Placer& placer, const trainer::PredictedField& fie
   std::uint64_t at = 0;
   const auto dataset = placer.create("/" + field.name, texts ? hid_t{*texts} : io::h5_type(field.dtype),
                                      io::h5_space(shape), samples * field.row_bytes(), at);
-  io::h5_write_word(dataset, "source", field.kept_of.empty() ? "predicted" : "dataset: " + field.kept_of);
+  io::h5_write_fixed_text(dataset, "source", field.kept_of.empty() ? "predicted" : "dataset: " + field.kept_of);
   return at;
 }
 

@@ -9,8 +9,8 @@
 
 #include "data/ring.hpp"
 #include "io/files/aligned_memory.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 
 namespace trainrt::data {
 
@@ -95,7 +95,7 @@ class DirectReader final : public FileReader {
 
 /// A file system without direct reads has its page cache.
 std::unique_ptr<FileReader> direct_reader(int fd, const DataFile& file) {
-  io::Descriptor direct(io::open_retrying(file.path, O_RDONLY | O_DIRECT));
+  io::Descriptor direct(open_guarded(file.path, O_RDONLY | O_DIRECT));
   if (direct.get() >= 0) return std::make_unique<DirectReader>(std::move(direct), fd, file);
   if (errno == EINVAL || errno == EOPNOTSUPP) return plain_reader(fd, file);
   io::fail("open", file.path, errno);

@@ -14,30 +14,30 @@ namespace trainrt::io {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t most_bytes = std::size_t{1} << 62;  // no machine has it, and rounding it up is still a number
+constexpr std::size_t max_bytes = std::size_t{1} << 62;  // more than any machine has; align_up() cannot overflow
 
 #ifdef MADV_POPULATE_WRITE
 constexpr int populate_write = MADV_POPULATE_WRITE;
 #else
-constexpr int populate_write = 23;  // Linux 5.14; older headers do not name it, older kernels answer EINVAL
+constexpr int populate_write = 23;  // since Linux 5.14; older headers lack the name, older kernels return EINVAL
 #endif
 
 [[noreturn]] void no_memory(std::size_t bytes, int reason) {
   throw StorageError(
-      fmt::format("cannot get {} bytes of memory for input and output: {}; give the job more memory, or start fewer "
-                  "ranks on a node",
+      fmt::format("cannot allocate {} bytes of memory for input and output: {}; give the job more memory, or start "
+                  "fewer ranks per node",
                   bytes, std::generic_category().message(reason)),
       reason, "");
 }
 
-/// nullptr if there is none.
+/// mmap(2) of anonymous memory; returns nullptr with errno if it fails.
 std::byte* map(std::size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-/// A mapping that starts where a huge page may start (the system aligns to that by itself only since Linux 6.7): maps too
-/// much, and gives back what is before and behind.
+/// Maps memory that starts at a multiple of the huge page size (Linux aligns large mappings only since 6.7): maps one huge
+/// page more than needed, then unmaps the excess before and after.
 std::byte* map_on_huge_pages(std::size_t bytes) {
   std::byte* const data = map(bytes + huge_page);
   if (data == nullptr) return nullptr;
@@ -57,7 +57,7 @@ void touch_pages(std::byte* data, std::size_t bytes) {
 
 AlignedMemory::AlignedMemory(std::size_t bytes, std::size_t touched) {
   if (bytes == 0) return;
-  if (bytes > most_bytes) no_memory(bytes, ENOMEM);
+  if (bytes > max_bytes) no_memory(bytes, ENOMEM);
   const auto pages = static_cast<std::size_t>(align_up(bytes));
   data_ = {pages < huge_page ? map(pages) : map_on_huge_pages(pages), Unmap{bytes}};
   if (data_ == nullptr) no_memory(bytes, errno);
@@ -67,7 +67,7 @@ AlignedMemory::AlignedMemory(std::size_t bytes, std::size_t touched) {
 void AlignedMemory::touch(std::size_t count) {
   const auto pages = static_cast<std::size_t>(align_up(std::min(count, bytes().size())));
   if (pages <= touched_) return;
-  // A wish: without it there are small pages. Not for what is smaller than one: it would take all of it.
+  // Only a hint: if it fails, small pages are used. A range smaller than a huge page would use all of that page.
   if (pages >= huge_page) ::madvise(data_.get(), pages, MADV_HUGEPAGE);
   touch_pages(data_.get() + touched_, pages - touched_);
   touched_ = pages;

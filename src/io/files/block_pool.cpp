@@ -9,10 +9,11 @@ Block::~Block() {
   if (pool_ != nullptr) pool_->give_back(buffer_);
 }
 
-BlockPool::BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes, std::function<void(std::span<std::byte>)> made)
+BlockPool::BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes,
+                     std::function<void(std::span<std::byte>)> on_new_buffer)
     : block_bytes_(static_cast<std::size_t>(align_up(std::max<std::size_t>(block_bytes, 1)))),
       limit_(static_cast<std::size_t>(std::max<std::uint64_t>(limit_bytes / block_bytes_, 2))),
-      made_hook_(std::move(made)) {}
+      on_new_buffer_(std::move(on_new_buffer)) {}
 
 Block BlockPool::take(std::size_t bytes) {
   std::unique_lock lock(mutex_);
@@ -49,17 +50,18 @@ Block BlockPool::take_available(std::unique_lock<std::mutex>& lock, std::size_t 
   return block;
 }
 
-// Touching a large buffer takes long: whoever gives one back meanwhile need not wait for that.
+/// Allocates a buffer with the lock released: touching a large one takes long, and other threads must be able to return
+/// theirs meanwhile.
 AlignedMemory* BlockPool::make(std::unique_lock<std::mutex>& lock, std::size_t bytes) {
   ++count_;
   try {
     lock.unlock();
     AlignedMemory memory(block_bytes_, bytes);
-    if (made_hook_) made_hook_(memory.bytes());
+    if (on_new_buffer_) on_new_buffer_(memory.bytes());
     lock.lock();
-    free_.reserve(made_.size() + 1);  // so that give_back() never needs memory
-    made_.push_back(std::move(memory));
-    return &made_.back();
+    free_.reserve(buffers_.size() + 1);  // give_back() then never allocates
+    buffers_.push_back(std::move(memory));
+    return &buffers_.back();
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
     --count_;

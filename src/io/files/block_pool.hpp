@@ -17,7 +17,7 @@ namespace trainrt::io {
 
 class BlockPool;
 
-/// A buffer out of a pool, or the beginning of one; goes back when it is destroyed.
+/// Borrows a buffer of a BlockPool, or the first bytes of one, and returns it to the pool when it is destroyed.
 class Block {
  public:
   Block() = default;
@@ -40,27 +40,30 @@ class Block {
   std::span<std::byte> bytes_;
 };
 
-/// Aligned buffers of one size, never more memory than the limit (but always two of them): if all are out, take() waits
-/// until one comes back. Buffers are made when they are first needed and kept; of each, what was never asked for takes no
-/// memory. Thread-safe. Outlives its blocks. Throws Error if the system has no memory for one more.
+/// A pool of page-aligned buffers of one size. It holds as many buffers as fit into the memory limit, but at least two.
+/// take() waits while all are in use. Buffers are allocated when they are first needed and reused; the part of a buffer
+/// that no caller requested takes no physical memory. Any thread may call. The pool must outlive its blocks. Throws
+/// StorageError if the system has no memory for another buffer.
 class BlockPool {
  public:
-  static constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t full = std::numeric_limits<std::size_t>::max();
 
-  /// `made` sees every buffer once, before it is handed out; any thread calls it. It must not throw.
-  BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes, std::function<void(std::span<std::byte>)> made = {});
+  /// `limit_bytes`: maximum memory of all buffers. `on_new_buffer` is called once for each new buffer, before its first
+  /// use, in the thread that requested it; it must not throw.
+  BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes,
+            std::function<void(std::span<std::byte>)> on_new_buffer = {});
   BlockPool(const BlockPool&) = delete;
 
   std::size_t block_bytes() const { return block_bytes_; }
-  std::size_t blocks() const { return limit_; }  ///< at most
+  std::size_t max_blocks() const { return limit_; }
 
-  /// So many bytes of a buffer, in whole pages, at most all of it.
-  Block take(std::size_t bytes = whole);
-  /// nullopt if none came back within so many seconds.
-  std::optional<Block> take_within(double seconds, std::size_t bytes = whole);
-  /// Makes so many buffers now, as far as the limit goes, so that the first save does not pay for it: with memory for so
-  /// many bytes each.
-  void prepare(std::size_t blocks, std::size_t bytes = whole);
+  /// Returns a block of `bytes` bytes, rounded up to pages and limited to `block_bytes`. Waits for a free buffer.
+  Block take(std::size_t bytes = full);
+  /// Does the same, but returns nothing if no buffer becomes free within `seconds`.
+  std::optional<Block> take_within(double seconds, std::size_t bytes = full);
+  /// Allocates buffers until there are `blocks` of them (limited to max_blocks()), each with physical memory for `bytes`
+  /// bytes, so that the first save does not have to.
+  void prepare(std::size_t blocks, std::size_t bytes = full);
 
  private:
   friend class Block;
@@ -71,11 +74,11 @@ class BlockPool {
 
   std::size_t block_bytes_;
   std::size_t limit_;
-  std::function<void(std::span<std::byte>)> made_hook_;
+  std::function<void(std::span<std::byte>)> on_new_buffer_;
   std::mutex mutex_;
   std::condition_variable returned_;
-  std::size_t count_ = 0;  // buffers that are made or being made
-  std::deque<AlignedMemory> made_;
+  std::size_t count_ = 0;  // buffers that exist or are being allocated
+  std::deque<AlignedMemory> buffers_;
   std::vector<AlignedMemory*> free_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <xxhash.h>
 #ifdef TRAINRT_XXHASH_DISPATCHES
-#include <xxh_x86dispatch.h>  // the same functions, by the widest instructions that the processor has
+#include <xxh_x86dispatch.h>  // the same functions, with the widest vector instructions of the processor
 #endif
 
 #include <new>

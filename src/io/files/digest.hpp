@@ -7,8 +7,8 @@
 
 namespace trainrt::io {
 
-/// XXH3-128 (Collet, xxHash 0.8) of a stream of bytes, as 32 hexadecimal digits: what `xxhsum -H2 FILE` prints.
-/// It finds damage, not malice.
+/// Computes the XXH3-128 digest (Collet, xxHash 0.8) of a stream of bytes, as 32 hexadecimal digits like `xxhsum -H2 FILE`.
+/// It detects accidental damage, not deliberate changes.
 class Digest {
  public:
   Digest();
@@ -30,7 +30,7 @@ struct FileDigest {
   std::uint64_t bytes = 0;
   std::string hex;
 };
-/// Reads the file in pieces. Throws Error if it cannot be read.
+/// Reads the file in pieces of 1 MiB. Throws Error if it cannot be read.
 FileDigest digest_of_file(const std::string& path);
 
 }  // namespace trainrt::io

@@ -6,14 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <functional>
 #include <memory>
-#include <trainrt/error.hpp>
 
 #include "core/files/guarded_tree.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
-#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
@@ -23,7 +19,7 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-/// Opens `name` of the open directory `parent` (AT_FDCWD for a path) as a directory, never through a symbolic link.
+/// Opens the directory `name` in the open directory `parent`, or returns -1 with errno. A symbolic link is an error.
 int open_directory(int parent, const char* name) {
   return uninterrupted([&] { return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); });
 }
@@ -33,7 +29,7 @@ struct DirectoryEntry {
   unsigned char type;  ///< DT_DIR, ..., or DT_UNKNOWN
 };
 
-/// Sorted by name.
+/// Returns the entries of the open directory `fd`, sorted by name.
 std::vector<DirectoryEntry> entries_in(int fd, const std::string& path) {
   Descriptor own(::dup(fd));
   std::unique_ptr<DIR, CloseDirectory> directory(own.get() < 0 ? nullptr : ::fdopendir(own.get()));
@@ -59,11 +55,12 @@ std::vector<std::string> names_in(int fd, const std::string& path) {
   return names;
 }
 
-/// Most file systems say it with the name; the others are asked.
+/// Uses the type in the entry if the file system returned one, and asks for it otherwise.
 bool is_directory_in(int fd, const DirectoryEntry& entry, const std::string& path) {
   if (entry.type != DT_UNKNOWN) return entry.type == DT_DIR;
   struct stat info {};
-  if (::fstatat(fd, entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) fail("look at", path + "/" + entry.name, errno);
+  if (::fstatat(fd, entry.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    fail("read the status of", path + "/" + entry.name, errno);
   return S_ISDIR(info.st_mode);
 }
 
@@ -91,7 +88,7 @@ void list_below(int fd, const std::string& path, const std::string& prefix, std:
 }
 
 Descriptor open_to_list(const std::string& path) {
-  Descriptor fd(open_retrying(path, O_RDONLY | O_DIRECTORY));
+  Descriptor fd(open_guarded(path, O_RDONLY | O_DIRECTORY));
   if (fd.get() < 0) fail("open directory", path, errno);
   return fd;
 }
@@ -100,14 +97,14 @@ int make_one(const std::string& path) {
   return at_entry(path, [](int directory, const char* name) { return ::mkdirat(directory, name, 0777); });
 }
 
-/// Makes `path` and its missing parents. Throws with ENOENT if another process removes one of them meanwhile.
+/// Creates `path` and its missing parents. Throws with ENOENT if another process removes one of them meanwhile.
 void make_each(const std::string& path) {
   for (std::size_t at = 1; at <= path.size(); ++at) {
     at = std::min(path.find('/', at), path.size());
     const auto part = path.substr(0, at);
     if (make_one(part) == 0 || errno == EEXIST) continue;
     struct stat info {};
-    const int reason = errno;  // a parent that is read-only to us may be there all the same
+    const int reason = errno;  // mkdir(2) also fails for an existing parent that is read-only
     if (stat_guarded(part, info) != 0) fail("make directory", part, reason);
   }
   struct stat info {};
@@ -115,16 +112,11 @@ void make_each(const std::string& path) {
   if (!S_ISDIR(info.st_mode)) fail("make directory", path, ENOTDIR);
 }
 
-int read_own_status(const std::string& path, struct stat& info) {
-  return at_entry(path,
-                  [&](int directory, const char* name) { return ::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW); });
-}
-
 }  // namespace
 
 void sync_directory(const std::string& path) {
   const auto fd = open_to_list(path);
-  // Some file systems have nothing to do for a directory, and say so with EINVAL.
+  // Some file systems do not support fsync on a directory and return one of these errors.
   if (uninterrupted([&] { return ::fsync(fd.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
     fail("make directory durable (fsync)", path, errno);
 }
@@ -154,6 +146,10 @@ void make_directories_below(const std::string& base, const std::string& path) {
   }
 }
 
+void rename_over(const std::string& from, const std::string& to) {
+  if (rename_guarded(from, to) != 0) fail_to_rename(from, to, errno);
+}
+
 bool rename_to_new(const std::string& from, const std::string& to) {
   const auto renamed = at_entries(from, to, [](int from_directory, const char* old, int to_directory, const char* name) {
     return ::renameat2(from_directory, old, to_directory, name, RENAME_NOREPLACE);
@@ -161,11 +157,23 @@ bool rename_to_new(const std::string& from, const std::string& to) {
   if (renamed == 0) return true;
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS) fail_to_rename(from, to, errno);
-  // This file system has no such flag. A directory still cannot replace one that holds anything.
+  // The file system does not support RENAME_NOREPLACE. A directory still cannot replace one that is not empty.
   if (exists(to)) return false;
   if (rename_guarded(from, to) == 0) return true;
   if (errno == ENOTEMPTY || errno == EEXIST) return false;
   fail_to_rename(from, to, errno);
+}
+
+void exchange(const std::string& a, const std::string& b) {
+  const auto exchanged = at_entries(a, b, [](int a_directory, const char* a_name, int b_directory, const char* b_name) {
+    return ::renameat2(a_directory, a_name, b_directory, b_name, RENAME_EXCHANGE);
+  });
+  if (exchanged == 0) return;
+  if (errno != EINVAL && errno != ENOSYS) fail("exchange '" + a + "' and", b, errno);
+  const auto temporary = a + ".exchanged";
+  rename_over(b, temporary);
+  rename_over(a, b);
+  rename_over(temporary, a);
 }
 
 void remove_tree(const std::string& path) {
@@ -176,7 +184,7 @@ void remove_tree(const std::string& path) {
 }
 
 void rename_all_in(const std::string& directory, const std::string& prefix) {
-  const Descriptor fd(open_retrying(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  const Descriptor fd(open_guarded(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (fd.get() < 0 && (errno == ELOOP || errno == ENOTDIR)) return;
   if (fd.get() < 0) fail("open directory", directory, errno);
   for (const auto& name : names_in(fd.get(), directory))
@@ -186,19 +194,19 @@ void rename_all_in(const std::string& directory, const std::string& prefix) {
 
 bool is_link(const std::string& path) {
   struct stat info {};
-  return read_own_status(path, info) == 0 && S_ISLNK(info.st_mode);
+  return link_status(path, info) == 0 && S_ISLNK(info.st_mode);
 }
 
 bool exists(const std::string& path) {
   struct stat info {};
-  if (read_own_status(path, info) == 0) return true;
+  if (link_status(path, info) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
-  fail("look at", path, errno);
+  fail("read the status of", path, errno);
 }
 
 std::vector<std::string> list_directory(const std::string& path) { return names_in(open_to_list(path).get(), path); }
 
-std::vector<std::string> list_if_there(const std::string& path) try {
+std::vector<std::string> list_if_exists(const std::string& path) try {
   return list_directory(path);
 } catch (const StorageError& error) {
   if (error.error_number() == ENOENT || error.error_number() == ENOTDIR) return {};

@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/files/guarded_tree.hpp"
 #include "io/files/file.hpp"
@@ -15,10 +14,9 @@ namespace trainrt::io {
 
 namespace {
 
-struct stat status_of(const std::string& path) {
+struct stat status_of_entry(const std::string& path) {
   struct stat status {};
-  const auto read = [&](int directory, const char* name) { return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW); };
-  if (at_entry(path, read) != 0) fail("look at", path, errno);
+  if (link_status(path, status) != 0) fail("read the status of", path, errno);
   return status;
 }
 
@@ -28,14 +26,14 @@ double seconds(const timespec& time) { return static_cast<double>(time.tv_sec) +
 
 bool create_exclusive(const std::string& path, const std::string& content) {
   const auto temporary = temporary_beside(path);
-  unlink_guarded(temporary);  // of a killed process that had this number
+  unlink_guarded(temporary);  // left by a killed process that had the same process id
   write_file(temporary, content);
   const int linked = link_guarded(temporary, path);
   const int error = errno;
-  // A lost answer of NFS may report an error for a link that was made: the link count tells.
-  const bool made = linked == 0 || status_of(temporary).st_nlink == 2;
+  // If NFS loses the answer to a link that was made, an error is returned; the link count then is 2.
+  const bool made = linked == 0 || status_of_entry(temporary).st_nlink == 2;
   unlink_guarded(temporary);
-  if (!made && error != EEXIST) fail("make", path, error);
+  if (!made && error != EEXIST) fail("create", path, error);
   if (made) sync_directory(std::filesystem::path(path).parent_path().string());
   return made;
 }
@@ -44,9 +42,9 @@ double age_seconds(const std::string& path) {
   const auto probe = temporary_beside(path);
   unlink_guarded(probe);
   write_file(probe, "");
-  const auto now = status_of(probe).st_mtim;
+  const auto now = status_of_entry(probe).st_mtim;
   unlink_guarded(probe);
-  return seconds(now) - seconds(status_of(path).st_mtim);
+  return seconds(now) - seconds(status_of_entry(path).st_mtim);
 }
 
 void touch(const std::string& path) {

@@ -18,25 +18,21 @@ namespace {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-void rename_over(const std::string& from, const std::string& to) {
-  if (rename_guarded(from, to) != 0) fail_to_rename(from, to, errno);
-}
-
-/// False if there is nothing of that name, or if the directory to move into is gone.
+/// Returns false if `from`, or the directory of `to`, does not exist.
 bool moved(const std::string& from, const std::string& to) {
   if (rename_guarded(from, to) == 0) return true;
   if (errno == ENOENT) return false;
   fail_to_rename(from, to, errno);
 }
 
-/// The directory may be a symbolic link that somebody made; what it leads to counts.
-bool is_there(const std::string& path) {
+/// Follows a symbolic link, because the user may have made the directory one.
+bool is_accessible(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0;
 }
 
-/// It is not there, or a symbolic link has its name. What cannot be looked at is not gone.
-bool is_gone_or_fenced(const std::string& path) {
+/// Returns whether `path` does not exist or is a symbolic link. Returns false if its status cannot be read.
+bool is_gone_or_link(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0 ? S_ISLNK(info.st_mode) : errno == ENOENT;
 }
@@ -46,78 +42,78 @@ bool is_gone_or_fenced(const std::string& path) {
 FencedDirectory::FencedDirectory(std::string path, std::string private_dir)
     : path_(std::move(path)), private_dir_(std::move(private_dir)) {}
 
-std::string FencedDirectory::place_of(std::string_view name) const { return path_ + "/" + std::string(name); }
+std::string FencedDirectory::path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
 
-std::string FencedDirectory::aside(std::string_view name) const {
+std::string FencedDirectory::temporary_path(std::string_view name) const {
   std::string flat(name);
   std::ranges::replace(flat, '/', '_');
-  return temporary_beside(private_dir_ + "/" + flat);  // ranks of one attempt may write one file
+  return temporary_beside(private_dir_ + "/" + flat);  // each process has its own: several ranks may write the same file
 }
 
-void FencedDirectory::explain(std::string_view name, const StorageError& error) const {
+void FencedDirectory::rethrow(std::string_view name, const StorageError& error) const {
   if (error.error_number() != ENOENT) throw StorageError(error);
   if (is_fenced())
-    throw FencedOff("cannot change '" + place_of(name) + "': the directory '" + private_dir_ +
-                    "' has been taken away, so another attempt owns this run now; this one must end");
-  throw StorageError(error.what(), is_there(path_) ? ENOENT : ESTALE, error.path());
+    throw FencedOff("cannot change '" + path_of(name) + "': the directory '" + private_dir_ +
+                    "' was removed, so another attempt owns this run now; this attempt must exit");
+  throw StorageError(error.what(), is_accessible(path_) ? ENOENT : ESTALE, error.path());
 }
 
-void FencedDirectory::write_aside(std::string_view name, std::string_view bytes) const {
-  const auto written = aside(name);
+void FencedDirectory::write_temporary(std::string_view name, std::string_view bytes) const {
+  const auto temporary = temporary_path(name);
   try {
-    remove_tree(written);
-    write_file(written, bytes);
+    remove_tree(temporary);
+    write_file(temporary, bytes);
   } catch (const StorageError& error) {
-    unlink_guarded(written);
-    explain(name, error);
+    unlink_guarded(temporary);
+    rethrow(name, error);
   }
 }
 
 void FencedDirectory::replace(std::string_view name, std::string_view bytes) const {
-  write_aside(name, bytes);
+  write_temporary(name, bytes);
   try {
-    move_out(name);
+    publish(name);
   } catch (...) {
-    unlink_guarded(aside(name));
+    unlink_guarded(temporary_path(name));
     throw;
   }
 }
 
-void FencedDirectory::move_out(std::string_view name) const try {
+void FencedDirectory::publish(std::string_view name) const try {
   fault_point("replace");
-  const auto place = place_of(name);
-  rename_over(aside(name), place);
-  sync_directory(parent_of(place));
+  const auto path = path_of(name);
+  rename_over(temporary_path(name), path);
+  sync_directory(parent_of(path));
 } catch (const StorageError& error) {
-  explain(name, error);
+  rethrow(name, error);
 }
 
 bool FencedDirectory::create(std::string_view name, std::string_view bytes) const try {
-  const auto written = aside(name);
-  const auto place = place_of(name);
-  write_aside(name, bytes);
-  const int linked = link_guarded(written, place);
+  const auto temporary = temporary_path(name);
+  const auto path = path_of(name);
+  write_temporary(name, bytes);
+  const int linked = link_guarded(temporary, path);
   const int reason = errno;
-  unlink_guarded(written);
+  unlink_guarded(temporary);
   if (linked != 0 && reason == EEXIST) return false;
-  if (linked != 0) fail("make", place, reason);
-  sync_directory(parent_of(place));
+  if (linked != 0) fail("create", path, reason);
+  sync_directory(parent_of(path));
   return true;
 } catch (const StorageError& error) {
-  explain(name, error);
+  rethrow(name, error);
 }
 
 void FencedDirectory::remove(std::string_view name) const {
-  const auto taken = aside("removed_" + std::string(name));
-  remove_tree(taken);
-  if (!moved(place_of(name), taken)) return;
-  sync_directory(parent_of(place_of(name)));
-  remove_tree(taken);
+  const auto moved_in = temporary_path("removed_" + std::string(name));
+  remove_tree(moved_in);
+  if (!moved(path_of(name), moved_in)) return;
+  sync_directory(parent_of(path_of(name)));
+  remove_tree(moved_in);
 }
 
 bool FencedDirectory::is_fenced() const {
-  // Looked at again at the end: storage that comes back between the first two looks has taken nothing away.
-  return is_gone_or_fenced(private_dir_) && is_there(path_) && is_gone_or_fenced(private_dir_);
+  // The private directory is checked twice: storage that comes back between the first two checks must not count as fencing.
+  return is_gone_or_link(private_dir_) && is_accessible(path_) && is_gone_or_link(private_dir_);
 }
 
 std::string fence_off(const std::string& private_dir, const std::string& fenced) {

@@ -1,17 +1,13 @@
 #include "io/files/file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <trainrt/error.hpp>
-#include <utility>
 
 #include "core/files/guarded_tree.hpp"
 #include "io/files/temporary.hpp"
-#include "io/files/uninterrupted.hpp"
 
 namespace trainrt::io {
 
@@ -23,18 +19,9 @@ std::span<const std::byte> as_bytes(std::string_view text) { return std::as_byte
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-int Descriptor::release() { return std::exchange(fd_, -1); }
-
-FileReader::FileReader(const std::string& path) : path_(path), fd_(open_retrying(path, O_RDONLY | O_NONBLOCK)) {
+FileReader::FileReader(const std::string& path) : path_(path), fd_(open_guarded(path, O_RDONLY | O_NONBLOCK)) {
   if (fd_.get() < 0) fail("open", path_, errno);
-  struct stat info {};
-  if (::fstat(fd_.get(), &info) != 0) fail("look at", path_, errno);
-  if (!S_ISREG(info.st_mode)) throw Error("cannot read '" + path_ + "': it is not a regular file");
-  size_ = static_cast<std::uint64_t>(info.st_size);
+  size_ = size_of_regular_file(fd_.get(), path_);
 }
 
 std::size_t FileReader::read(std::span<std::byte> into) {
@@ -49,20 +36,19 @@ std::size_t FileReader::read(std::span<std::byte> into) {
   return done;
 }
 
-FileWriter::FileWriter(const std::string& path) : path_(path), fd_(open_retrying(path, O_WRONLY | O_CREAT | O_EXCL)) {
+FileWriter::FileWriter(const std::string& path) : path_(path), fd_(open_guarded(path, O_WRONLY | O_CREAT | O_EXCL)) {
   if (fd_.get() < 0) fail("create", path_, errno);
 }
 
 void FileWriter::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const auto count =
-        uninterrupted([&] { return ::write(fd_.get(), bytes.data(), std::min(bytes.size(), bytes_per_call)); });
-    if (count < 0) fail("write at byte " + std::to_string(bytes_) + " of", path_, errno);
-    if (count == 0) fail("write at byte " + std::to_string(bytes_) + " of", path_, ENOSPC);
+    const auto size = std::min(bytes.size(), bytes_per_call);
+    const auto count = uninterrupted([&] { return ::write(fd_.get(), bytes.data(), size); });
+    if (count <= 0) fail_at("write", bytes_, path_, count < 0 ? errno : ENOSPC);
     bytes_ += static_cast<std::uint64_t>(count);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
-  // Lets the disk begin now instead of at the fsync, which alone decides whether it all went well.
+  // Starts writing to disk now, so that finish() takes less time. Errors are reported by its fsync.
   if (bytes_ - started_ >= early_bytes) {
     ::sync_file_range(fd_.get(), static_cast<off64_t>(started_), static_cast<off64_t>(bytes_ - started_),
                       SYNC_FILE_RANGE_WRITE);
@@ -71,8 +57,8 @@ void FileWriter::write(std::span<const std::byte> bytes) {
 }
 
 void FileWriter::finish() {
-  if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) fail("make durable (fsync)", path_, errno);
-  // A close that was interrupted has closed all the same (Linux).
+  sync_file(fd_.get(), path_);
+  // An interrupted close(2) has closed the descriptor (Linux).
   if (::close(fd_.release()) != 0 && errno != EINTR) fail("close", path_, errno);
 }
 
@@ -99,30 +85,26 @@ void write_file(const std::string& path, std::string_view bytes) {
 void replace_file(const std::string& path, std::string_view bytes) {
   const auto slash = path.rfind('/');
   const auto directory = slash == std::string::npos ? std::string(".") : path.substr(0, std::max<std::size_t>(slash, 1));
-  const auto aside = temporary_beside(path);
-  if (unlink_guarded(aside) != 0 && errno != ENOENT) fail("remove", aside, errno);
+  const auto temporary = temporary_beside(path);
+  if (unlink_guarded(temporary) != 0 && errno != ENOENT) fail("remove", temporary, errno);
   try {
-    write_file(aside, bytes);
-    if (rename_guarded(aside, path) != 0) fail_to_rename(aside, path, errno);
+    write_file(temporary, bytes);
+    rename_over(temporary, path);
   } catch (...) {
-    unlink_guarded(aside);
+    unlink_guarded(temporary);
     throw;
   }
   sync_directory(directory);
 }
 
-void replace_file_lightly(const std::string& path, const std::string& aside, std::string_view bytes) {
+void replace_file_unsynced(const std::string& path, const std::string& temporary, std::string_view bytes) {
   try {
-    const Descriptor file(open_retrying(aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
-    if (file.get() < 0) fail("create", aside, errno);
-    while (!bytes.empty()) {
-      const auto count = uninterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
-      if (count <= 0) fail("write", aside, count < 0 ? errno : ENOSPC);
-      bytes = bytes.substr(static_cast<std::size_t>(count));
-    }
-    if (rename_guarded(aside, path) != 0) fail_to_rename(aside, path, errno);
+    const Descriptor file(open_guarded(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+    if (file.get() < 0) fail("create", temporary, errno);
+    write_at(file.get(), 0, as_bytes(bytes), temporary);
+    rename_over(temporary, path);
   } catch (...) {
-    unlink_guarded(aside);
+    unlink_guarded(temporary);
     throw;
   }
 }

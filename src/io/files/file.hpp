@@ -5,34 +5,23 @@
 #include <string_view>
 #include <vector>
 
+#include "io/files/descriptor.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
-// POSIX files with every result checked. Errors name the operation, the path, the system's reason and what to do.
-// None of this follows a shell's or a library's buffering: when a function that says "durable" returns, the bytes are on
-// disk.
-
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  ~Descriptor();
-  int get() const { return fd_; }
-  int release();
-
- private:
-  int fd_;
-};
+// Functions on POSIX files that check every result. They throw StorageError (Error for a path that is not a regular file),
+// which names the operation, the path, the system's reason and what to do. They do no buffering of their own: "durable"
+// means that the data is on disk when the function returns. Below a guarded tree (core/guarded_tree.hpp) they follow no
+// symbolic link.
 
 /// Reads a file from its beginning.
 class FileReader {
  public:
   explicit FileReader(const std::string& path);
-  /// Fills as much of `into` as the file has left; returns how much, 0 at the end.
+  /// Fills `into` as far as the file has bytes left; returns the number of bytes read, 0 at the end of the file.
   std::size_t read(std::span<std::byte> into);
-  std::uint64_t size() const { return size_; }  ///< when it was opened
+  std::uint64_t size() const { return size_; }  ///< bytes, at the time of opening
 
  private:
   std::string path_;
@@ -40,8 +29,8 @@ class FileReader {
   std::uint64_t size_ = 0;
 };
 
-/// Writes a new file from its beginning to its end. The file must not exist. It is durable after finish(), and whatever
-/// lies there when the writer goes without it is no file to trust: the caller removes it.
+/// Writes a new file from its beginning. The file must not exist. The file is complete and durable only after finish(); if
+/// the writer is destroyed before, the caller removes the file.
 class FileWriter {
  public:
   explicit FileWriter(const std::string& path);
@@ -53,56 +42,64 @@ class FileWriter {
   std::string path_;
   Descriptor fd_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t started_ = 0;  // so much is on its way to the disk
+  std::uint64_t started_ = 0;  // bytes whose writing to disk has been started
 };
 
 std::string read_file(const std::string& path);
 
-/// A new file with these bytes, durable (its name is, once sync_directory() was called on its directory).
+/// Creates a file with these bytes. The content is durable; the name is durable after sync_directory() on its directory.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// Puts these bytes in the place of `path`, durable and atomic: readers and crashes see the old file or the new one.
+/// Creates the file `path`, or replaces it atomically: readers, and a crash at any time, see the old or the new content.
+/// Durable.
 void replace_file(const std::string& path, std::string_view bytes);
 
-/// The same without waiting for the disk: readers see the old file or the new one, a node that crashes may lose both. For
-/// what is written often and can be missed. It is written to `aside`, in the same file system, first.
-void replace_file_lightly(const std::string& path, const std::string& aside, std::string_view bytes);
+/// Replaces a file atomically without fsync: readers see the old or the new content, but a crash of the node may lose both.
+/// For data that is written often and can be lost. Writes to `temporary` first, which must be in the same file system.
+void replace_file_unsynced(const std::string& path, const std::string& temporary, std::string_view bytes);
+
+/// rename(2): replaces a file, or an empty directory, of the name `to`.
+void rename_over(const std::string& from, const std::string& to);
+
+/// Renames a file or directory; returns false if something with the name `to` exists.
+bool rename_to_new(const std::string& from, const std::string& to);
+
+/// Exchanges the names of two files or directories of one file system, which must both exist. Atomic if the file system
+/// supports it (renameat2(2)); otherwise `b` does not exist for a moment. Not durable: see sync_directory().
+void exchange(const std::string& a, const std::string& b);
 
 /// Makes the names in a directory durable.
 void sync_directory(const std::string& path);
 
-/// Makes a directory and its missing parents. Other processes may make or remove the same directories meanwhile.
+/// Creates a directory and its missing parents. Other processes may create or remove the same directories meanwhile.
 void make_directories(const std::string& path);
 
-/// Makes one directory, whose parent is there; false if something has that name already.
+/// Creates one directory in an existing parent; returns false if something with that name exists.
 bool make_directory(const std::string& path);
 
-/// Makes a directory and its missing parents below `base`, which is there and is never made.
+/// Creates a directory and its missing parents below `base`. `base` must exist and is never created.
 void make_directories_below(const std::string& base, const std::string& path);
 
-/// Renames if nothing has the new name yet; false if something has.
-bool rename_to_new(const std::string& from, const std::string& to);
-
-/// Removes what lies there, if anything does. Symbolic links are removed, never followed.
+/// Removes a file, or a directory with its content. Does nothing if `path` does not exist. Removes symbolic links, not
+/// their targets.
 void remove_tree(const std::string& path);
 
-/// Gives everything in a directory a name that begins with `prefix`. A symbolic link in the directory's place is not
-/// followed: then nothing is done.
+/// Adds `prefix` to the names of all entries of a directory. Does nothing if `directory` is a symbolic link.
 void rename_all_in(const std::string& directory, const std::string& prefix);
 
-/// Anything by that name, a broken symbolic link too.
+/// Returns whether anything has that name, including a broken symbolic link.
 bool exists(const std::string& path);
 
-/// A symbolic link by that name.
 bool is_link(const std::string& path);
 
-/// Names in a directory, sorted, without "." and "..".
+/// Returns the names in a directory, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
 
-/// The same; none if there is no such directory.
-std::vector<std::string> list_if_there(const std::string& path);
+/// Does the same, but returns an empty list if the directory does not exist.
+std::vector<std::string> list_if_exists(const std::string& path);
 
-/// Paths of all files below a directory, relative to it, sorted. Symbolic links are listed, never followed.
+/// Returns the paths of all files below a directory, relative to it and sorted. Lists symbolic links, and does not follow
+/// them.
 std::vector<std::string> list_files_below(const std::string& path);
 
 }  // namespace trainrt::io

@@ -11,13 +11,13 @@ namespace trainrt::io {
 
 namespace {
 
-struct Kind {
+struct KnownFileSystem {
   std::uint64_t magic;
   FileSystem file_system;
 };
 constexpr bool one_writer = false, parallel = true, own_node = false, shared = true, lost = false;
-// linux/magic.h, and the sources of those that are not in the kernel.
-constexpr Kind kinds[] = {
+// Magic numbers of linux/magic.h, and of the sources of file systems that are not in the kernel.
+constexpr KnownFileSystem known_file_systems[] = {
     {0x0BD00BD0, {"lustre", parallel, shared}},
     {0x47504653, {"gpfs", parallel, shared}},
     {0x19830326, {"beegfs", parallel, shared}},
@@ -35,10 +35,10 @@ constexpr Kind kinds[] = {
     {0x6B414653, {"afs", one_writer, shared}},
     {0x73757245, {"coda", one_writer, shared}},
     {0x01021997, {"9p", one_writer, shared}},
-    {0x65735546, {"fuse", one_writer, shared}},  // may be anything: glusterfs, sshfs, s3fs, a local one
+    {0x65735546, {"fuse", one_writer, shared}},  // glusterfs, sshfs, s3fs, or a local one
     {0x01021994, {"tmpfs", one_writer, own_node, lost}},
     {0x858458F6, {"ramfs", one_writer, own_node, lost}},
-    {0xEF53, {"ext4", one_writer, own_node}},  // ext2 and ext3 too
+    {0xEF53, {"ext4", one_writer, own_node}},  // also ext2 and ext3
     {0x58465342, {"xfs", one_writer, own_node}},
     {0x9123683E, {"btrfs", one_writer, own_node}},
     {0xF2F52010, {"f2fs", one_writer, own_node}},
@@ -54,20 +54,17 @@ constexpr Kind kinds[] = {
 }  // namespace
 
 FileSystem file_system_from_magic(std::uint64_t magic) {
-  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const Kind& k) { return k.magic == magic; });
-  return kind == std::end(kinds) ? FileSystem{.name = "unknown", .shared = true} : kind->file_system;
+  const auto* known = std::ranges::find(known_file_systems, magic, &KnownFileSystem::magic);
+  return known == std::end(known_file_systems) ? FileSystem{.name = "unknown", .shared = true} : known->file_system;
 }
 
 FileSystem file_system_of(const std::string& path) {
   struct statfs info {};
-  int done = -1;
-  do done = ::statfs(path.c_str(), &info);
-  while (done != 0 && errno == EINTR);
-  if (done != 0) fail("look at the file system of", path, errno);
-  // f_type is signed in some C libraries: only its 32 bits are the number.
+  if (uninterrupted([&] { return ::statfs(path.c_str(), &info); }) != 0) fail("read the file system of", path, errno);
+  // f_type is signed in some C libraries: only its low 32 bits are the magic number.
   auto file_system = file_system_from_magic(static_cast<std::uint32_t>(info.f_type));
   file_system.block_bytes = static_cast<std::uint64_t>(info.f_bsize);
-  // Free blocks are counted in f_frsize, which older systems leave at 0 if it is f_bsize.
+  // f_bavail is in units of f_frsize; older systems leave f_frsize 0 if it equals f_bsize.
   file_system.free_bytes = static_cast<std::uint64_t>(info.f_bavail) *
                            static_cast<std::uint64_t>(info.f_frsize > 0 ? info.f_frsize : info.f_bsize);
   return file_system;

@@ -5,19 +5,20 @@
 
 namespace trainrt::io {
 
-/// What a path lies on, as statfs(2) says it.
+/// Properties of the file system that contains a path.
 struct FileSystem {
   std::string_view name;          ///< "lustre", "gpfs", "beegfs", "nfs", "tmpfs", "ext4", "xfs", ...; "unknown"
-  bool parallel = false;          ///< many nodes write it at once at full speed
-  bool shared = false;            ///< other nodes may see it
-  bool durable = true;            ///< survives the node (tmpfs and ramfs do not)
-  std::uint64_t block_bytes = 0;  ///< the size that it likes to be written in
-  std::uint64_t free_bytes = 0;   ///< for us
+  bool parallel = false;          ///< many nodes can write to it at once at full speed
+  bool shared = false;            ///< other nodes may access the same files
+  bool durable = true;            ///< files survive a crash of the node (false for tmpfs and ramfs)
+  std::uint64_t block_bytes = 0;  ///< preferred size of a write (f_bsize)
+  std::uint64_t free_bytes = 0;   ///< available to an ordinary user
 };
-/// Throws Error if the path cannot be looked at.
+/// Returns the properties of the file system that contains `path`, by statfs(2). Throws StorageError if that fails.
 FileSystem file_system_of(const std::string& path);
 
-/// Same, from the magic number alone (linux/magic.h; Lustre, GPFS and BeeGFS from their sources). Pure.
+/// Returns the properties that follow from the magic number alone (linux/magic.h; for Lustre, GPFS and BeeGFS their
+/// sources); the sizes are 0. Pure function.
 FileSystem file_system_from_magic(std::uint64_t magic);
 
 }  // namespace trainrt::io

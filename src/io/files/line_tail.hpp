@@ -5,25 +5,26 @@
 
 namespace trainrt::io {
 
-/// Reads the lines at the end of a file that others append to, each once, and never all of a long file. A file that was
-/// replaced or has become shorter is begun anew.
+/// Reads the lines that other processes append to a file, each line once. Of a file that is long at the first read, only
+/// the end is read. If the file is replaced or becomes shorter, reading starts over.
 class LineTail {
  public:
-  /// `most_bytes`: of the end of the file, at the first look.
-  explicit LineTail(std::string path, std::uint64_t most_bytes) : path_(std::move(path)), most_bytes_(most_bytes) {}
+  /// `max_bytes`: size of the part at the end of the file that the first read covers.
+  explicit LineTail(std::string path, std::uint64_t max_bytes) : path_(std::move(path)), max_bytes_(max_bytes) {}
 
-  struct News {
-    bool is_new_file = false;  ///< what was read before is no part of this file
+  struct NewLines {
+    bool is_new_file = false;  ///< lines returned by earlier reads are not part of this file
     std::vector<std::string> lines;
   };
-  /// The whole lines that came since the last look; none if the file is not there. StorageError if it cannot be read.
-  News read();
+  /// Returns the complete lines added since the last call, without line ends; none if the file does not exist or is not a
+  /// regular file. Throws StorageError if it cannot be read.
+  NewLines read();
 
  private:
   std::string path_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
   std::uint64_t device_ = 0, inode_ = 0;
-  std::uint64_t at_ = 0;  ///< the end of the lines that were read
+  std::uint64_t at_ = 0;  ///< offset of the end of the lines read so far
 };
 
 }  // namespace trainrt::io

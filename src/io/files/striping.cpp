@@ -10,7 +10,7 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr std::size_t reason_bytes = 1000;  // so much of what the program says is enough
+constexpr std::size_t max_reason_bytes = 1000;  // of the output of lfs
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 
@@ -20,22 +20,23 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::string how_it_ended(const ChildOutput& child) {
+/// Returns "" if the program exited with 0, else why it failed.
+std::string failure_of(const ChildOutput& child) {
   if (child.exit_code == 0) return "";
-  if (child.exit_code == 127) return "the program 'lfs' cannot be started: " + child.text;
-  const auto said = in_one_line(child.text.substr(0, reason_bytes));
+  if (child.exit_code == 127) return "cannot start the program 'lfs': " + child.text;
+  const auto output = in_one_line(child.text.substr(0, max_reason_bytes));
   return "lfs setstripe: " +
          (child.exit_code > 128 ? fmt::format("killed by signal {}", child.exit_code - 128)
                                 : fmt::format("exit code {}", child.exit_code)) +
-         (said.empty() ? "" : ": " + said);
+         (output.empty() ? "" : ": " + output);
 }
 
 }  // namespace
 
 Striping striping_for(std::uint64_t file_bytes, int files) {
   if (file_bytes < gibibyte) return {};
-  const int targets = file_bytes < 64 * gibibyte ? 4 : 8;  // of all files together
-  // Long files in larger pieces: fewer locks, and a request to a server usually carries 4 MiB.
+  const int targets = file_bytes < 64 * gibibyte ? 4 : 8;  // for all files together
+  // Large stripes need fewer locks, and a request to a server usually carries 4 MiB.
   return {.count = std::max(1, targets / std::max(1, files)), .stripe_bytes = 4 * mebibyte};
 }
 
@@ -43,7 +44,7 @@ std::string set_striping(const std::string& directory, const Striping& striping,
   const auto child = run_child(
       {"lfs", "setstripe", "-c", std::to_string(striping.count), "-S", std::to_string(striping.stripe_bytes), directory},
       limit_seconds, ChildErrors::with_output);
-  return child ? how_it_ended(*child) : fmt::format("lfs setstripe did not end within {} s", limit_seconds);
+  return child ? failure_of(*child) : fmt::format("lfs setstripe did not exit within {} s", limit_seconds);
 }
 
 }  // namespace trainrt::io

@@ -10,7 +10,6 @@
 #include "core/options.hpp"
 #include "core/process/processes.hpp"
 #include "io/files/file.hpp"
-#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
@@ -40,7 +39,7 @@ bool is_abandoned(const fs::path& path) {
 
 void remove_quietly(const fs::path& path) try {
   remove_tree(path.string());
-} catch (const Error&) {  // the next one that looks tries again
+} catch (const Error&) {  // the next call tries again
 }
 
 }  // namespace
@@ -52,14 +51,12 @@ std::string temporary_beside(const std::string& path) {
       .string();
 }
 
-void remove_abandoned(const std::string& directory, std::string_view beginning) {
-  const auto start = "." + std::string(beginning);
-  const auto is_to_go = [&](const std::string& name) {
-    return name.starts_with(start) && is_abandoned(fs::path(directory) / name);
-  };
+void remove_abandoned(const std::string& directory, std::string_view prefix) {
   try {
-    for (const auto& name : list_if_there(directory))
-      if (is_to_go(name)) remove_quietly(fs::path(directory) / name);
+    for (const auto& name : list_if_exists(directory)) {
+      const auto path = fs::path(directory) / name;
+      if (name.starts_with("." + std::string(prefix)) && is_abandoned(path)) remove_quietly(path);
+    }
   } catch (const StorageError&) {
   }
 }

@@ -4,11 +4,12 @@
 
 namespace trainrt::io {
 
-/// A name beside `path` for a file or directory that will become it: ".NAME.tmp.HOST.PID", of this process alone.
+/// Returns a path in the same directory, ".NAME.tmp.HOST.PID", that only this process uses. For a file or directory that is
+/// renamed to `path` when it is complete.
 std::string temporary_beside(const std::string& path);
 
-/// Removes the files and directories of such names in a directory whose process is gone: this host's whose process number
-/// nobody has, and any that are a day old; only those whose NAME begins so. Says nothing of what cannot be removed.
-void remove_abandoned(const std::string& directory, std::string_view beginning = {});
+/// Removes files and directories with such names whose process is gone: those of this host whose process does not run, and
+/// all that are more than a day old. Considers only those whose NAME begins with `prefix`. Ignores errors.
+void remove_abandoned(const std::string& directory, std::string_view prefix = {});
 
 }  // namespace trainrt::io

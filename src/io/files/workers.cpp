@@ -14,7 +14,7 @@ namespace trainrt::io {
 
 namespace {
 
-/// While it lives, threads that are started take no signals, but those of their own faults.
+/// While it exists, threads started by this thread block all signals except those of their own faults.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -34,12 +34,12 @@ class SignalsBlocked {
 
 Workers::Workers(int threads, Priority priority) {
   const SignalsBlocked blocked;
-  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // nothing but a thread's start can fail below
+  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // so that only the start of a thread can throw below
   try {
     do threads_.emplace_back([this, priority] { work(priority); });
     while (static_cast<int>(threads_.size()) < threads);
   } catch (const std::system_error& error) {
-    // Fewer threads do the same work; with none there is nobody to do it.
+    // Fewer threads than requested are enough; none is an error.
     if (threads_.empty()) throw Error(fmt::format("cannot start a thread: {}; raise ulimit -u", error.code().message()));
   }
 }
@@ -47,7 +47,7 @@ Workers::Workers(int threads, Priority priority) {
 Workers::~Workers() {
   {
     const std::lock_guard lock(mutex_);
-    ending_ = true;
+    stopping_ = true;
   }
   wake_.notify_all();
   for (auto& thread : threads_) thread.join();
@@ -72,20 +72,19 @@ bool Workers::drain_within(double seconds) {
 }
 
 void Workers::work(Priority priority) {
-  // Of this thread alone (Linux; setpriority(2), "C library/kernel differences"). If it fails the thread only is as
-  // others.
+  // On Linux this changes only the calling thread (setpriority(2), "C library/kernel differences"). An error is ignored.
   constexpr int background_nice = 10;
   if (priority == Priority::yield_to_others) ::setpriority(PRIO_PROCESS, 0, background_nice);
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
+    wake_.wait(lock, [&] { return stopping_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
     auto task = std::move(tasks_.front());
     tasks_.pop_front();
     ++running_;
     lock.unlock();
     task();
-    task = nullptr;  // what it holds (a block of a pool) is given back before drain() returns
+    task = nullptr;  // releases what it holds, such as a block of a pool, before drain() returns
     lock.lock();
     --running_;
     if (tasks_.empty() && running_ == 0) idle_.notify_all();

@@ -27,7 +27,7 @@ void start_library() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-/// Collects the stack's descriptions, innermost (the cause) first.
+/// Appends the description of one entry of HDF5's error stack to `out`, a std::string.
 herr_t collect(unsigned, const H5E_error2_t* error, void* out) {
   auto& text = *static_cast<std::string*>(out);
   if (error->desc == nullptr || *error->desc == '\0') return 0;
@@ -40,10 +40,10 @@ std::string take_error_stack() {
   std::string text;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &text);
   H5Eclear2(H5E_DEFAULT);
-  return text.empty() ? "nothing about why" : text;
+  return text.empty() ? "no reason" : text;
 }
 
-/// The text between `before` and `after` in `text`; "" if they are not there.
+/// Returns the part of `text` between `before` and `after`, or "" if `before` is not found.
 std::string between(const std::string& text, std::string_view before, std::string_view after) {
   const auto at = text.find(before);
   if (at == std::string::npos) return {};
@@ -51,8 +51,9 @@ std::string between(const std::string& text, std::string_view before, std::strin
   return text.substr(from, text.find(after, from) - from);
 }
 
-/// Throws the StorageError of a full disk or a quota, if HDF5's driver (H5FDsec2.c) met one: its own words are of no use.
-void throw_shortage(std::string_view what, const std::string& stack) {
+/// Throws StorageError if HDF5's file driver (H5FDsec2.c) reports a full disk or an exceeded quota: HDF5's own message does
+/// not help.
+void throw_if_shortage(std::string_view what, const std::string& stack) {
   const auto number = parse_integer(between(stack, "errno = ", ","));
   if (number != ENOSPC && number != EDQUOT) return;
   const auto path = between(stack, "filename = '", "'");
@@ -77,7 +78,7 @@ std::unique_lock<std::recursive_mutex> h5_lock() {
   static std::recursive_mutex mutex;
   std::unique_lock lock(mutex);
   h5_start();
-  // Each thread of a thread-safe HDF5 build has an error stack of its own, which prints unless it is told not to.
+  // In a thread-safe build of HDF5, each thread has its own error stack, which prints unless that is disabled.
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   return lock;
 }
@@ -85,15 +86,15 @@ std::unique_lock<std::recursive_mutex> h5_lock() {
 void h5_fail(std::string_view what, std::source_location where) {
   const std::string file = where.file_name();
   const auto stack = take_error_stack();
-  throw_shortage(what, stack);
-  throw Error("cannot " + std::string(what) + ": HDF5 says " + stack + " (" + file.substr(file.rfind('/') + 1) + ":" +
+  throw_if_shortage(what, stack);
+  throw Error("cannot " + std::string(what) + ": HDF5 reports " + stack + " (" + file.substr(file.rfind('/') + 1) + ":" +
               std::to_string(where.line()) + ")");
 }
 
 H5Id h5_link_properties() {
   H5Id links(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "make link properties");
-  h5_check(H5Pset_create_intermediate_group(links, 1), "ask for missing groups");
-  h5_check(H5Pset_char_encoding(links, H5T_CSET_UTF8), "ask for UTF-8 names");
+  h5_check(H5Pset_create_intermediate_group(links, 1), "request missing groups");
+  h5_check(H5Pset_char_encoding(links, H5T_CSET_UTF8), "request UTF-8 names");
   return links;
 }
 

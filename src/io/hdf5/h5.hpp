@@ -15,17 +15,20 @@
 
 namespace trainrt::io {
 
-/// HDF5 is called from one thread at a time: hold this for as long as ids live. Every function of io takes it itself (it is
-/// recursive), so only code that calls H5... functions directly needs it. The first call starts the library, with file
-/// locks off (Lustre without flock) and its own error printing off; call h5_start() at the top of main, before there are
-/// threads.
+/// Locks the HDF5 library, which must be called from one thread at a time. Hold the lock as long as any HDF5 id exists.
+/// Every function of io locks the (recursive) mutex itself, so only code that calls H5... functions directly needs this.
+/// Calls h5_start().
 [[nodiscard]] std::unique_lock<std::recursive_mutex> h5_lock();
+/// Starts the library, once, without file locks (Lustre may be mounted without flock) and without its own error output.
+/// Call it at the beginning of main(), before other threads exist.
 void h5_start();
 
-/// Throws Error "cannot WHAT: HDF5 says ..." with HDF5's own error stack folded in.
+/// Throws Error "cannot WHAT: HDF5 reports CAUSE < ... (FILE:LINE)" with the descriptions of HDF5's error stack, and
+/// StorageError if the cause is a full disk or an exceeded quota.
 [[noreturn]] void h5_fail(std::string_view what, std::source_location where);
 
-/// The one error check: passes a result on, throws Error if it is negative. `what` completes "cannot ...".
+/// Returns `result`, or calls h5_fail() if it is negative. Every result of an HDF5 call goes through this function. `what`
+/// completes "cannot ...".
 template <class T>
 requires std::signed_integral<T> || std::is_enum_v<T> T
 h5_check(T result, std::string_view what, std::source_location where = std::source_location::current()) {
@@ -33,12 +36,13 @@ h5_check(T result, std::string_view what, std::source_location where = std::sour
   return result;
 }
 
-/// A file that could not be closed, as its storage failed, makes HDF5 crash at the end of the process: main() then ends
-/// without the functions of atexit().
+/// Records that a file could not be closed because its storage failed. HDF5 then crashes in its atexit() function, so
+/// main() must exit without running such functions if h5_has_failed_close() returns true.
 void h5_note_failed_close();
 bool h5_has_failed_close();
 
-/// Owns an HDF5 id. Made from a call's result, which it checks: H5Id file(H5Fopen(...), H5Fclose, "open '" + path + "'").
+/// Owns an HDF5 id and closes it with the function `how`. The constructor checks the result of the call that made the id:
+/// H5Id file(H5Fopen(...), H5Fclose, "open '" + path + "'"). Hold h5_lock() while it exists.
 class H5Id {
  public:
   using Close = herr_t (*)(hid_t);
@@ -54,9 +58,9 @@ class H5Id {
     if (id_ >= 0) note(close_(id_));
   }
   operator hid_t() const { return id_; }
-  /// Gives the id away, open.
+  /// Returns the open id, which the caller must close.
   hid_t release() { return std::exchange(id_, -1); }
-  /// Closes now, with a check; the destructor has none.
+  /// Closes the id and throws if that fails; the destructor ignores errors.
   void close(std::string_view what, std::source_location where = std::source_location::current()) {
     h5_check(note(close_(std::exchange(id_, -1))), what, where);
   }
@@ -71,31 +75,32 @@ class H5Id {
   Close close_;
 };
 
-/// Builds a file in memory and returns its bytes: `fill` gets the open, empty file. The bytes reach the target file system
-/// by file.hpp, never by HDF5, which cannot survive a full disk. HDF5 1.8 and newer read the file (1.10 if it holds
-/// virtual datasets).
+/// Builds an HDF5 file in memory and returns its bytes. `fill` is called with the open, empty file. Write the bytes to disk
+/// with the functions of io/files: HDF5 itself cannot recover from a full disk. The file can be read by HDF5 1.8 and newer
+/// (1.10 if it contains virtual datasets).
 std::string h5_image(const std::function<void(hid_t file)>& fill);
 
-/// Creates the dataset `name` (a path; missing groups are made) in `parent` and writes it: 1-D f64, i64, or variable-length
-/// UTF-8 strings (which end at a NUL).
+/// Creates the 1-D dataset `name` (a path; missing groups are created) in `parent` and writes it, as f64, i64, or
+/// variable-length UTF-8 strings, which end at their first NUL.
 void h5_write(hid_t parent, const std::string& name, std::span<const double> values);
 void h5_write(hid_t parent, const std::string& name, std::span<const std::int64_t> values);
 void h5_write(hid_t parent, const std::string& name, std::span<const std::string> values);
 
-/// Creates an attribute of a file, group or dataset: a scalar i64, a UTF-8 text, a 1-D i64 list.
+/// Creates an attribute of a file, group or dataset: a scalar i64, a variable-length UTF-8 string, or a 1-D list of i64.
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void h5_write_attribute(hid_t object, const std::string& name, std::string_view text);
 void h5_write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values);
-/// A text of fixed length, which h5py gives as bytes. It lies in the object's own header, if the other kind of text lies
-/// among the data: for many datasets and H5Memory.
-void h5_write_word(hid_t object, const std::string& name, std::string_view text);
+/// Creates a string attribute of fixed length, which h5py returns as bytes. It is stored in the header of `object`, whereas
+/// a variable-length string is stored among the raw data. Use it if a file has many datasets, and in files that H5Memory
+/// builds.
+void h5_write_fixed_text(hid_t object, const std::string& name, std::string_view text);
 
-/// Reads attributes written like that; another type or a missing attribute throws Error.
+/// Reads an attribute that was written by one of these functions. Throws Error if it is missing or has another type.
 std::int64_t h5_read_integer(hid_t object, const std::string& name);
 std::string h5_read_text(hid_t object, const std::string& name);
 std::vector<std::int64_t> h5_read_integers(hid_t object, const std::string& name);
 
-/// Property list for creating links: missing groups are made, names are UTF-8.
+/// Returns a property list for creating links: missing groups are created, and names are UTF-8.
 H5Id h5_link_properties();
 
 }  // namespace trainrt::io

@@ -1,6 +1,5 @@
 #include "io/hdf5/h5_chunk_writer.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <trainrt/error.hpp>
 
@@ -11,15 +10,15 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr H5Z_filter_t lz4_filter = 32004;  // as registered at The HDF Group
-constexpr unsigned quick_level = 4;
+constexpr H5Z_filter_t lz4_filter = 32004;  // number registered with The HDF Group
+constexpr unsigned gzip_level = 4;
 
 H5Id new_file(const std::string& path, bool checksums) {
   const auto lock = h5_lock();
   const H5Id how(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file properties");
-  if (checksums)  // older structures have none
-    h5_check(H5Pset_libver_bounds(how, H5F_LIBVER_V110, H5F_LIBVER_V110), "ask for the structures of HDF5 1.10");
-  return H5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, how), H5Fclose, "make '" + path + "'");
+  if (checksums)  // older metadata structures have no checksums
+    h5_check(H5Pset_libver_bounds(how, H5F_LIBVER_V110, H5F_LIBVER_V110), "request the metadata structures of HDF5 1.10");
+  return H5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, how), H5Fclose, "create '" + path + "'");
 }
 
 H5Id chunk_properties(const H5ChunkWriter::Chunked& dataset, const H5ChunkWriter::Filters& filters) {
@@ -27,8 +26,8 @@ H5Id chunk_properties(const H5ChunkWriter::Chunked& dataset, const H5ChunkWriter
   std::vector<hsize_t> chunk(dataset.shape.begin(), dataset.shape.end());
   chunk.front() = dataset.chunk_rows;
   h5_check(H5Pset_chunk(how, static_cast<int>(chunk.size()), chunk.data()), "set the shape of chunks");
-  h5_check(H5Pset_obj_track_times(how, false), "leave times out");
-  h5_check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "ask for no fill");
+  h5_check(H5Pset_obj_track_times(how, false), "disable times");
+  h5_check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "disable fill values");
   if (filters.compression == "lz4")
     h5_check(H5Pset_filter(how, lz4_filter, H5Z_FLAG_MANDATORY, 0, nullptr), "compress by lz4");
   if (filters.compression != "gzip") {
@@ -36,7 +35,7 @@ H5Id chunk_properties(const H5ChunkWriter::Chunked& dataset, const H5ChunkWriter
     return how;
   }
   if (size_of(dataset.dtype) > 1) h5_check(H5Pset_shuffle(how), "shuffle bytes");
-  h5_check(H5Pset_deflate(how, quick_level), "compress by gzip");
+  h5_check(H5Pset_deflate(how, gzip_level), "compress by gzip");
   return how;
 }
 
@@ -75,7 +74,7 @@ void H5ChunkWriter::write(std::size_t dataset, std::uint64_t first, std::uint64_
   count.front() = rows;
   const auto file_space = h5_space(shape);
   h5_check(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
-           what("choose rows of", dataset));
+           what("select rows of", dataset));
   const auto memory_space = h5_space(Shape(count.begin(), count.end()));
   h5_check(H5Dwrite(ids_[dataset], h5_type(datasets_[dataset].dtype), memory_space, file_space, H5P_DEFAULT, values.data()),
            what("write", dataset));

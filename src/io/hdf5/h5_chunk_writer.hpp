@@ -11,33 +11,32 @@
 
 namespace trainrt::io {
 
-/// UsageError that names the Debian package if this HDF5 cannot compress so: "gzip", "lz4".
+/// Throws UsageError that names the Debian package to install if HDF5 cannot compress by `name`: "gzip" or "lz4".
 void require_h5_compression(std::string_view name);
 
-/// Writes an HDF5 file of chunks by HDF5 itself: a file that nobody relies on before it is closed, for after a
-/// write that failed (a full disk) it is lost. One thread at a time.
+/// Writes an HDF5 file of chunked datasets with the HDF5 library. The file is unusable until it is closed, and after a
+/// write that failed, for example on a full disk. Must be called from one thread at a time.
 class H5ChunkWriter {
  public:
   struct Chunked {
-    std::string name;  ///< a path; missing groups are made
+    std::string name;  ///< path; missing groups are created
     DType dtype;
-    Shape shape;               ///< the first axis is cut
-    std::uint64_t chunk_rows;  ///< into chunks of so many rows
+    Shape shape;
+    std::uint64_t chunk_rows;  ///< extent of a chunk along the first axis; along the others it is that of `shape`
   };
   struct Filters {
-    std::string_view compression =
-        {};                  ///< gzip (behind the filter shuffle, of values of more than one byte) or lz4; "": none
-    bool checksums = false;  ///< Fletcher-32, where gzip has none of its own; and those of HDF5 1.10 of metadata
+    std::string_view compression = {};  ///< "gzip" (after the shuffle filter, if a value has several bytes), "lz4" or ""
+    bool checksums = false;  ///< Fletcher-32 of chunks (gzip has its own checksum), and metadata checksums of HDF5 1.10
   };
-  /// Makes the file anew.
+  /// Creates the file, or replaces an existing one.
   H5ChunkWriter(std::string path, std::span<const Chunked> datasets, const Filters& filters);
   ~H5ChunkWriter();
 
-  /// Rows of a dataset, as they are.
+  /// Writes `rows` rows of dataset number `dataset` from row `first` on. HDF5 applies the filters.
   void write(std::size_t dataset, std::uint64_t first, std::uint64_t rows, std::span<const std::byte> values);
-  /// A whole chunk, whose first row is that, as its filters make it.
+  /// Writes one chunk, whose first row is `first`, in its stored form: the caller has applied the filters.
   void write_stored(std::size_t dataset, std::uint64_t first, std::span<const std::byte> stored);
-  /// Returns the bytes of the file.
+  /// Finishes the file and returns its size in bytes.
   std::uint64_t close();
 
  private:

@@ -17,14 +17,11 @@ H5Id text_type() {
   return type;
 }
 
-H5Id line_space(std::size_t count) {
-  const hsize_t extent = count;
-  return H5Id(H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a dataspace");
-}
+H5Id list_space(std::size_t count) { return h5_space({static_cast<std::int64_t>(count)}); }
 
-void write_line(hid_t parent, const std::string& name, hid_t type, std::size_t count, const void* data) {
+void write_list(hid_t parent, const std::string& name, hid_t type, std::size_t count, const void* data) {
   const auto links = h5_link_properties();
-  const auto space = line_space(count);
+  const auto space = list_space(count);
   H5Id dataset(H5Dcreate2(parent, name.c_str(), type, space, links, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
                "create dataset '" + name + "'");
   if (count > 0) h5_check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "write dataset '" + name + "'");
@@ -42,8 +39,9 @@ H5Id open_attribute(hid_t object, const std::string& name) {
 }
 
 std::size_t count_of(hid_t attribute, const std::string& name) {
-  H5Id space(H5Aget_space(attribute), H5Sclose, "look at attribute '" + name + "'");
-  return static_cast<std::size_t>(h5_check(H5Sget_simple_extent_npoints(space), "measure attribute '" + name + "'"));
+  H5Id space(H5Aget_space(attribute), H5Sclose, "read attribute '" + name + "'");
+  return static_cast<std::size_t>(
+      h5_check(H5Sget_simple_extent_npoints(space), "count the values of attribute '" + name + "'"));
 }
 
 }  // namespace
@@ -58,50 +56,47 @@ std::string h5_image(const std::function<void(hid_t)>& fill) {
 
 void h5_write(hid_t parent, const std::string& name, std::span<const double> values) {
   const auto lock = h5_lock();
-  write_line(parent, name, H5T_IEEE_F64LE, values.size(), values.data());
+  write_list(parent, name, H5T_IEEE_F64LE, values.size(), values.data());
 }
 
 void h5_write(hid_t parent, const std::string& name, std::span<const std::int64_t> values) {
   const auto lock = h5_lock();
-  write_line(parent, name, H5T_STD_I64LE, values.size(), values.data());
+  write_list(parent, name, H5T_STD_I64LE, values.size(), values.data());
 }
 
 void h5_write(hid_t parent, const std::string& name, std::span<const std::string> values) {
   const auto lock = h5_lock();
   std::vector<const char*> texts;
   for (const auto& value : values) texts.push_back(value.c_str());
-  write_line(parent, name, text_type(), texts.size(), texts.data());
+  write_list(parent, name, text_type(), texts.size(), texts.data());
 }
 
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value) {
   const auto lock = h5_lock();
-  H5Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a dataspace");
-  write_attribute(object, name, H5T_STD_I64LE, space, &value);
+  write_attribute(object, name, H5T_STD_I64LE, h5_space({}), &value);
 }
 
 void h5_write_attribute(hid_t object, const std::string& name, std::string_view text) {
   const auto lock = h5_lock();
-  H5Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a dataspace");
   const std::string copy(text);
   const char* pointer = copy.c_str();
-  write_attribute(object, name, text_type(), space, &pointer);
+  write_attribute(object, name, text_type(), h5_space({}), &pointer);
 }
 
 void h5_write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values) {
   const auto lock = h5_lock();
-  write_attribute(object, name, H5T_STD_I64LE, line_space(values.size()), values.empty() ? nullptr : values.data());
+  write_attribute(object, name, H5T_STD_I64LE, list_space(values.size()), values.empty() ? nullptr : values.data());
 }
 
-void h5_write_word(hid_t object, const std::string& name, std::string_view text) {
+void h5_write_fixed_text(hid_t object, const std::string& name, std::string_view text) {
   const auto lock = h5_lock();
-  H5Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a dataspace");
   const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);
-  write_attribute(object, name, h5_string_type(padded.size()), space, padded.data());
+  write_attribute(object, name, h5_string_type(padded.size()), h5_space({}), padded.data());
 }
 
 std::int64_t h5_read_integer(hid_t object, const std::string& name) {
   const auto values = h5_read_integers(object, name);
-  if (values.size() != 1) throw Error("attribute '" + name + "' is not one integer");
+  if (values.size() != 1) throw Error("attribute '" + name + "' does not have exactly one value");
   return values.front();
 }
 
@@ -117,10 +112,10 @@ std::vector<std::int64_t> h5_read_integers(hid_t object, const std::string& name
 std::string h5_read_text(hid_t object, const std::string& name) {
   const auto lock = h5_lock();
   const auto attribute = open_attribute(object, name);
-  const auto what = "read attribute '" + name + "' as text";
-  if (count_of(attribute, name) != 1) throw Error("attribute '" + name + "' is not one text");
+  const auto what = "read attribute '" + name + "' as a string";
+  if (count_of(attribute, name) != 1) throw Error("attribute '" + name + "' is not a single string");
   H5Id stored(H5Aget_type(attribute), H5Tclose, what);
-  if (h5_check(H5Tget_class(stored), what) != H5T_STRING) throw Error("attribute '" + name + "' is no text");
+  if (h5_check(H5Tget_class(stored), what) != H5T_STRING) throw Error("attribute '" + name + "' is not a string");
   if (h5_check(H5Tis_variable_str(stored), what) == 0) {
     std::string text(H5Tget_size(stored), '\0');
     h5_check(H5Aread(attribute, stored, text.data()), what);

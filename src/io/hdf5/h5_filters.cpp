@@ -13,14 +13,14 @@ namespace trainrt::io {
 namespace {
 
 struct KnownFilter {
-  int id;  ///< as registered at The HDF Group
+  int id;  ///< number registered with The HDF Group
   std::string_view name;
-  std::string_view package;  ///< of Debian; empty: none has it
+  std::string_view package;  ///< Debian package that contains it; empty if no package does
 };
 
 constexpr std::array known_filters{
     KnownFilter{307, "bzip2", "hdf5-filter-plugin"},
-    KnownFilter{32000, "lzf", ""},  // Debian 12 has hdf5-plugin-lzf, which is not linked with liblzf and cannot be loaded
+    KnownFilter{32000, "lzf", ""},  // hdf5-plugin-lzf of Debian 12 is not linked with liblzf and cannot be loaded
     KnownFilter{32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     KnownFilter{32004, "lz4", "hdf5-filter-plugin"},
     KnownFilter{32008, "bitshuffle", ""},
@@ -47,10 +47,11 @@ void h5_require_filters(const std::vector<H5Filter>& filters) {
     H5Eclear2(H5E_DEFAULT);
     const auto* found = known(filter.id);
     throw UsageError(fmt::format(
-        "it is compressed with {} (HDF5 filter {}), which this HDF5 cannot undo: {}", name_of(filter), filter.id,
+        "it is compressed with {} (HDF5 filter {}), which HDF5 cannot decompress here: {}", name_of(filter), filter.id,
         found != nullptr && !found->package.empty()
-            ? fmt::format("the Debian package {} has it (HDF5_PLUGIN_PATH names the folder of plug-ins)", found->package)
-            : "no Debian package that is known here has it; HDF5_PLUGIN_PATH names the folder of plug-ins"));
+            ? fmt::format("install the Debian package {}, or set HDF5_PLUGIN_PATH to the folder of the plug-in",
+                          found->package)
+            : "no known Debian package contains it; set HDF5_PLUGIN_PATH to the folder of the plug-in"));
   }
 }
 

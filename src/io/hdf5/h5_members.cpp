@@ -9,8 +9,9 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr int deepest_group = 64;
+constexpr int max_depth = 64;
 
+/// Returns the names of all links in a group, sorted.
 std::vector<std::string> link_names(hid_t group) {
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
@@ -23,7 +24,7 @@ std::vector<std::string> link_names(hid_t group) {
 
 bool is_hard_link(hid_t group, const std::string& name) {
   H5L_info_t link{};
-  h5_check(H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT), "find '" + name + "'");
+  h5_check(H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT), "read the link '" + name + "'");
   return link.type == H5L_TYPE_HARD;
 }
 
@@ -31,8 +32,8 @@ class MemberWalk {
  public:
   void group(hid_t id, const std::string& prefix, int depth) {
     H5O_info_t info{};
-    h5_check(H5Oget_info(id, &info), "look at group '" + prefix + "'");
-    if (!seen_.insert(info.addr).second) return;  // hard links can make circles
+    h5_check(H5Oget_info(id, &info), "read group '" + prefix + "'");
+    if (!seen_.insert(info.addr).second) return;  // hard links may form cycles
     for (const auto& name : link_names(id)) member(id, name, prefix + name, depth);
   }
   H5Members members;
@@ -47,10 +48,46 @@ class MemberWalk {
     const auto kind = H5Iget_type(object);
     if (kind == H5I_DATASET) members.datasets.push_back(path);
     if (kind != H5I_GROUP) return;
-    if (depth == deepest_group) throw Error("the groups above '" + path + "' are too many");
+    if (depth == max_depth) throw Error("'" + path + "' is nested in more than " + std::to_string(max_depth) + " groups");
     group(object, path + "/", depth + 1);
   }
 
+  std::set<haddr_t> seen_;
+};
+
+class TreeWalk {
+ public:
+  TreeWalk(const std::function<void(const std::string&, hid_t)>& visit,
+           const std::function<void(const std::string&, const std::string&)>& broken)
+      : visit_(visit), broken_(broken) {}
+
+  void group(const std::string& path, hid_t id) {
+    H5O_info_t info{};
+    h5_check(H5Oget_info(id, &info), "read group '" + path + "'");
+    // Hard links may form cycles.
+    if (!seen_.insert(info.addr).second) return broken_(path, "is a second name of a group");
+    visit_(path, id);
+    for (const auto& name : link_names(id)) member(id, name, path == "/" ? "/" + name : path + "/" + name);
+  }
+
+ private:
+  void member(hid_t parent, const std::string& name, const std::string& path) {
+    try {
+      H5L_info_t link{};
+      h5_check(H5Lget_info(parent, name.c_str(), &link, H5P_DEFAULT), "read the link '" + path + "'");
+      if (link.type == H5L_TYPE_SOFT) return broken_(path, "is a soft link");
+      H5Id object(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose, "open '" + path + "'");
+      const auto kind = H5Iget_type(object);
+      if (kind == H5I_DATASET) return visit_(path, object);
+      if (kind == H5I_GROUP && link.type == H5L_TYPE_HARD) return group(path, object);
+      broken_(path, "is neither a dataset nor a group of this file");
+    } catch (const Error& error) {
+      broken_(path, error.what());
+    }
+  }
+
+  const std::function<void(const std::string&, hid_t)>& visit_;
+  const std::function<void(const std::string&, const std::string&)>& broken_;
   std::set<haddr_t> seen_;
 };
 
@@ -85,6 +122,13 @@ H5Id h5_open_dataset(hid_t parent, const std::string& path) {
   const auto group = h5_open_group(parent, path.substr(0, path.size() - name.size()));
   if (!is_hard_link(group, name)) throw Error("'" + path + "' is a soft or external link");
   return H5Id(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "open dataset '" + path + "'");
+}
+
+void h5_walk(hid_t file, const std::function<void(const std::string&, hid_t)>& visit,
+             const std::function<void(const std::string&, const std::string&)>& broken) {
+  const auto lock = h5_lock();
+  H5Id root(H5Oopen(file, "/", H5P_DEFAULT), H5Oclose, "open '/'");
+  TreeWalk(visit, broken).group("/", root);
 }
 
 }  // namespace trainrt::io

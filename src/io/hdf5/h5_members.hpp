@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,18 +8,25 @@
 
 namespace trainrt::io {
 
-/// What is below a group, sorted.
+/// The datasets below a group, sorted by path.
 struct H5Members {
-  std::vector<std::string> datasets;                         ///< paths below the group: "images", "a/b"
-  std::vector<std::pair<std::string, std::string>> ignored;  ///< path, and why
+  std::vector<std::string> datasets;                         ///< paths relative to the group: "images", "a/b"
+  std::vector<std::pair<std::string, std::string>> ignored;  ///< path of a link that is not followed, and the reason
 };
 
-/// The datasets below a group. Soft and external links are not followed: they may lead out of the file. Throws Error.
+/// Returns the datasets below a group. Does not follow soft and external links, which may lead out of the file. Throws
+/// Error.
 H5Members h5_members(hid_t group);
 
-/// Opens the group at a path, each step of which is a hard link. Throws Error that names the step.
+/// Opens a group by a path that consists of hard links. Throws Error that names the component that is not one.
 H5Id h5_open_group(hid_t file, const std::string& path);
-/// The same for a dataset, from a file or group on.
+/// Does the same for a dataset. `parent`: a file or group, to which `path` is relative.
 H5Id h5_open_dataset(hid_t parent, const std::string& path);
+
+/// Calls `visit(path, id)` for the root "/" and every group and dataset below it, the members of each group in the order of
+/// their names. Follows external links to datasets. Calls `broken(path, why)` for everything that cannot be opened or is
+/// neither a group nor a dataset.
+void h5_walk(hid_t file, const std::function<void(const std::string&, hid_t)>& visit,
+             const std::function<void(const std::string&, const std::string&)>& broken);
 
 }  // namespace trainrt::io

@@ -10,15 +10,15 @@ namespace trainrt::io {
 
 namespace {
 
-/// The core driver's buffer, kept when HDF5 closes the file: only then is everything in it.
-struct Buffer {
+/// The memory of HDF5's core driver. It outlives the file, because it is complete only after the file is closed.
+struct FileBuffer {
   void* data = nullptr;
   std::size_t size = 0;
-  ~Buffer() { std::free(data); }
+  ~FileBuffer() { std::free(data); }
 };
 
 void* grow(void* old, std::size_t size, H5FD_file_image_op_t, void* user) {
-  auto& buffer = *static_cast<Buffer*>(user);
+  auto& buffer = *static_cast<FileBuffer*>(user);
   void* data = std::realloc(old, size);
   if (data != nullptr) {
     buffer.data = data;
@@ -34,7 +34,7 @@ herr_t keep(void*, H5FD_file_image_op_t, void*) { return 0; }
 void* same_user(void* user) { return user; }
 herr_t free_user(void*) { return 0; }
 
-H5Id in_memory(Buffer& buffer) {
+H5Id in_memory(FileBuffer& buffer) {
   H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
   h5_check(H5Pset_fapl_core(access, std::size_t{64} << 10, 0), "choose HDF5's core driver");
   H5FD_file_image_callbacks_t callbacks{allocate, copy, grow, keep, same_user, free_user, &buffer};
@@ -42,9 +42,9 @@ H5Id in_memory(Buffer& buffer) {
   return access;
 }
 
-/// The end of the file as the superblock states it (HDF5 File Format Specification 3.0, II.A: version 0 has it at byte 40,
-/// versions 2 and 3 at byte 28).
-std::uint64_t end_of_file(const Buffer& buffer) {
+/// Returns the end of the file from its superblock (HDF5 File Format Specification 3.0, II.A: at byte 40 in version 0, at
+/// byte 28 in versions 2 and 3).
+std::uint64_t end_of_file(const FileBuffer& buffer) {
   const auto* bytes = static_cast<const unsigned char*>(buffer.data);
   if (buffer.size < 64 || std::memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) != 0)
     throw Error("cannot build an HDF5 file in memory: it has no superblock");
@@ -57,14 +57,14 @@ std::uint64_t end_of_file(const Buffer& buffer) {
 
 H5Memory H5Memory::build(std::size_t entries, const std::function<void(hid_t)>& fill) {
   const auto lock = h5_lock();
-  Buffer buffer;
+  FileBuffer buffer;
   {
     const auto access = in_memory(buffer);
     h5_check(H5Pset_meta_block_size(access, 8192 + 1024 * entries), "set the metadata block");
     h5_check(H5Pset_alignment(access, 4096, 4096), "set the alignment");
     H5Id file(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "build an HDF5 file in memory");
     fill(file);
-    // Not flushed: that would make memory of the holes.
+    // Not flushed: that would allocate memory for the values that are not written.
     file.close("finish an HDF5 file in memory");
   }
   H5Memory memory;

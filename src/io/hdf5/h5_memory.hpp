@@ -9,12 +9,13 @@
 
 namespace trainrt::io {
 
-/// An HDF5 file built in memory. Datasets of a page (4096 bytes) or more start on a page boundary of the file. `front()` is
-/// its beginning, as far as HDF5 wrote anything; up to `file_bytes` follows what was allocated and never written (raw data
-/// of contiguous datasets whose fill time is never): holes that cost no memory.
+/// An HDF5 file that was built in memory. Datasets of at least one page (4096 bytes) start on a page boundary of the file.
+/// front() returns the beginning of the file, up to the last byte that HDF5 wrote. The rest, up to file_bytes(), is space
+/// that was allocated and not written (the values of contiguous datasets without fill values), and takes no memory.
 class H5Memory {
  public:
-  /// `entries`: how many datasets to expect; a hint that keeps the structure in front of the raw data.
+  /// `fill` is called with the open, empty file. `entries`: expected number of datasets, so that the metadata is stored
+  /// before the values; a wrong number only costs memory.
   static H5Memory build(std::size_t entries, const std::function<void(hid_t file)>& fill);
 
   std::span<const std::byte> front() const;

@@ -6,20 +6,20 @@
 
 namespace trainrt::io {
 
-/// Makes datasets whose bytes HDF5 places in the file but never sees: they are written at their places by file.hpp or
-/// positional_file.hpp. Contiguous, allocated at once, without a fill value and without times. Hold h5_lock() while it
-/// lives.
+/// Creates datasets whose space HDF5 allocates in the file, but whose values it does not write: the caller writes them with
+/// the functions of io/files. The datasets are contiguous, allocated at creation, and have no fill value and no times. Hold
+/// h5_lock() while it exists.
 class H5Placer {
  public:
   explicit H5Placer(hid_t file);
 
-  /// Makes the dataset `path` with missing groups. `at` becomes the place of its `bytes` bytes in the file; it stays where
-  /// there are none.
-  H5Id create(const std::string& path, hid_t type, hid_t space, std::uint64_t bytes, std::uint64_t& at);
+  /// Creates the dataset `path`, and missing groups. Sets `offset` to the position of its `bytes` bytes in the file; leaves
+  /// it unchanged if `bytes` is 0.
+  H5Id create(const std::string& path, hid_t type, hid_t space, std::uint64_t bytes, std::uint64_t& offset);
 
  private:
   hid_t file_;
-  H5Id how_;
+  H5Id properties_;
   H5Id links_;
 };
 

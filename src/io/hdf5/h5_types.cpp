@@ -1,17 +1,20 @@
 #include "io/hdf5/h5_types.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <map>
+
+#include <fmt/format.h>
 
 namespace trainrt::io {
 
-static_assert(std::endian::native == std::endian::little, "tensors are written as they lie in memory: little-endian");
+static_assert(std::endian::native == std::endian::little, "tensors are written as they are in memory: little-endian");
 
 namespace {
 
-/// A float of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa. (HDF5 takes an exponent of all ones
-/// for an infinity or a NaN, which f8e4m3 uses for numbers from 256 on: the bytes are exact, tools show those as NaN.)
+/// Makes the type of a float of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa. HDF5 interprets an
+/// exponent of all ones as infinity or NaN, but f8e4m3 uses it for numbers from 256 on: the stored bytes are exact, and
+/// HDF5's tools print those numbers as NaN.
 hid_t small_float(std::size_t exponent, std::size_t mantissa, std::size_t bias) {
   const auto bits = 1 + exponent + mantissa;
   H5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, "make a float type");
@@ -30,45 +33,25 @@ hid_t boolean_type() {
   return type.release();
 }
 
-constexpr std::array all_dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2,
-                                DType::i64, DType::i32, DType::i16, DType::i8,   DType::u8,     DType::boolean};
+const std::map<DType, hid_t>& types() {
+  static const std::map<DType, hid_t> ids{{DType::f64, H5T_IEEE_F64LE},
+                                          {DType::f32, H5T_IEEE_F32LE},
+                                          {DType::f16, small_float(5, 10, 15)},
+                                          {DType::bf16, small_float(8, 7, 127)},
+                                          {DType::f8e4m3, small_float(4, 3, 7)},
+                                          {DType::f8e5m2, small_float(5, 2, 15)},
+                                          {DType::i64, H5T_STD_I64LE},
+                                          {DType::i32, H5T_STD_I32LE},
+                                          {DType::i16, H5T_STD_I16LE},
+                                          {DType::i8, H5T_STD_I8LE},
+                                          {DType::u8, H5T_STD_U8LE},
+                                          {DType::boolean, boolean_type()}};
+  return ids;
+}
 
 }  // namespace
 
-hid_t h5_type(DType dtype) {
-  static const hid_t f16 = small_float(5, 10, 15);
-  static const hid_t bf16 = small_float(8, 7, 127);
-  static const hid_t f8e4m3 = small_float(4, 3, 7);
-  static const hid_t f8e5m2 = small_float(5, 2, 15);
-  static const hid_t boolean = boolean_type();
-  switch (dtype) {
-    case DType::f64:
-      return H5T_IEEE_F64LE;
-    case DType::f32:
-      return H5T_IEEE_F32LE;
-    case DType::f16:
-      return f16;
-    case DType::bf16:
-      return bf16;
-    case DType::f8e4m3:
-      return f8e4m3;
-    case DType::f8e5m2:
-      return f8e5m2;
-    case DType::i64:
-      return H5T_STD_I64LE;
-    case DType::i32:
-      return H5T_STD_I32LE;
-    case DType::i16:
-      return H5T_STD_I16LE;
-    case DType::i8:
-      return H5T_STD_I8LE;
-    case DType::u8:
-      return H5T_STD_U8LE;
-    case DType::boolean:
-      return boolean;
-  }
-  return H5I_INVALID_HID;
-}
+hid_t h5_type(DType dtype) { return types().at(dtype); }
 
 H5Id h5_string_type(std::size_t bytes) {
   H5Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a string type");
@@ -80,9 +63,9 @@ H5Id h5_string_type(std::size_t bytes) {
 
 std::string h5_type_name(hid_t type) {
   const auto lock = h5_lock();
-  if (h5_check(H5Tget_class(type), "look at a type") == H5T_STRING) return "string";
-  for (const auto dtype : all_dtypes)
-    if (h5_check(H5Tequal(type, h5_type(dtype)), "compare types") > 0) return std::string(name_of(dtype));
+  if (h5_check(H5Tget_class(type), "read the class of a type") == H5T_STRING) return "string";
+  for (const auto& [dtype, id] : types())
+    if (h5_check(H5Tequal(type, id), "compare types") > 0) return std::string(name_of(dtype));
   return "other";
 }
 
@@ -100,10 +83,14 @@ std::string h5_attribute_type(hid_t object, const std::string& name) {
 Shape h5_dataset_shape(hid_t dataset) {
   const auto lock = h5_lock();
   H5Id space(H5Dget_space(dataset), H5Sclose, "read a dataset's shape");
-  const auto rank = h5_check(H5Sget_simple_extent_ndims(space), "read a dataset's rank");
-  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
-  h5_check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "read a dataset's shape");
+  const auto extents = h5_extents(space);
   return Shape(extents.begin(), extents.end());
+}
+
+std::vector<hsize_t> h5_extents(hid_t space) {
+  std::vector<hsize_t> extents(static_cast<std::size_t>(h5_check(H5Sget_simple_extent_ndims(space), "read a rank")));
+  h5_check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "read a shape");
+  return extents;
 }
 
 H5Id h5_space(const Shape& shape) {
@@ -122,6 +109,40 @@ std::vector<std::string> h5_attribute_names(hid_t object) {
   };
   h5_check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names), "list attributes");
   return names;
+}
+
+std::optional<H5Number> h5_number(hid_t type) {
+  const auto lock = h5_lock();
+  const auto kind = h5_check(H5Tget_class(type), "read the class of a type");
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT && kind != H5T_ENUM) return std::nullopt;
+  const H5Id little_endian(H5Tcopy(type), H5Tclose, "copy a type");
+  H5Number number;
+  if (kind != H5T_ENUM && H5Tget_order(type) == H5T_ORDER_BE) {
+    h5_check(H5Tset_order(little_endian, H5T_ORDER_LE), "set the byte order of a type");
+    number.swapped = H5Tget_size(type);
+  }
+  const auto name = h5_type_name(little_endian);
+  if (name == "other") return std::nullopt;
+  number.dtype = dtype_from(name);
+  return number;
+}
+
+std::string h5_type_in_words(hid_t type) {
+  static const std::map<H5T_class_t, std::string> names{{H5T_COMPOUND, "compound"},
+                                                        {H5T_REFERENCE, "reference"},
+                                                        {H5T_ENUM, "enum"},
+                                                        {H5T_VLEN, "list of variable length"},
+                                                        {H5T_ARRAY, "array"}};
+  const auto lock = h5_lock();
+  const auto bits = 8 * H5Tget_size(type);
+  const auto kind = H5Tget_class(type);
+  if (kind == H5T_FLOAT) return fmt::format("a non-standard float of {} bits", bits);
+  if (kind == H5T_STRING) return H5Tis_variable_str(type) > 0 ? "string of variable length" : "string";
+  if (kind == H5T_INTEGER)
+    return H5Tget_sign(type) == H5T_SGN_NONE ? fmt::format("u{}", bits)
+                                             : fmt::format("a non-standard integer of {} bits", bits);
+  const auto found = names.find(kind);
+  return found == names.end() ? "neither a number nor a string" : found->second;
 }
 
 }  // namespace trainrt::io

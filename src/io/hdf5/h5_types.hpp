@@ -1,5 +1,5 @@
 #pragma once
-#include <functional>
+#include <optional>
 #include <string>
 #include <trainrt/tensor.hpp>
 
@@ -7,31 +7,40 @@
 
 namespace trainrt::io {
 
-/// The file type of a DType, which is also the memory type on the little-endian machines that trainrt runs on, so that
-/// nothing is ever converted and NaNs keep their payloads. bool is h5py's: an enum FALSE, TRUE over 8 bits; f16 and bf16
-/// are custom floats. The id belongs to this function. Hold h5_lock().
+/// Returns the HDF5 type of a DType. It is used for files and, because trainrt runs on little-endian machines only, for
+/// memory: values are never converted, and NaNs keep their payloads. bool is an 8-bit enum of FALSE and TRUE, as in h5py;
+/// f16, bf16 and the 8-bit floats are custom floats. The caller must not close the id. Hold h5_lock().
 hid_t h5_type(DType dtype);
 
-/// A UTF-8 string of exactly `bytes` (at least 1) bytes, padded with NULs.
+/// Returns the type of a UTF-8 string of exactly `bytes` bytes (at least 1), padded with NULs.
 H5Id h5_string_type(std::size_t bytes);
 
-/// "f32", "bool", ... as name_of(DType); "string"; "other".
+/// Returns name_of(DType) ("f32", "bool", ...), "string", or "other".
 std::string h5_type_name(hid_t type);
 
-/// What a dataset or an attribute is.
+/// The same for the type of a dataset or an attribute.
 std::string h5_dataset_type(hid_t dataset);
 std::string h5_attribute_type(hid_t object, const std::string& name);
 Shape h5_dataset_shape(hid_t dataset);
 
-/// A dataspace of that shape; a scalar one for [].
+/// Returns the extents of a dataspace. Hold h5_lock().
+std::vector<hsize_t> h5_extents(hid_t space);
+
+/// Creates a dataspace of a shape; a scalar one for the empty shape.
 H5Id h5_space(const Shape& shape);
 
-/// Sorted.
+/// Returns the names of the attributes of a file, group or dataset, sorted.
 std::vector<std::string> h5_attribute_names(hid_t object);
 
-/// Calls `visit(path, id)` for the root "/" and every group and dataset below, in order of their names. External links to
-/// datasets are followed. What cannot be opened, or is none of these, goes to `broken(path, why)`.
-void h5_walk(hid_t file, const std::function<void(const std::string&, hid_t)>& visit,
-             const std::function<void(const std::string&, const std::string&)>& broken);
+/// A type of numbers in a file that corresponds to a DType, in either byte order.
+struct H5Number {
+  DType dtype = DType::u8;
+  std::size_t swapped = 1;  ///< bytes of a value whose order must be reversed (big-endian); 1 if none
+};
+/// Returns nothing for other types.
+std::optional<H5Number> h5_number(hid_t type);
+
+/// Describes any type for messages: "u16", "compound", "string of variable length".
+std::string h5_type_in_words(hid_t type);
 
 }  // namespace trainrt::io

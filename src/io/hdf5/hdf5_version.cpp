@@ -11,7 +11,7 @@ LibraryVersion hdf5_version() {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
-  h5_check(H5get_libversion(&major, &minor, &release), "ask for the version of HDF5");
+  h5_check(H5get_libversion(&major, &minor, &release), "read the version of HDF5");
   return {fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE),
           fmt::format("{}.{}.{}", major, minor, release)};
 }

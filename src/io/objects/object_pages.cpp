@@ -13,15 +13,15 @@ namespace trainrt::io {
 ObjectPages::ObjectPages(const std::string& url) {
   const auto parts = storage_url(url).value();
   storage_ = storage_for_reading(parts);
-  auto found = retried([&] { return storage_->look(parts.name); });
-  if (!found) throw UsageError(fmt::format("'{}' is not there", url));
+  auto found = retried([&] { return storage_->find(parts.name); });
+  if (!found) throw UsageError(fmt::format("'{}' does not exist", url));
   object_ = std::move(*found);
 }
 
 void ObjectPages::read(std::uint64_t offset, std::span<std::byte> into) {
-  const auto there = offset < object_.size ? std::min<std::uint64_t>(into.size(), object_.size - offset) : 0;
-  std::memset(into.data() + there, 0, into.size() - there);
-  auto left = into.first(there);
+  const auto available = offset < object_.size ? std::min<std::uint64_t>(into.size(), object_.size - offset) : 0;
+  std::memset(into.data() + available, 0, into.size() - available);
+  auto left = into.first(available);
   if (left.size() > page_bytes) {
     const ObjectPart part{offset, left};
     return retried([&] { storage_->read(object_, {&part, 1}); });
@@ -37,11 +37,11 @@ void ObjectPages::read(std::uint64_t offset, std::span<std::byte> into) {
 }
 
 const ObjectPages::Page& ObjectPages::page_at(std::uint64_t begin) {
-  const auto kept =
+  const auto cached =
       std::ranges::find_if(pages_, [&](const Page& page) { return !page.bytes.empty() && page.begin == begin; });
-  auto& page = kept != pages_.end() ? *kept : *std::ranges::min_element(pages_, {}, &Page::used);
+  auto& page = cached != pages_.end() ? *cached : *std::ranges::min_element(pages_, {}, &Page::used);
   page.used = ++uses_;
-  if (kept != pages_.end()) return page;
+  if (cached != pages_.end()) return page;
   page.bytes.clear();
   std::vector<std::byte> bytes(std::min<std::uint64_t>(page_bytes, object_.size - begin));
   const ObjectPart part{begin, bytes};

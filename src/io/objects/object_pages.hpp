@@ -10,15 +10,15 @@
 
 namespace trainrt::io {
 
-/// The bytes of an object for a library that reads a few here and there: pages of 1 MiB, of which the last 16 are kept. One
-/// thread.
+/// Reads an object for a library that makes many small reads: fetches pages of 1 MiB and caches the 16 most recently used.
+/// Must be used from one thread at a time.
 class ObjectPages {
  public:
-  /// Throws as Storage::look() does, and UsageError if it is not there.
+  /// Throws UsageError if the object does not exist, and the errors of Storage::find().
   explicit ObjectPages(const std::string& url);
 
   std::uint64_t size() const { return object_.size; }
-  /// Waits for the storage as retried() does. What lies behind the end of the object is zeros.
+  /// Fills `into`, with zeros beyond the end of the object. Retries transient errors like retried().
   void read(std::uint64_t offset, std::span<std::byte> into);
 
  private:
@@ -26,7 +26,7 @@ class ObjectPages {
   struct Page {
     std::uint64_t begin = 0;
     std::vector<std::byte> bytes;
-    std::uint64_t used = 0;
+    std::uint64_t used = 0;  // value of uses_ at the last use
   };
   const Page& page_at(std::uint64_t begin);
 

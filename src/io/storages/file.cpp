@@ -13,16 +13,14 @@
 
 #include "core/files/guarded_tree.hpp"
 #include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
 #include "io/storage.hpp"
-#include "io/storage_error.hpp"
 
 namespace trainrt::io {
 
 namespace {
 
-/// Objects are files; a name is a path without its first slash. Below `root`, if one is given, no symbolic link is
-/// followed.
+/// A storage whose objects are files; the name of an object is its path without the first slash. Does not follow symbolic
+/// links below `root`, if one is given.
 class FileStorage final : public Storage {
  public:
   explicit FileStorage(const std::string& root) {
@@ -33,18 +31,18 @@ class FileStorage final : public Storage {
     const auto path = path_of(prefix);
     const auto folder = path.substr(0, path.rfind('/') + 1);
     std::vector<StoredObject> found;
-    if (!is_there(folder)) return found;
+    if (!is_folder(folder)) return found;
     for (const auto& relative : list_files_below(folder))
-      if (const auto whole = folder + relative; whole.starts_with(path))
-        if (auto object = look(whole.substr(1))) found.push_back(std::move(*object));
+      if (const auto file = folder + relative; file.starts_with(path))
+        if (auto object = find(file.substr(1))) found.push_back(std::move(*object));
     return found;
   }
 
-  std::optional<StoredObject> look(const std::string& name) const override {
+  std::optional<StoredObject> find(const std::string& name) const override {
     struct stat info {};
     if (stat_guarded(path_of(name), info) != 0) {
       if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-      fail("look at", path_of(name), errno);
+      fail("read the status of", path_of(name), errno);
     }
     if (!S_ISREG(info.st_mode)) return std::nullopt;
     const auto mtime_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
@@ -54,23 +52,23 @@ class FileStorage final : public Storage {
 
   void read(const StoredObject& object, std::span<const ObjectPart> parts) const override {
     const auto path = path_of(object.name);
-    const Descriptor file(open_retrying(path, O_RDONLY));
+    const Descriptor file(open_guarded(path, O_RDONLY));
     if (file.get() < 0) fail("open", path, errno);
-    const auto now = look(object.name);
-    if (!now || now->etag != object.etag) throw Error(fmt::format("'{}' was changed while it is used", path));
+    const auto now = find(object.name);
+    if (!now || now->etag != object.etag) throw Error(fmt::format("'{}' has changed since it was listed", path));
     for (const auto& part : parts) read_part(file.get(), path, part);
   }
 
   StoredObject put(const std::string& file, const std::string& name) override {
     const auto path = path_of(name), folder = std::filesystem::path(path).parent_path().string();
     make_directories(folder);
-    const auto aside = fmt::format("{}.{}.part", path, ::getpid());
-    remove_tree(aside);
-    copy(file, aside);
-    if (rename_guarded(aside, path) != 0) fail_to_rename(aside, path, errno);
+    const auto temporary = fmt::format("{}.{}.part", path, ::getpid());
+    remove_tree(temporary);
+    copy(file, temporary);
+    rename_over(temporary, path);
     sync_directory(folder);
-    auto object = look(name);
-    if (!object) throw StorageError(fmt::format("'{}' is not there after it was written", path), EIO, path);
+    auto object = find(name);
+    if (!object) throw StorageError(fmt::format("'{}' does not exist after it was written", path), EIO, path);
     return *object;
   }
 
@@ -78,7 +76,7 @@ class FileStorage final : public Storage {
     const auto path = path_of(name);
     if (unlink_guarded(path) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
     remove_directory_guarded(
-        path.substr(0, path.rfind('/')));  // if that was the last one there: a store has no empty folders
+        path.substr(0, path.rfind('/')));  // only succeeds if it is empty: stores have no empty folders
   }
 
   std::string url_of(const std::string& name) const override { return "file://" + path_of(name); }
@@ -87,7 +85,7 @@ class FileStorage final : public Storage {
  private:
   static std::string path_of(const std::string& name) { return "/" + name; }
 
-  static bool is_there(const std::string& folder) {
+  static bool is_folder(const std::string& folder) {
     struct stat info {};
     if (stat_guarded(folder, info) == 0) return true;
     if (errno != ENOENT) fail("list", folder, errno);
@@ -95,16 +93,9 @@ class FileStorage final : public Storage {
   }
 
   static void read_part(int file, const std::string& path, const ObjectPart& part) {
-    for (std::size_t done = 0; done < part.into.size();) {
-      const auto count = uninterrupted([&] {
-        return ::pread(file, part.into.data() + done, std::min(part.into.size() - done, bytes_per_call),
-                       static_cast<off_t>(part.offset + done));
-      });
-      if (count < 0) fail("read", path, errno);
-      if (count == 0)
-        throw Error(fmt::format("'{}' ends at byte {}, and more of it was to be read", path, part.offset + done));
-      done += static_cast<std::size_t>(count);
-    }
+    const auto count = read_at(file, part.offset, part.into, path);
+    if (count < part.into.size())
+      throw Error(fmt::format("'{}' ends at byte {}, before the end of the part to read", path, part.offset + count));
   }
 
   void copy(const std::string& from, const std::string& to) const {
@@ -123,9 +114,9 @@ class FileStorage final : public Storage {
 };
 
 std::shared_ptr<Storage> open_file_storage(const StorageUrl& url) {
-  if (!url.place.empty())
-    throw UsageError(fmt::format("file://{}/{} names a host; a file of this one is file:///{}/{}", url.place, url.name,
-                                 url.place, url.name));
+  if (!url.bucket.empty())
+    throw UsageError(fmt::format("file://{}/{} names a host; to name a path on this node, write file:///{}/{}", url.bucket,
+                                 url.name, url.bucket, url.name));
   return std::make_shared<FileStorage>(url.name.empty() ? "" : "/" + url.name);
 }
 
@@ -133,8 +124,9 @@ std::shared_ptr<Storage> open_file_storage(const StorageUrl& url) {
 
 namespace plugins {
 
-extern const StorageKind file{
-    .name = "file", .help = "file:///PATH: a folder that all nodes see, as any other path", .open = open_file_storage};
+extern const StorageKind file{.name = "file",
+                              .help = "file:///PATH: a folder that all nodes can access, like any other path",
+                              .open = open_file_storage};
 
 }  // namespace plugins
 

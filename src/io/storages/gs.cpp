@@ -3,9 +3,9 @@
 
 namespace trainrt::io::plugins {
 
-/// Google's store speaks as S3 does to those with an HMAC key.
+/// Google Cloud Storage accepts S3 requests that are signed with an HMAC key.
 extern const StorageKind gs{.name = "gs",
-                            .help = "gs://BUCKET/KEY: Google Cloud Storage, with an HMAC key as the AWS_ variables",
+                            .help = "gs://BUCKET/KEY: Google Cloud Storage, with an HMAC key in the variables AWS_...",
                             .open = [](const StorageUrl& url) {
                               const auto& settings = storage_settings();
                               const auto& own = settings.gs_endpoint;

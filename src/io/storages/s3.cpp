@@ -4,7 +4,7 @@
 namespace trainrt::io::plugins {
 
 extern const StorageKind s3{.name = "s3",
-                            .help = "s3://BUCKET/KEY: Amazon S3, and stores that speak as it does (AWS_ENDPOINT_URL)",
+                            .help = "s3://BUCKET/KEY: Amazon S3, or an S3-compatible store (AWS_ENDPOINT_URL)",
                             .open = [](const StorageUrl& url) {
                               const auto& settings = storage_settings();
                               return s3::open_bucket(url,

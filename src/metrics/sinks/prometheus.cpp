@@ -53,7 +53,7 @@ class PrometheusSink final : public Sink {
   void put() const {
     if (folder_.empty()) return run_dir_.replace("metrics.prom", text());
     const auto path = fmt::format("{}/trainrt_{}.prom", folder_, run_);
-    io::replace_file_lightly(path, fmt::format("{}.{}", path, getpid()), text());
+    io::replace_file_unsynced(path, fmt::format("{}.{}", path, getpid()), text());
   }
 
   std::string text() const {

@@ -145,9 +145,9 @@ TEST_CASE("a header that promises more than the file can hold is an error") {
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}); });
   replace_in(path, as_u64(40) + as_u64(30), as_u64(std::uint64_t{1} << 40) + as_u64(30));
-  both_say({{"source", path}}, "dataset 'x' of", "its shape needs");
+  both_say({{"source", path}}, "dataset 'x' of", "its shape requires");
   replace_in(path, as_u64(std::uint64_t{1} << 40) + as_u64(30), as_u64(UINT64_MAX / 2) + as_u64(UINT64_MAX / 2));
-  both_say({{"source", path}}, "dataset 'x' of", "impossibly many");
+  both_say({{"source", path}}, "dataset 'x' of", "more than 2^60 bytes");
   make_h5(path, [](hid_t file) {  // a sample of 4 PiB that was never written
     add_dataset(file, "x", {4, std::size_t{1} << 50}, {}, {.chunk = {1, 1024}, .is_written = false});
   });

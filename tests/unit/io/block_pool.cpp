@@ -25,7 +25,7 @@ bool on_page(const io::Block& block) { return reinterpret_cast<std::uintptr_t>(b
 
 }  // namespace
 
-TEST_CASE("aligned memory starts on a page, is all there, and is gone when it is moved away") {
+TEST_CASE("aligned memory starts on a page, has physical memory, and is empty after a move") {
   for (const std::size_t bytes : {1u, 4096u, 4097u, 2u << 20, (5u << 20) + 3}) {
     io::AlignedMemory memory(bytes);
     REQUIRE(memory.bytes().size() == bytes);
@@ -38,15 +38,15 @@ TEST_CASE("aligned memory starts on a page, is all there, and is gone when it is
   CHECK(io::AlignedMemory(0).bytes().empty());
 }
 
-TEST_CASE("memory that the system does not have is an error that says how much") {
+TEST_CASE("an allocation that fails is an error that states the size") {
   CHECK_THROWS_WITH(io::AlignedMemory(std::size_t{1} << 60), Catch::Contains("1152921504606846976 bytes of memory"));
   CHECK_THROWS_WITH(io::AlignedMemory(SIZE_MAX - 5000), Catch::Contains("bytes of memory"));
 }
 
-TEST_CASE("a pool gives whole pages, never more than its limit, and always two blocks") {
+TEST_CASE("a pool returns complete pages, obeys its limit, and always has two blocks") {
   io::BlockPool pool(5000, 8192 * 3 + 100);
   CHECK(pool.block_bytes() == 8192);
-  CHECK(pool.blocks() == 3);
+  CHECK(pool.max_blocks() == 3);
   const auto a = pool.take(), b = pool.take(), c = pool.take();
   CHECK(on_page(a));
   CHECK(a.bytes().size() == 8192);
@@ -59,7 +59,7 @@ TEST_CASE("a pool gives whole pages, never more than its limit, and always two b
   CHECK_FALSE(small.take_within(0.01));
 }
 
-TEST_CASE("a block goes back once, however it was moved, and is used again") {
+TEST_CASE("a block is returned once, after any number of moves, and is reused") {
   io::BlockPool pool(4096, 2 * 4096);
   const std::byte* address = nullptr;
   {
@@ -78,7 +78,7 @@ TEST_CASE("a block goes back once, however it was moved, and is used again") {
   CHECK_FALSE(pool.take_within(0));
 }
 
-TEST_CASE("take waits until a block comes back") {
+TEST_CASE("take() waits until a block is returned") {
   io::BlockPool pool(4096, 2 * 4096);
   auto a = std::make_optional(pool.take());
   const auto b = pool.take();
@@ -93,7 +93,7 @@ TEST_CASE("take waits until a block comes back") {
   giver.join();
 }
 
-TEST_CASE("buffers that were prepared are those that are taken, and no more are made than the limit allows") {
+TEST_CASE("take() uses prepared buffers, and prepare() obeys the limit") {
   io::BlockPool pool(4096, 4 * 4096);
   pool.prepare(100);
   std::vector<io::Block> taken;
@@ -101,7 +101,7 @@ TEST_CASE("buffers that were prepared are those that are taken, and no more are 
   CHECK_FALSE(pool.take_within(0.01));
 }
 
-TEST_CASE("of a buffer only what was asked for takes memory, and what was asked for before is kept") {
+TEST_CASE("only the requested part of a buffer takes memory, and earlier parts keep it") {
   constexpr std::size_t large = std::size_t{1} << 20;  // less than a huge page, which comes as a whole
   io::BlockPool pool(large, 2 * large);
   const std::byte* buffer = nullptr;
@@ -118,7 +118,7 @@ TEST_CASE("of a buffer only what was asked for takes memory, and what was asked 
   CHECK(pool.take(2 * large).bytes().size() == large);
 }
 
-TEST_CASE("many threads take from a pool, and no two have the same block") {
+TEST_CASE("threads that take blocks at the same time never get the same block") {
   io::BlockPool pool(4096, 3 * 4096);
   std::atomic<int> clashes{0};
   std::vector<std::thread> threads;

@@ -31,7 +31,7 @@ std::string fence(const FencedDirectory& files) { return fence_off(files.private
 
 }  // namespace
 
-TEST_CASE("an owner replaces, creates and removes files, and nothing stays in its private directory") {
+TEST_CASE("an owner replaces, creates and removes files, and its private directory stays empty") {
   Scratch dir;
   const auto files = owner_of(dir, "1");
   make_directory(dir / "below");
@@ -51,7 +51,7 @@ TEST_CASE("an owner replaces, creates and removes files, and nothing stays in it
   CHECK_FALSE(files.is_fenced());
 }
 
-TEST_CASE("whatever an owner does after it was fenced off changes nothing, and says that there is another") {
+TEST_CASE("an owner that was fenced off changes nothing, and its errors name the new owner") {
   Scratch dir;
   const auto old = owner_of(dir, "1");
   old.replace("a", "of the old");
@@ -68,16 +68,16 @@ TEST_CASE("whatever an owner does after it was fenced off changes nothing, and s
   CHECK(list_directory(dir.path()) == Names{".owner_2", "a"});
 }
 
-TEST_CASE("what was written aside before the fence is not put in place after it") {
+TEST_CASE("a temporary file written before the fence cannot be published after it") {
   Scratch dir;
   const auto old = owner_of(dir, "1");
-  old.write_aside("a", "late");
+  old.write_temporary("a", "late");
   CHECK(fence(old).empty());
-  CHECK_THROWS_AS(old.move_out("a"), FencedOff);
+  CHECK_THROWS_AS(old.publish("a"), FencedOff);
   CHECK(list_directory(dir.path()).empty());
 }
 
-TEST_CASE("a move that had found the private directory before it was taken away fails all the same") {
+TEST_CASE("a rename that has already opened the private directory fails after the fence") {
   Scratch dir;
   const auto old = owner_of(dir, "1");
   make_directory(old.private_dir() + "/checkpoint");
@@ -91,7 +91,7 @@ TEST_CASE("a move that had found the private directory before it was taken away 
   CHECK(list_directory(dir.path()) == Names{"kept"});
 }
 
-TEST_CASE("a fence that was cut short is finished by the next, and one that is not needed does nothing") {
+TEST_CASE("a fence completes an interrupted one, and does nothing if the owner is fenced off already") {
   Scratch dir;
   const auto old = owner_of(dir, "1");
   make_directories(dir / ".fenced/left");
@@ -101,7 +101,7 @@ TEST_CASE("a fence that was cut short is finished by the next, and one that is n
   CHECK(list_directory(dir.path()).empty());
 }
 
-TEST_CASE("a fence does not follow a symbolic link in the place of a private directory, nor those in it") {
+TEST_CASE("a fence follows no symbolic link named like a private directory, or in one") {
   Scratch dir;
   make_directory(dir / "precious");
   write_file(dir / "precious/data", "kept");
@@ -118,22 +118,22 @@ TEST_CASE("a fence does not follow a symbolic link in the place of a private dir
   CHECK(read_file(dir / "precious/data") == "kept");
 }
 
-TEST_CASE("what an owner writes replaces a symbolic link, and never goes where it leads") {
+TEST_CASE("an owner replaces a symbolic link and does not write to its target") {
   Scratch dir;
   write_file(dir / "precious", "kept");
   const auto files = owner_of(dir, "1");
-  for (const auto& link : {dir / "a", files.aside("a"), files.aside("pulse"), dir / "pulse"})
+  for (const auto& link : {dir / "a", files.temporary_path("a"), files.temporary_path("pulse"), dir / "pulse"})
     std::filesystem::create_symlink(dir / "precious", link);
   files.replace("a", "1");
   CHECK_FALSE(is_link(dir / "a"));
-  CHECK_THAT(error_of([&] { replace_file_lightly(dir / "pulse", files.aside("pulse"), "1"); }),
-             Contains("symbolic link stands there"));
-  replace_file_lightly(dir / "pulse", files.aside("pulse"), "1");  // the failure has removed the link
+  CHECK_THAT(error_of([&] { replace_file_unsynced(dir / "pulse", files.temporary_path("pulse"), "1"); }),
+             Contains("symbolic link has this name"));
+  replace_file_unsynced(dir / "pulse", files.temporary_path("pulse"), "1");  // the failure has removed the link
   CHECK_FALSE(is_link(dir / "pulse"));
   CHECK(read_file(dir / "precious") == "kept");
 }
 
-TEST_CASE("a directory that is a symbolic link itself is one like any other, also while what it leads to is away") {
+TEST_CASE("a directory may be a symbolic link, and is not fenced while the target is missing") {
   Scratch dir;
   make_directory(dir / "storage");
   std::filesystem::create_directory_symlink(dir / "storage", dir / "run");
@@ -149,7 +149,7 @@ TEST_CASE("a directory that is a symbolic link itself is one like any other, als
   CHECK(files.is_fenced());
 }
 
-TEST_CASE("storage that is away fences nobody, and its error is one that may pass") {
+TEST_CASE("unavailable storage fences no owner, and its error is transient") {
   Scratch dir;
   const FencedDirectory files(dir / "mounted", dir / "mounted/.owner_1");
   CHECK_FALSE(files.is_fenced());
@@ -161,7 +161,7 @@ TEST_CASE("storage that is away fences nobody, and its error is one that may pas
   }
 }
 
-TEST_CASE("a full disk and missing rights do not pass by themselves") {
+TEST_CASE("a full disk and missing permissions are not transient") {
   for (const int error : {ENOSPC, EDQUOT, EACCES, EROFS, ENOENT, EEXIST}) CHECK_FALSE(is_transient(error));
   for (const int error : {EIO, ESTALE, ETIMEDOUT, EHOSTDOWN, ENOTCONN}) CHECK(is_transient(error));
 }

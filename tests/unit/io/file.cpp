@@ -17,7 +17,7 @@ using trainrt::test::error_of;
 using trainrt::test::Scratch;
 namespace fs = std::filesystem;
 
-TEST_CASE("a file that was written reads back, whatever its length") {
+TEST_CASE("a written file of any length reads back unchanged") {
   Scratch at;
   for (const std::size_t length : {0u, 1u, 65535u, 65536u, 65537u, 3000001u}) {
     std::string bytes(length, '\0');
@@ -31,7 +31,7 @@ TEST_CASE("a file that was written reads back, whatever its length") {
   }
 }
 
-TEST_CASE("a digest is XXH3-128 as xxhsum prints it") {
+TEST_CASE("a digest is XXH3-128, in the format of xxhsum") {
   CHECK(io::digest_of("") == "99aa06d3014798d86001c324468d497f");
   io::Digest digest;
   const std::string text = "trainrt";
@@ -39,7 +39,7 @@ TEST_CASE("a digest is XXH3-128 as xxhsum prints it") {
   CHECK(digest.hex() == io::digest_of(text));
 }
 
-TEST_CASE("errors of files name the operation, the path, the reason and what to do") {
+TEST_CASE("file errors name the operation, the path, the reason and what to do") {
   Scratch at;
   CHECK_THAT(error_of([&] { io::read_file(at / "none"); }),
              Catch::Contains("cannot open '" + (at / "none") + "': No such file or directory; check that the path exists"));
@@ -54,17 +54,17 @@ TEST_CASE("errors of files name the operation, the path, the reason and what to 
              Catch::Contains("left there") && Catch::Contains("remove files"));
 }
 
-TEST_CASE("a named pipe in the place of a file is an error, not a wait") {
+TEST_CASE("reading a named pipe is an error and does not wait") {
   Scratch at;
   REQUIRE(mkfifo((at / "pipe").c_str(), 0600) == 0);
   CHECK_THAT(error_of([&] { io::read_file(at / "pipe"); }), Catch::Contains("not a regular file"));
 }
 
-TEST_CASE("replacing a file leaves the new one alone, or the old one where it fails") {
+TEST_CASE("replacing a file leaves only the new file, or the old one on failure") {
   Scratch at;
   using Replace = void (*)(const std::string&, std::string_view);
   const Replace lightly = [](const std::string& path, std::string_view bytes) {
-    io::replace_file_lightly(path, path + ".aside", bytes);
+    io::replace_file_unsynced(path, path + ".aside", bytes);
   };
   const auto replace = GENERATE_COPY(static_cast<Replace>(&io::replace_file), lightly);
   replace(at / "f", "one and more");
@@ -75,7 +75,7 @@ TEST_CASE("replacing a file leaves the new one alone, or the old one where it fa
   CHECK(io::list_directory(at.path()) == std::vector<std::string>{"d", "f"});
 }
 
-TEST_CASE("removing a tree removes symbolic links, never what they point to") {
+TEST_CASE("removing a tree removes symbolic links, not their targets") {
   Scratch at;
   fs::create_directories(at / "outside/deep");
   io::write_file(at / "outside/keep", "precious");
@@ -94,7 +94,7 @@ TEST_CASE("removing a tree removes symbolic links, never what they point to") {
   io::remove_tree(at / "never was");
 }
 
-TEST_CASE("a rename to a new name never replaces anything") {
+TEST_CASE("rename_to_new() replaces nothing") {
   Scratch at;
   fs::create_directories(at / "from");
   fs::create_directories(at / "taken");
@@ -105,7 +105,7 @@ TEST_CASE("a rename to a new name never replaces anything") {
   CHECK_THAT(error_of([&] { io::rename_to_new(at / "none", at / "x"); }), Catch::Contains("No such file"));
 }
 
-TEST_CASE("directories are made with their parents, and again without complaint") {
+TEST_CASE("directories are created with their parents, and existing ones are accepted") {
   Scratch at;
   io::make_directories(at / "a/b/c/");
   io::make_directories(at / "a/b/c");

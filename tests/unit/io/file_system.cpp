@@ -39,7 +39,7 @@ class FakeLfs {
 
 }  // namespace
 
-TEST_CASE("a file system is known by its magic number") {
+TEST_CASE("a file system is recognized by its magic number") {
   CHECK(io::file_system_from_magic(0x0BD00BD0).name == "lustre");
   CHECK(io::file_system_from_magic(0x0BD00BD0).parallel);
   CHECK(io::file_system_from_magic(0x47504653).name == "gpfs");
@@ -57,12 +57,12 @@ TEST_CASE("a file system is known by its magic number") {
   CHECK_FALSE(io::file_system_from_magic(0x12345).parallel);
 }
 
-TEST_CASE("a path's file system is looked up, with its free space") {
+TEST_CASE("the file system of a path is found, with its free space") {
   Scratch at;
   const auto here = io::file_system_of(at.path());
   CHECK(here.block_bytes >= 512);
   CHECK(here.free_bytes == std::filesystem::space(at.path()).available);
-  CHECK_THAT(error_of([&] { io::file_system_of(at / "none"); }), Catch::Contains("cannot look at the file system of"));
+  CHECK_THAT(error_of([&] { io::file_system_of(at / "none"); }), Catch::Contains("cannot read the file system of"));
   // The kernel's own word for it; /dev/shm is a tmpfs if it is mounted.
   if (std::ifstream mounts("/proc/mounts");
       std::string(std::istreambuf_iterator<char>(mounts), {}).find(" /dev/shm tmpfs ") != std::string::npos) {
@@ -71,7 +71,7 @@ TEST_CASE("a path's file system is looked up, with its free space") {
   }
 }
 
-TEST_CASE("small files and many files have one target each, a single large one has several") {
+TEST_CASE("small files and many files get one target each, a single large file several") {
   CHECK(io::striping_for(100 << 20, 1).count == 1);
   CHECK(io::striping_for(gibibyte - 1, 1).count == 1);
   CHECK(io::striping_for(2 * gibibyte, 1).count == 4);
@@ -89,7 +89,7 @@ TEST_CASE("striping is set by lfs (a fake one)") {
   CHECK(io::read_file(lfs / "called") == "setstripe\n-c\n4\n-S\n4194304\n/lustre/a directory\n");
 }
 
-TEST_CASE("where lfs fails, is missing or hangs (a fake one), that is said and no more happens") {
+TEST_CASE("if lfs (a fake one) fails, is missing or hangs, the reason is returned") {
   SECTION("fails") {
     const FakeLfs lfs("echo 'error: setstripe: not on a Lustre filesystem' >&2; echo 'second line' >&2; exit 22");
     CHECK(io::set_striping("/tmp", {}) ==
@@ -107,11 +107,11 @@ TEST_CASE("where lfs fails, is missing or hangs (a fake one), that is said and n
   }
   SECTION("hangs") {
     const FakeLfs lfs("exec /bin/sleep 30");
-    CHECK(io::set_striping("/tmp", {}, 0.2) == "lfs setstripe did not end within 0.2 s");
+    CHECK(io::set_striping("/tmp", {}, 0.2) == "lfs setstripe did not exit within 0.2 s");
   }
   SECTION("is missing") {
     const FakeLfs lfs("");
     std::filesystem::remove(lfs / "lfs");
-    CHECK(io::set_striping("/tmp", {}) == "the program 'lfs' cannot be started: No such file or directory");
+    CHECK(io::set_striping("/tmp", {}) == "cannot start the program 'lfs': No such file or directory");
   }
 }

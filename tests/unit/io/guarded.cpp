@@ -38,7 +38,7 @@ void check_precious(const Scratch& at) {
 
 }  // namespace
 
-TEST_CASE("below a guarded tree each file function refuses to go through a link, and names it") {
+TEST_CASE("below a guarded tree, each file function refuses to follow a link, and names it") {
   const bool by_components = GENERATE(false, true);
   CAPTURE(by_components);
   std::optional<WithoutOpenat2> without;
@@ -53,8 +53,8 @@ TEST_CASE("below a guarded tree each file function refuses to go through a link,
       [&] { io::read_file(inside); },
       [&] { io::write_file(fresh, "x"); },
       [&] { io::replace_file(inside, "x"); },
-      [&] { io::replace_file_lightly(inside, at / "tree/aside", "x"); },
-      [&] { io::replace_file_lightly(mine, link + "/aside", "x"); },
+      [&] { io::replace_file_unsynced(inside, at / "tree/aside", "x"); },
+      [&] { io::replace_file_unsynced(mine, link + "/aside", "x"); },
       [&] { io::sync_directory(link); },
       [&] { io::make_directories(fresh); },
       [&] { io::make_directories(link); },
@@ -64,7 +64,7 @@ TEST_CASE("below a guarded tree each file function refuses to go through a link,
       [&] { io::remove_tree(inside); },
       [&] { io::remove_tree(link + "/inner"); },
       [&] { io::list_directory(link); },
-      [&] { io::list_if_there(link + "/inner"); },
+      [&] { io::list_if_exists(link + "/inner"); },
       [&] { io::list_files_below(link); },
       [&] { io::exists(inside); },
       [&] { io::create_exclusive(fresh, "x"); },
@@ -90,7 +90,7 @@ TEST_CASE("below a guarded tree each file function refuses to go through a link,
   CHECK(io::read_file(mine) == "kept");
 }
 
-TEST_CASE("a folder that is a mirror is never left through a link") {
+TEST_CASE("a storage of a folder follows no link out of it") {
   const bool by_components = GENERATE(false, true);
   CAPTURE(by_components);
   std::optional<WithoutOpenat2> without;
@@ -102,14 +102,14 @@ TEST_CASE("a folder that is a mirror is never left through a link") {
   const auto storage = io::open_storage({"file", "", root});
   const auto folder = root + "/folder/";
   CHECK(storage->list(folder).size() == 1);
-  const auto found = storage->look(folder + "data");
+  const auto found = storage->find(folder + "data");
   REQUIRE(found);
   fs::create_directory_symlink(at / "precious", at / "tree/folder/link");
   fs::create_symlink(at / "precious/data", at / "tree/folder/file");
   for (const auto* name : {"link/data", "link/inner/data", "file"}) {
     CAPTURE(name);
     const auto planted = "'" + at / ("typed/folder/" + std::string(name).substr(0, 4)) + "' is a symbolic link";
-    CHECK_THAT(error_of([&] { storage->look(folder + name); }), Contains(planted));
+    CHECK_THAT(error_of([&] { storage->find(folder + name); }), Contains(planted));
     io::StoredObject object = *found;
     object.name = folder + name;
     CHECK_THAT(error_of([&] { storage->read(object, {}); }), Contains(planted));
@@ -125,10 +125,10 @@ TEST_CASE("a folder that is a mirror is never left through a link") {
   CHECK_FALSE(io::exists(at / "tree/folder/file"));
 }
 
-TEST_CASE("a dataset of a file URL is read through links, as one of a path is") {
+TEST_CASE("a storage for reading datasets follows links") {
   Scratch at;
   make_precious(at);
   fs::create_directory_symlink(at / "precious", at / "tree/link");
   const auto storage = io::storage_for_reading({"file", "", (at / "tree").substr(1)});
-  CHECK(storage->look((at / "tree/link/data").substr(1)));
+  CHECK(storage->find((at / "tree/link/data").substr(1)));
 }

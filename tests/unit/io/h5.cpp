@@ -31,7 +31,7 @@ void read_all(hid_t file, const std::string& name, hid_t type, void* into) {
 
 }  // namespace
 
-TEST_CASE("what an HDF5 image was given, its file holds") {
+TEST_CASE("the file of an HDF5 image has the content that was written") {
   Scratch at;
   const std::vector<double> numbers{1, -0.0, 1e300};
   const std::vector<std::int64_t> counts{1, -2};
@@ -43,8 +43,8 @@ TEST_CASE("what an HDF5 image was given, its file holds") {
     io::h5_write(file, "none", std::span<const double>{});
     io::h5_write_attribute(file, "version", std::int64_t{7});
     io::h5_write_attribute(file, "what", "ü");
-    io::h5_write_word(file, "word", "ö");
-    io::h5_write_word(file, "no word", "");
+    io::h5_write_fixed_text(file, "word", "ö");
+    io::h5_write_fixed_text(file, "no word", "");
     io::h5_write_attribute(file, "list", std::span<const std::int64_t>(counts));
   });
   const auto lock = io::h5_lock();
@@ -57,12 +57,12 @@ TEST_CASE("what an HDF5 image was given, its file holds") {
   CHECK(io::h5_read_text(file, "word") == "ö");
   CHECK(io::h5_read_text(file, "no word") == "");
   CHECK(io::h5_read_integers(file, "list") == counts);
-  CHECK_THAT(error_of([&] { io::h5_read_integer(file, "list"); }), Catch::Contains("not one integer"));
+  CHECK_THAT(error_of([&] { io::h5_read_integer(file, "list"); }), Catch::Contains("does not have exactly one value"));
   CHECK_THAT(error_of([&] { io::h5_read_text(file, "version"); }), Catch::Contains("'version'"));
   CHECK_THAT(error_of([&] { io::h5_read_text(file, "absent"); }), Catch::Contains("'absent'"));
 }
 
-TEST_CASE("a gigabyte of data costs only its structure in memory") {
+TEST_CASE("a file with a gigabyte of unwritten data takes only the memory of its structure") {
   const auto memory = io::H5Memory::build(200, [](hid_t file) {
     for (int i = 0; i < 200; ++i) {
       io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "p");
@@ -72,23 +72,23 @@ TEST_CASE("a gigabyte of data costs only its structure in memory") {
       io::H5Id dataset(
           H5Dcreate2(file, ("d" + std::to_string(i)).c_str(), H5T_IEEE_F32LE, space, H5P_DEFAULT, how, H5P_DEFAULT),
           H5Dclose, "d");
-      io::h5_write_word(dataset, "placement", "replicated");
+      io::h5_write_fixed_text(dataset, "placement", "replicated");
     }
   });
   CHECK(memory.file_bytes() > 1'000'000'000);
   CHECK(memory.front().size() < 1'000'000);
 }
 
-TEST_CASE("HDF5's own reasons are in the error, and nothing is printed") {
+TEST_CASE("an error contains HDF5's reasons, and HDF5 prints nothing") {
   Scratch at;
   io::write_file(at / "no.h5", "this is no HDF5 file");
   CHECK_THAT(error_of([&] { io::h5_open(at / "no.h5"); }),
-             Catch::Contains("cannot open '" + (at / "no.h5") + "' as HDF5: HDF5 says file signature not found") &&
+             Catch::Contains("cannot open '" + (at / "no.h5") + "' as HDF5: HDF5 reports file signature not found") &&
                  Catch::Contains("h5_open.cpp:"));
   CHECK_THAT(error_of([&] { io::h5_open(at / "none.h5"); }), Catch::Contains("No such file or directory"));
 }
 
-TEST_CASE("an image whose filling fails is an error, and HDF5 goes on working") {
+TEST_CASE("if filling an image throws, HDF5 keeps working") {
   Scratch at;
   CHECK(error_of([] { io::h5_image([](hid_t) { throw Error("no"); }); }) == "no");
   CHECK_THAT(error_of([] {
@@ -102,12 +102,12 @@ TEST_CASE("an image whose filling fails is an error, and HDF5 goes on working") 
   CHECK_NOTHROW(io::h5_open(at / "f.h5"));
 }
 
-TEST_CASE("file locks are off") {
+TEST_CASE("HDF5 uses no file locks") {
   io::h5_start();
   CHECK(std::string(std::getenv("HDF5_USE_FILE_LOCKING")) == "FALSE");
 }
 
-TEST_CASE("every dtype has a file type of its own name and size") {
+TEST_CASE("every dtype has an HDF5 type with its name and size") {
   const auto lock = io::h5_lock();
   for (const char* name : {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"}) {
     const auto dtype = dtype_from(name);
@@ -118,7 +118,7 @@ TEST_CASE("every dtype has a file type of its own name and size") {
   CHECK(io::h5_type_name(H5T_STD_I64BE) == "other");
 }
 
-TEST_CASE("many threads build and read at once") {
+TEST_CASE("several threads may build and read files at once") {
   Scratch at;
   std::vector<std::thread> threads;
   std::vector<int> good(6, 0);
@@ -138,7 +138,7 @@ TEST_CASE("many threads build and read at once") {
   CHECK(good == std::vector<int>(6, 20));
 }
 
-TEST_CASE("a file that fits its schema has no findings, and every misfit is named with its path") {
+TEST_CASE("a file that matches its schema has no findings, and each difference is reported with its path") {
   Scratch at;
   const auto shard = [&](const std::string& name, const std::function<void(hid_t)>& more) {
     return save_image(at, name, [&](hid_t file) {
@@ -182,10 +182,10 @@ TEST_CASE("a file that fits its schema has no findings, and every misfit is name
 
   CHECK(io::check_schema(at / "none", "shard").size() == 1);
   CHECK_THAT(error_of([&] { io::check_schema(at / "good", "shrad"); }),
-             Catch::Contains("there are:") && Catch::Contains("shard"));
+             Catch::Contains("valid:") && Catch::Contains("shard"));
 }
 
-TEST_CASE("every schema of hdf5_schemas is one") {
+TEST_CASE("every file of hdf5_schemas is a valid schema") {
   Scratch at;
   const auto path = save_image(at, "empty", [](hid_t) {});
   for (const auto& schema : io::schema_texts()) CHECK_NOTHROW(io::check_schema(path, schema.name));

@@ -17,7 +17,7 @@ void add(const std::string& path, const std::string& text) { std::ofstream(path,
 
 }  // namespace
 
-TEST_CASE("each whole line is read once, and half a line when it is whole") {
+TEST_CASE("each line is read once, when it is complete") {
   const Scratch scratch;
   const auto path = scratch.path() + "/log";
   io::LineTail tail(path, 1000);
@@ -31,7 +31,7 @@ TEST_CASE("each whole line is read once, and half a line when it is whole") {
   CHECK_FALSE(news.is_new_file);
 }
 
-TEST_CASE("of a long file the end is read, without the line that is cut by that") {
+TEST_CASE("only the end of a long file is read, from the first complete line on") {
   const Scratch scratch;
   const auto path = scratch.path() + "/log";
   for (int i = 0; i < 1000; ++i) add(path, "line " + std::to_string(i) + "\n");
@@ -41,7 +41,7 @@ TEST_CASE("of a long file the end is read, without the line that is cut by that"
   CHECK(tail.read().lines == Lines{"last"});
 }
 
-TEST_CASE("a file that was replaced, or cut, is begun anew") {
+TEST_CASE("a file that was replaced or truncated is read from its beginning") {
   const Scratch scratch;
   const auto path = scratch.path() + "/log";
   add(path, "one\ntwo\n");

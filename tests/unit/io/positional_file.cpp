@@ -96,7 +96,7 @@ constexpr std::size_t child_bytes = 3 * 65536 + 777;
 
 }  // namespace
 
-TEST_CASE("bytes that threads write at odd and even offsets, direct and buffered, read back the same either way") {
+TEST_CASE("bytes written by several threads at any offsets read back unchanged, with and without the page cache") {
   Scratch at;
   const auto bytes = pattern((std::size_t{6} << 20) + 1234);
   io::BlockPool pool(std::size_t{1} << 20, std::size_t{8} << 20);
@@ -113,7 +113,7 @@ TEST_CASE("bytes that threads write at odd and even offsets, direct and buffered
   check_reads(PositionalFile::open(at / "data", PositionalFile::Cache::use), bytes, pool);
 }
 
-TEST_CASE("a ragged end is written exactly, never padded to its page") {
+TEST_CASE("an incomplete last page is written without padding") {
   Scratch at;
   const auto bytes = pattern(3 * 4096 + 5);
   io::BlockPool pool(65536, 1 << 20);
@@ -130,7 +130,7 @@ TEST_CASE("a ragged end is written exactly, never padded to its page") {
   CHECK(reader.read(7, 0, other).empty());
 }
 
-TEST_CASE("memory that is not aligned is written all the same") {
+TEST_CASE("unaligned memory is written correctly") {
   Scratch at;
   const auto bytes = pattern(100001);
   const auto file = PositionalFile::create(at / "data");
@@ -138,7 +138,7 @@ TEST_CASE("memory that is not aligned is written all the same") {
   CHECK(io::read_file(at / "data") == std::string(reinterpret_cast<const char*>(bytes.data() + 1), bytes.size() - 1));
 }
 
-TEST_CASE("reading behind the end says where the file ends and where it should") {
+TEST_CASE("the error of a read beyond the end states the actual and the required size") {
   Scratch at;
   io::write_file(at / "data", std::string(10000, 'x'));
   io::BlockPool pool(65536, 1 << 20);
@@ -146,14 +146,14 @@ TEST_CASE("reading behind the end says where the file ends and where it should")
   for (const auto cache : {PositionalFile::Cache::bypass, PositionalFile::Cache::use}) {
     const auto file = PositionalFile::open(at / "data", cache);
     CHECK(error_of([&] { file.read(9000, 1001, block); }) ==
-          "'" + (at / "data") + "' ends at byte 10000, before 10001: it was cut");
+          "'" + (at / "data") + "' ends at byte 10000, before 10001: the file was truncated");
     CHECK_THAT(error_of([&] { file.read(40960, 10, block); }), Catch::Contains("ends at byte 10000, before 40970"));
     CHECK_THAT(error_of([&] { file.read(12288, 4096, block); }), Catch::Contains("ends at byte 10000, before 16384"));
     CHECK(same(file.read(9000, 1000, block), Bytes(1000, std::byte{'x'})));
   }
 }
 
-TEST_CASE("a block that is too small for the pages of a read is an error, not an overrun") {
+TEST_CASE("a block that is too small for the pages of a read is an error") {
   Scratch at;
   io::write_file(at / "data", std::string(20000, 'x'));
   io::BlockPool pool(8192, 1 << 20);
@@ -161,10 +161,10 @@ TEST_CASE("a block that is too small for the pages of a read is an error, not an
   const auto file = PositionalFile::open(at / "data");
   CHECK(file.read(4095, 4097, block).size() == 4097);
   CHECK_THAT(error_of([&] { file.read(4095, 4098, block); }),
-             Catch::Contains("their pages are 12288 bytes, the block has 8192"));
+             Catch::Contains("their pages have 12288 bytes, and the block has 8192"));
 }
 
-TEST_CASE("what is expected is reserved at once, and making a file again keeps what others wrote") {
+TEST_CASE("creating a file reserves the expected bytes, and keeps existing content") {
   Scratch at;
   const auto first = PositionalFile::create(at / "data", 1 << 20);
   CHECK(first.size() == 1 << 20);
@@ -180,7 +180,7 @@ TEST_CASE("what is expected is reserved at once, and making a file again keeps w
   CHECK(same(PositionalFile::open(at / "data").read(1000, 5000, pool.take()), bytes));
 }
 
-TEST_CASE("a file is not made through a symbolic link") {
+TEST_CASE("a file is not created through a symbolic link") {
   Scratch at;
   io::write_file(at / "precious", "kept");
   fs::create_symlink(at / "precious", at / "link");
@@ -188,7 +188,7 @@ TEST_CASE("a file is not made through a symbolic link") {
   CHECK(io::read_file(at / "precious") == "kept");
 }
 
-TEST_CASE("files that are not there, or no files, are errors and not waits") {
+TEST_CASE("opening a missing path, a directory or a pipe is an error and does not wait") {
   Scratch at;
   CHECK_THAT(error_of([&] { PositionalFile::open(at / "none"); }),
              Catch::Contains("cannot open '" + (at / "none") + "': No such file or directory"));
@@ -222,7 +222,7 @@ TEST_CASE("child of the tests under faults", "[.child]") {
 
 constexpr const char* child = "child of the tests under faults";
 
-TEST_CASE("interrupted and short calls are continued, slow ones waited for") {
+TEST_CASE("interrupted and short system calls are continued, and slow ones are awaited") {
   Scratch at;
   const auto expected = takes_direct(at) ? "direct" : "buffered";
   CHECK(under_faults(child, "", at) == expected);
@@ -240,7 +240,7 @@ TEST_CASE("interrupted and short calls are continued, slow ones waited for") {
   }
 }
 
-TEST_CASE("a file system that refuses direct I/O is used through its cache") {
+TEST_CASE("the page cache is used if the file system refuses direct I/O") {
   Scratch at;
   CHECK(under_faults(child, "open:EINVAL:data.bin:0:1", at) == "buffered");
   if (takes_direct(at))
@@ -248,7 +248,7 @@ TEST_CASE("a file system that refuses direct I/O is used through its cache") {
   CHECK(under_faults(child, "fallocate:EOPNOTSUPP", at) == (takes_direct(at) ? "direct" : "buffered"));
 }
 
-TEST_CASE("failures of the storage are errors that name the operation, the offset, the path and what to do") {
+TEST_CASE("storage errors name the operation, the offset, the path and what to do") {
   Scratch at;
   const auto path = "'" + (at / "data.bin") + "'";
   CHECK_THAT(under_faults(child, "pwrite:ENOSPC:data.bin:1", at),
@@ -266,7 +266,7 @@ TEST_CASE("failures of the storage are errors that name the operation, the offse
              Catch::StartsWith("cannot open " + path + ": Permission denied"));
 }
 
-TEST_CASE("whole pages cost one open, and nothing is asked of the metadata server beside it") {
+TEST_CASE("complete pages take one open() and no other request to the metadata server") {
   Scratch at;
   REQUIRE_FALSE(under_faults(child, "", at).empty());
   auto counts = calls(at);
@@ -277,7 +277,7 @@ TEST_CASE("whole pages cost one open, and nothing is asked of the metadata serve
   }
 }
 
-TEST_CASE("a rule that the shim of these tests cannot read ends the program") {
+TEST_CASE("an invalid rule of the fault shim makes the program exit") {
   Scratch at;
   for (const std::string rule : {"pwrite:ENOSPACE", "pwrites:EIO", "pwrite", "pwrite:EIO:x:y", "pwrite:EIO:x:1:2:3"})
     CHECK_THAT(under_faults(child, rule, at),

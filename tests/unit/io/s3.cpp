@@ -26,7 +26,7 @@ std::string page_with(const std::string& inside) {
 
 }  // namespace
 
-TEST_CASE("a page of unfinished uploads gives names and ids, and the markers of the next page") {
+TEST_CASE("a page of unfinished uploads is parsed into names, ids and the markers of the next page") {
   const auto page_with_uploads = [](const std::string& inside) {
     return listed_uploads("<ListMultipartUploadsResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>" + inside +
                           "</ListMultipartUploadsResult>");
@@ -39,12 +39,12 @@ TEST_CASE("a page of unfinished uploads gives names and ids, and the markers of 
   CHECK((page.next_name == "a+b" && page.next_id == "i/1+"));
   const auto last = page_with_uploads("<IsTruncated>false</IsTruncated>" + markers + upload);
   CHECK((last.next_name.empty() && last.uploads.at(0).name == "a%2Bb"));
-  CHECK_THROWS_WITH(listed_uploads("<html></html>"), Contains("no ListMultipartUploadsResult"));
+  CHECK_THROWS_WITH(listed_uploads("<html></html>"), Contains("not a ListMultipartUploadsResult"));
   CHECK_THROWS_WITH(page_with_uploads("<IsTruncated>true</IsTruncated>"), Contains("no marker"));
   CHECK_THROWS_WITH(page_with_uploads("<Upload><Key>a</Key></Upload>"), Contains("no id"));
 }
 
-TEST_CASE("a page of a listing gives names, sizes, ETags and times, decoded") {
+TEST_CASE("a page of a listing is parsed into decoded names, sizes, ETags and times") {
   const auto page = listed_page(page_with(
       "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>t=</NextContinuationToken>"
       "<Contents><Key>a%2Fb+c%2B%C3%BC</Key><LastModified>1970-01-01T00:01:00.000Z</LastModified><ETag>&quot;e&quot;</ETag>"
@@ -60,25 +60,25 @@ TEST_CASE("a page of a listing gives names, sizes, ETags and times, decoded") {
             .mtime_ns == 0);
 }
 
-TEST_CASE("what is no listing is refused with what is wrong") {
-  CHECK_THROWS_WITH(listed_page("<html></html>"), Contains("no ListBucketResult"));
-  CHECK_THROWS_WITH(listed_page("gibberish"), Contains("no XML"));
+TEST_CASE("an invalid listing is an error that describes the problem") {
+  CHECK_THROWS_WITH(listed_page("<html></html>"), Contains("not a ListBucketResult"));
+  CHECK_THROWS_WITH(listed_page("gibberish"), Contains("not XML"));
   CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key></Contents>")), Contains("no size"));
-  CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key><Size>-1</Size></Contents>")), Contains("no size"));
+  CHECK_THROWS_WITH(listed_page(page_with("<Contents><Key>a</Key><Size>-1</Size></Contents>")), Contains("not a size"));
   CHECK_THROWS_WITH(listed_page(page_with("<IsTruncated>true</IsTruncated>")), Contains("no token"));
   CHECK_THROWS_WITH(listed_page("<!DOCTYPE a [<!ENTITY b 'c'>]>" + page_with("&b;")), Contains("document type"));
   std::string deep;
   for (int i = 0; i < 100; ++i) deep += "<a>";
-  CHECK_THROWS_WITH(listed_page(deep), Contains("nested too deep"));
+  CHECK_THROWS_WITH(listed_page(deep), Contains("nested more than 16 deep"));
 }
 
-TEST_CASE("an error of a store is read, and anything else is none") {
+TEST_CASE("a store's error is parsed, and any other text has no error code") {
   const auto error = store_error("<Error><Code>SlowDown</Code><Message>Please &lt;wait&gt;</Message></Error>");
   CHECK((error.code == "SlowDown" && error.message == "Please <wait>"));
   CHECK(store_error("<html>").code.empty());
 }
 
-TEST_CASE("addresses have the bucket in the host's name only with Amazon, and encode every byte that may not stand there") {
+TEST_CASE("only Amazon's URLs have the bucket in the host name, and special bytes are encoded") {
   CHECK(Address("my-data", "", "eu-west-1").of_object("a b/ü") ==
         "https://my-data.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC");
   CHECK(Address("my.data", "", "us-east-1").of_object("k") == "https://s3.us-east-1.amazonaws.com/my.data/k");
@@ -89,7 +89,7 @@ TEST_CASE("addresses have the bucket in the host's name only with Amazon, and en
   CHECK_THROWS_AS(Address("b", "ftp://h", "x"), UsageError);
 }
 
-TEST_CASE("credentials come from the environment, then from the profile, and half a key is an error without the secret") {
+TEST_CASE("credentials come from the environment, then from the profile, and half a key is an error") {
   const Scratch folder;
   const auto path = folder.path() + "/credentials";
   std::ofstream(path)
@@ -112,16 +112,16 @@ TEST_CASE("credentials come from the environment, then from the profile, and hal
   CHECK(find_region(Environment(region), "") == "r");
 }
 
-TEST_CASE("URLs of storages are told from paths, and unknown ones are refused with those that there are") {
+TEST_CASE("URLs are distinguished from paths, and the error of an unknown scheme lists the valid ones") {
   CHECK(!io::storage_url("/a/b"));
   CHECK(!io::storage_url("1://x"));
   const auto url = io::storage_url("s3://bucket/a/b*.csv").value();
-  CHECK((url.scheme == "s3" && url.place == "bucket" && url.name == "a/b*.csv"));
+  CHECK((url.scheme == "s3" && url.bucket == "bucket" && url.name == "a/b*.csv"));
   CHECK(io::storage_url("file:///a/b").value().name == "a/b");
   CHECK_THROWS_WITH(io::storage_url("s4://bucket/a"), Contains("s3"));
 }
 
-TEST_CASE("a folder is a storage: what is put there is listed, read and removed") {
+TEST_CASE("a folder is a storage whose objects are listed, read and removed") {
   const Scratch folder;
   const auto file = folder.path() + "/local";
   std::ofstream(file) << "0123456789";
@@ -139,5 +139,5 @@ TEST_CASE("a folder is a storage: what is put there is listed, read and removed"
   CHECK_THROWS_WITH(storage->read(object, {&part, 1}), Contains("was changed"));
   storage->remove(prefix + "a/b");
   storage->remove(prefix + "a/b");
-  CHECK(!storage->look(prefix + "a/b"));
+  CHECK(!storage->find(prefix + "a/b"));
 }

@@ -36,7 +36,7 @@ int error_number_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("work inside a directory waits until the directory is back, and is done then") {
+TEST_CASE("work inside a directory is retried until the directory is back") {
   Scratch at;
   make_directory(at / "run");
   const WithStorageTimeout timeout(60);
@@ -48,13 +48,13 @@ TEST_CASE("work inside a directory waits until the directory is back, and is don
       if (++tries == 2) std::rename((at / "away").c_str(), (at / "run").c_str());
       write_file(file, "x");
     };
-    with_fsync ? while_there(at / "run", work) : retried_in(at / "run", work);
+    with_fsync ? retried_while_gone(at / "run", work) : retried_in(at / "run", work);
     CHECK(tries == 2);
     CHECK(read_file(file) == "x");
   }
 }
 
-TEST_CASE("a directory that comes back between the work and the look at it costs nothing") {
+TEST_CASE("a directory that comes back before it is checked causes no wait") {
   Scratch at;
   int tries = 0;
   retried_in(at.path(), [&] {
@@ -63,18 +63,18 @@ TEST_CASE("a directory that comes back between the work and the look at it costs
   CHECK(tries == 2);
 }
 
-TEST_CASE("what does not exist in a directory that is there is an error at once, whatever the timeout") {
+TEST_CASE("a missing file in an existing directory is an error at once") {
   Scratch at;
   const WithStorageTimeout timeout(3600);
   CHECK(error_number_of([&] { retried_in(at.path(), [&] { return read_file(at / "none"); }); }) == ENOENT);
-  CHECK(error_number_of([&] { while_there(at.path(), [&] { read_file(at / "none"); }); }) == ENOENT);
+  CHECK(error_number_of([&] { retried_while_gone(at.path(), [&] { read_file(at / "none"); }); }) == ENOENT);
 }
 
-TEST_CASE("a directory that stays away is an error of a kind that may pass, with the words of the first") {
+TEST_CASE("a directory that stays missing is a transient error with the text of the first one") {
   Scratch at;
   for (const bool with_fsync : {false, true}) try {
       const auto work = [&] { write_file(at / "run/file", ""); };
-      with_fsync ? while_there(at / "run", work) : retried_in(at / "run", work);
+      with_fsync ? retried_while_gone(at / "run", work) : retried_in(at / "run", work);
       FAIL("it was written");
     } catch (const StorageError& error) {
       CHECK(is_transient(error.error_number()));
@@ -82,14 +82,14 @@ TEST_CASE("a directory that stays away is an error of a kind that may pass, with
     }
 }
 
-TEST_CASE("work with an fsync is not done again after other errors, other work is") {
+TEST_CASE("work with an fsync is retried only while the directory is missing") {
   Scratch at;
   const WithStorageTimeout timeout(60);
   int tries = 0;
   const auto work = [&] {
     if (++tries == 1) fail("make durable (fsync)", at / "file", EIO);
   };
-  CHECK(error_number_of([&] { while_there(at.path(), work); }) == EIO);
+  CHECK(error_number_of([&] { retried_while_gone(at.path(), work); }) == EIO);
   CHECK(tries == 1);
   tries = 0;
   retried_in(at.path(), work);

@@ -12,7 +12,7 @@
 
 using namespace trainrt;
 
-TEST_CASE("one worker does its tasks in the order they came") {
+TEST_CASE("one worker runs its tasks in the order of submission") {
   std::vector<int> done;
   io::Workers workers(1);
   for (int i = 0; i < 100; ++i) workers.submit([&done, i] { done.push_back(i); });
@@ -22,7 +22,7 @@ TEST_CASE("one worker does its tasks in the order they came") {
   CHECK(done == expected);
 }
 
-TEST_CASE("workers do tasks at once") {
+TEST_CASE("several workers run tasks at the same time") {
   io::Workers workers(3);
   std::latch all(3);  // each waits for the others
   for (int i = 0; i < 3; ++i) workers.submit([&all] { all.arrive_and_wait(); });
@@ -30,7 +30,7 @@ TEST_CASE("workers do tasks at once") {
   CHECK(all.try_wait());
 }
 
-TEST_CASE("drain waits for tasks that run and for what tasks submit, and what a task holds is gone by then") {
+TEST_CASE("drain() waits for running tasks and those they submit, and until their captures are destroyed") {
   io::Workers workers(2);
   std::atomic<int> done{0};
   auto held = std::make_shared<int>(1);
@@ -48,7 +48,7 @@ TEST_CASE("drain waits for tasks that run and for what tasks submit, and what a 
   workers.drain();  // with nothing to wait for
 }
 
-TEST_CASE("the end of the workers waits for all tasks that were given") {
+TEST_CASE("the destructor of the workers waits for all tasks") {
   std::atomic<int> done{0};
   {
     io::Workers workers(2);
@@ -61,7 +61,7 @@ TEST_CASE("the end of the workers waits for all tasks that were given") {
   CHECK(done == 50);
 }
 
-TEST_CASE("workers take no signals, but those of their own faults, and leave the caller's mask as it was") {
+TEST_CASE("workers block all signals except faults, and keep the caller's signal mask") {
   sigset_t inside{}, before{}, after{};
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   io::Workers workers(1);
@@ -75,7 +75,7 @@ TEST_CASE("workers take no signals, but those of their own faults, and leave the
   CHECK(sigismember(&inside, SIGSEGV) == 0);
 }
 
-TEST_CASE("waiting for workers has a limit where that is asked for") {
+TEST_CASE("drain_within() returns after its time limit") {
   std::promise<void> go;
   trainrt::io::Workers workers(2);
   CHECK(workers.drain_within(0.01));

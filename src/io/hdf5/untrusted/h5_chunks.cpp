@@ -12,9 +12,11 @@ namespace trainrt::io {
 
 namespace {
 
-std::uint64_t tiles(std::int64_t extent, std::int64_t size) { return static_cast<std::uint64_t>((extent - 1) / size + 1); }
+std::uint64_t chunks_along_axis(std::int64_t extent, std::int64_t size) {
+  return static_cast<std::uint64_t>((extent - 1) / size + 1);
+}
 
-/// The next chunk's first element; false after the last one.
+/// Moves `at` to the first element of the next chunk; returns false after the last chunk.
 bool advance(std::vector<hsize_t>& at, const Shape& shape, const Shape& chunk) {
   for (auto axis = at.size(); axis-- > 0;) {
     at[axis] += static_cast<hsize_t>(chunk[axis]);
@@ -26,15 +28,15 @@ bool advance(std::vector<hsize_t>& at, const Shape& shape, const Shape& chunk) {
 
 H5Chunk chunk_at(hid_t dataset, const std::vector<hsize_t>& at, H5Watch& watch) {
   hsize_t stored = 0;
-  h5_check(H5Dget_chunk_storage_size(dataset, at.data(), &stored), "look up a chunk");
+  h5_check(H5Dget_chunk_storage_size(dataset, at.data(), &stored), "read the size of a chunk");
   if (stored == 0) return {};
   H5Chunk found;
   std::byte nothing{};  // the driver reads nothing into it
   h5_check(H5Dread_chunk(dataset, H5P_DEFAULT, at.data(), &found.skipped, &nothing), "find a chunk");
-  const auto wanted = watch.take();
-  if (wanted.reads != 1 || wanted.bytes != stored || stored > std::numeric_limits<std::uint32_t>::max())
-    throw Error(fmt::format("the place of the chunk at {} cannot be found", fmt::join(at, ", ")));
-  found.address = wanted.address;
+  const auto reads = watch.take();
+  if (reads.count != 1 || reads.bytes != stored || stored > std::numeric_limits<std::uint32_t>::max())
+    throw Error(fmt::format("cannot find the chunk at {} in the file", fmt::join(at, ", ")));
+  found.address = reads.address;
   found.bytes = static_cast<std::uint32_t>(stored);
   return found;
 }
@@ -42,13 +44,13 @@ H5Chunk chunk_at(hid_t dataset, const std::vector<hsize_t>& at, H5Watch& watch) 
 }  // namespace
 
 std::uint64_t h5_chunk_count(const Shape& shape, const Shape& chunk) {
-  constexpr auto most = std::uint64_t{1} << 62;
+  constexpr auto max_count = std::uint64_t{1} << 62;
   std::uint64_t count = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 0) return 0;
-    if (__builtin_mul_overflow(count, tiles(shape[axis], chunk[axis]), &count)) return most;
+    if (__builtin_mul_overflow(count, chunks_along_axis(shape[axis], chunk[axis]), &count)) return max_count;
   }
-  return std::min(count, most);
+  return std::min(count, max_count);
 }
 
 std::vector<H5Chunk> h5_chunks(hid_t dataset, const Shape& shape, const Shape& chunk) {

@@ -1,10 +1,9 @@
 #include "io/hdf5/untrusted/h5_examine.hpp"
 
-#include <algorithm>
-
 #include <trainrt/error.hpp>
 
-#include "io/hdf5/h5_lines.hpp"
+#include "io/hdf5/h5_lists.hpp"
+#include "io/hdf5/h5_members.hpp"
 #include "io/hdf5/h5_table.hpp"
 #include "io/hdf5/h5_types.hpp"
 #include "io/hdf5/untrusted/h5_chunks.hpp"
@@ -15,26 +14,27 @@ namespace {
 
 constexpr double step_s = 5;
 constexpr double chunk_s = 20e-6;
-constexpr std::uint64_t max_chunks = 1 << 24;  // a dataset of more is read by HDF5 without a list of its chunks
+constexpr std::uint64_t max_chunks = 1 << 24;  // trainrt does not list the chunks of a dataset that has more
 
+/// Calls `call` and ignores Error.
 template <class Call>
-void unless_refused(const Call& call) {
+void ignore_errors(const Call& call) {
   try {
     call();
-  } catch (const Error&) {  // whoever opens the file says so
+  } catch (const Error&) {  // the process that opens the file later reports it
   }
 }
 
 void examine_attributes(hid_t object) {
   for (const auto& name : h5_attribute_names(object))
-    unless_refused([&] {
+    ignore_errors([&] {
       if (h5_attribute_type(object, name) == "string") h5_read_text(object, name);
     });
 }
 
 void examine_dataset(hid_t dataset, const std::function<void(double)>& allow) {
-  if (h5_dataset_type(dataset) == "string") return void(h5_read_texts(dataset, "."));
-  if (!h5_no_table(dataset).empty()) return;
+  if (h5_dataset_type(dataset) == "string") return void(h5_read_string_list(dataset, "."));
+  if (!h5_table_problem(dataset).empty()) return;
   const auto table = h5_table(dataset);
   if (table.layout != H5Table::Layout::chunked) return;
   const auto count = h5_chunk_count(table.shape, table.chunk);
@@ -48,12 +48,12 @@ void examine_dataset(hid_t dataset, const std::function<void(double)>& allow) {
 void h5_examine(const std::function<H5Id()>& open, const std::function<void(double)>& allow) {
   const auto lock = h5_lock();
   allow(step_s);
-  unless_refused([&] {
+  ignore_errors([&] {
     const auto file = open();
     const auto visit = [&](const std::string&, hid_t object) {
       allow(step_s);
-      unless_refused([&] { examine_attributes(object); });
-      if (H5Iget_type(object) == H5I_DATASET) unless_refused([&] { examine_dataset(object, allow); });
+      ignore_errors([&] { examine_attributes(object); });
+      if (H5Iget_type(object) == H5I_DATASET) ignore_errors([&] { examine_dataset(object, allow); });
       allow(step_s);
     };
     h5_walk(file, visit, [](const std::string&, const std::string&) {});

@@ -26,13 +26,13 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr double limit_s = 600;  // of a storage that does not answer; a file that makes HDF5 loop ends much earlier
+constexpr double limit_s = 600;  // for a storage that does not answer; a file that makes HDF5 loop is detected much earlier
 
-/// Under h5_lock().
+/// The program h5_examiner and its results. Protected by h5_lock().
 struct Examiner {
   std::unique_ptr<PipedProgram> program;
-  int examinations = 0;
-  std::set<std::string> sound;  ///< identities of files
+  int examinations = 0;         ///< number of existing H5Examination objects
+  std::set<std::string> sound;  ///< identities of examined files, see identity_of()
 };
 
 Examiner& examiner() {
@@ -47,12 +47,11 @@ std::string examiner_path() {
 }
 
 void warn_once(const std::string& why) {
-  static bool is_said = false;
-  if (!std::exchange(is_said, true))
-    log::warning(
-        fmt::format("HDF5 files are opened without examining them first, and a damaged one may crash this process or "
-                    "make it loop: {}",
-                    why));
+  static bool is_logged = false;
+  if (!std::exchange(is_logged, true))
+    log::warning(fmt::format(
+        "HDF5 files are opened without examining them first: {}. A damaged file may crash this process or make it loop",
+        why));
 }
 
 std::string quoted(const std::string& path) {
@@ -62,57 +61,59 @@ std::string quoted(const std::string& path) {
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw Error(
-      fmt::format("'{}' cannot be opened: {}. The file is damaged; copy it here again, or create it again", path, why));
+  throw Error(fmt::format("cannot open '{}': {}. The file is damaged; copy or create it again", path, why));
 }
 
+/// Throws the error of a file for which h5_examiner exited with `exit_code`. Only prints a warning if that says nothing
+/// about the file.
 void judge(const std::string& path, int exit_code) {
-  if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure (5 s of processor time)");
+  if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
-    refuse(
-        path,
-        "HDF5 takes more memory for its structure than the larger of 1 GiB and 16 times the file, or half of what is left");
+    refuse(path,
+           "to read its structure, HDF5 needs more memory than the larger of 1 GiB and 16 times the file, or than half of "
+           "the available memory");
   if (exit_code > 128)
-    refuse(path, fmt::format("HDF5 crashes when it reads its structure ({})", strsignal(exit_code - 128)));
+    refuse(path, fmt::format("HDF5 crashes while reading its structure ({})", strsignal(exit_code - 128)));
   warn_once(fmt::format("h5_examiner exited with {}", exit_code));
 }
 
-std::string bytes_of(const void* what, std::size_t count) { return {static_cast<const char*>(what), count}; }
+std::string bytes_of(const void* data, std::size_t count) { return {static_cast<const char*>(data), count}; }
 
-/// Sends the bytes of the object that the program asks for, once `heard` holds all of its question.
-void answer(PipedProgram& program, ObjectPages& object, std::string& heard) {
-  H5Wanted wanted;
-  if (heard.size() < sizeof wanted) return;
-  std::memcpy(&wanted, heard.data(), sizeof wanted);
-  if (wanted.mark != H5Wanted().mark) throw Error("h5_examiner says what trainrt does not know: build both again");
-  heard.erase(0, sizeof wanted);
-  std::vector<std::byte> bytes(wanted.bytes);
-  object.read(wanted.offset, bytes);
+/// Answers the H5BytesRequest in `output`, the output of h5_examiner, and removes it. Does nothing if it is incomplete.
+void answer(PipedProgram& program, ObjectPages& object, std::string& output) {
+  H5BytesRequest request;
+  if (output.size() < sizeof request) return;
+  std::memcpy(&request, output.data(), sizeof request);
+  if (request.mark != H5BytesRequest().mark)
+    throw Error("h5_examiner and trainrt are of different versions: build or install both again");
+  output.erase(0, sizeof request);
+  std::vector<std::byte> bytes(request.bytes);
+  object.read(request.offset, bytes);
   program.send(bytes_of(bytes.data(), bytes.size()));
 }
 
-/// Returns once the program has examined the file; else how it ended.
-std::optional<int> ending(PipedProgram& program, const std::string& path, ObjectPages* object) {
-  const H5Examined file{path.size(), object != nullptr ? object->size() : 0};
-  program.send(bytes_of(&file, sizeof file) + path);
-  std::string heard;
+/// Waits until the program has examined the file. Returns its exit code if it exited instead.
+std::optional<int> exit_code_of(PipedProgram& program, const std::string& path, ObjectPages* object) {
+  const H5ExamineRequest request{path.size(), object != nullptr ? object->size() : 0};
+  program.send(bytes_of(&request, sizeof request) + path);
+  std::string output;
   for (const auto deadline = monotonic_seconds() + limit_s;;) {
-    heard += program.exchange(std::chrono::milliseconds(200), -1).output;
-    if (heard.starts_with('.')) return std::nullopt;
-    if (object != nullptr) answer(program, *object, heard);
+    output += program.exchange(std::chrono::milliseconds(200), -1).output;
+    if (output.starts_with('.')) return std::nullopt;
+    if (object != nullptr) answer(program, *object, output);
     if (const auto code = program.exit_code()) return code;
     if (monotonic_seconds() > deadline)
-      throw Error(fmt::format("'{}' cannot be opened: its storage does not answer for {} s", path, limit_s));
+      throw Error(fmt::format("cannot open '{}': its storage has not answered for {} s", path, limit_s));
   }
 }
 
-/// Starts the program if it does not run. False if it cannot be had, which a warning says.
+/// Starts h5_examiner if it is not running. If that is not possible, prints a warning and returns false.
 bool is_running() {
   auto& program = examiner().program;
   if (program) return true;
   const auto executable = examiner_path();
   if (executable.empty())
-    warn_once("the program h5_examiner is not in a folder of trainrt's modules");
+    warn_once("the program h5_examiner was not found in the folders of trainrt's modules");
   else
     try {
       program = std::make_unique<PipedProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
@@ -122,17 +123,17 @@ bool is_running() {
   return program != nullptr;
 }
 
-/// Returns if the file is sound, or could not be examined.
+/// Throws if the file is damaged. Returns if it is sound or could not be examined.
 void examine(const std::string& path) {
   const auto object = storage_url(path) ? std::make_unique<ObjectPages>(path) : nullptr;
-  if (object && object->size() == 0) return;  // opening it says that it is no file of HDF5
+  if (object && object->size() == 0) return;  // opening it reports that it is not an HDF5 file
   if (!is_running()) return;
   auto& program = examiner().program;
   std::optional<int> code;
   try {
-    code = ending(*program, path, object.get());
+    code = exit_code_of(*program, path, object.get());
   } catch (...) {
-    program.reset();  // it may be in the middle of the file
+    program.reset();  // it may still be examining the file
     throw;
   }
   if (!code) return;
@@ -140,8 +141,8 @@ void examine(const std::string& path) {
   judge(path, *code);
 }
 
-/// Identifies a file and its state by device, inode, size and time, or an object by its URL; "" if `path` is no regular
-/// file: then opening it reports why.
+/// Returns a text that identifies a file and its version by device, inode, size and time of change, or an object by its
+/// URL. Returns "" if `path` is not a regular file; opening it then reports why.
 std::string identity_of(const std::string& path) {
   if (storage_url(path)) return path;
   struct stat info {};

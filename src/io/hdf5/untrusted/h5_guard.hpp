@@ -4,29 +4,31 @@
 
 namespace trainrt::io {
 
-/// How the program h5_examiner ends if a file takes too much: its exit codes.
+/// Exit codes of the program h5_examiner for a file that takes too much processor time or memory.
 inline constexpr int h5_too_slow = 3, h5_too_large = 4;
 
-/// What it hears on its standard input: an H5Examined with the path behind it. It answers '.', or first asks for the bytes
-/// of an object: an H5Wanted, which the bytes follow.
-struct H5Examined {
+/// A request to the program h5_examiner on its standard input, followed by the bytes of the path. The program answers '.'
+/// when it has examined the file. Before that it may send an H5BytesRequest, which is answered with the requested bytes.
+struct H5ExamineRequest {
   std::uint64_t path_bytes = 0;
-  std::uint64_t object_bytes = 0;  ///< of an object of a store; 0 for a file
+  std::uint64_t object_bytes = 0;  ///< size of an object of a store; 0 for a file
 };
-struct H5Wanted {
+/// A request of h5_examiner, on its standard output, for bytes of the object that it examines.
+struct H5BytesRequest {
   char mark = '?';
-  std::uint64_t offset = 0, bytes = 0;  ///< of the object, and within it
+  std::uint64_t offset = 0, bytes = 0;
 };
 
-/// libhdf5 may crash, loop or take all memory if a file is damaged. Before this process opens a file, the program
-/// h5_examiner of the module folders does, once per file and process: throws Error that names the file if it crashes,
-/// takes more than 5 s of processor time for one step, or more memory than the larger of 1 GiB and 16 times the file (or
-/// half of what is left); StorageError if an object cannot be read. Without the program a warning is printed, once. Hold
-/// h5_lock().
+/// Examines a file or object in another process before this process opens it, because libhdf5 may crash, loop or take all
+/// memory if a file is damaged. The program h5_examiner (in the folders of modules) opens each file once per process.
+/// Throws Error that names the file if that program crashes, if one step takes more than 5 s of processor time, or if it
+/// takes more memory than the larger of 1 GiB and 16 times the file, or than half of the available memory. Throws
+/// StorageError if an object cannot be read. If the program is missing, files are not examined, and one warning is printed.
+/// Hold h5_lock().
 void h5_require_sound(const std::string& path);
 
-/// While one lives, h5_examiner keeps running and examines all files; else it is started for each. It is started when it is
-/// first needed. Any thread.
+/// While one of these exists, one h5_examiner, started when it is first needed, examines all files. Otherwise a new one is
+/// started for each file. Any thread may create one.
 class H5Examination {
  public:
   H5Examination();

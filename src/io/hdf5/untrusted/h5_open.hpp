@@ -5,13 +5,14 @@
 
 namespace trainrt::io {
 
-/// Opens an existing file for reading, once it is known to be sound (h5_guard.hpp). External links and virtual datasets in
-/// it resolve beside it.
+/// Opens an existing file, or an object by its URL, for reading, after h5_require_sound() (h5_guard.hpp) has examined it.
+/// External links and virtual datasets in it are resolved relative to its folder. Throws Error.
 H5Id h5_open(const std::string& path);
-/// The same for a file that was found sound in this run, by this process or another one.
+/// Does the same for a file that this or another process of the run has examined before.
 H5Id h5_open_sound(const std::string& path);
 
-/// Opens a file for reading, once it is known to be sound (h5_guard.hpp), so that h5_chunks() can find chunks in it.
+/// Opens a file or an object like h5_open(), but with the driver of h5_watched_file.hpp, so that h5_chunks() can find the
+/// chunks in it.
 H5Id h5_open_to_find(const std::string& path);
 
 }  // namespace trainrt::io

@@ -13,12 +13,13 @@ struct H5OpenDataset {
 
 namespace {
 
-/// Files that belong to it lie beside it, wherever this process runs. HDF5 keeps no chunks: who reads does.
-H5Id access_beside() {
+/// External files and sources of virtual datasets are looked up in the folder of the HDF5 file. HDF5's chunk cache is
+/// disabled, because the callers cache chunks.
+H5Id dataset_access() {
   H5Id access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "make dataset access properties");
-  h5_check(H5Pset_chunk_cache(access, 1, 0, 0), "set the cache of chunks");
+  h5_check(H5Pset_chunk_cache(access, 1, 0, 0), "set the chunk cache");
   h5_check(H5Pset_efile_prefix(access, "${ORIGIN}"), "set the folder of external files");
-  h5_check(H5Pset_virtual_prefix(access, "${ORIGIN}"), "set the folder of virtual datasets' files");
+  h5_check(H5Pset_virtual_prefix(access, "${ORIGIN}"), "set the folder of the sources of virtual datasets");
   return access;
 }
 
@@ -38,8 +39,8 @@ void H5Reader::read(const Shape& start, const Shape& count, std::byte* out) cons
   const auto lock = h5_lock();
   const auto what = "read dataset '" + dataset_ + "' of '" + path_ + "'";
   if (!open_) {
-    auto file = h5_open_sound(path_);  // whoever listed it has examined it
-    H5Id dataset(H5Dopen2(file, dataset_.c_str(), access_beside()), H5Dclose, what);
+    auto file = h5_open_sound(path_);  // it was examined when it was listed
+    H5Id dataset(H5Dopen2(file, dataset_.c_str(), dataset_access()), H5Dclose, what);
     H5Id space(H5Dget_space(dataset), H5Sclose, what);
     open_ = std::make_unique<H5OpenDataset>(H5OpenDataset{std::move(file), std::move(dataset), std::move(space)});
   }

@@ -7,15 +7,16 @@
 
 namespace trainrt::io {
 
-/// Reads boxes of a dataset by HDF5 itself: for what nobody else can read. The file is opened when it is first needed.
-/// Any threads may read at once; HDF5 serves them, and whoever writes a checkpoint, one after the other (h5_lock()).
+/// Reads boxes of a dataset with the HDF5 library, for layouts and filters that trainrt does not read itself. Opens the
+/// file at the first read; it must have been examined (h5_guard.hpp). Any thread may call; calls are executed one at a time
+/// (h5_lock()).
 class H5Reader {
  public:
   H5Reader(std::string path, std::string dataset, DType dtype);
   ~H5Reader();
   H5Reader(const H5Reader&) = delete;
   H5Reader& operator=(const H5Reader&) = delete;
-  /// The elements from `start` on, as many as `count` says along each axis, row-major. Throws Error.
+  /// Writes the elements of the box of shape `count` that begins at `start` to `out`, in row-major order. Throws Error.
   void read(const Shape& start, const Shape& count, std::byte* out) const;
 
  private:

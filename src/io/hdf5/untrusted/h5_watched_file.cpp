@@ -2,68 +2,71 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
-#include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/objects/object_pages.hpp"
 
 namespace trainrt::io {
 
 namespace {
 
-H5WantedBytes wanted_bytes;  // under h5_lock()
+// Protected by h5_lock().
+H5WatchedReads watched_reads;
 bool is_watched = false;
-const H5Bytes* opened_bytes = nullptr;  // of the file that is being opened, if it is none of a file system
+const H5Bytes* opened_bytes = nullptr;  // set while h5_open_watched() opens bytes and not a file
 
-/// HDF5 sees its first member; the rest is ours.
+/// A file that HDF5 has opened with the driver. HDF5 uses only its first member.
 struct WatchedFile {
   H5FD_t base{};
-  Descriptor fd;
-  struct stat info {};
-  H5Bytes bytes;  // in the place of `fd`
+  H5Bytes bytes;
+  std::pair<dev_t, ino_t> identity;  // HDF5 recognizes by it that two names are the same file
   haddr_t end_of_allocation = 0;
-
-  explicit WatchedFile(int opened) : fd(opened) {}
 };
 
-/// What went wrong below HDF5, which is C, for its own message.
-void tell_h5(const std::exception& error) {
+/// Adds an error to HDF5's error stack, because exceptions must not pass through C code.
+void push_h5_error(const std::exception& error) {
   H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "%s", error.what());
 }
 
-H5FD_t* open_bytes(H5Bytes bytes) {
-  auto file = std::make_unique<WatchedFile>(-1);
-  file->bytes = std::move(bytes);
-  file->info.st_size = static_cast<off_t>(file->bytes.size);
-  static ino_t number = 0;  // each is another one
-  file->info.st_ino = ++number;
-  return &file.release()->base;
+H5FD_t* new_watched_file(H5Bytes bytes, std::pair<dev_t, ino_t> identity) {
+  return &(new WatchedFile{.bytes = std::move(bytes), .identity = identity})->base;
 }
 
-H5FD_t* open_object(const char* url) try {
+H5FD_t* open_bytes(H5Bytes bytes) {
+  static ino_t number = 0;  // each opened object counts as a different file
+  return new_watched_file(std::move(bytes), {0, ++number});
+}
+
+H5FD_t* open_object(const char* url) {
   const auto object = std::make_shared<ObjectPages>(url);
   return open_bytes(
       {object->size(), [object](std::uint64_t offset, std::span<std::byte> into) { object->read(offset, into); }});
-} catch (const std::exception& error) {
-  tell_h5(error);
-  return nullptr;
+}
+
+/// Returns nullptr if the file does not exist or is not a regular file, which includes a pipe.
+H5FD_t* open_file(const std::string& path) {
+  const auto file = std::make_shared<Descriptor>(open_guarded(path, O_RDONLY | O_NONBLOCK));
+  struct stat info {};
+  if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return nullptr;
+  const auto read = [file, path](std::uint64_t offset, std::span<std::byte> into) {
+    const auto count = read_at(file->get(), offset, into, path);
+    std::ranges::fill(into.subspan(count), std::byte{0});  // as HDF5's own drivers
+  };
+  return new_watched_file({static_cast<std::uint64_t>(info.st_size), read}, {info.st_dev, info.st_ino});
 }
 
 const WatchedFile& watched(const H5FD_t* file) { return *reinterpret_cast<const WatchedFile*>(file); }
 
-H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) {
+H5FD_t* open_watched(const char* name, unsigned flags, hid_t, haddr_t) try {
   if ((flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) != 0) return nullptr;
   if (opened_bytes != nullptr) return open_bytes(*opened_bytes);
-  if (storage_url(name)) return open_object(name);
-  auto file = std::make_unique<WatchedFile>(open_retrying(name, O_RDONLY | O_NONBLOCK));
-  if (file->fd.get() < 0 || ::fstat(file->fd.get(), &file->info) != 0) return nullptr;
-  if (!S_ISREG(file->info.st_mode)) return nullptr;  // a pipe would be waited for
-  return &file.release()->base;
+  return storage_url(name) ? open_object(name) : open_file(name);
+} catch (const std::exception& error) {
+  push_h5_error(error);
+  return nullptr;
 }
 
 herr_t close_watched(H5FD_t* file) {
@@ -72,8 +75,8 @@ herr_t close_watched(H5FD_t* file) {
 }
 
 int compare_watched(const H5FD_t* one, const H5FD_t* other) {
-  const auto key = [](const H5FD_t* file) { return std::pair(watched(file).info.st_dev, watched(file).info.st_ino); };
-  return key(one) < key(other) ? -1 : key(one) > key(other) ? 1 : 0;
+  const auto &first = watched(one).identity, &second = watched(other).identity;
+  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 herr_t features_of_watched(const H5FD_t*, unsigned long* flags) {
@@ -88,35 +91,17 @@ herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t address) {
   return 0;
 }
 
-haddr_t end_of_watched(const H5FD_t* file, H5FD_mem_t) { return static_cast<haddr_t>(watched(file).info.st_size); }
+haddr_t end_of_watched(const H5FD_t* file, H5FD_mem_t) { return watched(file).bytes.size; }
 
-herr_t read_bytes(const H5Bytes& bytes, haddr_t address, std::size_t size, void* buffer) try {
-  bytes.read(address, {static_cast<std::byte*>(buffer), size});
+herr_t read_watched(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, void* buffer) try {
+  if (is_watched && type == H5FD_MEM_DRAW)
+    watched_reads = {address, size, watched_reads.count + 1};
+  else
+    watched(file).bytes.read(address, {static_cast<std::byte*>(buffer), size});
   return 0;
 } catch (const std::exception& error) {
-  tell_h5(error);
+  push_h5_error(error);
   return -1;
-}
-
-herr_t read_watched(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, void* buffer) {
-  if (is_watched && type == H5FD_MEM_DRAW) {
-    wanted_bytes = {address, size, wanted_bytes.reads + 1};
-    return 0;
-  }
-  if (watched(file).bytes.read) return read_bytes(watched(file).bytes, address, size, buffer);
-  for (std::size_t done = 0; done < size;) {
-    const auto count = uninterrupted([&] {
-      return ::pread(watched(file).fd.get(), static_cast<char*>(buffer) + done, std::min(size - done, bytes_per_call),
-                     static_cast<off_t>(address + done));
-    });
-    if (count < 0) return -1;
-    if (count == 0) {  // as HDF5's own drivers: behind the end of the file are zeros
-      std::memset(static_cast<char*>(buffer) + done, 0, size - done);
-      return 0;
-    }
-    done += static_cast<std::size_t>(count);
-  }
-  return 0;
 }
 
 herr_t never_write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
@@ -149,7 +134,7 @@ hid_t watched_driver() {
 H5Id h5_watched_access() {
   const auto lock = h5_lock();
   H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
-  h5_check(H5Pset_driver(access, watched_driver(), nullptr), "choose a file driver");
+  h5_check(H5Pset_driver(access, watched_driver(), nullptr), "set the file driver");
   return access;
 }
 
@@ -171,11 +156,11 @@ H5Id h5_open_watched(const std::string& name, const H5Bytes& bytes) {
 
 H5Watch::H5Watch() {
   is_watched = true;
-  wanted_bytes = {};
+  watched_reads = {};
 }
 
 H5Watch::~H5Watch() { is_watched = false; }
 
-H5WantedBytes H5Watch::take() { return std::exchange(wanted_bytes, {}); }
+H5WatchedReads H5Watch::take() { return std::exchange(watched_reads, {}); }
 
 }  // namespace trainrt::io

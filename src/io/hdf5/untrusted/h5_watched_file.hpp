@@ -9,36 +9,37 @@
 
 namespace trainrt::io {
 
-/// What HDF5 wanted to read.
-struct H5WantedBytes {
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  int reads = 0;
-};
-
-/// File access properties with a driver of ours: it reads files, and objects by their URLs (io/storage.hpp), and never
-/// writes. While an H5Watch lives, it leaves out reads of raw data and notes what was wanted instead.
+/// Returns file access properties with a driver of trainrt, which reads files, and objects by their URLs (io/storage.hpp),
+/// and never writes. While an H5Watch exists, the driver skips reads of raw data and records them instead.
 H5Id h5_watched_access();
 
-/// Opens a file or an object for reading by that driver, without the examination of h5_guard.hpp.
+/// Opens a file or an object for reading with that driver, without the examination of h5_guard.hpp.
 H5Id h5_open_watched(const std::string& path);
 
-/// The bytes of a file, as somebody reads them for HDF5. Behind the end are zeros. `read` throws Error.
+/// The bytes of an HDF5 file that a function provides. `read` must fill all of `into`, with zeros beyond the end of the
+/// file, and may throw Error.
 struct H5Bytes {
   std::uint64_t size = 0;
   std::function<void(std::uint64_t offset, std::span<std::byte> into)> read = {};
 };
-/// The same for such bytes; `name` is for messages.
+/// Opens such bytes for reading with that driver. `name` is used in error messages.
 H5Id h5_open_watched(const std::string& name, const H5Bytes& bytes);
 
-/// Hold h5_lock(). One at a time.
+/// The reads of raw data that an H5Watch has recorded.
+struct H5WatchedReads {
+  std::uint64_t address = 0;  ///< offset in the file, of the last read
+  std::uint64_t bytes = 0;    ///< size of the last read
+  int count = 0;              ///< number of reads
+};
+
+/// Makes the driver skip reads of raw data, and records them. At most one may exist at a time. Hold h5_lock().
 class H5Watch {
  public:
   H5Watch();
   ~H5Watch();
   H5Watch(const H5Watch&) = delete;
-  /// What was wanted since it was last asked.
-  H5WantedBytes take();
+  /// Returns the reads since the last call.
+  H5WatchedReads take();
 };
 
 }  // namespace trainrt::io

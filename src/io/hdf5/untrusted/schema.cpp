@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
+#include "io/hdf5/h5_members.hpp"
 #include "io/hdf5/h5_types.hpp"
 #include "io/hdf5/untrusted/h5_open.hpp"
 
@@ -14,17 +15,17 @@ namespace trainrt::io {
 
 namespace {
 
-struct Entry {
+struct SchemaEntry {
   std::string path;
-  std::vector<std::string> dtypes;  // of a dataset; none = a group
+  std::vector<std::string> dtypes;  // of a dataset; empty for a group
   std::optional<std::size_t> rank;
   std::map<std::string, std::string> attributes;
   bool required = false;
   bool seen = false;
 };
 
-Entry entry_from(const nlohmann::json& json) {
-  Entry entry;
+SchemaEntry entry_from(const nlohmann::json& json) {
+  SchemaEntry entry;
   entry.path = json.at("path").get<std::string>();
   if (json.contains("dtype")) {
     const auto& dtype = json.at("dtype");
@@ -36,22 +37,23 @@ Entry entry_from(const nlohmann::json& json) {
   return entry;
 }
 
-std::vector<Entry> load_schema(std::string_view name) {
+std::vector<SchemaEntry> load_schema(std::string_view name) {
   std::vector<std::string> names;
   for (const auto& text : schema_texts()) {
     names.emplace_back(text.name);
     if (text.name != name) continue;
     try {
-      std::vector<Entry> entries;
+      std::vector<SchemaEntry> entries;
       for (const auto& json : nlohmann::json::parse(text.json)) entries.push_back(entry_from(json));
       return entries;
     } catch (const nlohmann::json::exception& error) {
-      throw Error("hdf5_schemas/" + std::string(name) + ".json, which was compiled in, is no schema: " + error.what());
+      throw Error("hdf5_schemas/" + std::string(name) + ".json, which was compiled in, is not a schema: " + error.what());
     }
   }
-  throw Error("no such HDF5 schema: '" + std::string(name) + "'; there are: " + join(names));
+  throw Error("unknown HDF5 schema '" + std::string(name) + "'; valid: " + join(names));
 }
 
+/// Returns whether `path` matches `pattern` with its wildcards * and **.
 bool matches(std::string_view pattern, std::string_view path) {
   if (pattern.empty()) return path.empty();
   const bool deep = pattern.starts_with("**");
@@ -65,16 +67,16 @@ bool matches(std::string_view pattern, std::string_view path) {
   return false;
 }
 
-/// One object of a file, as far as a schema speaks of it.
-struct Seen {
+/// The properties of an object of a file that a schema describes.
+struct ObjectProperties {
   bool dataset = false;
   std::string dtype;
   std::size_t rank = 0;
   std::map<std::string, std::string> attributes;
 };
 
-Seen look_at(hid_t object) {
-  Seen seen;
+ObjectProperties properties_of(hid_t object) {
+  ObjectProperties seen;
   seen.dataset = H5Iget_type(object) == H5I_DATASET;
   if (seen.dataset) {
     seen.dtype = h5_dataset_type(object);
@@ -84,7 +86,7 @@ Seen look_at(hid_t object) {
   return seen;
 }
 
-std::vector<std::string> differences(const Entry& entry, const Seen& seen) {
+std::vector<std::string> differences(const SchemaEntry& entry, const ObjectProperties& seen) {
   std::vector<std::string> findings;
   if (seen.dataset && std::find(entry.dtypes.begin(), entry.dtypes.end(), seen.dtype) == entry.dtypes.end())
     findings.push_back("is of type " + seen.dtype + ", not " + join(entry.dtypes, " or "));
@@ -102,8 +104,9 @@ std::vector<std::string> differences(const Entry& entry, const Seen& seen) {
   return findings;
 }
 
-/// What is wrong with an object: nothing if some entry fits it whole, else what the nearest entry says.
-std::vector<std::string> judge(std::vector<Entry>& entries, const std::string& path, const Seen& seen) {
+/// Returns nothing if an entry matches the object, else its differences from the most similar entry.
+std::vector<std::string> differences_of(std::vector<SchemaEntry>& entries, const std::string& path,
+                                        const ObjectProperties& seen) {
   std::optional<std::vector<std::string>> nearest_findings;
   for (auto& entry : entries) {
     if (entry.dtypes.empty() == seen.dataset || !matches(entry.path, path)) continue;
@@ -115,7 +118,7 @@ std::vector<std::string> judge(std::vector<Entry>& entries, const std::string& p
     if (!nearest_findings || findings.size() < nearest_findings->size()) nearest_findings = std::move(findings);
   }
   if (nearest_findings) return *nearest_findings;
-  return {std::string("is a ") + (seen.dataset ? "dataset" : "group") + " that does not belong in such a file"};
+  return {std::string("is a ") + (seen.dataset ? "dataset" : "group") + " that is not part of the schema"};
 }
 
 }  // namespace
@@ -132,14 +135,14 @@ std::vector<std::string> check_schema(const std::string& file, std::string_view 
     h5_walk(
         opened,
         [&](const std::string& path, hid_t object) {
-          for (const auto& text : judge(entries, path, look_at(object))) add(path, text);
+          for (const auto& text : differences_of(entries, path, properties_of(object))) add(path, text);
         },
         add);
   } catch (const Error& error) {
     return {error.what()};
   }
   for (const auto& entry : entries)
-    if (entry.required && !entry.seen) add(entry.path, "is missing, or not as " + std::string(schema) + " files have it");
+    if (entry.required && !entry.seen) add(entry.path, "is missing, or differs from the schema " + std::string(schema));
   return findings;
 }
 

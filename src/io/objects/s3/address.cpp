@@ -13,13 +13,13 @@ namespace {
 bool is_plain_letter(unsigned char letter) { return std::isalnum(letter) != 0; }
 
 bool is_bucket_name(std::string_view name) {
-  constexpr std::size_t longest = 255;
-  return !name.empty() && name.size() <= longest && std::ranges::all_of(name, [](unsigned char letter) {
+  constexpr std::size_t max_size = 255;
+  return !name.empty() && name.size() <= max_size && std::ranges::all_of(name, [](unsigned char letter) {
     return is_plain_letter(letter) || letter == '-' || letter == '.' || letter == '_';
   }) && name.front() != '.';
 }
 
-/// Whether it can be a part of a host's name that a certificate of Amazon's covers.
+/// Returns whether the bucket can be a component of a host name that Amazon's certificate covers.
 bool fits_into_host(std::string_view bucket) {
   return std::ranges::all_of(bucket, [](unsigned char letter) {
     return (std::isdigit(letter) != 0) || (letter >= 'a' && letter <= 'z') || letter == '-';
@@ -43,7 +43,7 @@ std::string url_encoded(std::string_view text, bool keeps_slashes) {
 
 Address::Address(std::string bucket, const std::string& endpoint, const std::string& region) : bucket_(std::move(bucket)) {
   if (!is_bucket_name(bucket_))
-    throw UsageError(fmt::format("'{}' is no name of a bucket: letters, digits, '-', '.' and '_'", bucket_));
+    throw UsageError(fmt::format("invalid bucket name '{}'; valid characters: letters, digits, '-', '.' and '_'", bucket_));
   if (endpoint.empty()) {
     endpoint_ = fmt::format("https://s3.{}.amazonaws.com", region);
     base_ = fits_into_host(bucket_) ? fmt::format("https://{}.s3.{}.amazonaws.com/", bucket_, region)
@@ -55,7 +55,8 @@ Address::Address(std::string bucket, const std::string& endpoint, const std::str
   const bool is_url = endpoint_.starts_with("http://") || endpoint_.starts_with("https://");
   const bool is_plain = endpoint_.find_first_of("@?# ") == std::string::npos;
   if (!is_url || !is_plain)
-    throw UsageError("the endpoint of an object store is a URL without a user, as http://host:9000 or https://host");
+    throw UsageError(
+        "invalid endpoint of an object store; it must be a URL without user, like http://host:9000 or https://host");
   base_ = fmt::format("{}/{}/", endpoint_, bucket_);
 }
 

@@ -6,24 +6,25 @@
 
 namespace trainrt::io::s3 {
 
-/// Where the objects of a bucket are.
+/// Builds the URLs of the objects of a bucket.
 class Address {
  public:
-  /// `endpoint` "" is Amazon's, with the bucket in the host's name if it can stand there; others have it in the path.
-  /// Throws UsageError if one of them is none.
+  /// An empty `endpoint` is Amazon's; its URLs have the bucket in the host name if possible. The URLs of other endpoints
+  /// have the bucket in the path. Throws UsageError if `bucket` or `endpoint` is invalid.
   Address(std::string bucket, const std::string& endpoint, const std::string& region);
 
   const std::string& bucket() const { return bucket_; }
   const std::string& endpoint() const { return endpoint_; }  ///< "https://host:9000", for messages
-  std::string of_object(std::string_view key) const;
-  /// `query`: names and values, plain; they are sorted and encoded.
+  std::string of_object(std::string_view key) const;         ///< URL of an object
+  /// Returns the URL of an object with a query. `query`: names and values, which are sorted and encoded.
   std::string with(std::string_view key, std::vector<std::pair<std::string, std::string>> query) const;
 
  private:
   std::string bucket_, endpoint_, base_;
 };
 
-/// As RFC 3986 has it: all bytes but letters, digits and -._~ are %XX; of a key the slashes stay too.
+/// Encodes `text` for a URL (RFC 3986): all bytes except letters, digits and -._~ become %XX. Keeps slashes if
+/// `keeps_slashes`, as in a key.
 std::string url_encoded(std::string_view text, bool keeps_slashes);
 
 }  // namespace trainrt::io::s3

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -21,24 +22,12 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr int most_tries = 4;
+constexpr int max_tries = 4;
 constexpr double first_pause_s = 0.1;
-constexpr double credentials_last_s = 60;  // files with keys that expire are written anew
+constexpr double credentials_last_s = 60;  // then they are read again: keys that expire are replaced in the file
 
-enum Status : long {
-  partial = 206,
-  moved = 301,
-  moved_too = 307,
-  bad_request = 400,
-  forbidden = 403,
-  not_found = 404,
-  timed_out = 408,
-  precondition = 412,
-  too_many = 429,
-  server_error = 500
-};
-
-/// Whole to half of it, by chance: ranks that failed together do not come back together.
+/// Sleeps before try number `next_try`, for a random time between half and all of the pause: ranks that failed together do
+/// not retry together.
 void pause_before(int next_try) {
   thread_local std::minstd_rand random(std::random_device{}());
   const double pause_s = first_pause_s * static_cast<double>(1 << next_try);
@@ -64,31 +53,31 @@ double stall_limit_s() {
 
 std::string_view advice_for_status(long status, const std::string& code, bool is_signed) {
   if (code == "NoSuchBucket") return "check the name of the bucket, the endpoint and the region";
-  if (code == "RequestTimeTooSkewed") return "the clock of this node is wrong";
-  if (code == "ExpiredToken" || code == "InvalidToken") return "the session token is no longer valid: get a new one";
-  if (status == forbidden)
+  if (code == "RequestTimeTooSkewed") return "the clock of this node is wrong: correct it";
+  if (code == "ExpiredToken" || code == "InvalidToken") return "the session token is not valid any more: get a new one";
+  if (status == http::forbidden)
     return is_signed
-               ? "the credentials may not do that: check them, and the policy of the bucket"
-               : "there were no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials";
-  if (status == not_found) return "check the name of the bucket and of the object";
-  if (status == moved || status == moved_too || code == "AuthorizationHeaderMalformed")
+               ? "these credentials have no permission for it: check them, and the policy of the bucket"
+               : "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials";
+  if (status == http::not_found) return "check the name of the bucket and of the object";
+  if (status == http::moved_permanently || status == http::temporary_redirect || code == "AuthorizationHeaderMalformed")
     return "the bucket is in another region: set AWS_REGION";
-  if (status >= server_error || status == too_many) return "the store is overloaded or broken";
+  if (status >= http::server_error || status == http::too_many_requests) return "the store is overloaded or broken";
   return "check the endpoint, the region and the credentials";
 }
 
 int error_number_of(long status) {
-  if (status == forbidden) return EACCES;
-  if (status == not_found) return ENOENT;
+  if (status == http::forbidden) return EACCES;
+  if (status == http::not_found) return ENOENT;
   return EINVAL;
 }
 
-bool status_may_pass(long status, const std::string& code) {
-  return status >= server_error || status == too_many || status == timed_out || code == "RequestTimeout" ||
-         code == "SlowDown";
+bool is_transient_status(long status, const std::string& code) {
+  return status >= http::server_error || status == http::too_many_requests || status == http::request_timeout ||
+         code == "RequestTimeout" || code == "SlowDown";
 }
 
-/// What no new try would change.
+/// Returns whether repeating a request that failed with this code of libcurl cannot help.
 bool is_final(int code) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
@@ -105,7 +94,7 @@ bool is_final(int code) {
 bool is_good(const Request& request, const Answer& answer, long accepts) {
   if (answer.code != CURLE_OK) return false;
   if (answer.status == accepts) return true;
-  if (request.range_begin) return answer.status == partial && answer.filled == request.into.size();
+  if (request.range_begin) return answer.status == http::partial && answer.filled == request.into.size();
   return answer.status >= 200 && answer.status < 300;
 }
 
@@ -115,10 +104,10 @@ Client::Client(const StorageUrl& url, const Store& store)
     : scheme_(url.scheme),
       profile_(store.profile),
       region_(region_of(store, Environment::of_process())),
-      address_(url.place, endpoint_of(store, Environment::of_process()), region_),
+      address_(url.bucket, endpoint_of(store, Environment::of_process()), region_),
       is_anonymous_(store.anonymous),
       credentials_(is_anonymous_ ? Credentials{} : find_credentials(Environment::of_process(), profile_)),
-      found_at_s_(monotonic_seconds()) {}
+      credentials_read_s_(monotonic_seconds()) {}
 
 std::string Client::url_of(const std::string& name) const {
   return fmt::format("{}://{}/{}", scheme_, address_.bucket(), printable_lines(excerpt(name) + "\n").front());
@@ -126,9 +115,9 @@ std::string Client::url_of(const std::string& name) const {
 
 Signer Client::signer() {
   const std::lock_guard lock(mutex_);
-  if (!is_anonymous_ && monotonic_seconds() - found_at_s_ > credentials_last_s) {
+  if (!is_anonymous_ && monotonic_seconds() - credentials_read_s_ > credentials_last_s) {
     credentials_ = find_credentials(Environment::of_process(), profile_);
-    found_at_s_ = monotonic_seconds();
+    credentials_read_s_ = monotonic_seconds();
   }
   return {credentials_.key, credentials_.secret, credentials_.token, region_};
 }
@@ -138,10 +127,10 @@ Client::Failure Client::failure_of(const Request& request, const Answer& answer,
   if (answer.code != CURLE_OK && (answer.status < 300 || answer.text.empty()))
     return {!is_final(answer.code), ETIMEDOUT,
             begin + answer.problem +
-                (answer.is_cut ? fmt::format(" (HTTP {}, {} bytes came)", answer.status, answer.filled)
-                               : std::string("; check the endpoint and the network"))};
-  if (request.range_begin && answer.status == partial)
-    return {true, ETIMEDOUT, begin + fmt::format("{} bytes came of {}", answer.filled, request.into.size())};
+                (answer.is_truncated ? fmt::format(" (HTTP {}, {} bytes received)", answer.status, answer.filled)
+                                     : std::string("; check the endpoint and the network"))};
+  if (request.range_begin && answer.status == http::partial)
+    return {true, ETIMEDOUT, begin + fmt::format("{} of {} bytes received", answer.filled, request.into.size())};
   const auto error = store_error(answer.text);
   auto text = begin + fmt::format("HTTP {}", answer.status);
   if (!error.code.empty()) text += ", " + excerpt(first_line(error.code), 60);
@@ -149,8 +138,8 @@ Client::Failure Client::failure_of(const Request& request, const Answer& answer,
   const auto& region = error.region.empty() ? answer.bucket_region : error.region;
   if (!region.empty() && region != region_) text += fmt::format("; the bucket is in the region {}", excerpt(region, 40));
   text.append("; ").append(advice_for_status(answer.status, error.code, !credentials_.key.empty()));
-  const bool may_pass = status_may_pass(answer.status, error.code);
-  return {may_pass, may_pass ? EAGAIN : error_number_of(answer.status), text};
+  const bool is_transient = is_transient_status(answer.status, error.code);
+  return {is_transient, is_transient ? EAGAIN : error_number_of(answer.status), text};
 }
 
 void Client::fail(const Failure& failure, const Purpose& purpose) const {
@@ -159,24 +148,24 @@ void Client::fail(const Failure& failure, const Purpose& purpose) const {
 
 std::vector<Answer> Client::send(std::span<const Request> requests, const Purpose& purpose, long accepts) {
   std::vector<Answer> answers(requests.size());
-  std::vector<std::size_t> open(requests.size());
-  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
-  const auto begun_s = monotonic_seconds();
+  std::vector<std::size_t> open(requests.size());  // indexes of requests that have no answer yet
+  std::iota(open.begin(), open.end(), 0);
+  const auto started_s = monotonic_seconds();
   for (int tries = 1;; ++tries) {
     std::vector<Request> now;
     for (const auto i : open) now.push_back(requests[i]);
-    auto came = transfers_.run(now, signer(), stall_limit_s());
+    auto received = transfers_.run(now, signer(), stall_limit_s());
     std::vector<std::size_t> left;
     std::optional<Failure> failure;
     for (std::size_t i = 0; i < open.size(); ++i) {
-      auto& answer = answers[open[i]] = std::move(came[i]);
+      auto& answer = answers[open[i]] = std::move(received[i]);
       if (is_good(now[i], answer, accepts)) continue;
       left.push_back(open[i]);
       auto found = failure_of(now[i], answer, purpose);
-      if (!failure || !found.may_pass) failure = std::move(found);
+      if (!failure || !found.is_transient) failure = std::move(found);
     }
     if (!failure) return answers;
-    if (!failure->may_pass || tries == most_tries || monotonic_seconds() - begun_s > stall_limit_s())
+    if (!failure->is_transient || tries == max_tries || monotonic_seconds() - started_s > stall_limit_s())
       fail(*failure, purpose);
     open = std::move(left);
     pause_before(tries);

@@ -11,31 +11,31 @@
 
 namespace trainrt::io::s3 {
 
-/// What a request is for, in words, for messages: "read", "s3://bucket/key".
+/// Describes a request for error messages: "read", "s3://bucket/key".
 struct Purpose {
   std::string operation;
   std::string url;
 };
 
-/// Sends requests to one bucket, signed, and again if what went wrong may pass: no connection, a transfer that stalls or is
-/// cut, HTTP 408, 429 and 5xx (as SlowDown). After a few tries it is thrown, as a StorageError that may pass. Any threads
-/// may call.
+/// Sends signed requests to one bucket. Repeats requests that fail with a transient error: no connection, a transfer that
+/// stalls or is truncated, HTTP 408, 429 and 5xx (such as SlowDown). After a few tries it throws the error as a transient
+/// StorageError. Any thread may call.
 class Client {
  public:
   Client(const StorageUrl& url, const Store& store);
 
   const Address& address() const { return address_; }
   std::string url_of(const std::string& name) const;
-  /// `accepts`: an HTTP status that is an answer, and no error, besides 2xx.
+  /// Returns the answers to `requests`. Besides 2xx, the HTTP status `accepts` is not an error.
   std::vector<Answer> send(std::span<const Request> requests, const Purpose& purpose, long accepts = 0);
   Answer send(const Request& request, const Purpose& purpose, long accepts = 0);
-  /// One that cleans up, and that nobody depends on: tried once, for a moment only, after interrupt() too.
+  /// Sends a request for cleaning up, even after interrupt(). Tries once, with a short time limit.
   void send_last(const Request& request);
   void interrupt() { transfers_.interrupt(); }
 
  private:
   struct Failure {
-    bool may_pass = false;
+    bool is_transient = false;
     int error_number = 0;
     std::string text;
   };
@@ -49,7 +49,7 @@ class Client {
   std::mutex mutex_;
   bool is_anonymous_;
   Credentials credentials_;
-  double found_at_s_ = 0;
+  double credentials_read_s_ = 0;  // monotonic time
 };
 
 }  // namespace trainrt::io::s3

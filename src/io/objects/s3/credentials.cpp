@@ -20,7 +20,8 @@ std::string path_of(const Environment& environment, const std::string& variable,
   return environment.text("HOME").value_or("") + "/.aws/" + name;
 }
 
-/// The keys of one section of such a file; nothing if the file or the section is not there.
+/// Returns the keys and values of the section `wanted` of a credentials or config file; nothing if the file or the section
+/// is missing.
 std::optional<Values> section_of_file(const std::string& path, const std::string& wanted) {
   if (!exists(path)) return std::nullopt;
   std::optional<Values> values;
@@ -48,7 +49,7 @@ Credentials find_credentials(const Environment& environment, const std::string& 
   const auto key = environment.text("AWS_ACCESS_KEY_ID").value_or("");
   const auto secret = environment.text("AWS_SECRET_ACCESS_KEY").value_or("");
   if (key.empty() != secret.empty())
-    throw UsageError(fmt::format("{} is set and {} is not: both make a key",
+    throw UsageError(fmt::format("{} is set and {} is not: set both or neither",
                                  key.empty() ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID",
                                  key.empty() ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"));
   if (!key.empty() && profile.empty()) return {key, secret, environment.text("AWS_SESSION_TOKEN").value_or("")};

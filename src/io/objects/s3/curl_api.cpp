@@ -10,30 +10,29 @@ namespace trainrt::io::s3 {
 namespace {
 
 constexpr auto curl_library = "libcurl.so.4";
-constexpr unsigned oldest_curl = 0x075700;  // 7.87: signs requests with headers of ours
+constexpr unsigned min_version = 0x075700;  // 7.87: the first whose signature covers headers that the caller adds
 
 template <class Function>
 void find_in_curl(void* library, Function*& function, const char* symbol) {
   function = reinterpret_cast<Function*>(dlsym(library, symbol));
   if (function == nullptr)
-    throw UsageError(fmt::format("{} has no {}: libcurl 7.87 or newer is needed", curl_library, symbol));
+    throw UsageError(fmt::format("{} has no function {}: install libcurl 7.87 or newer", curl_library, symbol));
 }
 
 void require_new_enough(void* library) {
   curl_version_info_data* (*version_info)(CURLversion) = nullptr;
   find_in_curl(library, version_info, "curl_version_info");
   const auto* version = version_info(CURLVERSION_NOW);
-  if (version->version_num < oldest_curl)
-    throw UsageError(fmt::format("{} is libcurl {}: 7.87 or newer is needed", curl_library, version->version));
+  if (version->version_num < min_version)
+    throw UsageError(fmt::format("{} is libcurl {}: install 7.87 or newer", curl_library, version->version));
 }
 
 CurlApi load_curl() {
   void* const library = dlopen(curl_library, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    throw UsageError(
-        fmt::format("object stores are read by libcurl, which cannot be loaded: {}. Install the package libcurl4",
-                    why == nullptr ? "no reason given" : why));
+    throw UsageError(fmt::format("cannot load libcurl, which object stores need: {}. Install the package libcurl4",
+                                 why == nullptr ? "no reason given" : why));
   }
   require_new_enough(library);
   CurlApi api{};
@@ -55,7 +54,7 @@ CurlApi load_curl() {
   find_in_curl(library, api.slist_append, "curl_slist_append");
   find_in_curl(library, api.slist_free_all, "curl_slist_free_all");
   if (const auto code = api.global_init(CURL_GLOBAL_DEFAULT); code != CURLE_OK)
-    throw Error(fmt::format("libcurl does not start: {}", api.easy_strerror(code)));
+    throw Error(fmt::format("cannot initialize libcurl: {}", api.easy_strerror(code)));
   return api;
 }
 

@@ -3,7 +3,8 @@
 
 namespace trainrt::io::s3 {
 
-/// What is used of libcurl. It is loaded when a store is first used, never linked: the program starts without it.
+/// The functions of libcurl that are used here. libcurl is loaded when an object store is first used, and not linked, so
+/// that trainrt also runs where it is not installed.
 struct CurlApi {
   decltype(&::curl_global_init) global_init;
   CURL* (*easy_init)();
@@ -24,7 +25,8 @@ struct CurlApi {
   void (*slist_free_all)(curl_slist*);
 };
 
-/// Loads it once a process. Throws UsageError that names the package if it is not there, or too old.
+/// Returns the functions of libcurl, and loads it at the first call. Throws UsageError that names the package to install if
+/// libcurl is missing or too old.
 const CurlApi& curl();
 
 }  // namespace trainrt::io::s3

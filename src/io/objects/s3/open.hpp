@@ -7,17 +7,17 @@
 
 namespace trainrt::io::s3 {
 
-/// What a kind of storage says of its stores.
+/// Settings of an S3-compatible store.
 struct Store {
-  std::string endpoint = {};                         ///< "" = what the variables say, else Amazon's
-  std::vector<std::string> endpoint_variables = {};  ///< the first that is set counts
-  std::string region = {};                           ///< "" = AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1
-  std::string profile = {};                          ///< "" = AWS_PROFILE, default
+  std::string endpoint = {};                         ///< URL; "": from `endpoint_variables`, else Amazon's
+  std::vector<std::string> endpoint_variables = {};  ///< environment variables, of which the first that is set is used
+  std::string region = {};                           ///< "": AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1
+  std::string profile = {};                          ///< of the credentials file; "": AWS_PROFILE, or "default"
   bool anonymous = false;                            ///< requests are not signed
 };
 
-/// The bucket that a URL names. Loads libcurl, once a process. Throws UsageError if it is not there, or this trainrt was
-/// built without it.
+/// Opens the bucket of a URL. Loads libcurl, once per process; throws UsageError if libcurl is missing, or if trainrt was
+/// built without object stores.
 std::shared_ptr<Storage> open_bucket(const StorageUrl& url, const Store& store);
 
 }  // namespace trainrt::io::s3

@@ -18,12 +18,11 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t longest_text = 16 << 20;  // a page of a listing has 1000 names of up to 3 KiB
-constexpr long longest_connect_s = 10;
-constexpr long slowest_bytes_s = 1024;
-constexpr long http_partial = 206;
+constexpr std::size_t max_text_bytes = 16 << 20;  // a page of a listing has 1000 names of up to 3 KiB
+constexpr long max_connect_s = 10;
+constexpr long min_bytes_per_s = 1024;
 
-/// One request that is under way, with what libcurl points to.
+/// A running request, and the memory that libcurl refers to.
 struct Exchange {
   CURL* easy = nullptr;
   const Request* request = nullptr;
@@ -36,15 +35,15 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* opaque)
   auto& exchange = *static_cast<Exchange*>(opaque);
   auto& answer = *exchange.answer;
   if (answer.status == 0) curl().easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &answer.status);
-  if (exchange.request->range_begin && answer.status == http_partial) {
+  if (exchange.request->range_begin && answer.status == http::partial) {
     const auto into = exchange.request->into.subspan(answer.filled);
-    if (count > into.size()) return 0;  // more than was asked for: an error of the transfer
+    if (count > into.size()) return 0;  // more than the requested range: libcurl then fails with CURLE_WRITE_ERROR
     std::memcpy(into.data(), bytes, count);
     answer.filled += count;
     return count;
   }
-  if (exchange.request->range_begin && answer.status == 200) return 0;  // the whole object: nobody waits for that
-  if (count > longest_text - answer.text.size()) return 0;
+  if (exchange.request->range_begin && answer.status == http::ok) return 0;  // the store ignores the range
+  if (count > max_text_bytes - answer.text.size()) return 0;
   answer.text.append(bytes, count);
   return count;
 }
@@ -53,7 +52,8 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* opaqu
   auto& answer = *static_cast<Exchange*>(opaque)->answer;
   const std::string_view line(bytes, count);
   const auto colon = line.find(':');
-  if (line.starts_with("HTTP/")) answer.etag = answer.range = answer.bucket_region = "";  // after a 100 Continue
+  if (line.starts_with("HTTP/"))
+    answer.etag = answer.range = answer.bucket_region = "";  // drops the headers of a 100 Continue
   if (colon == std::string_view::npos || count > 8192) return count;
   std::string name(line.substr(0, colon));
   std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
@@ -91,18 +91,18 @@ void set_method(const Exchange& exchange) {
 void set_limits(const Exchange& exchange, double stall_s) {
   const auto& api = curl();
   api.easy_setopt(exchange.easy, CURLOPT_NOSIGNAL, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_CONNECTTIMEOUT,
-                  std::min(longest_connect_s, std::max(1L, static_cast<long>(stall_s))));
-  api.easy_setopt(exchange.easy, CURLOPT_LOW_SPEED_LIMIT, slowest_bytes_s);
+  api.easy_setopt(exchange.easy, CURLOPT_CONNECTTIMEOUT, std::min(max_connect_s, std::max(1L, static_cast<long>(stall_s))));
+  api.easy_setopt(exchange.easy, CURLOPT_LOW_SPEED_LIMIT, min_bytes_per_s);
   api.easy_setopt(exchange.easy, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(stall_s)));
   api.easy_setopt(exchange.easy, CURLOPT_PROTOCOLS_STR, "http,https");
   api.easy_setopt(exchange.easy, CURLOPT_HTTP_VERSION,
-                  static_cast<long>(CURL_HTTP_VERSION_1_1));  // a connection a transfer
+                  static_cast<long>(CURL_HTTP_VERSION_1_1));  // one connection per transfer
   api.easy_setopt(exchange.easy, CURLOPT_PATH_AS_IS, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_BUFFERSIZE, 64L << 10);  // what is copied from it is in the cache
+  api.easy_setopt(exchange.easy, CURLOPT_BUFFERSIZE, 64L << 10);  // small enough for the processor cache
   api.easy_setopt(exchange.easy, CURLOPT_TCP_KEEPALIVE, 1L);
   api.easy_setopt(exchange.easy, CURLOPT_FILETIME, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);  // an empty Expect would be signed, and not sent
+  api.easy_setopt(exchange.easy, CURLOPT_EXPECT_100_TIMEOUT_MS,
+                  1L);  // disabling it by an empty Expect header breaks the signature
   if (const char* authorities = std::getenv("AWS_CA_BUNDLE")) api.easy_setopt(exchange.easy, CURLOPT_CAINFO, authorities);
 }
 
@@ -145,22 +145,22 @@ void finish(Exchange& exchange, CURLcode code) {
   api.easy_getinfo(exchange.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &value);
   answer.length = value;
   api.easy_getinfo(exchange.easy, CURLINFO_FILETIME_T, &value);
-  answer.changed_s = std::clamp<curl_off_t>(value, 0, 9'000'000'000);  // fits as nanoseconds
-  answer.is_cut = answer.status != 0 && code != CURLE_OK;
+  answer.changed_s = std::clamp<curl_off_t>(value, 0, 9'000'000'000);  // limited, so that it fits as nanoseconds
+  answer.is_truncated = answer.status != 0 && code != CURLE_OK;
   if (code != CURLE_OK) answer.problem = exchange.why.front() != '\0' ? exchange.why.data() : api.easy_strerror(code);
   if (code == CURLE_WRITE_ERROR && exchange.request->range_begin)
-    answer.problem = answer.status == 200 ? "the store sends the whole object, and not the range that was asked for"
-                                          : "more bytes come than were asked for";
+    answer.problem = answer.status == http::ok ? "the store sends the complete object instead of the requested range"
+                                               : "the store sends more bytes than requested";
 }
 
 }  // namespace
 
-/// The connections of one call at a time.
+/// A set of connections, used by one call at a time.
 class Transfers::Lane {
  public:
   Lane() : multi_(curl().multi_init()) {
     if (multi_ == nullptr) throw std::bad_alloc();
-    curl().multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(most_at_once));
+    curl().multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(max_at_once));
     for (auto& exchange : exchanges_)
       if ((exchange.easy = curl().easy_init()) == nullptr) throw std::bad_alloc();
   }
@@ -176,19 +176,19 @@ class Transfers::Lane {
   void run(std::span<const Request> requests, std::span<Answer> answers, const Signer& signer, double stall_s,
            const std::atomic<bool>& interrupted) {
     constexpr int poll_ms = 100;
-    std::size_t begun = 0, ended = 0;
-    while (ended < requests.size()) {
+    std::size_t started = 0, finished = 0;
+    while (finished < requests.size()) {
       for (auto& exchange : exchanges_)
-        if (exchange.request == nullptr && begun < requests.size()) {
-          begin(exchange, requests[begun], answers[begun], signer, stall_s);
-          ++begun;
+        if (exchange.request == nullptr && started < requests.size()) {
+          begin(exchange, requests[started], answers[started], signer, stall_s);
+          ++started;
         }
       if (interrupted) throw Error("the transfer was interrupted");
       int running = 0;
       curl().multi_perform(multi_, &running);
-      const auto now_ended = take_ended();
-      ended += now_ended;
-      if (now_ended == 0) curl().multi_poll(multi_, nullptr, 0, poll_ms, nullptr);
+      const auto count = finish_done();
+      finished += count;
+      if (count == 0) curl().multi_poll(multi_, nullptr, 0, poll_ms, nullptr);
     }
   }
 
@@ -197,10 +197,11 @@ class Transfers::Lane {
     exchange.request = &request;
     exchange.answer = &answer;
     prepare(exchange, signer, stall_s);
-    if (curl().multi_add_handle(multi_, exchange.easy) != CURLM_OK) throw Error("libcurl takes no further transfer");
+    if (curl().multi_add_handle(multi_, exchange.easy) != CURLM_OK) throw Error("libcurl cannot start another transfer");
   }
 
-  std::size_t take_ended() {
+  /// Fills the answers of transfers that are done, and returns their number.
+  std::size_t finish_done() {
     std::size_t count = 0;
     int left = 0;
     while (const auto* message = curl().multi_info_read(multi_, &left)) {
@@ -224,7 +225,7 @@ class Transfers::Lane {
   }
 
   CURLM* multi_;
-  std::array<Exchange, most_at_once> exchanges_;
+  std::array<Exchange, max_at_once> exchanges_;
 };
 
 Transfers::Transfers() { curl(); }

@@ -11,49 +11,58 @@
 
 namespace trainrt::io::s3 {
 
-/// One request over HTTP, and where what it brings goes.
+/// Status codes of HTTP.
+namespace http {
+inline constexpr long ok = 200, partial = 206, moved_permanently = 301, temporary_redirect = 307, forbidden = 403,
+                      not_found = 404, request_timeout = 408, precondition_failed = 412, too_many_requests = 429,
+                      server_error = 500, not_implemented = 501;
+}
+
+/// An HTTP request, and the memory for the bytes that it reads.
 struct Request {
-  std::string method = "GET";  ///< or HEAD, PUT, POST, DELETE
-  std::string url;             ///< encoded, its query sorted by name: what is signed is what is sent
-  std::vector<std::string> headers = {};
-  std::span<const std::byte> body = {};           ///< of a PUT or POST
-  std::optional<std::uint64_t> range_begin = {};  ///< asks for so many bytes as `into` has, from there on
-  std::span<std::byte> into = {};                 ///< filled by an answer 206
+  std::string method = "GET";             ///< or HEAD, PUT, POST, DELETE
+  std::string url;                        ///< encoded, with a sorted query, because the signature covers it as it is sent
+  std::vector<std::string> headers = {};  ///< complete lines without line ends: "If-Match: x"
+  std::span<const std::byte> body = {};   ///< of a PUT or POST
+  std::optional<std::uint64_t> range_begin = {};  ///< requests the range of the object from here on, as long as `into`
+  std::span<std::byte> into = {};                 ///< filled with the requested range
 };
 
+/// The answer to a Request, or the reason why there is no complete one.
 struct Answer {
-  int code = 0;                            ///< libcurl's: 0 = an answer came, whole
-  std::string problem;                     ///< in words, if none came
-  bool is_cut = false;                     ///< it began to come
+  int code = 0;                            ///< of libcurl; 0 = the answer is complete
+  std::string problem;                     ///< description of `code`
+  bool is_truncated = false;               ///< the answer began, and the transfer failed
   long status = 0;                         ///< of HTTP
-  std::string text;                        ///< what it brought, but for a range
-  std::size_t filled = 0;                  ///< bytes of Request::into
-  std::string etag, range, bucket_region;  ///< headers; empty if they did not come
-  std::int64_t length = -1;                ///< Content-Length, if it came
-  std::int64_t changed_s = 0;              ///< Last-Modified, since 1970; 0 if it did not come
+  std::string text;                        ///< body, except for the bytes of a range
+  std::size_t filled = 0;                  ///< number of bytes written to Request::into
+  std::string etag, range, bucket_region;  ///< headers; "" if missing
+  std::int64_t length = -1;                ///< Content-Length; -1 if missing
+  std::int64_t changed_s = 0;              ///< Last-Modified, since 1970; 0 if missing
 };
 
-/// Who signs a request (AWS Signature Version 4, which libcurl computes), with the SHA-256 of its body; nobody if the key
-/// is empty.
+/// Credentials for signing requests by AWS Signature Version 4, which libcurl computes. The signature covers the SHA-256 of
+/// the body. Requests are not signed if `key` is empty.
 struct Signer {
   std::string key, secret, token, region;
 };
 
-/// Sends requests, `most_at_once` of a call at the same time, over connections that are kept. A transfer that stalls (less
-/// than 1 KiB a second) ends after `stall_s`. Any threads may call; memory is that of the callers and 16 MiB a text at
-/// most.
+/// Sends HTTP requests over connections that are kept open. Any thread may call. Allocates at most 16 MiB for the text of
+/// an answer.
 class Transfers {
  public:
-  static constexpr std::size_t most_at_once = 8;
+  static constexpr std::size_t max_at_once = 8;  ///< requests of one call that are sent at the same time
 
   Transfers();
   ~Transfers();
   Transfers(const Transfers&) = delete;
 
+  /// Sends requests and returns their answers in the same order. Aborts a transfer that is slower than 1 KiB/s for
+  /// `stall_s` seconds. Throws Error if it is interrupted.
   std::vector<Answer> run(std::span<const Request> requests, const Signer& signer, double stall_s);
-  /// One that cleans up: goes out after interrupt() too.
+  /// Sends one request for cleaning up, which interrupt() does not stop.
   Answer run_last(const Request& request, const Signer& signer, double stall_s);
-  /// Calls of run() under way and later ones throw Error soon.
+  /// Makes running and later calls of run() throw Error soon.
   void interrupt() { interrupted_ = true; }
 
  private:

@@ -1,8 +1,6 @@
 #include "io/objects/s3/upload.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,8 +8,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/files/file.hpp"
-#include "io/files/uninterrupted.hpp"
+#include "io/files/descriptor.hpp"
 #include "io/objects/s3/xml.hpp"
 #include "io/storage_error.hpp"
 
@@ -19,30 +16,22 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::uint64_t least_part = 16 << 20;
-constexpr std::uint64_t most_parts = 9'000;  // of 10,000
+constexpr std::uint64_t min_part_bytes = 16 << 20;
+constexpr std::uint64_t max_parts = 9'000;  // the stores' limit is 10,000
 constexpr std::size_t parts_at_once = 4;
-constexpr long missing = 404;
 
+/// The local file of an upload.
 class SentFile {
  public:
-  explicit SentFile(const std::string& path) : path_(path), file_(open_retrying(path, O_RDONLY)) {
-    struct stat info {};
-    if (file_.get() < 0 || ::fstat(file_.get(), &info) != 0) io::fail("open", path, errno);
-    size_ = static_cast<std::uint64_t>(info.st_size);
+  explicit SentFile(const std::string& path) : path_(path), file_(open_guarded(path, O_RDONLY)) {
+    if (file_.get() < 0) io::fail("open", path, errno);
+    size_ = static_cast<std::uint64_t>(status_of(file_.get(), path).st_size);
   }
   std::uint64_t size() const { return size_; }
   std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes) const {
     std::vector<std::byte> block(bytes);
-    for (std::size_t done = 0; done < block.size();) {
-      const auto count = uninterrupted([&] {
-        return ::pread(file_.get(), block.data() + done, std::min(block.size() - done, bytes_per_call),
-                       static_cast<off_t>(offset + done));
-      });
-      if (count < 0) io::fail("read", path_, errno);
-      if (count == 0) throw Error(fmt::format("'{}' was cut while it was sent", path_));
-      done += static_cast<std::size_t>(count);
-    }
+    if (read_at(file_.get(), offset, block, path_) < bytes)
+      throw Error(fmt::format("'{}' was truncated during its upload", path_));
     return block;
   }
 
@@ -52,22 +41,25 @@ class SentFile {
   std::uint64_t size_ = 0;
 };
 
-class PartedUpload {
+/// A multipart upload. The constructor begins it, and send() completes or aborts it.
+class MultipartUpload {
  public:
-  PartedUpload(Client& client, const SentFile& file, const std::string& name)
+  MultipartUpload(Client& client, const SentFile& file, const std::string& name)
       : client_(client), file_(file), name_(name), purpose_{"write", client.url_of(name)} {
     const auto answer = client.send({.method = "POST", .url = client.address().with(name, {{"uploads", ""}})}, purpose_);
     id_ = text_of_element(answer.text, "UploadId");
-    if (id_.empty()) throw Error(fmt::format("the store begins no upload of '{}'", purpose_.url));
+    if (id_.empty())
+      throw Error(fmt::format("the store did not begin an upload of '{}': its answer has no upload id", purpose_.url));
   }
 
+  /// Sends all parts and returns the ETag of the object.
   std::string send() try {
-    const auto part_bytes = std::max(least_part, (file_.size() + most_parts - 1) / most_parts);
+    const auto part_bytes = std::max(min_part_bytes, (file_.size() + max_parts - 1) / max_parts);
     for (std::uint64_t offset = 0; offset < file_.size(); offset += parts_at_once * part_bytes)
       send_parts(offset, std::min(file_.size(), offset + parts_at_once * part_bytes), part_bytes);
     return complete();
   } catch (...) {
-    give_up();
+    abort();
     throw;
   }
 
@@ -93,40 +85,41 @@ class PartedUpload {
     const auto answer = client_.send({.method = "POST",
                                       .url = client_.address().with(name_, {{"uploadId", id_}}),
                                       .body = std::as_bytes(std::span(list))},
-                                     purpose_, missing);
-    if (answer.status == missing) return etag_if_complete(answer.text);
-    if (const auto error = store_error(answer.text); !error.code.empty())  // it may come with 200
+                                     purpose_, http::not_found);
+    if (answer.status == http::not_found) return etag_if_complete(answer.text);
+    if (const auto error = store_error(answer.text); !error.code.empty())  // an error may have HTTP status 200
       throw StorageError(fmt::format("cannot write '{}': {} ({})", purpose_.url, error.code, error.message), EAGAIN,
                          purpose_.url);
     return text_of_element(answer.text, "ETag");
   }
 
-  /// The upload is not there any more. If the answer to the first request to complete it was lost, and the request was sent
-  /// again, that is so because the object is there: then its ETag. Else the whole file may be sent again.
+  /// Returns the ETag of the object if it exists, although the store knows the upload no more. This happens if the answer
+  /// to the request that completed the upload was lost and the request was repeated. Throws a transient StorageError
+  /// otherwise: the file may be uploaded again.
   std::string etag_if_complete(const std::string& answer) {
     const auto error = store_error(answer);
-    const auto there =
-        client_.send({.method = "HEAD", .url = client_.address().of_object(name_)}, {"look at", purpose_.url}, missing);
-    const bool is_whole = there.status != missing && there.length >= 0 &&
-                          static_cast<std::uint64_t>(there.length) == file_.size() &&
-                          trim_quotes(there.etag).ends_with(fmt::format("-{}", etags_.size()));
-    if (is_whole && error.code == "NoSuchUpload") return there.etag;
+    const auto object = client_.send({.method = "HEAD", .url = client_.address().of_object(name_)},
+                                     {"read the properties of", purpose_.url}, http::not_found);
+    const bool is_complete = object.status != http::not_found && object.length >= 0 &&
+                             static_cast<std::uint64_t>(object.length) == file_.size() &&
+                             trim_quotes(object.etag).ends_with(fmt::format("-{}", etags_.size()));
+    if (is_complete && error.code == "NoSuchUpload") return object.etag;
     throw StorageError(
-        fmt::format("cannot write '{}': {} ({}) when its {} parts were to be put together; check that nothing "
-                    "else removes uploads that are under way there",
+        fmt::format("cannot write '{}': {} ({}) on completing an upload of {} parts; check that nothing else "
+                    "removes unfinished uploads",
                     purpose_.url, error.code.empty() ? "HTTP 404" : error.code, error.message, etags_.size()),
         error.code == "NoSuchBucket" ? ENOENT : EAGAIN, purpose_.url);
   }
 
-  /// The store keeps parts of an upload, and charges for them, until it is told to drop them.
-  void give_up() noexcept try {
-    const Request drop{.method = "DELETE", .url = client_.address().with(name_, {{"uploadId", id_}})};
+  /// Makes the store discard the received parts, which it keeps and charges for otherwise. Ignores errors.
+  void abort() noexcept try {
+    const Request discard{.method = "DELETE", .url = client_.address().with(name_, {{"uploadId", id_}})};
     try {
-      client_.send(drop, purpose_, missing);
+      client_.send(discard, purpose_, http::not_found);
     } catch (const std::exception&) {
-      client_.send_last(drop);  // it may have been interrupted
+      client_.send_last(discard);  // send() fails after interrupt()
     }
-  } catch (...) {  // what went wrong before counts
+  } catch (...) {  // the caller throws the first error
   }
 
   static std::string_view trim_quotes(std::string_view etag) {
@@ -154,14 +147,14 @@ class PartedUpload {
 StoredObject upload(Client& client, const std::string& file, const std::string& name) {
   const SentFile sent(file);
   StoredObject object{name, sent.size()};
-  if (sent.size() <= least_part) {
+  if (sent.size() <= min_part_bytes) {
     const auto bytes = sent.read(0, sent.size());
     object.etag =
         client
             .send({.method = "PUT", .url = client.address().of_object(name), .body = bytes}, {"write", client.url_of(name)})
             .etag;
   } else {
-    object.etag = PartedUpload(client, sent, name).send();
+    object.etag = MultipartUpload(client, sent, name).send();
   }
   return object;
 }

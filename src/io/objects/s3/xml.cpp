@@ -16,11 +16,11 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t longest_element = 64 << 10;
-constexpr std::size_t deepest_element = 16;
+constexpr std::size_t max_element_bytes = 64 << 10;  // of one element
+constexpr std::size_t max_depth = 16;
 
-/// Expat is C: what is thrown below it waits.
-struct Walk {
+/// The state of a parse. An exception of `take` is stored, because it must not pass through Expat, which is C.
+struct XmlWalk {
   const std::function<void(const std::string&, const std::string&)>& take;
   XML_Parser parser;
   std::string path;
@@ -33,25 +33,26 @@ struct Walk {
   }
 
   static void begin(void* own, const char* name, const char**) {
-    auto& walk = *static_cast<Walk*>(own);
-    if (walk.texts.size() == deepest_element) return walk.stop("it is nested too deep");
-    const std::string_view whole(name);
-    const auto plain = whole.substr(whole.rfind('|') + 1);
+    auto& walk = *static_cast<XmlWalk*>(own);
+    if (walk.texts.size() == max_depth) return walk.stop("its elements are nested more than 16 deep");
+    const std::string_view qualified(name);
+    const auto plain = qualified.substr(qualified.rfind('|') + 1);  // without the namespace
     if (!walk.path.empty()) walk.path += '/';
     walk.path += plain.substr(0, 200);
     walk.texts.emplace_back();
   }
 
   static void characters(void* own, const char* bytes, int count) {
-    auto& walk = *static_cast<Walk*>(own);
+    auto& walk = *static_cast<XmlWalk*>(own);
     if (walk.texts.empty()) return;
     auto& text = walk.texts.back();
-    if (text.size() + static_cast<std::size_t>(count) > longest_element) return walk.stop("a text in it is too long");
+    if (text.size() + static_cast<std::size_t>(count) > max_element_bytes)
+      return walk.stop("the text of an element has more than 64 KiB");
     text.append(bytes, static_cast<std::size_t>(count));
   }
 
   static void end(void* own, const char*) {
-    auto& walk = *static_cast<Walk*>(own);
+    auto& walk = *static_cast<XmlWalk*>(own);
     if (walk.error || walk.texts.empty()) return;
     try {
       walk.take(walk.path, walk.texts.back());
@@ -64,7 +65,7 @@ struct Walk {
   }
 
   static void document_type(void* own, const char*, const char*, const char*, int) {
-    static_cast<Walk*>(own)->stop("it has a document type");
+    static_cast<XmlWalk*>(own)->stop("it has a document type");
   }
 };
 
@@ -74,7 +75,7 @@ int hex_digit(char letter) {
   return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
 }
 
-/// As forms encode: %XX is a byte, + a space.
+/// Decodes the encoding of web forms: %XX is a byte, + is a space.
 std::string url_decoded(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -94,17 +95,40 @@ std::uint64_t size_of_text(const std::string& text) {
   std::uint64_t size = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (error != std::errc() || end != text.data() + text.size() || size > std::uint64_t{1} << 62)
-    throw Error(fmt::format("'{}' is no size", text.substr(0, 40)));
+    throw Error(fmt::format("'{}' is not a size", text.substr(0, 40)));
   return size;
 }
 
-/// "2026-11-21T01:02:03.000Z"; 0 if it is something else.
+/// Converts a time such as "2026-11-21T01:02:03.000Z"; returns 0 for any other text.
 std::int64_t nanoseconds_of(const std::string& text) {
   std::tm parts{};
   if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return 0;
-  constexpr std::int64_t latest_s = 9'000'000'000;  // what fits as nanoseconds
+  constexpr std::int64_t latest_s = 9'000'000'000;  // the maximum that fits as nanoseconds
   const auto seconds = std::int64_t{::timegm(&parts)};
   return seconds >= 0 && seconds <= latest_s ? seconds * 1'000'000'000 : 0;
+}
+
+/// Properties of a page of a listing.
+struct ListingState {
+  bool is_truncated = false;  ///< more pages follow
+  bool is_encoded = false;    ///< names are URL-encoded
+};
+
+/// Parses a page of a listing. Calls `take` with the paths of elements relative to `root`, and their texts. Throws Error if
+/// the root element has another name.
+ListingState read_listing(std::string_view xml, std::string_view root,
+                          const std::function<void(std::string_view, const std::string&)>& take) {
+  ListingState state;
+  bool is_listing = false;
+  read_xml(xml, [&](const std::string& path, const std::string& text) {
+    if (path == root) is_listing = true;
+    const auto name = path.starts_with(fmt::format("{}/", root)) ? std::string_view(path).substr(root.size() + 1) : "";
+    if (name == "IsTruncated") state.is_truncated = text == "true";
+    if (name == "EncodingType") state.is_encoded = text == "url";
+    take(name, text);
+  });
+  if (!is_listing) throw Error(fmt::format("it is not a {}", root));
+  return state;
 }
 
 }  // namespace
@@ -112,30 +136,25 @@ std::int64_t nanoseconds_of(const std::string& text) {
 void read_xml(std::string_view text, const std::function<void(const std::string&, const std::string&)>& take) {
   const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreateNS(nullptr, '|'), XML_ParserFree);
   if (!parser) throw std::bad_alloc();
-  Walk walk{take, parser.get(), {}, {}, nullptr};
+  XmlWalk walk{take, parser.get(), {}, {}, nullptr};
   XML_SetUserData(parser.get(), &walk);
-  XML_SetElementHandler(parser.get(), Walk::begin, Walk::end);
-  XML_SetCharacterDataHandler(parser.get(), Walk::characters);
-  XML_SetStartDoctypeDeclHandler(parser.get(), Walk::document_type);
+  XML_SetElementHandler(parser.get(), XmlWalk::begin, XmlWalk::end);
+  XML_SetCharacterDataHandler(parser.get(), XmlWalk::characters);
+  XML_SetStartDoctypeDeclHandler(parser.get(), XmlWalk::document_type);
   const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
   if (walk.error) std::rethrow_exception(walk.error);
   if (status != XML_STATUS_OK)
-    throw Error(fmt::format("it is no XML: {} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),
+    throw Error(fmt::format("it is not XML: {} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),
                             XML_GetCurrentLineNumber(parser.get())));
 }
 
 ListedPage listed_page(std::string_view xml) {
   ListedPage page;
   StoredObject object;
-  bool is_listing = false, is_cut = false, is_encoded = false, has_size = false;
+  bool has_size = false;
   std::string token;
-  const auto take = [&](const std::string& path, const std::string& text) {
-    constexpr std::string_view root = "ListBucketResult/";
-    if (path == "ListBucketResult") is_listing = true;
-    const auto name = path.starts_with(root) ? std::string_view(path).substr(root.size()) : std::string_view();
-    if (name == "IsTruncated") is_cut = text == "true";
+  const auto state = read_listing(xml, "ListBucketResult", [&](std::string_view name, const std::string& text) {
     if (name == "NextContinuationToken") token = text;
-    if (name == "EncodingType") is_encoded = text == "url";
     if (name == "Contents/Key") object.name = text;
     if (name == "Contents/ETag") object.etag = text;
     if (name == "Contents/LastModified") object.mtime_ns = nanoseconds_of(text);
@@ -144,42 +163,32 @@ ListedPage listed_page(std::string_view xml) {
     if (object.name.empty() || !has_size) throw Error("an object in it has no name or no size");
     page.objects.push_back(std::exchange(object, {}));
     has_size = false;
-  };
-  read_xml(xml, take);
-  if (!is_listing) throw Error("it is no ListBucketResult");
-  if (is_cut && token.empty()) throw Error("it is truncated, and has no token for the next page");
-  if (is_encoded)
+  });
+  if (state.is_truncated && token.empty()) throw Error("it is truncated, and has no token for the next page");
+  if (state.is_encoded)
     for (auto& each : page.objects) each.name = url_decoded(each.name);
-  if (is_cut) page.next = std::move(token);
+  if (state.is_truncated) page.next = std::move(token);
   return page;
 }
 
 ListedUploads listed_uploads(std::string_view xml) {
   ListedUploads page;
   UnfinishedUpload upload;
-  bool is_listing = false, is_cut = false, is_encoded = false;
-  const auto take = [&](const std::string& path, const std::string& text) {
-    constexpr std::string_view root = "ListMultipartUploadsResult/";
-    if (path == "ListMultipartUploadsResult") is_listing = true;
-    const auto name = path.starts_with(root) ? std::string_view(path).substr(root.size()) : std::string_view();
-    if (name == "IsTruncated") is_cut = text == "true";
+  const auto state = read_listing(xml, "ListMultipartUploadsResult", [&](std::string_view name, const std::string& text) {
     if (name == "NextKeyMarker") page.next_name = text;
     if (name == "NextUploadIdMarker") page.next_id = text;
-    if (name == "EncodingType") is_encoded = text == "url";
     if (name == "Upload/Key") upload.name = text;
     if (name == "Upload/UploadId") upload.id = text;
     if (name != "Upload") return;
     if (upload.name.empty() || upload.id.empty()) throw Error("an upload in it has no name or no id");
     page.uploads.push_back(std::exchange(upload, {}));
-  };
-  read_xml(xml, take);
-  if (!is_listing) throw Error("it is no ListMultipartUploadsResult");
-  if (is_cut && page.next_name.empty()) throw Error("it is truncated, and has no marker for the next page");
-  if (is_encoded) {
+  });
+  if (state.is_truncated && page.next_name.empty()) throw Error("it is truncated, and has no marker for the next page");
+  if (state.is_encoded) {
     for (auto& each : page.uploads) each.name = url_decoded(each.name);
     page.next_name = url_decoded(page.next_name);
   }
-  if (!is_cut) page.next_name.clear();  // some stores give markers on the last page too
+  if (!state.is_truncated) page.next_name.clear();  // some stores also send markers on the last page
   return page;
 }
 
