@@ -14,8 +14,8 @@
 #include "core/guarded_tree.hpp"
 #include "core/log.hpp"
 #include "io/file.hpp"
-#include "rundir/progress.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/progress.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::cli {
 

@@ -6,7 +6,7 @@
 #include "batch/slurm_job.hpp"
 #include "batch/verdict.hpp"
 #include "config/run_spec.hpp"
-#include "rundir/excluded_nodes.hpp"
+#include "rundir/records/excluded_nodes.hpp"
 
 namespace trainrt::cli {
 

@@ -17,7 +17,7 @@
 #include "trainer/replica_watch.hpp"
 #include "trainer/reporter.hpp"
 #include "trainer/stop_reasons.hpp"
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 
 namespace trainrt::trainer {
 

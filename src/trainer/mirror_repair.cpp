@@ -7,8 +7,8 @@
 #include "core/log.hpp"
 #include "io/exchange.hpp"
 #include "io/file.hpp"
-#include "rundir/point_words.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/point_words.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/checkpoint_mirror.hpp"
 #include "trainer/mirror_restore.hpp"
 

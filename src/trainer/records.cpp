@@ -11,7 +11,7 @@
 #include "core/log.hpp"
 #include "core/printable.hpp"
 #include "io/storage_retry.hpp"
-#include "rundir/run_directory.hpp"
+#include "rundir/storage/run_directory.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/code_files.hpp"
 #include "trainer/finished_run.hpp"

@@ -28,7 +28,7 @@
 #include "trainer/speed_watch.hpp"
 #include "trainer/stop_reasons.hpp"
 #include "trainer/stop_vote.hpp"
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 
 namespace trainrt {
 

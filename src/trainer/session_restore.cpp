@@ -22,7 +22,7 @@
 #include "core/first_rank.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/mirror_repair.hpp"
 #include "trainer/session.hpp"

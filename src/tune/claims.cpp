@@ -9,8 +9,8 @@
 #include "core/host.hpp"
 #include "io/exclusive.hpp"
 #include "io/file.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/owner.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/owner.hpp"
 
 namespace trainrt::tune {
 

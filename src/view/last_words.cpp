@@ -10,7 +10,7 @@
 
 #include "core/guarded_tree.hpp"
 #include "io/file.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 
 namespace trainrt::view {
 

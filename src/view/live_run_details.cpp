@@ -12,8 +12,8 @@
 #include "core/host.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/point_words.hpp"
 #include "view/live_run.hpp"
 
 namespace trainrt::view {

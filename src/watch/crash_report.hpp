@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 
 namespace trainrt::watch {
 

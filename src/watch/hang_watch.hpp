@@ -12,7 +12,7 @@
 #include "config/intervals.hpp"
 #include "core/wait_note.hpp"
 #include "watch/hang_report.hpp"
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 #include "watch/stall_meter.hpp"
 
 namespace trainrt::watch {

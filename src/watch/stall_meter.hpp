@@ -1,6 +1,6 @@
 #pragma once
 #include "config/intervals.hpp"
-#include "watch/life_signs.hpp"
+#include "watch/liveness.hpp"
 
 namespace trainrt::watch {
 

@@ -18,7 +18,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "io/file.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "view/attempt_words.hpp"
 #include "view/run_summary.hpp"
 
