@@ -4,9 +4,9 @@
 
 namespace trainrt {
 
-/// Throws UsageError if the library that a program meets was built with other public headers than the program: what they
-/// hand each other would not fit. `headers`: module_abi, as the program's headers have it. Trainer and CheckpointStore
-/// call it.
+/// Throws UsageError if the trainrt library that is loaded was built with a different binary interface than the program.
+/// `headers` is the module_abi of the headers that the program was compiled with. Trainer and CheckpointStore call it. Any
+/// thread may call it; not collective.
 TRAINRT_API void require_abi(int headers);
 
 }  // namespace trainrt

@@ -15,60 +15,69 @@
 
 namespace trainrt {
 
-/// What is on record of a checkpoint.
+/// The description of a committed checkpoint.
 struct CheckpointInfo {
   std::int64_t index = 0;                 ///< NNNNNN of checkpoint_NNNNNN
-  std::string directory;                  ///< where it lies
-  int ranks = 0;                          ///< that wrote it
+  std::string directory;                  ///< path of the checkpoint's directory
+  int ranks = 0;                          ///< number of ranks that wrote it
   std::string created;                    ///< UTC, "2026-11-21T01:02:03Z"
-  std::map<std::string, double> metrics;  ///< as save() got them
-  std::string metadata = "{}";            ///< a JSON object of the program's
+  std::map<std::string, double> metrics;  ///< the metrics passed to save()
+  std::string metadata = "{}";            ///< the JSON object passed to save()
 };
 
-/// The same on every rank.
+/// The options of a CheckpointStore. They must be the same on every rank.
 struct CheckpointStoreOptions {
   FileLayout files = FileLayout::node;
-  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< of memory a rank, for what is copied and not yet on disk
-  int io_threads = 4;                                    ///< that write, a rank
-  bool read_back = false;        ///< read everything again, past the page cache, before it counts as written
-  std::int64_t num_to_keep = 0;  ///< the best so many, and the latest; 0 = all
-  std::string score_attribute;   ///< the metric that says which are best; "" = the newest are
-  bool maximize = true;          ///< more of it is better
-  /// Is told what the user should know: damaged checkpoints that were passed over, waits for the disk. Also called from
-  /// background threads. Empty: lines on standard error.
+  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< maximum memory per rank for data that is not yet on disk
+  int io_threads = 4;                                    ///< threads per rank that write; at least 1
+  bool read_back = false;        ///< verify files by reading them again from disk, past the page cache, before the commit
+  std::int64_t num_to_keep = 0;  ///< number of best checkpoints to keep, plus the latest; 0 keeps all
+  std::string score_attribute;   ///< metric that ranks checkpoints; "": the newest are the best
+  bool maximize = true;          ///< higher scores are better
+  /// Receives warnings, such as damaged checkpoints and long waits for the disk. Background threads call it, too. If
+  /// empty, warnings are printed on standard error.
   std::function<void(const std::string&)> say;
 };
 
-/// Saves and restores a State in checkpoint_NNNNNN directories inside one directory, for a program with its own main: what
-/// the trainer does for train functions. One program at a time saves into a directory.
+/// Saves and loads a State in directories checkpoint_NNNNNN of one directory, for a program with its own main. Train
+/// functions use Context instead.
 ///
-/// All calls are collective, made by the thread that communicates; the communicator outlives the store. A checkpoint is
-/// written in the background in a private directory, ".saving-...", and renamed to its name when every byte is on disk:
-/// what has that name is whole, whatever is killed when.
+/// Only one program at a time may save into a directory. All functions, the constructor and the destructor are collective,
+/// and must be called by the thread that communicates. The communicator must outlive the store.
+///
+/// A checkpoint is written in the background, into a private directory ".saving-...", which is renamed to
+/// checkpoint_NNNNNN when all bytes are on disk. A directory of that name is therefore complete, even if processes are
+/// killed at any time.
 class TRAINRT_API CheckpointStore {
  public:
-  /// `directory` lies on a file system that all ranks share; the first save() makes it. What killed processes left in it is
-  /// removed. Bad options throw UsageError.
+  /// Opens `directory`, which must be on a file system that all ranks share. The first save() creates it. Removes files
+  /// that killed processes have left in it. Throws UsageError for invalid options.
   CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options = {})
       : CheckpointStore(Checked((require_abi(module_abi), 0)), std::move(directory), communicator, std::move(options)) {}
-  /// Waits for the last save, as wait() does; its failure is only said. While an exception flies the other ranks are not
-  /// there, and what they have not all written is lost.
+  /// Waits for the last save, as wait() does; if it failed, prints a warning. During the handling of an exception it does
+  /// not wait for other ranks, and a save that they have not completed is lost.
   ~CheckpointStore();
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
 
-  /// Loads the newest checkpoint that is whole, of any number of ranks, into the state's memory; damaged ones are passed
-  /// over and said. nullopt if there is none. Error if all are damaged; UsageError, with every name, if the
-  /// checkpoint holds other tensors than the state, which stays as it is then.
+  /// Loads the newest undamaged checkpoint, written by any number of ranks, into the memory of `state`.
+  ///
+  /// Returns its description, or nothing if there is no checkpoint. Damaged checkpoints are skipped with a warning. Throws
+  /// Error if all are damaged. Throws UsageError, with all names, and leaves `state` unchanged, if the checkpoint and
+  /// `state` have different tensors. Collective.
   std::optional<CheckpointInfo> restore(const State& state);
 
-  /// Takes a checkpoint: copies the state, and returns when it may change. Waits for the save before this one; if that
-  /// failed, throws its Error and takes none: call again. A failed save leaves nothing and harms no committed checkpoint.
-  /// `metrics` and `metadata` (a JSON object): rank 0's are kept.
+  /// Starts to save `state`, and returns when its memory has been copied and may change.
+  ///
+  /// Waits first for the previous save. If that one failed, throws its Error and saves nothing: call again. A failed save
+  /// leaves no files and does not affect committed checkpoints. The checkpoint stores rank 0's `metrics`, for
+  /// score_attribute, and `metadata`, a JSON object. Collective.
   void save(const State& state, const std::map<std::string, double>& metrics = {}, const std::string& metadata = "{}");
 
-  /// Waits until the last save is committed, state.h5 written and what num_to_keep does not keep deleted. Throws the Error
-  /// of a save that failed, once. Returns the newest checkpoint that this store committed, nullopt if there is none.
+  /// Waits until the last save is complete: committed, with state.h5, and surplus checkpoints deleted (num_to_keep).
+  ///
+  /// Returns the newest checkpoint that this store has committed, or nothing. Throws the Error of a failed save, once.
+  /// Collective.
   std::optional<CheckpointInfo> wait();
 
  private:

@@ -6,24 +6,33 @@
 
 namespace trainrt {
 
-// Communicators for a program that brings its own main. A train function gets its communicator from its Context instead.
+// Communicators for a program with its own main. A train function uses Context::communicator() instead.
 
-/// One rank alone.
+/// Returns a communicator of a single rank. Not collective.
 TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 
-/// Before MPI_Init, or not at all. Lets the MPI_Init that follows find the ranks of `srun --mpi=pmix` also if this MPI does
-/// not speak PMIx (Debian's MPICH): MPI_Finalize and MPI_Abort then end the PMIx side too, and nothing else is to be
-/// called. Lets UCX, which carries MPICH's messages, open no TCP port if one node holds all ranks, and do without a
-/// /dev/shm that is too small, unless UCX_TLS is set; a program that spawns ranks on other nodes sets that. Under mpiexec,
-/// srun --mpi=pmi2, or alone, that is all it does. UsageError after MPI_Init; a second call does nothing. A rank that the
-/// launch promised and that does not come for `timeout_seconds` is named on standard error, and the step ends with exit 70.
+/// Prepares the process for MPI_Init. Calling it is optional, but must precede MPI_Init.
+///
+/// Under `srun --mpi=pmix` it lets an MPI without PMIx support (Debian's MPICH) find the other ranks through trainrt's PMIx
+/// client. MPI_Finalize and MPI_Abort then end the PMIx connection, too; no other call is necessary.
+///
+/// Unless UCX_TLS is set, it also configures UCX, which transports MPICH's messages: no TCP port is opened if one node
+/// holds all ranks, and /dev/shm is not used if it is too small. A program that spawns ranks on other nodes must set
+/// UCX_TLS. Under mpiexec, `srun --mpi=pmi2` or for a single process, the function does nothing else.
+///
+/// If an expected rank does not appear within `timeout_seconds`, it is named on standard error, and the Slurm step ends
+/// with exit code 70. Throws UsageError after MPI_Init. A second call does nothing. All ranks must call it.
 TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 
-/// All ranks of MPI_COMM_WORLD. The program has called MPI_Init or MPI_Init_thread (MPI_THREAD_FUNNELED or more is what the
-/// MPI standard asks for if a program has threads; trainrt's own never call MPI), and this is the thread that did so;
-/// else UsageError, as if MPI formed a world of fewer ranks than the launch promised. Collective, as is its end, which
-/// comes before MPI_Finalize; that stays the program's own. Messages never mix with the program's. A call that some rank
-/// does not join for `timeout_seconds` throws Error.
+/// Returns a communicator over all ranks of MPI_COMM_WORLD, for a program that calls MPI itself.
+///
+/// The program must have called MPI_Init or MPI_Init_thread, on this thread, and must destroy the communicator before it
+/// calls MPI_Finalize. trainrt's background threads do not call MPI; the MPI standard requires MPI_THREAD_FUNNELED or more
+/// for any program with threads. The communicator's messages never mix with the program's own.
+///
+/// An operation that some rank does not join for `timeout_seconds` throws Error. Throws UsageError if MPI is not
+/// initialized or already finalized, or if MPI has fewer ranks than the launcher started. Collective, as is the
+/// communicator's destruction.
 TRAINRT_API std::unique_ptr<Communicator> mpi_communicator(double timeout_seconds = 1800);
 
 }  // namespace trainrt

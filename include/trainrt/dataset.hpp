@@ -13,39 +13,71 @@
 #include <trainrt/random.hpp>
 #include <trainrt/tensor.hpp>
 
+// Dataset divides the samples of a data source into batches, epoch by epoch. A complete example:
+//
+// ```cpp
+// #include <trainrt/context.hpp>
+//
+// #include <cstring>
+//
+// void evaluate(trainrt::Context& ctx) {
+//   trainrt::Dataset data = ctx.dataset("test");  // section [data.test] of the config
+//
+//   // Divide the bytes of each image by 255, in the threads that read ahead.
+//   data.map("image", {"image", trainrt::DType::f32, {784}}, [](auto from, auto to, trainrt::Random&) {
+//     for (std::size_t i = 0; i < from.size(); ++i) {
+//       const float value = static_cast<float>(from[i]) / 255;
+//       std::memcpy(to.data() + i * sizeof value, &value, sizeof value);
+//     }
+//   });
+//
+//   for (const auto& batch : data.epoch(0).batches(32, trainrt::Remainder::uneven)) {  // of this rank
+//     const trainrt::TensorView images = batch.field("image");  // f32 of shape [batch.size(), 784]
+//     const trainrt::TensorView labels = batch.field("label");
+//     // ... use images.data and labels.data; they are valid until the next batch ...
+//   }
+// }
+// ```
+
 namespace trainrt {
 
 struct PreprocessorImpl;
 
-/// What to do with the samples that do not fill a last round of all ranks.
+/// How an epoch treats samples that do not fill the last global batch.
 enum class Remainder : std::uint8_t {
-  pad,  ///< repeat the epoch's first samples, so that every worker has as many (PyTorch's DistributedSampler); for training
-  uneven,  ///< every sample once: the last batch of a rank may be smaller or missing; for evaluation
-  drop,    ///< leave out what does not fill a whole global batch
-  /// Every sample once, in batches of batch_size in the order of the samples, of which the very last may be smaller: the
-  /// same batches on any number of ranks, so that what a model says of a sample has the same bits. Ranks may have one batch
-  /// more than others. For predictions.
+  pad,  ///< for training, as PyTorch's DistributedSampler: repeat the first samples, so that all ranks have equal batches
+  uneven,  ///< for evaluation: use every sample once; the last batch of a rank may be smaller or missing
+  drop,    ///< leave out samples that do not fill a complete global batch
+  /// For predictions: use every sample once, in batches of exactly batch_size consecutive samples, of which only the last
+  /// may be smaller. The batches are the same on any number of ranks, so a model's results have the same bits. Some ranks
+  /// may have one batch more than others.
   whole,
 };
 
-/// One batch of this rank: gathered copies of its samples, valid until the next batch.
+/// A batch of samples of this rank. Its values are copies, valid until the next batch is taken.
+///
+/// Values of a field are read when it is first asked for; from then on the field is read ahead in the background. No
+/// function is collective. Only the thread that runs the train function may call. Functions that read throw Error if the
+/// source cannot be read, or if a later batch was taken.
 class TRAINRT_API Batch {
  public:
-  std::size_t size() const { return indices_.size(); }
-  std::span<const std::uint64_t> indices() const { return indices_; }  ///< global sample numbers
-  /// What this rank's mean over the batch has to be multiplied by for the mean over the ranks to be the mean over the
-  /// global batch's samples: own samples * ranks / samples of the global batch. Exactly 1 if all ranks have as many, 0
-  /// if this one has none.
+  std::size_t size() const { return indices_.size(); }                 ///< number of samples in this rank's batch
+  std::span<const std::uint64_t> indices() const { return indices_; }  ///< number of each sample in the dataset
+  /// Returns the factor by which to multiply this rank's mean over its batch, so that the mean over the ranks is the mean
+  /// over the samples of the global batch: own samples * ranks / samples of the global batch. It is exactly 1 if all ranks
+  /// have equally many samples, and 0 if this rank has none.
   double weight() const { return weight_; }
-  /// The samples of one field, shape [size, sample shape...]. An unknown field, or one that varies in length, throws
-  /// UsageError with the valid names.
+  /// Returns the values of field `name`, of shape [size(), sample shape...]. Throws UsageError, with the valid names, for
+  /// an unknown field and for a field whose samples vary in length.
   TensorView field(std::string_view name) const;
-  /// One sample of a field that varies in length, shape [values]. `sample` counts within this batch.
+  /// Returns the values of one sample of a field that varies in length, of shape [values]. `sample` is an index in this
+  /// batch, below size(). Throws UsageError for an unknown field, a field of fixed shape, or an index out of range.
   TensorView varying(std::string_view name, std::size_t sample) const;
-  /// The same as a text, of a field of u8.
+  /// Returns the text of one sample, of a field of type u8 that varies in length. Throws as varying() does, and UsageError
+  /// for a field of another type.
   std::string_view text(std::string_view name, std::size_t sample) const;
-  /// Random numbers for one sample, which (run.seed, dataset, epoch, sample) give: the same on any rank and number of
-  /// ranks, and after any restart. For augmentation of one's own.
+  /// Returns a random generator for one sample of this batch, for augmentation. It is seeded by (run.seed, dataset, epoch,
+  /// sample): the numbers are the same on any number of ranks and after a restart.
   Random random(std::size_t sample) const;
 
  private:
@@ -56,8 +88,11 @@ class TRAINRT_API Batch {
   struct BatchesImpl* owner_ = nullptr;
 };
 
-/// The batches of one rank in one epoch: a single-pass range. While it is being walked, the position (in global samples)
-/// is part of every checkpoint, and a restart continues at the batch after the last one that step() or report() saw.
+/// The batches of one rank in one epoch: a range that can be iterated over once (Ray: iter_batches).
+///
+/// While a loop over it runs, every checkpoint stores the position. After a restart, the same loop continues at the batch
+/// after the last one that was taken before a step() or report(). No function is collective. Only the thread that runs the
+/// train function may call.
 class TRAINRT_API Batches {
  public:
   explicit Batches(std::shared_ptr<struct BatchesImpl> impl) : impl_(std::move(impl)) {}
@@ -72,30 +107,38 @@ class TRAINRT_API Batches {
    private:
     struct BatchesImpl* impl_;
   };
+  /// Takes the first batch. Throws Error if it was called before.
   iterator begin();
   iterator end() { return iterator(); }
-  /// For who walks ahead of who uses the batches: from now on only the first `batches` of this walk count as done in
-  /// checkpoints, and it does not end, but by its destruction, before all do.
+  /// Declares that only the first `batches` of this loop are used so far, for code that takes batches ahead of their use.
+  /// Checkpoints then store that position. A loop that has taken all batches counts as unfinished, until it is destroyed
+  /// or all its batches are used.
   void count_only(std::uint64_t batches);
-  /// Whether ++ would not wait: the next batch is there, and no error stands in its place.
+  /// Returns whether the next batch can be taken without waiting and without an error.
   bool has_ready() const;
 
  private:
   std::shared_ptr<struct BatchesImpl> impl_;
 };
 
-/// One pass over a dataset, in the order that (run.seed, dataset, epoch) gives.
+/// One pass over a dataset, in an order that depends on (run.seed, dataset, epoch).
 class TRAINRT_API Epoch {
  public:
   Epoch(std::shared_ptr<struct DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
-  /// `batch_size` samples a rank and batch. Of an elastic run (scaling.min_workers) a global batch stays what it is with
-  /// all workers, and is split as evenly as possible over the ranks that are there: a batch may be larger than batch_size
-  /// then, differ by one from rank to rank (Batch::weight() makes up for it), and be empty if there are more ranks than
-  /// workers. All ranks get as many batches, but of `uneven` and `whole`, which leave empty ones out.
+  /// Returns this rank's batches, of `batch_size` samples per rank.
+  ///
+  /// In an elastic run (scaling.min_workers) the global batch remains that of the full number of ranks, and is divided
+  /// evenly over the present ranks. A batch may then be larger than `batch_size`, and its size may differ by one between
+  /// ranks (Batch::weight() corrects for it). It may be empty if there are more ranks than num_workers. All ranks get
+  /// equally many batches, except with Remainder::uneven and Remainder::whole, which leave out empty batches.
+  ///
+  /// Throws UsageError if `batch_size` is 0. Not collective.
   Batches batches(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
-  /// The `count` samples from position `first` of the order on, whichever ranks there are, each once, in batches of
-  /// batch_size: for a rank that takes one contiguous part, as who fills a matrix does. No place of it is kept in
-  /// checkpoints. Not collective. UsageError if the dataset has fewer samples.
+  /// Returns `count` samples from position `first` of the epoch's order, each once, in batches of `batch_size`, independent
+  /// of the ranks: for code that fills one contiguous part of a matrix per rank.
+  ///
+  /// Checkpoints do not store its position. Throws UsageError if the dataset has too few samples or `batch_size` is 0. Not
+  /// collective.
   Batches range(std::uint64_t first, std::uint64_t count, std::size_t batch_size) const;
 
  private:
@@ -103,82 +146,102 @@ class TRAINRT_API Epoch {
   std::int64_t number_;
 };
 
-/// This rank's view of a dataset that [data.NAME] of the config declares. All ranks share one global order of samples.
+/// This rank's view of the dataset that section [data.NAME] of the config declares (Ray: DataIterator).
+///
+/// All ranks share one global order of the samples. Copies of a Dataset refer to the same dataset. Only the thread that
+/// runs the train function may call its functions.
+///
+/// filter(), flat_map(), pack(), window(), join() and draw_by_weight() replace the samples. They must be called before the
+/// first epoch, and by the same calls after a restart; they throw UsageError while a loop over batches runs. An exception
+/// of a function that the user passes is thrown on all ranks where the call is collective.
 class TRAINRT_API Dataset {
  public:
   explicit Dataset(std::shared_ptr<struct DatasetImpl> impl) : impl_(std::move(impl)) {}
-  std::uint64_t size() const;  ///< samples in all, over all ranks
-  /// Batches that a rank gets in an epoch.
+  std::uint64_t size() const;  ///< number of samples, over all ranks. Not collective
+  /// Returns the number of batches of Epoch::batches() with the same arguments. Throws UsageError if `batch_size` is 0. Not
+  /// collective.
   std::uint64_t batch_count(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
+  /// Returns epoch `number`, whose order of samples differs from that of other epochs if the dataset is shuffled. Not
+  /// collective.
   Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
-  /// The epoch that a loop goes on with: the one that a restored checkpoint stands in, else the one after the last that
-  /// was begun, also before the restart; 0 at first.
+  /// Returns the epoch with which a loop has to continue: the one that a restored checkpoint interrupted, otherwise the one
+  /// after the last epoch that was begun, in this attempt or before; 0 at first. Not collective.
   std::int64_t next_epoch() const;
-  /// Name, type and shape of one sample's fields.
+  /// The name, type and shape of one field of a sample.
   struct Field {
     std::string name;
     DType dtype;
-    Shape sample_shape;   ///< of one sample; [] if it varies
-    bool varies = false;  ///< each sample has as many values as it has: a text (u8), a document
+    Shape sample_shape;   ///< shape of one sample's values; empty if it varies
+    bool varies = false;  ///< each sample has its own number of values: text (u8), a list of tokens
   };
+  /// Returns the fields of a sample. Not collective.
   const std::vector<Field>& fields() const;
-  /// Makes something else of the samples of one field, in all ranges of batches that are asked for from now on, after what
-  /// the keys of [data.NAME] do. `made`: type and shape as they become; its name does not count. `function` is called by
-  /// the threads that read ahead, several at once, with the values of one sample, room for what it becomes, and random
-  /// numbers as those of Batch::random(). UsageError for a field that is unknown, or varies in length.
+  /// A function of map(): computes `to`, the bytes of a sample's new values, from `from`. `random` is the generator that
+  /// Batch::random() returns for the sample.
   using SampleFunction = std::function<void(std::span<const std::byte> from, std::span<std::byte> to, Random& random)>;
+  /// Applies `function` to field `field` of every sample, in all loops over batches that begin later, and after the keys of
+  /// [data.NAME]. `made` has the new type and shape; its name is ignored.
+  ///
+  /// Several threads call `function` at the same time. Throws UsageError for a field that is unknown or varies in length.
+  /// Not collective, but all ranks must make the same calls.
   void map(std::string_view field, Field made, SampleFunction function);
-  /// Leaves the samples out for which `keeps` is false of their values of one field, which it gets as files and keys of
-  /// [data.NAME] give them (a field that varies in length: shape [values]), valid during the call. The others are numbered
-  /// anew from 0, in their order. Collective, before the first epoch: each rank looks at its part of all samples once, and
-  /// size() is that of what is left. It must keep the same after a restart inside an epoch. UsageError for an unknown
-  /// field, and if nothing is left; what `keeps` throws on one rank is thrown on all.
+  /// A function of filter(): returns whether to keep the sample with these `values`, which are valid during the call.
   using SamplePredicate = std::function<bool(const TensorView& values)>;
+  /// Keeps the samples for which `keeps` returns true for their values of field `field`, and numbers them again from 0.
+  ///
+  /// The values are those after the keys of [data.NAME] that transform them, but before random changes and map(). For a
+  /// field that varies in length they have the shape [values]. Each rank calls `keeps` for its part of the samples, once.
+  /// Throws UsageError for an unknown field, and if no sample is kept. Collective.
   void filter(std::string_view field, const SamplePredicate& keeps);
-  /// Makes any number of samples of each: `function` gets the values of one field, as filter() does, and appends what they
-  /// become, whole samples of the type and shape `made`, its name not counting. The other fields are repeated. Samples are
-  /// numbered anew, in their order. Collective, before the first epoch; called again for what is read, by any threads, it
-  /// must make the same again. UsageError for an unknown field, and if no sample is left.
+  /// A function of flat_map(): appends the bytes of any number of new samples to `made`.
   using FlatFunction = std::function<void(const TensorView& values, std::vector<std::byte>& made)>;
+  /// Replaces each sample by any number of samples. `function` gets the values of field `field`, as in filter(), and
+  /// appends complete samples of the type and shape of `made`, whose name is ignored. The other fields are repeated.
+  ///
+  /// `function` is called again when samples are read, by any threads, and must then append the same bytes. Throws
+  /// UsageError for an unknown field, and if no sample results. Collective.
   void flat_map(std::string_view field, Field made, const FlatFunction& function);
-  /// Puts the values of a field that varies in length, documents of tokens say, one behind the other, with `separator`
-  /// after each, and cuts them into samples of `length` values: shape [length], the only field then. What does not fill a
-  /// last sample is left out. The documents read last, up to 32 MiB, two at least, are kept. Collective, before the first
-  /// epoch.
+  /// Concatenates the values of field `field`, such as documents of tokens, and cuts them into samples of `length` values.
+  ///
+  /// The field then has the shape [length], and is the only one. The value `separator`, if given, follows each document.
+  /// Values that do not fill the last sample are left out. The documents read last stay in memory: up to 32 MiB, at least
+  /// two. Throws UsageError for a field that is unknown or does not vary in length, and if no sample results. Collective.
   void pack(std::string_view field, std::uint64_t length, std::optional<std::int64_t> separator = {});
-  /// How neighbours become one sample.
+  /// The parameters of window().
   struct Windows {
-    std::uint64_t length = 0;  ///< samples of each window
-    std::uint64_t stride = 1;  ///< so much further the next one begins
-    std::string within;        ///< a field, whole numbers or texts: a window has samples of one value of it. Empty: of all
-    bool pad = false;          ///< zeros fill up windows that reach beyond the last sample; else they are left out
+    std::uint64_t length = 0;  ///< samples per window
+    std::uint64_t stride = 1;  ///< distance between the first samples of consecutive windows, in samples
+    std::string within;        ///< field of integers or text by which samples are grouped; empty: no groups
+    bool pad = false;          ///< fill incomplete windows with zeros; otherwise they are left out
   };
-  /// Makes samples of neighbours, for sequences of a time series say: each field gets the shape [length, ...], but
-  /// `within`, of which a window has one value. The samples of one value of `within` are neighbours in their order,
-  /// wherever they lie. With `pad` each sample is in some window (if stride <= length), and the field `count` (i32) says
-  /// how many of a window are not filled up. Collective, before the first epoch. UsageError for a field that varies in
-  /// length, and if no window is made.
+  /// Replaces the samples by windows of consecutive samples, such as sequences of a time series.
+  ///
+  /// Each field gets the shape [length, ...]. With `windows.within`, a window contains only samples with the same value of
+  /// that field, in their order, even if others are between them; the field keeps its shape. With `windows.pad`, every
+  /// sample is in a window (if stride <= length), and the new field `count` (i32) has the number of real samples of each
+  /// window. Throws UsageError for a field that varies in length, and if no window results. Collective.
   void window(const Windows& windows);
-  /// What becomes of a sample whose key the other dataset lacks.
+  /// How join() treats a sample whose key does not occur in the other dataset.
   enum class Unmatched : std::uint8_t {
-    error,      ///< an Error when it is read
-    leave_out,  ///< it is left out: an inner join. Collective
-    missing,    ///< its values are missing: a left outer join. NaN, or a text or list of nothing
+    error,      ///< throw Error when the sample is read
+    leave_out,  ///< leave the sample out (inner join). join() is then collective
+    missing,    ///< fill with missing values (left outer join): NaN, or an empty text or list
   };
-  /// Adds the fields of `other` to each sample: those of its one sample with the same `key`, a field of whole numbers or
-  /// texts that both have. Before the first epoch; collective only if samples are left out. UsageError if a key comes twice
-  /// in `other`, or both have another field of one name, if nothing is left, and if values may be missing of a field of
-  /// `other` that has neither floats nor a length of its own.
+  /// Adds to each sample the fields of the sample of `other` with the same value of field `key`, of integers or text.
+  ///
+  /// Throws UsageError if a key occurs twice in `other`, if another field occurs in both datasets, if no sample is left,
+  /// and for Unmatched::missing with a field that can represent no missing value. Collective only with
+  /// Unmatched::leave_out.
   void join(const Dataset& other, std::string_view key, Unmatched unmatched = Unmatched::error);
-  /// The same by several fields, which make a key together.
+  /// Joins by several fields, which form the key together. Otherwise as join() by one field.
   void join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched = Unmatched::error);
-  /// Each epoch draws as many samples as there are, each in proportion to the number that this field has for it, with
-  /// repetition: what PyTorch calls a WeightedRandomSampler. Collective, before the first epoch; 8 bytes a sample are kept.
-  /// UsageError for negative, infinite or missing weights, and if all are 0.
+  /// Draws the samples of each epoch at random, with replacement, in proportion to their value of field `field` (PyTorch:
+  /// WeightedRandomSampler). An epoch still has size() samples. Keeps 8 bytes per sample in memory. Throws UsageError for
+  /// an unknown field, for weights that are negative, infinite or NaN, and if all are 0. Collective.
   void draw_by_weight(std::string_view field);
-  /// Changes the columns, in all ranges of batches that are asked for from now on: after what the keys of [data.NAME] do,
-  /// and before map(). UsageError if it is not fitted, if a column that it needs is missing, and after map() or with a key
-  /// that changes values at random.
+  /// Applies a fitted preprocessor to the samples, in all loops over batches that begin later: after the keys of
+  /// [data.NAME], before map(). Throws UsageError if it is not fitted, if a column that it needs is missing, after map(),
+  /// and with a key that changes values at random. Not collective, but all ranks must make the same calls.
   void preprocess(const class Preprocessor& preprocessor);
 
  private:

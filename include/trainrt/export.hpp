@@ -1,3 +1,3 @@
 #pragma once
-// Marks what the trainrt program exports to train functions in loadable modules. Everything else stays hidden.
+// Marks functions and classes that the trainrt program exports to modules with train functions. All others are hidden.
 #define TRAINRT_API __attribute__((visibility("default")))

@@ -5,13 +5,13 @@
 
 namespace trainrt {
 
-/// What the ranks need of a framework that brings communication of its own, to find each other: Context::framework().
+/// The rendezvous of a framework that brings its own communication, as Context::framework() returns it.
 struct FrameworkMeeting {
-  /// What a program of that framework finds in its environment: "DMLC_TRACKER_URI" -> "127.0.0.1".
+  /// Environment variables by which the framework's workers find each other: "DMLC_TRACKER_URI" -> "127.0.0.1".
   std::map<std::string, std::string, std::less<>> variables;
-  int cpus = 1;  ///< that this rank has for itself
-  /// What the runtime serves (a tracker), and the ports that are kept: until the attempt ends on all ranks, so that workers
-  /// which end later than the first rank's find it.
+  int cpus = 1;  ///< number of CPUs that this rank may use
+  /// Owns the service (such as a tracker) and the reserved ports. The runtime keeps a copy until the attempt has ended on
+  /// all ranks, so that slow workers still reach the service.
   std::shared_ptr<const void> service;
 };
 

@@ -9,20 +9,21 @@
 
 namespace trainrt {
 
-/// How the ranks' numbers become one.
+/// The operation that combines a metric's numbers of all ranks into one.
 enum class Reduce { mean, sum, min, max };
 
-/// A number in a report. By default the mean over the ranks; with weights the weighted mean, sum(value*weight)/sum(weight).
+/// A number in a report, and how it is combined over the ranks. The mean is weighted: sum(value * weight) / sum(weight). A
+/// NaN of any rank makes the result NaN, unless its weight is 0.
 struct Number {
   double value = 0;
   Reduce reduce = Reduce::mean;
-  double weight = 1;
-  /// The same, if it was given as a whole number: such a one is reported as it is, and so is a sum, min or max of such. A
-  /// mean is a real.
+  double weight = 1;  ///< weight in the mean, 0 or more
+  /// The same value, if it was given as an integer: then a sum, minimum or maximum is reported as an integer. A mean is
+  /// always reported as a real number.
   std::optional<std::int64_t> whole = {};
 };
 
-/// A number that is given as an int, a bool or the like; a real if it is beyond 64 bits with a sign.
+/// Returns a Number for an integer or bool, as a real number if it does not fit into a signed 64-bit integer.
 template <std::integral Whole>
 Number whole_number(Whole value, Reduce reduce = Reduce::mean) {
   Number number{static_cast<double>(value), reduce, 1, static_cast<std::int64_t>(value)};
@@ -30,11 +31,18 @@ Number whole_number(Whole value, Reduce reduce = Reduce::mean) {
   return number;
 }
 
-/// total / count over all ranks: `report({{"accuracy", ratio(correct, seen)}})` weighs each rank by what it saw.
+/// Returns a metric that becomes (sum of all ranks' `total`) / (sum of all ranks' `count`), such as an accuracy:
+/// `report({{"accuracy", ratio(correct, seen)}})`. `count` must be 0 or more; the result is NaN if all counts are 0.
 inline Number ratio(double total, double count) { return Number{count > 0 ? total / count : 0.0, Reduce::mean, count}; }
-inline Number sum(double value) { return Number{value, Reduce::sum, 1}; }
-inline Number min(double value) { return Number{value, Reduce::min, 1}; }
-inline Number max(double value) { return Number{value, Reduce::max, 1}; }
+inline Number sum(double value) {
+  return Number{value, Reduce::sum, 1};
+}  ///< returns a metric that is summed over the ranks
+inline Number min(double value) {
+  return Number{value, Reduce::min, 1};
+}  ///< returns a metric that becomes the ranks' minimum
+inline Number max(double value) {
+  return Number{value, Reduce::max, 1};
+}  ///< returns a metric that becomes the ranks' maximum
 template <std::integral Whole>
 Number sum(Whole value) {
   return whole_number(value, Reduce::sum);
@@ -48,7 +56,7 @@ Number max(Whole value) {
   return whole_number(value, Reduce::max);
 }
 
-/// A number, or a text (rank 0's is kept).
+/// The value of a metric: a number, or a string, of which rank 0's is reported.
 class MetricValue {
  public:
   MetricValue(double v) : value_(Number{v}) {}
@@ -65,7 +73,8 @@ class MetricValue {
   std::variant<Number, std::string> value_;
 };
 
-/// Metrics by name, in the order given. Names starting with "_" are the runtime's own.
+/// The metrics of a report: names and values, in the order in which they are written. Names must be unique; names that
+/// start with "_" are reserved.
 using Metrics = std::vector<std::pair<std::string, MetricValue>>;
 
 }  // namespace trainrt

@@ -4,15 +4,15 @@
 
 namespace trainrt {
 
-// Options as plain data: what a config sets, and who uses it need not be known to read them.
+// Options as plain data, which the config sets and other layers use.
 
-/// How many shard files a checkpoint has: one a rank, one a node, or one.
+/// The number of shard files of a checkpoint: one per rank, one per node, or a single one.
 enum class FileLayout : std::uint8_t { rank, node, single };
 
-/// Of the gradients' average over the ranks.
+/// The options of averaging gradients over the ranks (GradientBuckets).
 struct GradientOptions {
-  std::size_t bucket_bytes = std::size_t{4} << 20;  ///< scaling.bucket_size
-  /// scaling.gradient_wire: f32 gradients are rounded to bf16, summed in f32, rounded again
+  std::size_t bucket_bytes = std::size_t{4} << 20;  ///< maximum bytes per bucket (scaling.bucket_size)
+  /// Send f32 gradients as bf16: round to bf16, sum in f32, round the result (scaling.gradient_wire).
   bool bf16_on_the_wire = false;
 };
 

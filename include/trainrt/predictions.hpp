@@ -11,13 +11,14 @@
 
 namespace trainrt {
 
-/// What `trainrt predict` hands to TrainFunction::predict beside a Context: which checkpoint, over which dataset, and where
-/// the predicted values go. It lives as long as that call; only its thread may use it.
+/// The task of TrainFunction::predict, which `trainrt predict` calls: the checkpoint, the dataset, and the output.
+///
+/// A Predictions object lives as long as that call; only the thread of the call may use it. Example:
 ///
 ///   void predict(trainrt::Context& ctx, trainrt::Predictions& predictions) {
-///     Model model(ctx.config<int>("hidden"));                       // [loop] is that of the run that was trained
+///     Model model(ctx.config<int>("hidden"));                       // [loop] of the run that was trained
 ///     trainrt::State state;
-///     state.tensor("model/w", model.w());                           // only what the prediction needs
+///     state.tensor("model/w", model.w());                           // only the tensors that the prediction needs
 ///     ctx.load(state, predictions.checkpoint().path);
 ///     predictions.begin({{"score", trainrt::DType::f32, {}}});
 ///     auto data = predictions.dataset();
@@ -27,32 +28,35 @@ namespace trainrt {
 ///     }
 ///   }
 ///
-/// Of the Context it may call what reads: config(), dataset(), load(), communicator(), gpus(), log(), stop_point() and the
-/// like. What belongs to training (restore(), step(), report(), save(), observe()) throws UsageError: no run is under way.
+/// The function may call config(), dataset(), load(), communicator(), gpus(), log(), stop_point() and similar functions of
+/// its Context. Functions of training, which are restore(), step(), report(), save() and observe(), throw UsageError.
 class TRAINRT_API Predictions final {
  public:
   explicit Predictions(struct PredictionsImpl& impl) : impl_(impl) {}
   Predictions(const Predictions&) = delete;
 
-  /// The checkpoint to predict with, the same on all ranks. Context::load() takes its path; what report() was given a
-  /// directory of lies in PATH/files/ (has_files), and was found undamaged.
+  /// Returns the checkpoint to predict with, the same on all ranks. Pass its path to Context::load(). If it has files
+  /// (has_files), they are in PATH/files/ and have been verified. Not collective.
   const CheckpointPlace& checkpoint() const;
 
-  /// The dataset to predict over: [data.NAME] as the user has chosen it. It need not have the fields that training needs
-  /// besides the inputs (labels). It is not shuffled.
+  /// Returns the dataset to predict over, in the order of its source. It may lack fields that only training needs, such as
+  /// labels. Not collective.
   Dataset dataset();
-  const std::string& dataset_name() const;  ///< NAME, for messages
+  const std::string& dataset_name() const;  ///< NAME of [data.NAME], for messages
 
-  /// Declares what is predicted for each sample: names as those of a State (paths of UTF-8), types, shapes of one sample,
-  /// which may not vary. Once, before add(), after the checkpoint was loaded. Collective; rank 0's count, others may give
-  /// none: so a rank that has no batch need not know what a model would have returned. UsageError on all ranks for names
-  /// that cannot be, or that a field has that is kept (--keep).
+  /// Declares the predicted fields of a sample: names (UTF-8 paths, as in a State), types, and shapes of one sample, which
+  /// may not vary.
+  ///
+  /// Must be called once, after the checkpoint was loaded and before add(). Rank 0's `fields` are used; other ranks, which
+  /// may have no batch to learn them from, may pass an empty list. Throws Error on all ranks for invalid names, for a name
+  /// that a kept field (--keep) has, and for a second call. Collective.
   void begin(const std::vector<Dataset::Field>& fields);
 
-  /// The values for the samples of a batch of dataset(): one view for each declared field, in their order, in memory of the
-  /// host, of shape [batch.size(), sample shape...]. They are written before it returns. Every sample of the dataset must
-  /// be given once, by any rank, in any order. Not collective. UsageError for other types and shapes, and if begin() was
-  /// not called; Error if a stop signal came.
+  /// Writes the predicted values of the samples of `batch`, a batch of dataset().
+  ///
+  /// `values` has one view per declared field, in that order, in host memory, of shape [batch.size(), sample shape...].
+  /// The values are written before add() returns. Every sample must be added exactly once, by any rank, in any order.
+  /// Throws UsageError for other types or shapes, and before begin(); Error after a stop signal. Not collective.
   void add(const Batch& batch, const std::vector<TensorView>& values);
 
  private:

@@ -12,48 +12,53 @@
 
 namespace trainrt {
 
-/// Columns of some samples, in memory of their own: what a Preprocessor changes outside of a dataset.
+/// A table of samples in memory, to which a Preprocessor can be applied outside of a dataset. It owns its values.
 struct TRAINRT_API Table {
   struct Column {
     Dataset::Field field;
-    std::vector<std::byte> values;    ///< one sample after another
-    std::vector<std::uint64_t> ends;  ///< of a field that varies in length: where each sample's bytes end in `values`
+    std::vector<std::byte> values;    ///< the samples' values, one sample after another
+    std::vector<std::uint64_t> ends;  ///< end of each sample's bytes in `values`, for a field that varies in length
   };
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;  ///< number of samples in each column
   std::vector<Column> columns;
 
-  /// Appends a column of f64, i64 or texts; UsageError if it has not as many samples as the others.
+  /// Appends a column of f64, i64 or strings. Throws UsageError if its number of samples differs from the other columns'.
   void add(std::string name, std::span<const double> values);
   void add(std::string name, std::span<const std::int64_t> values);
   void add(std::string name, std::span<const std::string> values);
-  /// UsageError that lists the columns if there is none of that name.
+  /// Returns the column `name`. Throws UsageError, with the valid names, if it does not exist.
   const Column& column(std::string_view name) const;
 };
 
-/// A change of columns, with what it has learned of the data it was fitted to (Ray Data's preprocessors, by their names and
-/// parameters). Cheap to copy; const functions may be called by any threads at once.
+/// A transformation of columns that can be fitted to a dataset, such as StandardScaler. Names and parameters are those of
+/// Ray Data's preprocessors.
 ///
-/// As JSON: {"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["a"]}, "stats": {"mean(a)": 2.5,
-/// "std(a)": 0.5}}; without "stats" it is not fitted. The Python package trainrt.data.preprocessors reads and writes the
-/// same, and computes the same values.
+/// Copies are cheap. Several threads may call const functions at the same time.
+///
+/// Its JSON form is {"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["a"]}, "stats": {"mean(a)":
+/// 2.5, "std(a)": 0.5}}; without "stats" it is not fitted. The Python package trainrt.data.preprocessors uses the same JSON
+/// and computes the same values.
 class TRAINRT_API Preprocessor {
  public:
-  /// One that is not fitted, as a config writes it: "StandardScaler(columns: a, b)"; several between commas are a Chain.
-  /// UsageError that names what is wrong, and what is valid.
+  /// Creates an unfitted preprocessor from its form in a config: "StandardScaler(columns: a, b)". Several, separated by
+  /// commas, form a Chain. Throws UsageError that names the error and the valid values.
   explicit Preprocessor(std::string_view text);
-  /// UsageError for what is no such JSON. Any text may be given: it never does more than throw.
+  /// Creates a preprocessor from its JSON form. Throws UsageError for invalid JSON; untrusted text is safe.
   static Preprocessor from_json(std::string_view json);
-  std::string to_json() const;
-  std::string_view name() const;
-  bool is_fitted() const;  ///< or has nothing to learn
+  std::string to_json() const;    ///< returns its JSON form
+  std::string_view name() const;  ///< returns "StandardScaler"; "Chain" for several
+  bool is_fitted() const;         ///< returns true also if it needs no fitting
 
-  /// Learns from all samples of the dataset, as they are before map() and random changes. Collective: each rank reads its
-  /// part of them (`RobustScaler` up to four times), and all get the same, bit for bit, on any number of ranks: sums are
-  /// exact and rounded once, quantiles are exact. What throws on one rank throws on all.
+  /// Fits the preprocessor to all samples of `dataset`, as they are before map() and before random changes.
+  ///
+  /// Each rank reads its part of the samples (`RobustScaler` up to four times). All ranks get the same statistics, bit for
+  /// bit, on any number of ranks: sums are exact and rounded once, and quantiles are exact. An exception on one rank is
+  /// thrown on all. Collective.
   void fit(const Dataset& dataset);
-  /// The fields that it makes of these. UsageError if a column is missing or of a type that it cannot take, and if it is
-  /// not fitted.
+  /// Returns the fields after the transformation of fields `before`. Throws UsageError if a column is missing or has an
+  /// unsuitable type, and if the preprocessor is not fitted. Not collective.
   std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const;
+  /// Transforms `table` in place. Throws as fields() does. Not collective.
   void transform(Table& table) const;
 
  private:

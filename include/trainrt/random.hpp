@@ -6,16 +6,18 @@
 
 namespace trainrt {
 
-/// A counter-based generator (Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-/// SC 2011). The same (key, stream) gives the same numbers on every machine: nothing of it needs to be stored.
+/// A counter-based random generator (Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
+/// 3", SC 2011). The same (key, stream) gives the same numbers on every machine, so checkpoints need not store it. Not
+/// thread-safe.
 class TRAINRT_API Random {
  public:
   Random(std::uint64_t key, std::uint64_t stream) : key_(key), stream_(stream) {}
-  std::uint32_t next_u32();
-  std::uint64_t next_u64();
-  double uniform();                          ///< [0, 1), 53 bits
-  double normal();                           ///< mean 0, deviation 1 (Box-Muller)
-  std::uint64_t below(std::uint64_t bound);  ///< [0, bound), unbiased (Lemire 2019); bound > 0
+  std::uint32_t next_u32();  ///< returns 32 random bits
+  std::uint64_t next_u64();  ///< returns 64 random bits
+  double uniform();          ///< returns a number in [0, 1), with 53 random bits
+  double normal();           ///< returns a normal variate of mean 0 and deviation 1 (Box-Muller)
+  std::uint64_t below(
+      std::uint64_t bound);  ///< returns an integer in [0, bound), unbiased (Lemire 2019); requires bound > 0
 
  private:
   std::uint64_t key_;
@@ -25,7 +27,7 @@ class TRAINRT_API Random {
   int used_ = 4;
 };
 
-/// One 64-bit seed from a few numbers, such as (run.seed, epoch, step, worker).
+/// Returns a 64-bit seed computed from up to four numbers, such as (run.seed, epoch, step, rank).
 TRAINRT_API std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0, std::uint64_t d = 0);
 
 }  // namespace trainrt

@@ -12,51 +12,53 @@
 
 namespace trainrt {
 
-/// What a report says of one metric: a real, a number that was reported as a whole one, or a text.
+/// The reported value of one metric: a real number, an integer, or a string.
 using ReportedValue = std::variant<double, std::int64_t, std::string>;
+/// The metrics of one report, by name.
 using ReportedMetrics = std::map<std::string, ReportedValue>;
 
-/// One metric over all reports: whole numbers if every report has one; else reals, with NaN where a report lacks it; or
-/// texts, "" there.
+/// One metric over all reports: integers if every report has one; otherwise real numbers, NaN for reports without it; or
+/// strings, "" for reports without it.
 using ReportColumn = std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>>;
 
-/// A number of either kind as a real; NaN for a text.
+/// Returns a real number or integer as a real number; NaN for a string.
 TRAINRT_API double as_real(const ReportedValue& value);
 
 /// A committed checkpoint of a run.
 struct ResultCheckpoint {
-  std::int64_t index = 0;  ///< NNNNNN of checkpoint_NNNNNN
-  std::string path;        ///< of that directory
-  bool has_files = false;  ///< PATH/files/ has what report() was given a directory of
-  std::int64_t iteration = 0;
-  std::int64_t step = 0;
-  std::map<std::string, double> metrics;  ///< numbers of the report that it follows
-  std::string metadata = "{}";            ///< a JSON object of the program's
+  std::int64_t index = 0;                 ///< NNNNNN of checkpoint_NNNNNN
+  std::string path;                       ///< path of that directory
+  bool has_files = false;                 ///< PATH/files/ holds files that report() saved from directories
+  std::int64_t iteration = 0;             ///< number of reports before it
+  std::int64_t step = 0;                  ///< number of steps before it
+  std::map<std::string, double> metrics;  ///< numbers of the last report before it
+  std::string metadata = "{}";            ///< the JSON object of Context::checkpoint_metadata() and TrainerOptions
 };
 
-/// How a run stands, or has ended: a value, which nothing changes once it is made.
+/// The state, metrics and checkpoints of a run at one moment (Ray: Result). The object does not change afterwards.
 struct TRAINRT_API Result {
   std::string run_name;
-  std::string run_id;  ///< random, given once
-  std::string path;    ///< the run directory
+  std::string run_id;  ///< random identifier, made when the run first started
+  std::string path;    ///< run directory, absolute
   std::string state;   ///< "starting", "running", "finished", "stopped", "failed" or "killed"
   ExitCode code = ExitCode::finished;
-  std::string error;                               ///< what the last attempt failed of, with its rank; "" if it did not
-  int attempts = 0;                                ///< starts of the run
-  ReportedMetrics metrics;                         ///< of the last report; names that begin with "_" are the runtime's own
-  std::map<std::string, ReportColumn> columns;     ///< of all reports, as long as there are reports
-  std::optional<ResultCheckpoint> checkpoint;      ///< the newest that is there
-  std::vector<ResultCheckpoint> best_checkpoints;  ///< all that are there: the best by checkpoint.score_attribute first, or
-                                                   ///< the newest
+  std::string error;                            ///< error of the last attempt, with its rank; "" if it did not fail
+  int attempts = 0;                             ///< number of times that the run was started
+  ReportedMetrics metrics;                      ///< the last report; names that start with "_" are the runtime's
+  std::map<std::string, ReportColumn> columns;  ///< each metric over all reports; each column has one value per report
+  std::optional<ResultCheckpoint> checkpoint;   ///< the newest checkpoint that exists
+  /// All existing checkpoints, best first by checkpoint.score_attribute; newest first if the run has no such attribute.
+  std::vector<ResultCheckpoint> best_checkpoints;
 
-  /// The best of them by a metric; `mode`: "max" or "min". nullopt if none has a number of that name. UsageError for any
-  /// other mode.
+  /// Returns the best checkpoint by a metric, or nothing if no checkpoint has a number of that name. `mode` is "max" or
+  /// "min"; any other throws UsageError. Not collective.
   std::optional<ResultCheckpoint> get_best_checkpoint(std::string_view metric, std::string_view mode) const;
 
-  /// What main returns for it: 0 finished, 75 stopped (run the same command again), 70 failed.
+  /// Returns the value to return from main: 0 finished, 75 stopped (run the same command again), 64 or 70 failed.
   int exit_code() const { return static_cast<int>(code); }
 
-  /// Of any run directory, also of a run that goes on. UsageError if it is none. Not collective.
+  /// Reads a run directory; the run may still be running. Throws UsageError if `run_dir` is not a run directory. Not
+  /// collective.
   static Result from_path(const std::string& run_dir);
 };
 

@@ -14,72 +14,114 @@
 #include <trainrt/export.hpp>
 #include <trainrt/tensor.hpp>
 
+// State lists what a checkpoint holds. A complete example, for a rank that holds 2 rows of a table sharded over the ranks:
+//
+// ```cpp
+// #include <trainrt/context.hpp>
+//
+// #include <vector>
+//
+// struct Training {
+//   std::vector<float> weights = std::vector<float>(8 * 4);
+//   std::vector<float> rows = std::vector<float>(2 * 4);
+//   int epoch = 0;
+//   double loss = 0;  // this rank's sum since the last report
+// };
+//
+// void attach(trainrt::Context& ctx, Training& training) {
+//   const int rank = ctx.world_rank(), ranks = ctx.world_size();
+//   trainrt::State state;
+//   state.tensor("model/weights", {training.weights.data(), trainrt::DType::f32, {8, 4}});  // the same on every rank
+//   state.tensor("model/table", {training.rows.data(), trainrt::DType::f32, {2, 4}})
+//       .sharded(0, 2 * rank, 2 * ranks);        // rows 2 * rank and 2 * rank + 1 of 2 * ranks
+//   state.value("epoch", training.epoch);        // the same on every rank
+//   state.value("loss", training.loss).part_of_sum();
+//   ctx.restore(state);                          // `training` must live until the train function returns
+// }
+// ```
+
 namespace trainrt {
 
-/// How a tensor lies over the ranks.
+/// How a tensor is distributed over the ranks.
 enum class Placement : std::uint8_t {
-  replicated,  ///< every rank holds the same whole tensor: at first rank 0's, compared at checkpoints; written once
-  sharded,     ///< this rank holds a slab of a global tensor
-  per_rank,  ///< every rank holds a tensor of its own; on another rank count rank r gets the one of r modulo the old count
+  /// Every rank holds the same complete tensor. A new run starts with rank 0's on all ranks; checkpoints compare the ranks'
+  /// tensors and store one of them.
+  replicated,
+  sharded,  ///< each rank holds slabs (contiguous blocks of indices) of one global tensor
+  /// Each rank holds its own tensor. On another number of ranks, rank r loads the tensor of rank r modulo the old number.
+  per_rank,
 };
 
-/// One tensor of a State, or one slab of several: a view of this rank's part and where that part lies in the whole.
+/// A tensor of a State: a view of this rank's part, with the position of the part in the global tensor.
 struct TensorEntry {
   std::string name;
   TensorView local;  ///< this rank's part, contiguous
   Placement placement = Placement::replicated;
-  Shape global_shape;           ///< of the whole tensor; equals local.shape unless sharded
-  Shape offset;                 ///< of the slab in the whole, one index an axis; zeros unless sharded
-  bool optional = false;        ///< restore leaves it as it is when the checkpoint lacks it
-  bool one_of_several = false;  ///< made by State::slab()
-  bool summed = false;          ///< made by part_of_sum()
-  /// If not null: `local` is host memory that changes only in restores and in what State::before_save() calls, and is there
-  /// as long as this is held. A checkpoint is then written from where it lies; a copy of it is not needed.
+  Shape global_shape;           ///< shape of the global tensor; equals local.shape unless sharded
+  Shape offset;                 ///< first index of the slab in the global tensor, per axis; zeros unless sharded
+  bool optional = false;        ///< if the checkpoint lacks the tensor, restoring leaves its memory unchanged
+  bool one_of_several = false;  ///< created by State::slab()
+  bool summed = false;          ///< created by part_of_sum()
+  /// If not null, `local` is host memory that stays valid while this pointer is held, and that changes only when a
+  /// checkpoint is loaded and in the functions passed to State::before_save(). It is then written without a copy.
   std::shared_ptr<const void> steady = nullptr;
 
-  /// Declares the local part as a slab along `axis`, starting at `first`, of a tensor with `global_extent` there.
+  /// Declares that the local part is the slab that starts at index `first` along `axis` of a global tensor with
+  /// `global_extent` indices there. Returns *this. Throws UsageError if the axis or the slab is out of range.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
+  /// Declares that each rank has its own tensor. Returns *this. Throws UsageError for more than 31 axes.
   TRAINRT_API TensorEntry& per_rank();
-  /// per_rank, and it is this rank's part of a sum over the ranks (of losses since the last report, say). A checkpoint of
-  /// as many ranks gives every rank its own part back. On n other ranks, rank r gets the sum of the parts of ranks r,
-  /// r + n, ..., zeros if there are none: the sum over the ranks stays. UsageError for types that are not summed
-  /// (Communicator::all_reduce() names those that are).
+  /// Declares that each rank has its own tensor, and that only their sum over the ranks matters, such as losses since the
+  /// last report. Returns *this.
+  ///
+  /// On the same number of ranks each rank loads its own part. On another number n, rank r loads the sum of the parts of
+  /// ranks r, r + n, ..., or zeros, so that the sum over all ranks is unchanged. Throws UsageError for types other than
+  /// f64, f32, f16, bf16, i64 and i32.
   TRAINRT_API TensorEntry& part_of_sum();
 };
 
-/// One small value of a State; the same on every rank (checked when it is saved).
+/// A small value of a State. It must be the same on every rank, which is checked when it is saved.
 struct ValueEntry {
   std::string name;
   std::variant<std::int32_t*, std::int64_t*, double*, bool*, std::string*> value;
-  bool optional = false;
-  bool summed = false;  ///< made by part_of_sum()
+  bool optional = false;  ///< if the checkpoint lacks the value, restoring leaves it unchanged
+  bool summed = false;    ///< created by part_of_sum()
 
-  /// This rank's part of a sum over the ranks, as TensorEntry::part_of_sum(): a checkpoint holds it as a tensor without
-  /// axes. UsageError for a bool or a string.
+  /// Declares that each rank has its own value, and that only their sum matters, as TensorEntry::part_of_sum(). A
+  /// checkpoint holds it as a tensor without axes. Returns *this. Throws UsageError for a bool or a string.
   TRAINRT_API ValueEntry& part_of_sum();
 };
 
-/// A file of the user's that goes into every checkpoint (files/NAME) and that a restore puts back at its path. It is read
-/// when a checkpoint is taken, which is an error if it is not there.
+/// A user's file that every checkpoint holds as files/NAME, and that loading a checkpoint copies back to its path. Saving a
+/// checkpoint fails if the file does not exist.
 struct FileEntry {
-  std::string name;        ///< in the checkpoint, a path below files/
-  std::string path;        ///< on this node
-  bool each_rank = false;  ///< every rank has one of its own; else rank 0's is kept, and every node gets that one
-  bool optional = false;   ///< a checkpoint without it restores all the same
+  std::string name;        ///< path below files/ in the checkpoint
+  std::string path;        ///< path on this node
+  bool each_rank = false;  ///< each rank has its own file; otherwise rank 0's is saved, and loaded on every node
+  bool optional = false;   ///< loading a checkpoint without the file is not an error
 
+  /// Declares that each rank has its own file. Returns *this.
   TRAINRT_API FileEntry& per_rank();
 };
 
-/// Named views of everything a checkpoint holds. It never copies or owns: what it refers to must stay where it is until
-/// the train function returns. Names are paths of UTF-8 ("model/w"); two names may not be equal, nor one a folder of the
-/// other; "trainrt" is the runtime's own folder. Bad names throw UsageError.
+/// A list of named views of everything that a checkpoint holds: tensors, small values and files.
+///
+/// It neither copies nor owns: the memory that it refers to must stay at its address until the train function returns.
+/// Names are UTF-8 paths such as "model/w". They must be unique, and none may be a folder of another; the folder "trainrt"
+/// is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No function is collective, but all ranks must
+/// add the same entries to the State that they pass to Context::restore().
 class TRAINRT_API State {
  public:
+  /// Adds a tensor, replicated unless a function of the returned entry declares otherwise. At most 32 axes.
   TensorEntry& tensor(std::string name, TensorView view);
-  /// One slab of a sharded tensor, anywhere in it: [offset, offset + view.shape). A rank may hold any number of slabs of a
-  /// tensor, each by a call of its own with the same name, dtype and global_shape; a rank that holds none calls it once
-  /// with an empty one. The slabs of all ranks tile the tensor; equal ones may be held by several ranks.
+  /// Adds one slab of a sharded tensor: indices from `offset` to `offset + view.shape` of a tensor of shape
+  /// `global_shape`.
+  ///
+  /// A rank may hold any number of slabs of a tensor: it calls slab() for each, with the same name, type and
+  /// `global_shape`. A rank without a slab calls it once with an empty view. The slabs of all ranks must cover the tensor
+  /// and may not overlap in part; several ranks may hold the same slab. Throws UsageError if a slab is out of range.
   TensorEntry& slab(std::string name, TensorView view, Shape offset, Shape global_shape);
+  /// Adds a tensor of one axis: a contiguous range in host memory, such as a std::vector<float>.
   template <std::ranges::contiguous_range Range>
   TensorEntry& tensor(std::string name, Range&& values) {
     using T = std::ranges::range_value_t<Range>;
@@ -87,29 +129,29 @@ class TRAINRT_API State {
     return tensor(std::move(name), TensorView{std::ranges::data(values), dtype_of<T>::value, {count}});
   }
 
+  /// Adds a small value, the same on every rank.
   ValueEntry& value(std::string name, std::int32_t& v);
   ValueEntry& value(std::string name, std::int64_t& v);
   ValueEntry& value(std::string name, double& v);
   ValueEntry& value(std::string name, bool& v);
   ValueEntry& value(std::string name, std::string& v);
 
-  /// A file of the user's; names of files stand apart from those of tensors and values, and do not begin with
-  /// "rank-NUMBER".
+  /// Adds a file. Names of files are independent of those of tensors and values; they must not begin with "rank-NUMBER".
   FileEntry& file(std::string name, std::string path);
 
-  /// Called each time before a checkpoint takes (or the ranks compare) what this State refers to, on every rank and on the
-  /// train thread: brings up to date what is kept elsewhere (in another process, or in memory that a file() is written
-  /// from). It must not communicate; what it throws fails the run.
+  /// Adds a function that updates the memory and files of this State, for data that is kept elsewhere, such as in another
+  /// process. It is called on every rank, on the thread of the train function, before a checkpoint copies the State and
+  /// before ranks compare it. It must not communicate. An exception that it throws fails the run.
   void before_save(std::function<void()> call);
-  void bring_up_to_date() const;  ///< makes these calls, in their order
+  void bring_up_to_date() const;  ///< calls the functions passed to before_save(), in their order
 
   const std::deque<TensorEntry>& tensors() const { return tensors_; }
   const std::deque<ValueEntry>& values() const { return values_; }
   const std::deque<FileEntry>& files() const { return files_; }
   bool empty() const { return tensors_.empty() && values_.empty() && files_.empty(); }
 
-  /// Adds the entries of another State (the views, not the data), and its calls before a save; values that are parts of a
-  /// sum as tensors without axes.
+  /// Adds the entries of `other` (the views, not the data) and its before_save() functions. Values that are parts of a sum
+  /// are added as tensors without axes. Throws UsageError for names that exist already.
   void append(const State& other);
 
  private:
@@ -125,7 +167,7 @@ class TRAINRT_API State {
   std::vector<std::function<void()>> before_save_;
   std::set<std::string> names_;
   std::set<std::string> file_names_;
-  std::map<std::string, std::size_t> first_slab_;  // of tensors made by slab(): which entry is their first
+  std::map<std::string, std::size_t> first_slab_;  // index in tensors_ of the first slab of each tensor
 };
 
 }  // namespace trainrt

@@ -10,14 +10,16 @@
 
 namespace trainrt {
 
-/// Element types of tensors. f16 and bf16 are stored as 16-bit patterns (IEEE 754 binary16; the upper half of binary32),
-/// f8e4m3 and f8e5m2 as 8-bit ones (Micikevicius et al., "FP8 formats for deep learning", 2022; OCP OFP8).
+/// The type of a tensor's elements. f16 (IEEE 754 binary16) and bf16 (the upper half of binary32) are stored as 16-bit
+/// patterns; f8e4m3 and f8e5m2 as 8-bit patterns (Micikevicius et al., "FP8 formats for deep learning", 2022; OCP OFP8).
 enum class DType : std::uint8_t { f64, f32, f16, bf16, f8e4m3, f8e5m2, i64, i32, i16, i8, u8, boolean };
 
-TRAINRT_API std::size_t size_of(DType dtype);         ///< bytes of one element
-TRAINRT_API std::string_view name_of(DType dtype);    ///< "f32", "bool", ...
-TRAINRT_API DType dtype_from(std::string_view name);  ///< throws UsageError that lists the valid names
+TRAINRT_API std::size_t size_of(DType dtype);       ///< returns the bytes of one element
+TRAINRT_API std::string_view name_of(DType dtype);  ///< returns the name of a type: "f32", "bool"
+/// Returns the type of a name, the inverse of name_of(). Throws UsageError that lists the valid names.
+TRAINRT_API DType dtype_from(std::string_view name);
 
+/// The DType of a C++ type: dtype_of<float>::value is DType::f32.
 template <class T>
 struct dtype_of;
 template <>
@@ -53,20 +55,22 @@ struct dtype_of<bool> {
   static constexpr DType value = DType::boolean;
 };
 
+/// The number of indices along each axis; empty for a scalar.
 using Shape = std::vector<std::int64_t>;
 
-TRAINRT_API std::int64_t element_count(const Shape& shape);  ///< 1 for a scalar (empty shape)
-TRAINRT_API std::string to_string(const Shape& shape);       ///< "[512, 784]"
+TRAINRT_API std::int64_t element_count(const Shape& shape);  ///< returns the product of the extents; 1 for a scalar
+TRAINRT_API std::string to_string(const Shape& shape);       ///< returns "[512, 784]"
 
-/// Where memory lies. For cuda the pointer itself tells which GPU (CUDA's unified virtual addressing).
+/// The kind of memory that a pointer refers to. A cuda pointer identifies its GPU (CUDA's unified virtual addressing).
 enum class Device : std::uint8_t { host, cuda };
 
-TRAINRT_API std::string_view name_of(Device device);
+TRAINRT_API std::string_view name_of(Device device);  ///< returns the name of a device: "host", "cuda"
 
-/// Memory that a backend can reduce in place. It is given back when the last owner goes, the communicator before it or not.
+/// Memory from Communicator::allocate(). It is released when its last owner is destroyed, which may be later than the
+/// communicator.
 using Memory = std::shared_ptr<std::byte[]>;
 
-/// A view of a contiguous, row-major tensor. It never owns.
+/// A view of a contiguous, row-major tensor, which it does not own.
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::f32;
@@ -76,7 +80,7 @@ struct TensorView {
   std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
 };
 
-/// A flat run of elements, what collectives work on. It never owns.
+/// A view of contiguous elements, which it does not own; the argument of collective operations.
 struct Buffer {
   void* data = nullptr;
   std::size_t count = 0;
@@ -86,9 +90,9 @@ struct Buffer {
   std::size_t bytes() const { return count * size_of(dtype); }
 };
 
-/// How elements of several ranks become one.
+/// The operation that combines elements of several ranks.
 enum class Op : std::uint8_t { sum, mean, min, max };
 
-TRAINRT_API std::string_view name_of(Op op);
+TRAINRT_API std::string_view name_of(Op op);  ///< returns the name of an operation: "sum"
 
 }  // namespace trainrt

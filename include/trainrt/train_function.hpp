@@ -11,44 +11,45 @@ namespace trainrt {
 class Context;
 class Predictions;
 
-/// `path`: a text that names a file or folder; ${NAME} in it stands for an environment variable.
+/// The type of a [loop] key. A `path` is a string that names a file or folder, in which ${NAME} is replaced by the
+/// environment variable NAME.
 enum class LoopType : std::uint8_t { text, integer, real, boolean, path };
 
-/// A key of [loop] that a train function reads, declared once: its values are checked before a run starts and by `trainrt
-/// check`, `trainrt list` shows it, and ctx.config("key") gives the default if the config has none.
+/// The declaration of a [loop] key of a train function. Values are checked before a run starts and by `trainrt check`,
+/// `trainrt list` shows the key, and ctx.config("key") returns the default if the config does not set it.
 struct LoopKey {
   std::string_view key;
   LoopType type = LoopType::text;
-  std::string_view default_value = "";  ///< as a config would have it; "": there is none
+  std::string_view default_value = "";  ///< as written in a config; "": no default
   std::string_view help = "";
   bool required = false;
-  /// Of numbers; NaN and infinite values are never valid.
-  double least = -std::numeric_limits<double>::infinity();
-  double most = std::numeric_limits<double>::infinity();
-  double below = std::numeric_limits<double>::infinity();  ///< a limit that is itself not valid
-  std::string_view choices = "";                           ///< of a text: the valid words, "sgd, adamw"; "": any
+  double least = -std::numeric_limits<double>::infinity();  ///< minimum of a number; NaN and infinity are never valid
+  double most = std::numeric_limits<double>::infinity();    ///< maximum of a number
+  double below = std::numeric_limits<double>::infinity();   ///< exclusive maximum of a number
+  std::string_view choices = "";                            ///< valid values of a text: "sgd, adamw"; "": any
 };
 
-/// A train function under its name, as [train] function selects it.
+/// The description of a train function, which key `function` of section [train] selects by name.
 struct TrainFunction {
   std::string_view name;
   std::string_view help = "";
-  void (*train)(Context&) = nullptr;
-  /// All keys of [loop] that it knows: others are refused. Empty: it declares nothing, and everything is let through.
+  void (*train)(Context&) = nullptr;  ///< the train function (Ray: train_loop_per_worker), called on every rank
+  /// All [loop] keys that the function reads; other keys are errors. If empty, every key is accepted.
   std::span<const LoopKey> loop = {};
-  std::string_view datasets = "";  ///< the [data.NAME] that it cannot do without: "train, test"
-  bool takes_other_keys = false;   ///< of [loop], besides those that it declares
-  /// What `trainrt predict` calls: a trained model over a dataset (predictions.hpp). nullptr: it cannot.
+  std::string_view datasets = "";  ///< the NAME of each required [data.NAME]: "train, test"
+  bool takes_other_keys = false;   ///< accept [loop] keys that `loop` does not declare
+  /// Applies a trained model to a dataset, for `trainrt predict` (predictions.hpp). Null if the function cannot predict.
   void (*predict)(Context&, Predictions&) = nullptr;
-  /// What `trainrt check` calls, on one rank with a few samples of each dataset: does what `train` does up to its restore()
-  /// and first step, as far as a login node allows, and throws the same UsageErrors. It calls no restore(), step() or
-  /// report(). nullptr: errors of the function's own are found when it starts.
+  /// Checks config and data for `trainrt check`, on one rank, with a few samples of each dataset. It does what `train` does
+  /// before restore(), and a first step as far as a login node allows, and throws the same UsageErrors. It must not call
+  /// restore(), step() or report(). If null, such errors are found only when the run starts.
   void (*check)(Context&) = nullptr;
 };
 
-/// The binary interface of a loadable module: the program looks for the symbol `trainrt_module` in it.
-/// `abi` changes whenever a public header does in a way that breaks compiled modules.
+/// The version of the binary interface between trainrt and compiled modules. It is increased when a change of a public
+/// header breaks them.
 inline constexpr int module_abi = 8;
+/// The content of a loadable module, which exports it as the symbol `trainrt_module`.
 struct Module {
   int abi = module_abi;
   int function_count = 0;
@@ -57,8 +58,8 @@ struct Module {
 
 }  // namespace trainrt
 
-/// Makes a shared library with one train function loadable by `[train] library = PATH`. What else it declares may follow:
-/// TRAINRT_TRAIN_FUNCTION("mine", train, .loop = keys, .datasets = "train").
+/// Exports one train function from a shared library, which `[train] library = PATH` loads. Further fields of TrainFunction
+/// may follow: TRAINRT_TRAIN_FUNCTION("mine", train, .loop = keys, .datasets = "train").
 #define TRAINRT_TRAIN_FUNCTION(NAME, FUNCTION, ...)                  \
   namespace {                                                        \
   const ::trainrt::TrainFunction trainrt_module_functions[] = {      \

@@ -18,7 +18,7 @@
 
 namespace trainrt {
 
-/// The value of a config key: a text as a config file has it, or a number or bool, which becomes one.
+/// The value of a config key: text as in a config file, or a number or bool, which is converted to text.
 class ConfigValue {
  public:
   ConfigValue(std::string text) : text_(std::move(text)) {}
@@ -36,77 +36,85 @@ class ConfigValue {
 };
 using ConfigValues = std::map<std::string, ConfigValue>;
 
-/// What is left out here has the default of its config key (`trainrt help config`).
+/// The ranks of a run (Ray: ScalingConfig). A field without a value has the default of its config key in section [scaling]
+/// (`trainrt help config`); the same holds for the structs below.
 struct ScalingConfig {
-  std::optional<int> num_workers = {};      ///< ranks; another number than was launched is a UsageError
-  std::optional<int> min_workers = {};      ///< elastic: from so many to num_workers
-  std::optional<int> gpus_per_worker = {};  ///< left out: as many as there are for each
+  std::optional<int> num_workers = {};      ///< number of ranks; UsageError if another number was started
+  std::optional<int> min_workers = {};      ///< minimum number of ranks of an elastic run
+  std::optional<int> gpus_per_worker = {};  ///< GPUs per rank; default: divide the node's GPUs evenly
 };
 
+/// The checkpoints of a run (Ray: CheckpointConfig).
 struct CheckpointConfig {
-  std::optional<std::string> every = {};         ///< "2 reports", "100 steps", "600 s", "auto", "off"
-  std::optional<std::int64_t> num_to_keep = {};  ///< the best so many, and the latest; 0: all
-  std::string score_attribute = {};              ///< the metric that says which are best; "": the newest are
-  std::string score_order = "max";               ///< or "min"
+  std::optional<std::string> every = {};         ///< "2 reports", "100 steps", "600 s", "auto" or "off"
+  std::optional<std::int64_t> num_to_keep = {};  ///< number of best checkpoints to keep, plus the latest; 0 keeps all
+  std::string score_attribute = {};              ///< metric that ranks checkpoints; "": the newest are the best
+  std::string score_order = "max";               ///< "max" if higher scores are better, or "min"
 };
 
+/// The restarts of a run (Ray: FailureConfig).
 struct FailureConfig {
-  std::optional<int> max_failures = {};  ///< so often who watches over the ranks starts them again (Trainer::fit())
+  std::optional<int> max_failures = {};  ///< maximum number of restarts; Trainer::fit() describes who restarts
 };
 
+/// The name, storage and policies of a run (Ray: RunConfig).
 struct RunConfig {
-  std::string name = {};                                  ///< what the next start continues; "": Trainer::fit() says which
+  std::string name = {};                                  ///< a later start with this name resumes the run; "": see fit()
   std::string storage_path = "runs";                      ///< the run directory is storage_path/name
-  CheckpointConfig checkpoint = {};                       ///< [checkpoint]
-  FailureConfig failure = {};                             ///< [failure]
-  std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< rank 0's are called
-  ConfigValues settings = {};                             ///< any other key: {"checkpoint.async", false}
+  CheckpointConfig checkpoint = {};                       ///< section [checkpoint]
+  FailureConfig failure = {};                             ///< section [failure]
+  std::vector<std::shared_ptr<Callback>> callbacks = {};  ///< objects notified of events; see Callback for the ranks
+  ConfigValues settings = {};                             ///< any other config keys: {"checkpoint.async", false}
 };
 
-/// The same on every rank, but for callbacks.
+/// All options of a Trainer. They must be the same on every rank, except callbacks.
 struct TrainerOptions {
   ScalingConfig scaling = {};
   RunConfig run = {};
-  std::map<std::string, ConfigValues> datasets = {};  ///< [data.NAME]: what Context::dataset(NAME) opens
-  ConfigValues loop = {};                             ///< [loop]: what Context::config() reads
-  std::string metadata = "{}";                        ///< a JSON object that every checkpoint of the run carries
+  std::map<std::string, ConfigValues> datasets = {};  ///< sections [data.NAME], which Context::dataset(NAME) opens
+  ConfigValues loop = {};                             ///< section [loop], which Context::config() reads
+  std::string metadata = "{}";                        ///< JSON object that every checkpoint of the run stores
 };
 
-/// A run of a program with its own main: what `trainrt --config` does for the train functions of modules. The program's
-/// processes are the ranks, as srun --mpi=pmix or mpiexec started them; by hand it is one rank.
+/// Runs a train function in a program with its own main (Ray: DataParallelTrainer). `trainrt --config` does the same for
+/// train functions in modules.
+///
+/// The processes that srun --mpi=pmix or mpiexec has started are the ranks; a program started by hand has one rank.
 class TRAINRT_API Trainer {
  public:
+  /// `train` is the train function, called on every rank. Throws UsageError if the program was compiled with incompatible
+  /// headers.
   Trainer(std::function<void(Context&)> train, TrainerOptions options)
       : train_((require_abi(module_abi), std::move(train))), options_(std::move(options)) {}
 
-  /// Opens the run, continues it from its last checkpoint, calls the train function and returns when it is over: the same
-  /// Result on every rank. Collective over all ranks of the launch, and called by one thread. A run that has finished
-  /// already is not run again.
+  /// Opens or resumes the run, calls the train function, and returns its Result, the same on every rank (Ray: fit).
   ///
-  /// A stop (SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP on any rank, or the end of the Slurm job's time) makes it return
-  /// with the state "stopped" and everything saved: return result.exit_code() (75) from main then, and the same command
-  /// continues. The signals have the program's own handlers again when it returns.
+  /// The run continues from its last checkpoint. A run that has already finished is not run again. Collective over all
+  /// ranks; always call it from the same thread.
   ///
-  /// Throws Error on all ranks if the run cannot start or fails on all of them, UsageError for a config that is not valid.
-  /// The process may go on, and call fit() again: it continues from the last checkpoint. A train function that throws on
-  /// one rank of several ends the whole step with exit 70: the others wait for it in collectives that no rank can leave
-  /// alone.
+  /// *Stops.* On SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank, and before the end of the Slurm job's time, the
+  /// run is saved, and fit() returns a Result with the state "stopped". Return result.exit_code() (75) from main; the same
+  /// command then resumes the run. The program's own signal handlers are restored before fit() returns.
   ///
-  /// So what restarts a program whose rank has thrown, or was killed, is who started its processes:
-  /// `trainrt supervise --program.has_trainer=true -- ./program` in a batch script, or `trainrt -n N` with the same on one
-  /// machine, up to max_failures times. They start it as a rank; keys that they are given on the command line count before
-  /// those of TrainerOptions, and a --config file behind them.
+  /// *Errors.* Throws Error on all ranks if the run cannot start or fails on all ranks together; UsageError if the config
+  /// is invalid. The program may then call fit() again, to resume from the last checkpoint. If the train function throws on
+  /// one of several ranks, all processes end with exit code 70, because the other ranks wait in collectives.
   ///
-  /// A run without a name is called STEM-JOB-HASH in a Slurm job (the program's name, the job's number, all words of the
-  /// command line), so that a requeue of the job continues it; elsewhere STEM-DATE, or as TRAINRT_MADE_UP_NAME says. The
-  /// second call of a process that gives none gets "-2" behind it, and so on.
+  /// *Restarts.* Therefore the program that started the processes has to restart them: `trainrt supervise
+  /// --program.has_trainer=true -- ./program` in a batch script, or `trainrt -n N` with the same arguments on one machine,
+  /// up to max_failures times. Config keys on their command line take precedence over TrainerOptions, which take
+  /// precedence over their --config file.
   ///
-  /// The first call finds the other ranks, and starts MPI if that is needed; MPI ends with the process. Later calls, of any
-  /// Trainer, use the same communicator, with the first one's [scaling] and collective_timeout.
+  /// *Name.* A run without a name is named STEM-JOB-HASH in a Slurm job (program name, job number, hash of the command
+  /// line), so that the requeued job resumes it. Elsewhere it is named STEM-DATE, or after the environment variable
+  /// TRAINRT_MADE_UP_NAME. Further runs of a process without a name get the suffix -2, -3 and so on.
+  ///
+  /// *Ranks.* The first call in a process finds the other ranks and starts MPI if necessary; MPI ends with the process.
+  /// Later calls, of any Trainer, use the same communicator, with the first call's [scaling] and collective_timeout.
   Result fit();
 
-  /// fit() for a main that does nothing else: `return trainer.run();`. What went wrong is said once, on standard error.
-  /// Returns what main is to return: 0, 64, 70, 75 or 76.
+  /// Calls fit() and returns the exit code for main: 0, 64, 70, 75 or 76. Prints an error on standard error instead of
+  /// throwing it. Use it as `return trainer.run();`. Collective.
   int run();
 
  private:

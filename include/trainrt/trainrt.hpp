@@ -1,5 +1,5 @@
 #pragma once
-// Everything that a train function needs, and a program with its own main.
+// Includes all public headers, for train functions and for programs with their own main.
 #include <trainrt/abi.hpp>
 #include <trainrt/callback.hpp>
 #include <trainrt/checkpoint_store.hpp>

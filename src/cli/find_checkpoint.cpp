@@ -14,8 +14,8 @@
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
-#include "rundir/progress.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/progress.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::cli {
 

@@ -10,7 +10,7 @@
 #include "batch/slurm_job.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 
 namespace trainrt::cli {
 

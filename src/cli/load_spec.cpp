@@ -8,7 +8,7 @@
 #include "cli/program_defaults.hpp"
 #include "core/environment.hpp"
 #include "core/text/text.hpp"
-#include "rundir/trust.hpp"
+#include "rundir/storage/trust.hpp"
 #include "trainer/expanded_config.hpp"
 
 namespace trainrt::cli {

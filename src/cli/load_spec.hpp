@@ -8,7 +8,7 @@
 
 namespace trainrt::cli {
 
-/// Trusts the users that --trust-owner names (rundir/trust.hpp). Throws UsageError.
+/// Trusts the users that --trust-owner names (rundir/storage/trust.hpp). Throws UsageError.
 void take_trust(const Arguments& arguments);
 
 /// Returns the words of train.program, split as a shell splits them. Throws UsageError if a quote is not closed.

@@ -21,9 +21,9 @@
 #include "frameworks/program/script.hpp"
 #include "io/files/file.hpp"
 #include "launch/rank_group.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/opened_run.hpp"
-#include "rundir/progress.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/progress.hpp"
+#include "rundir/storage/opened_run.hpp"
 
 namespace trainrt::cli {
 

@@ -10,8 +10,8 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/progress.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/progress.hpp"
 
 namespace trainrt::cli {
 

@@ -6,7 +6,7 @@
 #include "batch/restart_decision.hpp"
 #include "batch/slurm_job.hpp"
 #include "config/run_spec.hpp"
-#include "rundir/excluded_nodes.hpp"
+#include "rundir/records/excluded_nodes.hpp"
 
 namespace trainrt::cli {
 

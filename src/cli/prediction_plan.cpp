@@ -20,7 +20,7 @@
 #include "data/on_error.hpp"
 #include "data/prepare.hpp"
 #include "frameworks/builtin_functions.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/expanded_config.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/trainer_spec.hpp"

@@ -17,11 +17,11 @@
 #include "core/text/text.hpp"
 #include "frameworks/program/script.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/opened_run.hpp"
-#include "rundir/progress.hpp"
-#include "rundir/run_directory.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/progress.hpp"
+#include "rundir/records/run_record.hpp"
+#include "rundir/storage/opened_run.hpp"
+#include "rundir/storage/run_directory.hpp"
 #include "view/purge.hpp"
 
 namespace trainrt::cli {

@@ -12,7 +12,7 @@
 #include "cli/node_exclusions.hpp"
 #include "config/run_spec.hpp"
 #include "core/process/program_input.hpp"
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 namespace trainrt::cli {
 

@@ -14,7 +14,7 @@
 #include "frameworks/program/program_fell.hpp"
 #include "frameworks/program/program_host.hpp"
 #include "frameworks/program/python_stacks.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "trainer/module_loader.hpp"
 #include "trainer/restarts.hpp"
 

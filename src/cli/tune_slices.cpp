@@ -20,7 +20,7 @@
 #include "core/output/redirect_streams.hpp"
 #include "core/rank_zero.hpp"
 #include "launch/slice_launch.hpp"
-#include "rundir/owner.hpp"
+#include "rundir/records/owner.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/rank_start.hpp"
 #include "trainer/run.hpp"

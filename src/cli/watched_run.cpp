@@ -5,10 +5,10 @@
 
 #include "core/options.hpp"
 #include "core/output/log.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/opened_run.hpp"
-#include "rundir/run_record.hpp"
-#include "rundir/trust.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/run_record.hpp"
+#include "rundir/storage/opened_run.hpp"
+#include "rundir/storage/trust.hpp"
 
 namespace trainrt::cli {
 

@@ -10,7 +10,7 @@
 #include "core/output/error_message.hpp"
 #include "device/device_error.hpp"
 #include "io/storage_error.hpp"
-#include "rundir/run_error.hpp"
+#include "rundir/records/run_error.hpp"
 
 namespace trainrt::trainer {
 

@@ -8,7 +8,7 @@
 #include <trainrt/framework_meeting.hpp>
 
 #include "batch/lease.hpp"
-#include "rundir/meter.hpp"
+#include "rundir/attempts/meter.hpp"
 #include "trainer/auto_interval.hpp"
 #include "trainer/callbacks.hpp"
 #include "trainer/checkpoint_mirror.hpp"

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 namespace trainrt::trainer {
 

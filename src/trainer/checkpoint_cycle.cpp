@@ -15,7 +15,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "trainer/advice.hpp"
 
 namespace trainrt::trainer {

@@ -17,8 +17,8 @@
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_error.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/advice.hpp"
 
 namespace trainrt::trainer {

@@ -12,7 +12,7 @@
 
 #include "checkpoint/mirrored_run.hpp"
 #include "config/run_spec.hpp"
-#include "rundir/mirror_status.hpp"
+#include "rundir/records/mirror_status.hpp"
 
 namespace trainrt::trainer {
 

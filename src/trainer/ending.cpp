@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 
 namespace trainrt::trainer {
 

@@ -5,7 +5,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "rundir/run_state.hpp"
+#include "rundir/records/run_state.hpp"
 
 namespace trainrt::trainer {
 

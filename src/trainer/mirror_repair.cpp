@@ -6,8 +6,8 @@
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
-#include "rundir/point_words.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/point_words.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/checkpoint_mirror.hpp"
 #include "trainer/mirror_restore.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "comm/agreement.hpp"
 #include "io/storage.hpp"
-#include "rundir/trust.hpp"
+#include "rundir/storage/trust.hpp"
 #include "trainer/advice.hpp"
 
 namespace trainrt::trainer {

@@ -8,8 +8,8 @@
 namespace trainrt::trainer {
 
 /// Throws rundir::ForeignRun if the run directory of the config, or its copy in a folder that checkpoint.mirror names, is
-/// another user's, who is not trusted (rundir/trust.hpp). Nothing is written. One rank calls, before anything is restored
-/// or written there.
+/// another user's, who is not trusted (rundir/storage/trust.hpp). Nothing is written. One rank calls, before anything is
+/// restored or written there.
 void require_own_run(const config::RunSpec& spec);
 
 /// The same, called by all ranks: rank 0 looks, and all throw the same.

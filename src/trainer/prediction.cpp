@@ -6,7 +6,7 @@
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
 #include "io/storage_retry.hpp"
-#include "rundir/meter.hpp"
+#include "rundir/attempts/meter.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/node_shares.hpp"
 #include "trainer/predictions_impl.hpp"

@@ -4,7 +4,7 @@
 #include "checkpoint/load/load.hpp"
 #include "comm/agreement.hpp"
 #include "io/storage_retry.hpp"
-#include "rundir/run_directory.hpp"
+#include "rundir/storage/run_directory.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/own_run.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "device/gpu_meter.hpp"
-#include "rundir/rank_signs.hpp"
+#include "rundir/records/rank_status.hpp"
 #include "watch/energy.hpp"
 #include "watch/usage.hpp"
 

@@ -12,7 +12,7 @@
 #include "core/output/log.hpp"
 #include "core/text/printable.hpp"
 #include "io/storage_retry.hpp"
-#include "rundir/run_directory.hpp"
+#include "rundir/storage/run_directory.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/code_files.hpp"
 #include "trainer/finished_run.hpp"

@@ -8,10 +8,10 @@
 
 #include "config/run_spec.hpp"
 #include "io/files/fenced_directory.hpp"
-#include "rundir/attempt.hpp"
-#include "rundir/meter.hpp"
-#include "rundir/run_evidence.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/attempt.hpp"
+#include "rundir/attempts/meter.hpp"
+#include "rundir/attempts/run_evidence.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::trainer {
 

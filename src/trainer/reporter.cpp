@@ -17,7 +17,7 @@
 #include "metrics/autofill.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/sink.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/host_tensors.hpp"
 #include "trainer/time_left.hpp"

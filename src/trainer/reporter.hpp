@@ -12,7 +12,7 @@
 #include "metrics/autofill.hpp"
 #include "metrics/record.hpp"
 #include "metrics/sink.hpp"
-#include "rundir/meter.hpp"
+#include "rundir/attempts/meter.hpp"
 #include "trainer/callbacks.hpp"
 
 namespace trainrt::trainer {

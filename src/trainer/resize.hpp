@@ -3,7 +3,7 @@
 #include <string>
 
 #include "config/run_spec.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::trainer {
 

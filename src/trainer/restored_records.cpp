@@ -9,8 +9,8 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/completion.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/completion.hpp"
 
 namespace trainrt::trainer {
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "checkpoint/format/manifest.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::trainer {
 

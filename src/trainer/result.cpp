@@ -14,9 +14,9 @@
 #include "io/files/file.hpp"
 #include "metrics/result_log.hpp"
 #include "metrics/typed_columns.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/completion.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/completion.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/reported.hpp"
 
 namespace trainrt {

@@ -12,7 +12,7 @@
 #include "core/fault_point.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/reporter.hpp"
 

@@ -4,7 +4,7 @@
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
 #include "core/output/log.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/session.hpp"
 

@@ -22,7 +22,7 @@
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/mirror_repair.hpp"
 #include "trainer/session.hpp"

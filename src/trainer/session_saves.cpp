@@ -8,7 +8,7 @@
 #include "checkpoint/save/directories.hpp"
 #include "comm/agreement.hpp"
 #include "core/host.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt {

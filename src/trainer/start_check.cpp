@@ -11,9 +11,9 @@
 #include "data/listing.hpp"
 #include "data/operation.hpp"
 #include "launch/world.hpp"
-#include "rundir/guarded_run.hpp"
-#include "rundir/meter.hpp"
-#include "rundir/run_directory.hpp"
+#include "rundir/attempts/meter.hpp"
+#include "rundir/storage/guarded_run.hpp"
+#include "rundir/storage/run_directory.hpp"
 #include "trainer/session.hpp"
 
 namespace trainrt::trainer {

@@ -1,9 +1,9 @@
 #include "trainer/time_left.hpp"
 
 #include "core/host.hpp"
-#include "rundir/attempt.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/forecast.hpp"
+#include "rundir/attempts/attempt.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/usage/forecast.hpp"
 
 namespace trainrt::trainer {
 

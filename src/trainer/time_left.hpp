@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "rundir/attempt_record.hpp"
-#include "rundir/meter.hpp"
+#include "rundir/attempts/meter.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 namespace trainrt::trainer {
 
-/// What is left of a run, in a few words, from its attempts so far and the one that runs (rundir/forecast.hpp). The records
-/// of earlier attempts are read once, at the first question with a total to go to. One thread at a time.
+/// What is left of a run, in a few words, from its attempts so far and the one that runs (rundir/usage/forecast.hpp). The
+/// records of earlier attempts are read once, at the first question with a total to go to. One thread at a time.
 class TimeLeft {
  public:
   /// `meter` must live longer.

@@ -14,7 +14,7 @@
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "rundir/opened_run.hpp"
+#include "rundir/storage/opened_run.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/process_rank.hpp"
 #include "trainer/rank_start.hpp"

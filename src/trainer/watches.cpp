@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "watch/exit_guard.hpp"
 
 namespace trainrt::trainer {

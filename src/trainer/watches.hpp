@@ -7,7 +7,7 @@
 #include "trainer/failure.hpp"
 #include "trainer/run.hpp"
 #include "trainer/session.hpp"
-#include "trainer/sign_writer.hpp"
+#include "trainer/status_writer.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/hang_watch.hpp"
 

@@ -10,8 +10,8 @@
 #include "core/process/processes.hpp"
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/owner.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/owner.hpp"
 
 namespace trainrt::tune {
 

@@ -8,8 +8,8 @@
 
 #include <trainrt/result.hpp>
 
-#include "rundir/owner.hpp"
-#include "rundir/run_state.hpp"
+#include "rundir/records/owner.hpp"
+#include "rundir/records/run_state.hpp"
 #include "tune/journal.hpp"
 #include "tune/scheduler.hpp"
 #include "tune/search_space.hpp"

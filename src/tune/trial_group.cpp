@@ -10,7 +10,7 @@
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "tune/asked_params.hpp"
 #include "tune/cloning.hpp"
 #include "tune/decision_log.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 
 namespace trainrt::view {
 

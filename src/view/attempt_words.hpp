@@ -1,8 +1,8 @@
 #pragma once
 #include <string>
 
-#include "rundir/attempt_record.hpp"
-#include "rundir/rank_signs.hpp"
+#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/rank_status.hpp"
 
 namespace trainrt::view {
 

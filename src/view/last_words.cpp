@@ -10,7 +10,7 @@
 
 #include "core/files/guarded_tree.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 
 namespace trainrt::view {
 

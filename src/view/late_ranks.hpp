@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rundir/rank_signs.hpp"
+#include "rundir/records/rank_status.hpp"
 
 namespace trainrt::view {
 

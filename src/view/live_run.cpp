@@ -12,8 +12,8 @@
 #include "io/files/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/completion.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/completion.hpp"
 
 namespace trainrt::view {
 

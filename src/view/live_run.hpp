@@ -8,9 +8,9 @@
 
 #include "io/files/line_tail.hpp"
 #include "metrics/record.hpp"
-#include "rundir/attempt_record.hpp"
-#include "rundir/forecast.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/run_record.hpp"
+#include "rundir/usage/forecast.hpp"
 #include "view/late_ranks.hpp"
 #include "view/step_windows.hpp"
 

@@ -12,8 +12,8 @@
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/point_words.hpp"
 #include "view/live_run.hpp"
 
 namespace trainrt::view {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::view {
 

@@ -1,6 +1,6 @@
 #include "view/rank_lines.hpp"
 
-#include "rundir/rank_signs.hpp"
+#include "rundir/records/rank_status.hpp"
 #include "view/attempt_words.hpp"
 
 namespace trainrt::view {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 namespace trainrt::view {
 

@@ -16,10 +16,10 @@
 #include "io/files/file.hpp"
 #include "metrics/record_json.hpp"
 #include "metrics/result_log.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/completion.hpp"
-#include "rundir/rank_signs.hpp"
-#include "rundir/run_evidence.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/completion.hpp"
+#include "rundir/attempts/run_evidence.hpp"
+#include "rundir/records/rank_status.hpp"
 #include "view/purge.hpp"
 
 namespace trainrt::view {

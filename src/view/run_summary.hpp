@@ -7,13 +7,13 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "metrics/record.hpp"
-#include "rundir/attempt_record.hpp"
-#include "rundir/excluded_nodes.hpp"
-#include "rundir/forecast.hpp"
-#include "rundir/goodput.hpp"
-#include "rundir/mirror_status.hpp"
-#include "rundir/run_record.hpp"
-#include "rundir/usage_summary.hpp"
+#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/excluded_nodes.hpp"
+#include "rundir/records/mirror_status.hpp"
+#include "rundir/records/run_record.hpp"
+#include "rundir/usage/forecast.hpp"
+#include "rundir/usage/goodput.hpp"
+#include "rundir/usage/usage_summary.hpp"
 
 namespace trainrt::view {
 

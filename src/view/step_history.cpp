@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "io/files/file.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "view/file_lines.hpp"
 
 namespace trainrt::view {

@@ -140,7 +140,7 @@ def counts(config):
 
 @test
 def the_words_are_the_same_in_the_program_in_python_and_in_the_guide():
-    header = (SOURCE / "src/rundir/run_state.hpp").read_text()
+    header = (SOURCE / "src/rundir/records/run_state.hpp").read_text()
     words = re.findall(r'"(\w+)"', re.search(r"state_words = \{(.*?)\};", header, re.S)[1])
     from trainrt.train import _run_state
     equal(list(_run_state.WORDS), words, "Python's words")

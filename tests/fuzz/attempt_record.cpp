@@ -1,5 +1,5 @@
 // attempts/000003.json: one attempt of a run.
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 #include "support/fuzz/fuzz.hpp"
 

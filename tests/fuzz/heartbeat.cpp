@@ -1,5 +1,5 @@
 // attempts/000003.pulse: the numbers of a running attempt's last heartbeat.
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {

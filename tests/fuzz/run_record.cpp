@@ -1,5 +1,5 @@
 // run.json: what a run is and how it stands.
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 
 #include "support/fuzz/fuzz.hpp"
 

@@ -57,6 +57,10 @@ ROOMS = {
     "comm/mpi": {"comm"},
     "comm/nccl": {"comm"},
     "comm/gradients": {"comm"},
+    "rundir/records": set(),
+    "rundir/usage": {"rundir/records"},
+    "rundir/storage": {"rundir/records"},
+    "rundir/attempts": {"rundir/records", "rundir/storage"},
 }
 ABOVE_THE_ROOMS = "src/checkpoint/checkpoint_store.cpp"  # the store of the public API, which saves and loads
 # Further files that a single file may include.
@@ -88,7 +92,7 @@ MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp
 # Layers whose calls by a path go through core/files/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
 # system: paths that the user has named, /proc and /sys, and a signal handler, which makes new files only.
 GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
-UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/opened_run.cpp", "src/rundir/run_directory.cpp", "src/trainer/module_loader.cpp", "src/tune/journal.cpp",
+UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/storage/opened_run.cpp", "src/rundir/storage/run_directory.cpp", "src/trainer/module_loader.cpp", "src/tune/journal.cpp",
              "src/view/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_load.cpp")
 CALLS_BY_PATH = re.compile(r"(?<![\w.>])::(?:open|rename|unlink|mkdir|rmdir|link|symlink|opendir|creat|truncate|lstat)\(|(?<![\w.>:])open\([^)]*O_|"
                            r"std::(?:rename|remove)\(\w+\.c_str|\b[io]?fstream\b|(?:fs|filesystem)::(?:remove|remove_all|rename|create_director\w+|copy\w*|"

@@ -9,13 +9,12 @@
 #include <trainrt/gradient_buckets.hpp>
 #include <trainrt/state.hpp>
 
-// libtorch in a train function: a program that uses it links trainrt_torch (pkg-config trainrt-torch) and libtorch.
+// Functions for train functions that use libtorch. Programs that use them must link trainrt_torch (pkg-config
+// trainrt-torch) and libtorch.
 //
 //   Net net;
-//   auto gradients = trainrt::prepare_model(net, ctx);                  // to the GPU, the same on all ranks, averaged
-//   torch::optim::AdamW optimizer(net.parameters(), 1e-3);
-//   trainrt::State state;
-//   trainrt::attach_model(state, net);
+//   auto gradients = trainrt::prepare_model(net, ctx);                  // moves net to the GPU, makes it equal on all
+//   ranks torch::optim::AdamW optimizer(net.parameters(), 1e-3); trainrt::State state; trainrt::attach_model(state, net);
 //   trainrt::attach_optimizer(state, optimizer, net);
 //   ctx.restore(state);
 //   ...
@@ -40,18 +39,20 @@ class Optimizer;
 
 namespace trainrt {
 
-/// A model of either kind, a C++ module or TorchScript: what the functions below take. A reference; it is made by itself
-/// and must not outlive the module.
+/// A reference to a model, which is a C++ module or TorchScript. Modules convert to it implicitly; it must not outlive the
+/// module.
 class TorchModel {
  public:
   TorchModel(torch::nn::Module& module) : module_(&module) {}
   TorchModel(torch::jit::Module& script) : script_(&script) {}
 
   using Named = std::vector<std::pair<std::string, at::Tensor>>;
-  /// In the module's order. A tensor of several names (tied weights) comes once, under the first of them.
+  /// Returns the parameters with their names, in the module's order. A tensor with several names (tied weights) is
+  /// returned once, with the first name.
   Named parameters() const;
-  Named buffers() const;
-  /// Moves parameters and buffers to CUDA's GPU of that number. They stay the same tensors: an optimizer keeps them.
+  Named buffers() const;  ///< returns the buffers with their names, likewise
+  /// Moves parameters and buffers to the GPU with CUDA's device number `number`. They remain the same tensor objects, so an
+  /// optimizer that refers to them stays valid.
   void to_gpu(int number) const;
 
  private:
@@ -59,39 +60,42 @@ class TorchModel {
   torch::jit::Module* script_ = nullptr;
 };
 
-/// The gradients of a model's parameters, averaged over the ranks. If the communicator reduces the memory that they lie
-/// in, a parameter's grad is a view of a bucket (GradientBuckets), reduced in place; on a GPU that the communicator does
-/// not reach, and for bf16 on the wire from a GPU, they are copied to the buckets and back. While backward() runs, each
-/// bucket's reduction starts as soon as it is full (on the host: once the copies allow it), in one order on all ranks.
+/// Averages the gradients of a model's parameters over the ranks while the backward pass runs.
 ///
-/// Holds for parameters that require a gradient when it is made, all on one device, of f64, f32, f16 or bf16, in any
-/// mixture. A parameter that no backward pass used gets the mean with a gradient of zero for this rank. One step is:
-/// zero(), backward() once (or several times, see accumulate), average(). It must live as long as the gradients are used;
-/// then it takes them away from the parameters.
+/// One step: zero(), one or more calls of backward() (see accumulate()), average().
+///
+/// It covers the parameters that require a gradient when it is constructed. They must be on one device, and of type f64,
+/// f32, f16 or bf16; types may be mixed. A parameter that no backward pass has used counts as a gradient of zero on this
+/// rank. The reduction of each bucket starts when its gradients are complete, in the same order on all ranks.
+///
+/// A parameter's grad is a view of a bucket (GradientBuckets), reduced in place, if the communicator reaches the device.
+/// Otherwise, and for bf16 on the wire from a GPU, gradients are copied to the buckets and back. The object must live as
+/// long as the gradients are used; its destructor removes them from the parameters.
 class Gradients {
  public:
-  /// Collective. UsageError for a model without such parameters, and for one of them that has no plain contiguous memory.
+  /// Throws UsageError if the model has no such parameters, or if one of them is not contiguous. Collective.
   Gradients(Communicator& communicator, TorchModel model, const GradientOptions& options = {});
   Gradients(Gradients&&) noexcept;
   Gradients& operator=(Gradients&&) = delete;
   ~Gradients();
 
-  /// Begins a step. It costs no pass over memory: the first backward pass overwrites, further ones add.
+  /// Begins a step: the next backward pass overwrites the gradients, further ones add to them. Writes no memory itself. Not
+  /// collective.
   void zero();
-  /// true: the backward passes that follow only add up. false (as it is at first): the next one is the step's last, and
-  /// starts reductions; a second such pass in a step throws UsageError out of backward().
+  /// If `only` is true, the following backward passes only add gradients. If false, which is the default, the next backward
+  /// pass is the last of the step and starts reductions; another one in the same step throws UsageError from backward().
   void accumulate(bool only);
-  /// Replaces every gradient by its mean over the ranks. Collective. A grad that was replaced or reset after its backward
-  /// pass is an Error that names the parameter.
+  /// Replaces every gradient by its mean over the ranks. Throws Error that names the parameter if its grad was replaced or
+  /// reset after the backward pass. Collective.
   void average();
-  /// After average(): scales all down to the global L2 norm `max_norm` if theirs is greater, as GradientBuckets::clip.
-  /// On a GPU the host does not wait for it.
+  /// Scales all gradients, after average(), so that their global L2 norm is at most `max_norm`, as GradientBuckets::clip().
+  /// Does not wait for the GPU. Not collective.
   void clip(double max_norm);
-  /// Theirs before the last clip(); 0 if there was none. Waits for the GPU.
+  /// Returns the gradients' norm before the last clip(); 0 before the first. Waits for the GPU.
   double norm() const;
 
-  std::size_t bucket_count() const;
-  /// Of the last average(): the share of bytes that had been reduced before it, in [0, 1].
+  std::size_t bucket_count() const;  ///< number of buckets
+  /// Returns the fraction of the gradients' bytes, 0 to 1, that was already reduced when average() was last called.
   double overlapped() const;
 
  private:
@@ -99,27 +103,32 @@ class Gradients {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Makes a model train on all ranks: moves it to this worker's first GPU, if it has one (ctx.gpus()), gives every rank
-/// rank 0's parameters and buffers, and averages its gradients with the options of the run (scaling.bucket_size,
-/// scaling.gradient_wire). Collective; before the first forward pass and before ctx.restore(). The result owns the
-/// gradients and must live as long as the model is trained.
+/// Prepares a model for training on all ranks (Ray: ray.train.torch.prepare_model).
+///
+/// Moves it to this rank's first GPU (ctx.gpus()), if it has one, copies rank 0's parameters and buffers to all ranks, and
+/// returns the object that averages its gradients, with the run's options scaling.bucket_size and scaling.gradient_wire.
+/// Call it before the first forward pass and before ctx.restore(). The result must live as long as the model is trained.
+/// Collective.
 [[nodiscard]] Gradients prepare_model(TorchModel model, Context& ctx);
 
-/// Gives every rank rank 0's parameters and buffers (prepare_model does). Collective.
+/// Copies rank 0's parameters and buffers to all ranks. prepare_model() does this, too. Collective.
 void broadcast_model(Communicator& communicator, TorchModel model);
 
-// What of libtorch belongs into a checkpoint, as views in a State. Nothing is copied: the model and the optimizer must live
-// until the train function returns, and restoring writes straight into them. A name in the State is a prefix and the name
-// that torch gives with '/' for '.': "model/fc1/weight". Tensors are contiguous, in memory of the host or of a GPU, of a
-// type that DType knows; any other throws a UsageError that names the tensor.
+// The following functions add a model or an optimizer to a State, as views: nothing is copied, and loading a checkpoint
+// writes into the model and the optimizer, which must live until the train function returns. Names in the State are the
+// prefix and torch's name with '/' for '.': "model/fc1/weight". Tensors must be contiguous, in host or GPU memory, and of a
+// type that DType has; otherwise a UsageError names the tensor. The functions are not collective.
 
-/// Parameters as replicated tensors, buffers (BatchNorm's running statistics, which differ) as per_rank ones.
+/// Adds the model's parameters as replicated tensors, and its buffers as per_rank tensors, because buffers such as
+/// BatchNorm's running statistics differ between ranks.
 void attach_model(State& state, TorchModel model, const std::string& prefix = "model");
 
-/// What the optimizer remembers of each parameter ("optimizer/fc1/weight/exp_avg"). libtorch makes it lazily in the first
-/// step(); here it is made before, with the values that leave the same bits behind, so that a checkpoint can be loaded into
-/// it. Knows SGD, Adam and AdamW; another one, SGD with dampening, or a parameter that `model` does not name: UsageError.
-/// Options such as the learning rate are the config's and not attached. After prepare_model.
+/// Adds the optimizer's state of each parameter ("optimizer/fc1/weight/exp_avg").
+///
+/// libtorch creates this state in the first step(). This function creates it earlier, with values that give the same
+/// results, so that a checkpoint can be loaded into it. It supports SGD, Adam and AdamW. Options such as the learning rate
+/// come from the config and are not added. Call it after prepare_model(). Throws UsageError for other optimizers, for SGD
+/// with dampening, and for a parameter that is not in `model`.
 void attach_optimizer(State& state, torch::optim::Optimizer& optimizer, TorchModel model,
                       const std::string& prefix = "optimizer");
 

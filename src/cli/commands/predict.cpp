@@ -28,7 +28,7 @@
 #include "io/files/file.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/rank_group.hpp"
-#include "rundir/completion.hpp"
+#include "rundir/attempts/completion.hpp"
 #include "trainer/advice.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/prediction.hpp"

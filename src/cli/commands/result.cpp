@@ -18,7 +18,7 @@
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
-#include "rundir/point_words.hpp"
+#include "rundir/records/point_words.hpp"
 #include "view/attempt_words.hpp"
 #include "view/run_summary.hpp"
 

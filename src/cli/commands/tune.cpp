@@ -27,7 +27,7 @@
 #include "core/text/text.hpp"
 #include "io/storage_retry.hpp"
 #include "launch/expected_size.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 #include "trainer/expanded_config.hpp"
 #include "trainer/finished_run.hpp"
 #include "tune/journal_repair.hpp"

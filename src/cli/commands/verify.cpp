@@ -20,8 +20,8 @@
 #include "io/files/file.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
 #include "metrics/record_json.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/run_record.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/output/output_file.hpp"
-#include "core/process/line_program.hpp"
+#include "core/process/piped_program.hpp"
 
 namespace trainrt::metrics {
 
@@ -60,7 +60,7 @@ class ProgramFeed {
   bool is_over();
   void start();
   void send_lines();
-  void take_output(const LineProgram::Heard& heard);
+  void take_output(const PipedProgram::Received& heard);
   void take_confirmation(const std::string& line);
   void log_errors(const std::string& text);
   void confirm_read_lines();
@@ -81,7 +81,7 @@ class ProgramFeed {
   double deadline_ = 0;  ///< for the exit of the program, on the monotonic clock
 
   // Used by the thread only.
-  std::unique_ptr<LineProgram> program_;
+  std::unique_ptr<PipedProgram> program_;
   OutputLog log_;
   std::size_t logged_bytes_ = 0;
   std::deque<Sent> sent_;           ///< lines sent to this process and not confirmed

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "rundir/run_state.hpp"
+#include "rundir/records/run_state.hpp"
 #include "view/page/chart.hpp"
 #include "view/page/markup.hpp"
 

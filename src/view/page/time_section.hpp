@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "rundir/goodput.hpp"
+#include "rundir/usage/goodput.hpp"
 #include "view/page/section.hpp"
 #include "view/run_summary.hpp"
 

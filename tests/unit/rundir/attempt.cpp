@@ -1,5 +1,5 @@
-#include "rundir/attempt.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "rundir/excluded_nodes.hpp"
+#include "rundir/records/excluded_nodes.hpp"
 
 #include <fstream>
 #include <string>

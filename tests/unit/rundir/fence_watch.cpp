@@ -1,4 +1,4 @@
-#include "rundir/fence_watch.hpp"
+#include "rundir/storage/fence_watch.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -9,9 +9,9 @@
 
 #include "core/host.hpp"
 #include "io/files/file.hpp"
-#include "rundir/attempt.hpp"
-#include "rundir/attempt_files.hpp"
-#include "rundir/run_directory.hpp"
+#include "rundir/attempts/attempt.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/storage/run_directory.hpp"
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;

@@ -1,4 +1,4 @@
-#include "rundir/forecast.hpp"
+#include "rundir/usage/forecast.hpp"
 
 #include <catch2/catch.hpp>
 

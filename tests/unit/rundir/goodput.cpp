@@ -1,9 +1,9 @@
-#include "rundir/goodput.hpp"
+#include "rundir/usage/goodput.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 using namespace trainrt::rundir;
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "rundir/owner.hpp"
+#include "rundir/records/owner.hpp"
 
 using namespace trainrt;
 using namespace trainrt::rundir;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "rundir/progress.hpp"
+#include "rundir/attempts/progress.hpp"
 
 using namespace trainrt::rundir;
 

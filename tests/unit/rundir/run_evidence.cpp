@@ -1,4 +1,4 @@
-#include "rundir/run_evidence.hpp"
+#include "rundir/attempts/run_evidence.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "rundir/attempt_record.hpp"
-#include "rundir/run_error.hpp"
+#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/run_error.hpp"
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;

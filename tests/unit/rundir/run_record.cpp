@@ -1,4 +1,4 @@
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>

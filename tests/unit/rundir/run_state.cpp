@@ -1,12 +1,12 @@
-#include "rundir/run_state.hpp"
+#include "rundir/records/run_state.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "rundir/attempt_record.hpp"
-#include "rundir/point_words.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/point_words.hpp"
+#include "rundir/records/run_record.hpp"
 
 using namespace trainrt::rundir;
 using trainrt::UsageError;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rundir/trust.hpp"
+#include "rundir/storage/trust.hpp"
 #include "support/cpp/error_of.hpp"
 #include "support/cpp/scratch.hpp"
 

@@ -1,5 +1,5 @@
 // What the ranks of an attempt used together.
-#include "rundir/usage_summary.hpp"
+#include "rundir/usage/usage_summary.hpp"
 
 #include <catch2/catch.hpp>
 

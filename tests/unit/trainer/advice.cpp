@@ -9,7 +9,7 @@
 #include "comm/comm_error.hpp"
 #include "device/device_error.hpp"
 #include "io/storage_error.hpp"
-#include "rundir/run_error.hpp"
+#include "rundir/records/run_error.hpp"
 #include "trainer/advice.hpp"
 
 using namespace trainrt;

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "rundir/attempt_record.hpp"
+#include "rundir/records/attempt_record.hpp"
 
 using namespace trainrt::trainer;
 using Catch::Matchers::Contains;

@@ -8,7 +8,7 @@
 #include <trainrt/trainrt.hpp>
 
 #include "comm/agreement.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -7,7 +7,7 @@
 
 #include "batch/signals.hpp"
 #include "metrics/result_log.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -10,7 +10,7 @@
 
 #include "batch/signals.hpp"
 #include "checkpoint/format/listing.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

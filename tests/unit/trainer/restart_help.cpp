@@ -20,7 +20,7 @@
 #include "frameworks/program/program_fell.hpp"
 #include "io/files/fenced_directory.hpp"
 #include "io/storage_error.hpp"
-#include "rundir/run_error.hpp"
+#include "rundir/records/run_error.hpp"
 #include "trainer/restarts.hpp"
 
 using namespace trainrt;

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "metrics/result_log.hpp"
-#include "rundir/attempt_files.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 #include "runs.hpp"
 #include "trainer/restarts.hpp"
 

@@ -14,7 +14,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "comm/agreement.hpp"
 #include "metrics/result_log.hpp"
-#include "rundir/run_record.hpp"
+#include "rundir/records/run_record.hpp"
 #include "runs.hpp"
 
 using namespace trainrt;

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "rundir/rank_signs.hpp"
+#include "rundir/records/rank_status.hpp"
 #include "support/cpp/scratch.hpp"
 #include "view/file_lines.hpp"
 #include "view/last_words.hpp"

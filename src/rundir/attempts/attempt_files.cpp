@@ -1,0 +1,203 @@
+#include "rundir/attempts/attempt_files.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/options.hpp"
+#include "core/output/log.hpp"
+#include "core/process/processes.hpp"
+#include "core/text/text.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
+#include "io/storage_retry.hpp"
+#include "rundir/storage/run_directory.hpp"
+
+namespace trainrt::rundir {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string record_name(int number) { return "attempts/" + attempt_name(number) + ".json"; }
+
+std::string crash_prefix(int attempt) { return "crash-attempt-" + attempt_name(attempt) + "-"; }
+
+/// A record may be looked at more than once in a start.
+void warn_once(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  const std::lock_guard lock(mutex);
+  if (said.insert(text).second) log::warning(text);
+}
+
+double by_file_clock(const fs::path& path) {
+  return std::chrono::duration<double>(fs::last_write_time(path).time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::string record_path(const std::string& run_dir, int number) { return run_dir + "/" + record_name(number); }
+
+std::string heartbeat_path(const std::string& run_dir, int number) {
+  return run_dir + "/attempts/" + attempt_name(number) + ".pulse";
+}
+
+std::vector<int> numbers_of_attempts(const std::string& run_dir, std::string_view extension) {
+  std::vector<int> numbers;
+  for (const fs::path name : io::list_if_exists(run_dir + "/attempts")) {
+    const auto number = parse_integer(name.stem().string());
+    if (name.extension() == extension && number && *number > 0 && *number < 1'000'000'000)
+      numbers.push_back(static_cast<int>(*number));
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+std::optional<AttemptRecord> read_record(const std::string& run_dir, int number) {
+  const auto path = record_path(run_dir, number);
+  try {
+    auto record = attempt_record_from(io::retried([&] { return io::read_file(path); }));
+    if (record.number != number) throw Error(fmt::format("it says that it is of attempt {}", record.number));
+    return record;
+  } catch (const std::exception& error) {
+    warn_once(fmt::format("the record {} cannot be read and is passed over: {}", path, error.what()));
+    return std::nullopt;
+  }
+}
+
+void take_heartbeat(AttemptRecord& record, const std::string& run_dir) {
+  const auto path = heartbeat_path(run_dir, record.number);
+  if (!record.end.empty() || !io::exists(path)) return;
+  try {
+    take_heartbeat_text(record, io::read_file(path));
+  } catch (const std::exception&) {
+    // It was just merged by somebody else, or a crash of the node cut it: the record alone has to do.
+  }
+}
+
+void write_end(const io::FencedDirectory& files, const AttemptRecord& record) {
+  files.replace(record_name(record.number), to_text(record));
+  io::remove_tree(heartbeat_path(files.path(), record.number));
+}
+
+double heartbeat_age_s(const std::string& run_dir, int number) {
+  const auto path = record_path(run_dir, number);
+  double age = 0;
+  try {
+    age = io::age_seconds(path);
+  } catch (const Error&) {  // who may only read makes do with this host's clock
+    age = std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(path)).count();
+  }
+  std::error_code gone;
+  if (const auto heartbeat = heartbeat_path(run_dir, number); fs::exists(heartbeat, gone)) try {
+      age -= std::max(0.0, by_file_clock(heartbeat) - by_file_clock(path));
+    } catch (const fs::filesystem_error&) {
+      // merged this moment
+    }
+  return age;
+}
+
+std::vector<AttemptRecord> read_attempts(const std::string& run_dir, std::size_t newest) {
+  std::vector<AttemptRecord> records;
+  auto numbers = numbers_of_attempts(run_dir);
+  if (numbers.size() > newest) numbers.erase(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(newest));
+  for (const int number : numbers)
+    if (auto record = read_record(run_dir, number)) {
+      take_heartbeat(*record, run_dir);
+      records.push_back(std::move(*record));
+    }
+  return records;
+}
+
+bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) {
+  if (!attempt.end.empty()) return false;
+  const OwnerFacts facts{.start_time_of = process_start_time,
+                         .job_is_alive = slurm_job_is_alive,
+                         .heartbeat_age_s = heartbeat_age_s(run_dir, attempt.number)};
+  return is_alive(attempt.owner, this_owner(), facts);
+}
+
+bool is_killed(const std::string& run_dir, const AttemptRecord& attempt) {
+  if (!attempt.end.empty() || attempt_is_alive(run_dir, attempt)) return false;
+  const auto now = read_record(run_dir, attempt.number);  // it may have written its end since `attempt` was read
+  return !now || now->end.empty();
+}
+
+bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts) {
+  return !attempts.empty() && is_killed(run_dir, attempts.back());
+}
+
+void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
+                 const std::string& blamed_node) {
+  auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
+  if (!record.end.empty()) return;  // the first to fail has told
+  take_heartbeat(record, run_dir);
+  record.end = utc_now();
+  record.why = why;
+  record.exit_code = exit_code;
+  record.blamed_node = blamed_node;
+  record.last_step = std::max(record.last_step, last_step);
+  write_end(io::FencedDirectory(run_dir, private_directory(run_dir, number)), record);
+}
+
+void close_attempt(const std::string& run_dir, int number, const std::string& why, int exit_code,
+                   const std::string& blamed_node) {
+  const auto path = record_path(run_dir, number);
+  if (!io::exists(path)) return;
+  auto record = read_record(run_dir, number);
+  if (!record || !record->end.empty()) return;
+  take_heartbeat(*record, run_dir);
+  const bool of_an_earlier_job = record->owner.restart_count < this_owner().restart_count;
+  record->end = of_an_earlier_job && !record->seen.empty() ? record->seen : utc_now();
+  record->why = why;
+  record->exit_code = exit_code;
+  record->blamed_node = blamed_node;
+  io::replace_file(path, to_text(*record));
+  io::remove_tree(heartbeat_path(run_dir, number));
+}
+
+void note_cause(const std::string& run_dir, int number, const std::string& cause) {
+  const auto path = record_path(run_dir, number);
+  auto record = read_record(run_dir, number);
+  if (!record || record->end.empty()) return;
+  record->why += " (" + cause + ")";
+  io::replace_file(path, to_text(*record));
+}
+
+void note_blamed_node(const std::string& run_dir, int number, const std::string& node) {
+  auto record = read_record(run_dir, number);
+  if (!record || record->end.empty() || record->blamed_node.empty() == node.empty()) return;
+  record->blamed_node = node;
+  io::replace_file(record_path(run_dir, number), to_text(*record));
+}
+
+std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {
+  return fmt::format("{}/logs/{}rank-{:05}.txt", run_dir, crash_prefix(attempt), rank);
+}
+
+std::string hang_folder(int attempt) { return "logs/hang-attempt-" + attempt_name(attempt); }
+
+std::string step_times_name(int attempt) { return "logs/steps-attempt-" + attempt_name(attempt) + ".jsonl"; }
+
+std::string crash_of(const std::string& run_dir, int attempt) try {
+  std::string text;
+  for (const auto& name : io::list_directory(run_dir + "/logs")) {
+    if (!name.starts_with(crash_prefix(attempt))) continue;
+    const auto line = first_line(io::read_file(run_dir + "/logs/" + name));
+    text += (text.empty() ? "" : "; ") + line.substr(std::min(line.size(), line.find(' ') + 1));
+  }
+  return text;
+} catch (const Error& error) {
+  log::warning(std::string("the crash reports cannot be read: ") + error.what());
+  return {};
+}
+
+}  // namespace trainrt::rundir

@@ -1,0 +1,70 @@
+#include "rundir/attempts/progress.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/text/text.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/records/run_error.hpp"
+
+namespace trainrt::rundir {
+
+namespace {
+
+bool has_code(const AttemptRecord& attempt, ExitCode code) { return attempt.exit_code == static_cast<int>(code); }
+
+bool says_nothing(const AttemptRecord& attempt) {
+  return (attempt.silent && !attempt.position) || has_code(attempt, ExitCode::usage) ||
+         attempt.why.starts_with(ended_by_slurm) || attempt.why.starts_with("stopped by SIGTERM");
+}
+
+/// Of silent programs: did the output show a position beyond those of all attempts before?
+std::vector<bool> which_got_further(std::span<const AttemptRecord> attempts) {
+  std::vector<bool> further;
+  double furthest = -1;
+  for (const auto& attempt : attempts) {
+    const double position = attempt.silent ? attempt.position.value_or(-1) : -1;
+    further.push_back(position > furthest);
+    furthest = std::max(furthest, position);
+  }
+  return further;
+}
+
+}  // namespace
+
+int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id) {
+  const auto got_further = which_got_further(attempts);
+  int count = 0;
+  for (std::size_t i = attempts.size(); i-- > 0;) {
+    const auto& attempt = attempts[i];
+    const bool moved =
+        got_further[i] || attempt.saved_step > attempt.first_step || attempt.saved_iteration > attempt.first_iteration;
+    if (attempt.owner.job_id != job_id || has_code(attempt, ExitCode::finished) || moved) break;
+    if (!says_nothing(attempt)) ++count;
+  }
+  return count;
+}
+
+bool last_attempt_was_silent(const std::string& run_dir) {
+  const auto attempts = read_attempts(run_dir, 1);
+  return !attempts.empty() && attempts.back().silent;
+}
+
+void require_progress(const std::string& run_dir, int max_no_progress) {
+  const auto job_id = this_owner().job_id;
+  if (max_no_progress == 0 || job_id.empty()) return;
+  const auto attempts = read_attempts(run_dir, attempts_that_matter);
+  const int count = attempts_without_progress(attempts, job_id);
+  if (count < max_no_progress) return;
+  throw NoProgress(
+      fmt::format("the last {} attempts of job {} at the run in {} got no further than {}: trainrt result {} shows "
+                  "why. Mend that and submit a new job",
+                  count, job_id, run_dir,
+                  attempts.back().silent ? "earlier ones, by the program's output" : "the checkpoint they began with",
+                  shell_quoted(run_dir)),
+      run_dir, count);
+}
+
+}  // namespace trainrt::rundir

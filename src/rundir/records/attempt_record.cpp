@@ -1,0 +1,232 @@
+#include "rundir/records/attempt_record.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/text/json_depth.hpp"
+#include "core/text/text.hpp"
+
+namespace trainrt::rundir {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Timing& timing) {
+  return {{"startup_s", timing.startup_s},
+          {"steps_s", timing.steps_s},
+          {"checkpoint_s", timing.checkpoint_s},
+          {"shutdown_s", timing.shutdown_s}};
+}
+
+Json to_json(const Owner& owner) {
+  return {{"job_id", owner.job_id},
+          {"restart_count", owner.restart_count},
+          {"step_id", owner.step_id},
+          {"host", owner.host},
+          {"pid_scope", owner.pid_scope},
+          {"pid", owner.pid},
+          {"pid_start_time", owner.pid_start_time}};
+}
+
+constexpr std::int64_t most_int = std::numeric_limits<int>::max();
+constexpr std::int64_t most_count = std::int64_t{1} << 53;  // more steps than any run makes
+constexpr double most_seconds = 1e10;
+
+[[noreturn]] void refuse(const std::string& key, const Json& value) {
+  throw Error(fmt::format("'{}' is {}, which it cannot be", key, value.dump()));
+}
+
+/// What is no JSON may be quoted at several times its length: a control character as <U+000D>.
+Json parsed(const std::string& text) try {
+  if (is_nested_deeper(text, max_json_depth)) throw Error("its JSON is nested too deep");
+  return Json::parse(text);
+} catch (const Json::parse_error& error) {
+  throw Error(excerpt(error.what()));
+}
+
+template <class T>
+T value_or(const Json& json, const char* key, T fallback) {
+  const auto found = json.find(key);
+  return found == json.end() || found->is_null() ? fallback : found->template get<T>();
+}
+
+/// A whole number from `least` to `most`; the fallback if there is none.
+std::int64_t integer_or(const Json& json, const char* key, std::int64_t fallback, std::int64_t most,
+                        std::int64_t least = 0) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return fallback;
+  const bool fits = found->is_number_integer() &&
+                    !(found->is_number_unsigned() && found->get<std::uint64_t>() > std::uint64_t{INT64_MAX});
+  if (!fits || found->get<std::int64_t>() < least || found->get<std::int64_t>() > most) refuse(key, *found);
+  return found->get<std::int64_t>();
+}
+
+int small_or(const Json& json, const char* key, int fallback, int least = 0) {
+  return static_cast<int>(integer_or(json, key, fallback, most_int, least));
+}
+
+double seconds_or(const Json& json, const char* key) {
+  const auto seconds = value_or(json, key, 0.0);
+  if (!(seconds >= 0 && seconds < most_seconds)) refuse(key, json.at(key));
+  return seconds;
+}
+
+double expected_from(const Json& json) {
+  const auto expected = value_or(json, "expected", 0.0);
+  if (!(expected >= 0 && expected <= static_cast<double>(most_count))) refuse("expected", json.at("expected"));
+  return expected;
+}
+
+std::optional<double> position_from(const Json& json) {
+  const auto found = json.find("position");
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  const auto position = found->get<double>();
+  if (!(position >= -1 && position <= static_cast<double>(most_count))) refuse("position", *found);
+  return position;
+}
+
+Owner owner_from(const Json& json) {
+  const auto& start_time = json.at("pid_start_time");
+  if (!start_time.is_number_unsigned()) refuse("pid_start_time", start_time);
+  return {.job_id = json.at("job_id"),
+          .restart_count = small_or(json, "restart_count", 0, -1),
+          .step_id = json.at("step_id"),
+          .host = json.at("host"),
+          .pid_scope = json.at("pid_scope"),
+          .pid = small_or(json, "pid", 0),
+          .pid_start_time = start_time};
+}
+
+/// What record and heartbeat have in common.
+Json numbers_of(const AttemptRecord& record) {
+  const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
+  Json json = {{"first_step", record.first_step},
+               {"last_step", record.last_step},
+               {"saved_step", or_null(record.saved_step)},
+               {"saved_checkpoint", or_null(record.saved_checkpoint)},
+               {"first_iteration", record.first_iteration},
+               {"saved_iteration", or_null(record.saved_iteration)},
+               {"iteration", record.iteration},
+               {"timing", to_json(record.timing)},
+               {"seen", record.seen.empty() ? Json() : Json(record.seen)}};
+  if (record.silent) json["silent"] = true;
+  if (record.silent && record.position) json["position"] = *record.position;
+  if (record.expected > 0) json["expected"] = record.expected;
+  if (record.unreported_s > 0) json["unreported_s"] = record.unreported_s;
+  if (!record.job_end.empty()) json["job_end"] = record.job_end;
+  return json;
+}
+
+/// The same, read again.
+void take_numbers(AttemptRecord& record, const Json& json) {
+  const auto count_or = [&](const char* key, std::int64_t fallback) {
+    return integer_or(json, key, fallback, most_count, std::min<std::int64_t>(fallback, 0));
+  };
+  record.first_step = count_or("first_step", 0);
+  record.last_step = count_or("last_step", 0);
+  record.saved_step = count_or("saved_step", -1);
+  record.saved_checkpoint = integer_or(json, "saved_checkpoint", -1, std::numeric_limits<std::int64_t>::max());
+  record.iteration = count_or("iteration", 0);
+  record.first_iteration = count_or("first_iteration", record.iteration);
+  record.saved_iteration = count_or("saved_iteration", -1);
+  record.seen = value_or<std::string>(json, "seen", "");
+  record.silent = value_or(json, "silent", false);
+  record.position = position_from(json);
+  record.expected = expected_from(json);
+  record.unreported_s = seconds_or(json, "unreported_s");
+  record.job_end = value_or<std::string>(json, "job_end", "");
+  const auto timing = value_or(json, "timing", Json::object());
+  record.timing = {.startup_s = seconds_or(timing, "startup_s"),
+                   .steps_s = seconds_or(timing, "steps_s"),
+                   .checkpoint_s = seconds_or(timing, "checkpoint_s"),
+                   .shutdown_s = seconds_or(timing, "shutdown_s")};
+}
+
+/// Throws if a time is none.
+void check_times(const AttemptRecord& record) {
+  for (const auto* time : {&record.start, &record.end, &record.seen, &record.job_start, &record.job_end})
+    if (!time->empty()) seconds_between(*time, *time);
+}
+
+}  // namespace
+
+std::string attempt_name(int number) { return fmt::format("{:06}", number); }
+
+RunState state_of(const AttemptRecord& attempt) {
+  if (attempt.end.empty()) return RunState::running;
+  switch (attempt.exit_code) {
+    case static_cast<int>(ExitCode::finished):
+      return RunState::finished;
+    case static_cast<int>(ExitCode::stopped):
+      return RunState::stopped;
+    default:
+      return attempt.why.starts_with("failed") || attempt.why.starts_with("stopped") ? RunState::failed : RunState::killed;
+  }
+}
+
+std::string why_without_end(const Owner& gone, const Owner& me) {
+  const auto killed = [](const std::string& how) { return "killed: it wrote no end (" + how + ")"; };
+  if (gone.job_id.empty()) return killed(fmt::format("process {} on {}", gone.pid, gone.host));
+  const auto restart = gone.restart_count > 0 ? fmt::format(", restart {}", gone.restart_count) : std::string();
+  const auto job = "job " + gone.job_id + restart;
+  if (gone.job_id != me.job_id) return killed(job + (me.job_id.empty() ? "" : "; continued by job " + me.job_id));
+  if (gone.restart_count < me.restart_count) return killed(job + "; requeued by Slurm");
+  return killed(fmt::format("{}, step {}; restarted in the same allocation", job, gone.step_id));
+}
+
+std::string to_text(const AttemptRecord& record) {
+  Json json = {{"attempt", record.number},
+               {"start", record.start},
+               {"end", record.end.empty() ? Json() : Json(record.end)},
+               {"why", record.why.empty() ? Json() : Json(record.why)},
+               {"exit_code", record.exit_code < 0 ? Json() : Json(record.exit_code)}};
+  if (!record.blamed_node.empty()) json["blamed_node"] = record.blamed_node;
+  json.update(numbers_of(record));
+  if (!record.job_start.empty()) json["job_start"] = record.job_start;
+  if (record.accepted_missing) json["accepted_missing_checkpoints"] = true;
+  json.update({{"ranks", record.ranks}, {"nodes", record.nodes}, {"owner", to_json(record.owner)}});
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+AttemptRecord attempt_record_from(const std::string& text) {
+  const auto json = parsed(text);
+  AttemptRecord record;
+  if (json.at("attempt").is_null()) refuse("attempt", json.at("attempt"));
+  record.number = small_or(json, "attempt", 0, 1);
+  record.start = value_or<std::string>(json, "start", "");
+  record.end = value_or<std::string>(json, "end", "");
+  record.why = value_or<std::string>(json, "why", "");
+  record.job_start = value_or<std::string>(json, "job_start", "");
+  record.exit_code = small_or(json, "exit_code", -1, -1);
+  record.blamed_node = value_or<std::string>(json, "blamed_node", "");
+  take_numbers(record, json);
+  check_times(record);
+  record.accepted_missing = value_or(json, "accepted_missing_checkpoints", false);
+  record.ranks = small_or(json, "ranks", 0);
+  record.nodes = value_or<std::vector<std::string>>(json, "nodes", {});
+  record.owner = owner_from(json.at("owner"));
+  return record;
+}
+
+std::string heartbeat_text(const AttemptRecord& record) {
+  Json json = {{"attempt", record.number}};
+  json.update(numbers_of(record));
+  return json.dump(2) + "\n";
+}
+
+void take_heartbeat_text(AttemptRecord& record, const std::string& text) {
+  auto merged = record;
+  take_numbers(merged, parsed(text));
+  check_times(merged);
+  record = std::move(merged);
+}
+
+}  // namespace trainrt::rundir
