@@ -48,7 +48,7 @@ class EnvironmentTimes {
     if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
     return answer;
   }
-  /// Discards the end of the job, and logs a warning.
+  /// Ignores the end time of the job from now on, and logs a warning with the reason.
   void discard(const std::string& why) {
     if (!end_) return;
     log::warning(

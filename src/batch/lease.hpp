@@ -42,13 +42,13 @@ class Lease {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Returns a query of the job of this process: by squeue, or by SLURM_JOB_END_TIME if squeue does not answer, as in a
-/// container. If squeue does not know the job, or the end time has passed at the first query, this shell has outlived its
-/// job: a warning is logged, and no limit is assumed. Returns an empty function outside a job.
+/// Returns a function that queries the time left of this process's job: by squeue, or by SLURM_JOB_END_TIME if squeue does
+/// not answer, as in a container. If squeue does not know the job, or the end time has passed at the first query, this
+/// shell has outlived its job: a warning is logged, and no limit is assumed. Returns an empty function outside a job.
 Lease::Ask ask_slurm(const Environment& environment);
 
-/// Returns a query of KillWait in Slurm's configuration, plus the partition's GraceTime (slurm.conf(5)). Returns an empty
-/// function outside a job.
+/// Returns a function that queries KillWait of Slurm's configuration plus GraceTime of the partition (slurm.conf(5)), in
+/// seconds. Returns an empty function outside a job.
 Lease::AskNotice ask_slurm_notice(const Environment& environment);
 
 /// Returns the number in "KEY = 30 sec" or "KEY=30" of `scontrol show` output; nullopt if the key is missing.

@@ -1,7 +1,6 @@
 #include "batch/slurm_job.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <chrono>
 #include <csignal>
@@ -59,7 +58,7 @@ std::string ask(const std::vector<std::string>& command) {
   return answer && answer->exit_code == 0 ? answer->text : "";
 }
 
-/// Runs a Slurm command that changes the job.
+/// Runs a Slurm command that changes the job. Returns its output and errors; nullopt if it takes longer than `max_query_s`.
 std::optional<ChildOutput> run(const std::vector<std::string>& command) {
   return run_child(command, max_query_s, ChildErrors::with_output);
 }

@@ -56,16 +56,16 @@ std::vector<int> parse_tasks_per_node(std::string_view text);
 /// "12.batch" and "12.extern". Pure function.
 std::vector<std::string> parse_steps(std::string_view text);
 
-/// The inputs of job_ending().
+/// The facts from which job_ending() derives whether and how a job ends.
 struct JobEndingFacts {
   int signal = 0;               ///< stop signal that supervise received; 0 if it received no signal
   std::string cancel_reason;    ///< StepLines::cancel_reason()
   std::optional<JobFacts> job;  ///< nullopt if Slurm did not answer
   int restart_count = 0;        ///< SLURM_RESTART_COUNT of this job
 };
-/// Returns how the job ends. Its state alone does not show that, because it is COMPLETING for each cause. A Restarts field
-/// above SLURM_RESTART_COUNT means that the job is requeued; the reason of the job or slurmstepd's message means that its
-/// time is over. Pure function.
+/// Returns whether and how the job ends. Its state alone does not show that, because it is COMPLETING for each cause. A
+/// Restarts field above SLURM_RESTART_COUNT means that the job is requeued; the reason of the job or slurmstepd's message
+/// means that its time is over. Pure function.
 JobEnding job_ending(const JobEndingFacts& facts);
 
 /// Returns whether `scontrol requeue` requeued the job, or found it requeued already. Pure function.
@@ -74,7 +74,7 @@ bool requeue_succeeded(int exit_code, std::string_view text);
 /// The Slurm job of this process. Each query is an RPC to Slurm, and waits for up to 20 s.
 class SlurmJob {
  public:
-  /// Returns nullopt outside a Slurm job.
+  /// Returns the job that contains this process; nullopt outside a job.
   static std::optional<SlurmJob> of(const Environment& environment);
 
   const std::string& id() const { return id_; }            ///< SLURM_JOB_ID

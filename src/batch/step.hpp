@@ -7,7 +7,7 @@
 
 namespace trainrt::batch {
 
-/// How a step ended.
+/// The result of run_step(): how the step ended.
 struct StepEnd {
   int exit_code = 0;  ///< exit code of srun; 128 + N after signal N
   int signal = 0;     ///< first stop signal that this process received during the step; 0 without a signal

@@ -16,7 +16,7 @@ class StepLines {
     std::string how;    ///< srun's description: "Killed", "Segmentation fault", "Exited with exit code 3"
   };
 
-  /// Adds a line, without its line break. A message may follow output of the program on the same line.
+  /// Adds a line of standard error, without its line break. A message may follow output of the program on the same line.
   void take(std::string_view line);
 
   /// Returns the tasks that died by a signal, ran out of memory, or exited with a code that trainrt's ranks do not agree

@@ -12,7 +12,7 @@ constexpr StopCause paused = 999;        ///< stopped by a callback; the run con
 constexpr StopCause time_is_up = 1000;   ///< the time limit of the job is near; the run continues in another job
 constexpr StopCause ended_early = 1001;  ///< finished by a stop rule or by the train function
 
-/// Returns the cause as a noun phrase: "SIGUSR1", "the end of the job's time", "itself".
+/// Returns `cause` as a noun phrase for messages: "SIGUSR1", "the end of the job's time", "itself".
 std::string describe(StopCause cause);
 
 }  // namespace trainrt::batch

@@ -41,7 +41,8 @@ class Launch {
   /// launcher has not forwarded yet may be lost: see wait_for_output_delivery().
   virtual void abort(int code) noexcept = 0;
 
-  /// Ends this process's connection in order; collective. If MPI was started, call it after MPI_Finalize.
+  /// Disconnects this process from its launcher without ending other ranks. Collective. If MPI was started, it must be
+  /// called after MPI_Finalize.
   virtual void finalize() {}
 
  protected:

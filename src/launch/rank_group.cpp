@@ -49,8 +49,8 @@ class RankExchange {
     const auto found = values_.find({rank, key});
     return found == values_.end() ? "" : found->second;
   }
-  /// Blocks until all ranks have called it, and returns "". Returns the missing ranks, such as "rank 1", after the time
-  /// limit. Throws Error if close() was called.
+  /// Blocks until all ranks have called fence(), and returns "". Returns the missing ranks, such as "rank 1", after the
+  /// time limit. Throws Error if close() was called.
   std::string fence(int rank) {
     std::unique_lock lock(mutex_);
     const int mine = ++barriers_[static_cast<std::size_t>(rank)];
@@ -217,8 +217,8 @@ class RankGroup::Impl {
     exchange_.wait_until_closed();
   }
 
-  /// Never answers the rank, because MPI would print an error before the rank is killed. Error numbers of MPI that are no
-  /// exit codes become 70.
+  /// Handles an MPI_Abort of rank `rank`. Blocks, because MPI would print an error after an answer. If `code` is an error
+  /// number of MPI and no exit code, the group ends with 70.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
     record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));

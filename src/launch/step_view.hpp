@@ -25,7 +25,7 @@ struct StepView {
   std::string client_version;               ///< version of the loaded PMIx library
 };
 
-/// A part of the step that this process needs and cannot use.
+/// A part of its Slurm step or PMIx server that this process needs but cannot use.
 struct StepGap {
   std::string problem;
   std::string remedy;

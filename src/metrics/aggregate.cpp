@@ -81,7 +81,7 @@ void encode_extreme(const Number& number, Encoded& out) {
   out.maxima.push_back(nan ? -infinity : value);
 }
 
-/// Reads the numbers of `reduced` in the order in which encode() has written them.
+/// Reads the numbers of an all-reduced Encoded in the order in which encode() has written them.
 class Decoder {
  public:
   explicit Decoder(const Encoded& reduced) : reduced_(reduced) {}

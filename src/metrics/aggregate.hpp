@@ -21,8 +21,8 @@ struct Encoded {
   std::vector<double> maxima;
 };
 
-/// Returns the contribution of this rank. Throws UsageError that names the key if a key is empty, starts with "_", contains
-/// control characters or occurs twice, or if a weight is negative or not finite.
+/// Returns the contribution of this rank's metrics to the aggregated record. Throws UsageError that names the key if a key
+/// is empty, starts with "_", contains control characters or occurs twice, or if a weight is negative or not finite.
 Encoded encode(const Metrics& metrics);
 
 /// Returns the aggregated record, with its values in the order of `metrics`. `reduced` is the all-reduced encode(metrics).

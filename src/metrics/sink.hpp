@@ -27,21 +27,23 @@ using HostBytes = std::function<std::span<const std::byte>(const TensorEntry&)>;
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Called once, first, with the earlier records of the run, oldest first. After it the files contain exactly these.
+  /// Called once, before write(), with the earlier records of the run, oldest first. The sink's files must then contain
+  /// exactly these.
   virtual void begin(const std::vector<Record>& history) = 0;
-  /// Reports the total number of iterations of the run, if the train function has declared it.
+  /// Called with the total number of iterations of the run, if the train function has declared it.
   virtual void expect_iterations(std::int64_t) {}
-  /// Reports the number of steps of the run: before begin(), and before each write().
+  /// Called with the number of steps of the run so far, before begin() and before each write().
   virtual void at_step(std::int64_t) {}
   /// Returns whether the sink needs the State of the run at the report of this iteration.
   virtual bool wants_state(std::int64_t) const { return false; }
-  /// Passes the State at a report, before its write(). Called only if wants_state() returned true and the run has a State.
+  /// Called with the State of the run before the write() of a report, if wants_state() returned true and the run has a
+  /// State.
   virtual void at_state(const State&, const HostBytes&) {}
   /// Writes a record. If it throws, the sink must keep the record and write it in a later call.
   virtual void write(const Record& record) = 0;
   /// Called when a checkpoint is committed: updates the files if that is cheap.
   virtual void sync() {}
-  /// Called once, last: completes the files.
+  /// Called once, after the last write(): completes the files.
   virtual void end() {}
 };
 

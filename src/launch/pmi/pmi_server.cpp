@@ -1,7 +1,7 @@
 #include "launch/pmi/pmi_server.hpp"
 
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 

@@ -24,8 +24,8 @@ class PmixClient {
   std::optional<std::string> process_mapping() const;  ///< PMIX_ANL_MAP; nullopt if the server does not offer it
 
   void put(const std::string& key, const std::string& value);
-  /// Publishes all values that were put, and blocks until all ranks have called it. Collective. Throws Error after the time
-  /// limit; the message names `purpose` and the missing ranks.
+  /// Publishes all values that were put, and blocks until all ranks have called fence(). Collective. Throws Error after the
+  /// time limit; the message names `purpose` and the missing ranks.
   void fence(const std::string& purpose);
   /// Returns the value that `rank` put under `key` before the last fence. Throws Error if PMIx fails.
   std::string get(int rank, const std::string& key) const;

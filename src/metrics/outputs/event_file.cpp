@@ -14,7 +14,7 @@ namespace {
 
 constexpr int byte_bits = 8;
 
-/// Returns the CRC-32C (RFC 3720, B.4), masked as TFRecord requires: data that contain a checksum must not match their own.
+/// Returns the CRC-32C (RFC 3720, B.4) of `bytes` in the masked form that TFRecord uses for stored checksums.
 std::uint32_t masked_crc(std::string_view bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());

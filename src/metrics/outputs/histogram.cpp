@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t buckets = 64;
 constexpr std::size_t block_elements = 1024;
 
-/// Calls `take` with blocks of the values, converted to double.
+/// Converts the elements to double with `decode`, and passes them to `take` in blocks.
 template <class T, class Decode, class Take>
 void in_blocks(std::span<const std::byte> bytes, Decode decode, Take take) {
   const std::span elements(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));

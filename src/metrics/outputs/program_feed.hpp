@@ -80,7 +80,7 @@ class ProgramFeed {
   bool ends_ = false;
   double deadline_ = 0;  ///< for the exit of the program, on the monotonic clock
 
-  // Used by the thread only.
+  // Members that only the function run() on `thread_` uses.
   std::unique_ptr<PipedProgram> program_;
   OutputLog log_;
   std::size_t logged_bytes_ = 0;

@@ -21,7 +21,7 @@ std::string rate(double count, double seconds, std::string_view many = "it", std
 /// Returns the bar "[#####-----]  50%" for `done` of `total`.
 std::string bar(std::int64_t done, std::int64_t total);
 
-/// The destination of progress lines.
+/// The terminal or log to which a ProgressSink writes.
 struct ProgressOutput {
   std::function<std::optional<TerminalSize>()> size;  ///< returns nullopt if the output is not a terminal
   std::function<void(std::string_view)> write;

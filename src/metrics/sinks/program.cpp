@@ -108,8 +108,8 @@ namespace plugins {
 extern const SinkKind program{
     .name = "program",
     .help =
-        "sink_*.json: position of a program that gets each report as a line of JSON; any other name of [sink.NAME] is "
-        "also a program",
+        "sink_*.json: the last report that a program has kept; the program gets each report as a line of JSON; each other "
+        "name of [sink.NAME] is also a program",
     .options = {{.key = "program", .help = "command for /bin/sh, which runs on the node of rank 0", .required = true},
                 {.key = "queue",
                  .type = OptionType::integer,

@@ -17,7 +17,7 @@ namespace trainrt::metrics {
 namespace {
 
 constexpr const char* file_name = "events.out.tfevents.trainrt";
-constexpr std::size_t max_unwritten_bytes = 64 << 20;  // of histograms, while the file cannot be written
+constexpr std::size_t max_unwritten_bytes = 64 << 20;  // of histograms in memory while the file cannot be written
 
 std::string lines_of(const std::vector<std::pair<std::string, std::string>>& config) {
   std::string lines;

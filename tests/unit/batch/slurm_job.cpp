@@ -71,7 +71,7 @@ TEST_CASE("the output of scontrol show job is parsed") {
 
 TEST_CASE("the id and the working directory of a job are parsed, also if the directory contains blanks") {
   const auto location = parse_job_location(
-      "JobId=13 ArrayJobId=12 ArrayTaskId=3 JobName=x\n   JobState=RUNNING Reason=None\n   WorkDir=/home/a b/c\n   "
+      "JobId=13 ArrayJobId=12 ArrayTaskId=3 JobName=x\n   JobState=RUNNING\n   WorkDir=/home/a b/c\n   "
       "StdErr=/home/a b/c/x.out\n");
   REQUIRE(location);
   CHECK(location->id == "13");

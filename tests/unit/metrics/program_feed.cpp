@@ -103,7 +103,7 @@ TEST_CASE("add() does not wait for a program that hangs, and drops lines if the 
 
 TEST_CASE("garbage on standard output confirms nothing, and standard error is logged") {
   FeedFiles files;
-  // Digits are removed, because a line of random bytes may be a number.
+  // The program removes digits from its random output, because a line with a number would be a confirmation.
   ProgramFeed feed(files.setup("head -c 100000 /dev/urandom | tr -d 0-9; echo; echo -5; echo 3x; echo oops >&2; cat > got"),
                    lines(1, 2));
   feed.end("end\n");

@@ -9,7 +9,7 @@
 /// A temporary directory for one test.
 class Scratch : public trainrt::test::Scratch {
  public:
-  /// Returns it as the run directory of an attempt.
+  /// Returns the directory as the run directory of an attempt.
   trainrt::io::FencedDirectory run() const {
     std::filesystem::create_directory(path() + "/.private");
     return {path(), path() + "/.private"};
