@@ -14,7 +14,7 @@ struct Declared {
   std::vector<OptionSpec> loop;        ///< its keys of [loop]; empty: all keys are accepted
   std::vector<std::string> datasets;   ///< names of the datasets that it requires
   bool takes_other_keys = false;       ///< accepts keys besides `loop`, and gets them unchecked
-  std::vector<std::string> code = {};  ///< keys of `loop` whose files contain code: only the caller may set them
+  std::vector<std::string> code = {};  ///< keys of `loop` that name files with code: only the caller may set them
 };
 
 Declared declared_by(const TrainFunction& function);

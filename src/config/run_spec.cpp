@@ -13,8 +13,8 @@ namespace trainrt::config {
 
 namespace {
 
-/// Returns the options of `spec` that a key of a section with free keys belongs to, and removes the section from `key`;
-/// nullptr if the keys of its section are declared.
+/// Returns the member of `spec` for the section of `key` and removes the section from `key`, or returns nullptr if the
+/// section has declared keys. Throws UsageError if `key` has no valid form.
 Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& spec) {
   const auto dot = key.find('.');
   const auto section = key.substr(0, dot);

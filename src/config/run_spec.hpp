@@ -31,8 +31,8 @@ struct RunSpec {
   LightgbmKeys lightgbm;
   StorageKeys storage;
 
-  // Sections whose keys are declared elsewhere: by the train function, the data format, the sink or the callback. Keys are
-  // stored without the name of their section.
+  // Sections with keys that are declared elsewhere: by the train function, the data format, the sink or the callback. Keys
+  // are stored without the name of their section.
   Options loop;                             ///< [loop]
   Options loop_defaults;                    ///< defaults of missing keys of [loop] that the train function declares
   Options stop;                             ///< [stop]
@@ -48,7 +48,7 @@ struct RunSpec {
   const OptionValue* loop_value(std::string_view key) const;
 };
 
-/// The members of RunSpec that hold the values of sections with declared keys.
+/// Pointers to the members of RunSpec for sections with declared keys. `values_of<RunKeys>` is &RunSpec::run.
 inline constexpr std::tuple members_of_sections(&RunSpec::run, &RunSpec::train, &RunSpec::scaling, &RunSpec::checkpoint,
                                                 &RunSpec::metrics, &RunSpec::failure, &RunSpec::program, &RunSpec::xgboost,
                                                 &RunSpec::lightgbm, &RunSpec::storage);

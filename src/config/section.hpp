@@ -103,7 +103,7 @@ T value_from(const OptionSpec& option, const std::string& text) {
     return text;
 }
 
-/// Returns a key whose text is parsed as the type of `member`.
+/// Returns a key with texts that are parsed as the type of `member`.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option) {
   using Value = typename Unwrapped<T>::type;
@@ -113,14 +113,14 @@ Key key(T Values::*member, OptionSpec option) {
           }};
 }
 
-/// Returns a key whose text `read` converts to the value.
+/// Returns a key with texts that `read` converts to values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, T (*read)(const std::string& text)) {
   return {std::move(option),
           [member, read](const std::string& text, RunSpec& spec) { spec.*values_of<Values>.*member = read(text); }};
 }
 
-/// Words, and the value that each stands for.
+/// The valid words of a key, and the value of each.
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 

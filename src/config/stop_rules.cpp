@@ -113,7 +113,7 @@ std::vector<std::string> StopRules::missing(const Metrics& metrics) const {
   return names;
 }
 
-// Values are attached without rules, too: rules may be added or removed between attempts.
+// Attaches the values even if there are no rules, because rules may be added or removed between attempts.
 void StopRules::attach(State& state) {
   state.value("trainrt/stop/end_reason", end_reason_).optional = true;
   state.value("trainrt/stop/ended_under", ended_under_).optional = true;

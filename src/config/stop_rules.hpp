@@ -28,8 +28,8 @@ class StopRules {
  public:
   using Metrics = std::map<std::string, double>;
 
-  /// `settings`: a text of all settings whose change lets a run resume that had ended early. Throws UsageError that names
-  /// the key and its origin.
+  /// `settings` is a text of all settings that let a run continue after an early end if they are changed. Throws UsageError
+  /// that names the key and its origin.
   explicit StopRules(const Options& stop, std::string_view settings = "");
 
   /// Returns why the run ends, such as "test_accuracy = 0.91 >= 0.9", or nullopt if it continues. Must be called once per

@@ -31,7 +31,7 @@
 
 namespace trainrt::watch {
 
-/// The data that a handler needs, prepared before a crash.
+/// All data that the crash handler needs, prepared before a crash.
 struct CrashFacts {
   CrashFiles files;
   std::string who;      ///< "rank 2 on n2"
@@ -52,7 +52,7 @@ constexpr int exit_code_of_signals = 128;
 std::atomic<CrashFacts*> current_facts = nullptr;
 std::atomic<pid_t> crashing_thread = 0;
 
-/// The exception that std::terminate was called for; filled before abort().
+/// Message and stack of the exception that std::terminate was called for; stored before abort().
 char terminate_reason[512];
 StackFrames terminate_stack;
 std::terminate_handler earlier_terminate = nullptr;
@@ -110,7 +110,7 @@ void put_stack(int fd, const StackFrames& frames) {
   }
 }
 
-/// "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training): why"
+/// Appends a description such as "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training): why".
 void describe_crash(Line& line, const CrashFacts& facts, int number, const siginfo_t* info) {
   const auto seen = facts.life->snapshot();
   line << facts.who << " died of SIG" << name_of_signal(number);
@@ -173,8 +173,8 @@ void write_reports(const CrashFacts& facts, std::string_view what, const StackFr
     fsync(fd);
     close(fd);
   }
-  // Linked from the private directory (io/files/fenced_directory.hpp): fails if another rank was first, or if a newer attempt has
-  // taken over the run.
+  // The link from the attempt's private directory (io/files/fenced_directory.hpp) fails if another rank has created error.txt, or
+  // if a newer attempt has taken over the run.
   if (link(facts.files.error_aside.c_str(), facts.files.error.c_str()) == 0) unlink(facts.files.error_aside.c_str());
 }
 
@@ -187,7 +187,8 @@ void end_step_of(CrashFacts& facts, int number) {
   }
 }
 
-/// The process dies in any case: the default action ends it at a second crash, and SIGALRM if a lock is held.
+/// Reports a crash and lets the process die of the signal. If the report itself crashes, the default action of the signal
+/// ends the process; if it blocks, SIGALRM does.
 void on_crash(int number, siginfo_t* info, void*) {
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t nobody = 0;

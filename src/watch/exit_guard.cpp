@@ -23,7 +23,7 @@ void ExitGuard::abort_step() {
   if (launch == nullptr || process_ != getpid()) return;
   OutputCapture::flush();
   const auto printed = OutputCapture::last();
-  log::error("the train function ended the process with exit(): return from it instead, or throw" +
+  log::error("the train function ended the process with exit(); it must return or throw instead" +
              (printed.is_shown ? "" : lines_in_words(launch->world().rank, printed.lines)));
   wait_for_output_delivery();
   launch->abort(static_cast<int>(ExitCode::failed));

@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return join(std::span(parts).first(max_named), "; ") + fmt::format("; and {} more", parts.size() - max_named);
 }
 
-/// Finds the ranks that the others wait for.
+/// Implements judge_hang().
 class Judge {
  public:
   Judge(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts)
@@ -47,7 +47,7 @@ class Judge {
 
   std::int64_t newest_step() const { return newest_step_; }
 
-  /// Returns the only node of the late ranks: of the silent ones, else of the busy ones, else of those behind.
+  /// Returns the only node of the late ranks: of the silent ones, else of the busy ones, else of those at an earlier step.
   std::string node() const {
     for (const auto is_late : {&Judge::is_silent, &Judge::is_busy, &Judge::is_behind}) {
       std::set<std::string> nodes;

@@ -9,7 +9,7 @@ namespace trainrt::watch {
 /// Where a program that the train function of a rank has started is.
 struct StartedProgram {
   std::string location;   ///< "train.py, line 7 in step"; "": unknown
-  std::string last_call;  ///< its last collective call: "report() at train.py:12"; "": none
+  std::string last_call;  ///< its last collective call: "report() at train.py:12"; "": no call
   std::string stacks;     ///< of all its threads
 };
 
@@ -37,8 +37,9 @@ std::optional<RankReport> parse_rank_report(const std::string& text);
 struct HangVerdict {
   std::string text;       ///< "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
   std::int64_t step = 0;  ///< maximum step of all ranks
-  std::string node = {};  ///< the only node whose ranks the others wait for; "" if these are on several nodes, or unknown
-  bool hangs = true;      ///< false if all ranks have answered and one of them is excused
+  std::string node =
+      {};             ///< the node with all ranks that the others wait for; "" if these are on several nodes, or unknown
+  bool hangs = true;  ///< false if all ranks have answered and one of them is excused
 };
 
 /// Names the ranks that the others wait for: ranks without a report, ranks that compute while others wait, and ranks at an

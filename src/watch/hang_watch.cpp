@@ -104,7 +104,7 @@ void HangWatch::watch() {
   }
 }
 
-/// Returns false if the alarm was cancelled.
+/// Writes the report of this rank and ends the step. Returns false if the alarm was cancelled.
 bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
   const Suspicion suspicion{

@@ -19,8 +19,8 @@ namespace trainrt::watch {
 
 /// Ends an attempt in which ranks hang, and names them (StallMeter has the limits).
 ///
-/// Every rank has a HangWatch, whose thread wakes about once a second. If the train thread makes no progress, each rank
-/// writes logs/hang-attempt-000003/rank-00002.txt with its step, the operation that it waits in, and the stacks of its
+/// Every rank has a HangWatch with a thread that wakes about once a second. If the train thread makes no progress, each
+/// rank writes logs/hang-attempt-000003/rank-00002.txt with its step, the operation that it waits in, and the stacks of its
 /// threads. A few seconds later the rank that creates verdict.txt in that folder first names the late ranks, records the
 /// verdict and ends the step; another rank ends the step if that rank does not. Ranks without a report are stopped, dead or
 /// on a lost node. If all ranks have reported, and one is excused or has made progress, the rank of the verdict cancels the
@@ -37,7 +37,7 @@ class HangWatch {
     int rank = 0;
     std::vector<std::string> host_of_rank;  ///< one per rank
   };
-  /// Called by the thread of the watch.
+  /// Functions that the thread of the HangWatch calls.
   struct Actions {
     std::function<StartedProgram()> program = {};  ///< returns within 2 s where the program is; empty: there is no program
     std::function<void(const std::string& why, const HangVerdict& verdict)> write_down;  ///< records the verdict

@@ -150,7 +150,7 @@ std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
   return found;
 }
 
-/// Finds the process that used most of this CPU in the `seconds` since the previous detailed sample; 0: there was none.
+/// Finds the process that used most of this CPU in the `seconds` since the previous detailed sample; 0: this is the first.
 void NodeLoad::add_others(NodeFacts& facts, double seconds) {
   const auto before = std::exchange(others_, processes_on(sched_getcpu()));
   if (seconds <= 0) return;

@@ -33,7 +33,7 @@ class StallMeter {
   double quiet() const { return quiet_; }  ///< seconds without progress
   /// Returns whether the rank itself is busy with an operation that may take long.
   bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= long_limit_; }
-  /// Restarts the limit after a cancelled alarm.
+  /// Must be called after a cancelled alarm: the next alarm needs the full limit again.
   void postpone() { postponed_ = quiet_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace trainrt::watch {
 
-/// The keys of the config that limit the time of a start; in seconds.
+/// Values of config keys that limit the duration of a start, in seconds.
 struct StartTimes {
   config::LimitOption hang_timeout;
   double launch_timeout_s = 0;

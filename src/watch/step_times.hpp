@@ -10,7 +10,7 @@
 
 namespace trainrt::watch {
 
-/// The work of a rank in a step in which it does not wait for other ranks.
+/// Kinds of work that a rank does itself in a step, without waiting for other ranks.
 enum class Work : std::size_t {
   input,     ///< waiting for a batch
   forward,   ///< computation before the first collective of the step
@@ -66,7 +66,7 @@ struct WindowTimes {
 };
 
 /// Summarizes windows of steps by medians, which a single slow step does not change. Stores the times of the last reports
-/// and saves, because a window may have none.
+/// and saves, because a window may lack both.
 class WindowMaker {
  public:
   /// Reorders `steps`.

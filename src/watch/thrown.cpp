@@ -54,8 +54,8 @@ std::string thrown_type() {
 
 }  // namespace trainrt::watch
 
-// The program trainrt and its library throw through the __cxa_throw of where_thrown.hpp, which precedes libstdc++'s and
-// calls this function.
+// where_thrown.hpp replaces __cxa_throw of libstdc++ in programs and in this library by a function that calls throw_noted()
+// for each throw.
 [[gnu::noinline]] void trainrt::throw_noted(void* exception, std::type_info* type, void (*destructor)(void*)) {
   using Real = void (*)(void*, std::type_info*, void (*)(void*));
   static const auto real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "__cxa_throw"));

@@ -12,8 +12,9 @@ struct Usage {
   std::int64_t written = -1;
 };
 
-/// Measures the resources of this process and of all its descendants, running or ended, except for a child whose parent
-/// does not wait for it. Nothing counts twice: in /proc a process's own numbers include those of its children that ended.
+/// Measures the resources of this process and of all its descendants, running or ended, except for children that
+/// their parent does not wait for. Nothing counts twice: in /proc a process's own numbers include those of its children
+/// that ended.
 ///
 /// The memory of several processes is the sum of their proportional set sizes (Pss). Above 16 GiB, for which the kernel
 /// takes too long, it is the sum of their resident sets, in which shared pages count once per process. The peak is the
@@ -21,8 +22,8 @@ struct Usage {
 /// thread at a time.
 class UsageMeter {
  public:
-  /// Counts from now on, or from the start of the process if that was at `since_s` (monotonic_seconds()), the begin of the
-  /// attempt: a program may be started before its attempt begins.
+  /// Measures from now on. `since_s` is the begin of the attempt (monotonic_seconds()); if the process started at that
+  /// time, the meter counts from the start of the process.
   explicit UsageMeter(double since_s);
   Usage sample();
 

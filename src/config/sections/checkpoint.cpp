@@ -69,7 +69,7 @@ const Section checkpoint{
             {.key = "checkpoint.mirror",
              .type = OptionType::path,
              .help = "folder or URL (s3://BUCKET/PREFIX, gs://...) to which finished checkpoints are copied in the "
-                     "background; a run whose directory is missing resumes from there"}),
+                     "background; a run with a missing directory resumes from there"}),
         key(&CheckpointKeys::mirror_wait_s,
             {.key = "checkpoint.mirror_wait",
              .default_value = "300",

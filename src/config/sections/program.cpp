@@ -31,7 +31,7 @@ const Section program{
     .keys = {key(&ProgramKeys::environments,
                  {.key = "program.env",
                   .default_value = "all",
-                  .help = "frameworks whose environment variables are set; `trainrt list` shows them",
+                  .help = "frameworks to set environment variables for; `trainrt list` shows them",
                   .form = "all, none, or names of frameworks, separated by commas"},
                  names_in),
              key(&ProgramKeys::gpus,

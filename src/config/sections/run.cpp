@@ -31,7 +31,7 @@ const Section run{
     .help = "name and directory of the run, and its start",
     .keys =
         {key(&RunKeys::name, {.key = "run.name",
-                              .help = "name of the run, whose directory is storage_path/name; a start with the name of an "
+                              .help = "name of the run; its directory is storage_path/name. A start with the name of an "
                                       "existing run resumes that run",
                               .required = true,
                               .form = std::string(plain_name_form),
@@ -49,7 +49,8 @@ const Section run{
          key(&RunKeys::resume_from,
              {.key = "run.resume_from_checkpoint",
               .type = OptionType::path,
-              .help = "checkpoint that a new run starts from, or a run directory, whose newest checkpoint is used"},
+              .help = "checkpoint that a new run starts from, or a run directory with such checkpoints, of which the "
+                      "newest is used"},
              absolute_path),
          key(&RunKeys::resume_tensors,
              {.key = "run.resume_tensors",

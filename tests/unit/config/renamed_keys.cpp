@@ -32,7 +32,7 @@ TEST_CASE("every renamed key of a declared section has an existing new name, and
   for (const auto& row : renamed_keys()) {
     INFO(row.old_name);
     CHECK(section_of(row.old_name) == section_of(row.new_name));
-    if (row.old_name.find('*') != std::string_view::npos) continue;  // a section whose keys are declared elsewhere
+    if (row.old_name.find('*') != std::string_view::npos) continue;  // the keys of such sections are declared elsewhere
     CHECK(exists(row.new_name));
     CHECK_FALSE(exists(row.old_name));
   }

@@ -152,8 +152,9 @@ TEST_CASE("conditions of a node are reasons only if they explain slowness, and n
   facts.remote_memory = 0.6F;
   facts.preempted = 100;
   CHECK(reasons_in(facts) ==
-        "; the hypervisor took 30 % of the node's CPU time; other processes took its CPU 100 times a second; the node "
-        "reads 500 pages a second from its swap; 70 page faults a second were read from the disk; 60 % of its memory is "
+        "; the hypervisor took 30 % of the node's CPU time; other processes took its CPU 100 times per second; the node "
+        "reads 500 pages per second from its swap; 70 pages per second were read from disk (major page faults); 60 % of "
+        "its memory is "
         "on another NUMA node");
   facts = {};
   facts.other_share = 0.4F;
