@@ -68,7 +68,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = WorkOutcome::unpacked(bytes);
     if (outcome.failed) {
-      // A restart may help if it may help at least one rank.
+      // ExitCode::failed permits a restart, so one rank with that code is enough.
       const bool is_first = gathered.failures.empty();
       if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
       gathered.failures.push_back(outcome.text);

@@ -190,7 +190,7 @@ def a_damaged_validation_is_done_again():
     first = script.runs / "run/checkpoint_000000"
     (first / "validation.json").write_text('{"format": "trainrt validation", "vers')
     verified = run([TRAINRT, "verify", script.runs / "run"])
-    check("validation.json" in verified.out and "validated again" in verified.out and verified.code == 0, "verify", verified)
+    check("validation.json" in verified.out and "validates the checkpoint again" in verified.out and verified.code == 0, "verify", verified)
     equal(_validation_file.read(str(first)), None, "what is read of it")
     script.path.write_text(script.path.read_text().replace("'reports': 2", "'reports': 3").replace("trainer(loop", "trainer(loop, ranks=2"))
     equal([path for path, _ in _run_directory.awaiting_validation(script.runs / "run")], [str(first)], "awaiting")

@@ -18,7 +18,7 @@ Item item_from(const IndexEntry& entry) { return {entry.name, entry.dtype, entry
 
 bool is_value(const Item& item) { return item.placement == value_placement; }
 
-/// Returns the sum, or the maximum on overflow, which is no valid number of elements.
+/// Adds two numbers of elements. Returns 2^64 - 1 on overflow, which no tensor has.
 std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) { return a + b < a ? ~std::uint64_t{0} : a + b; }
 
 /// Returns a pseudo-random number for a position on an axis. The seed is random, so that no file can be made to collide.
@@ -40,7 +40,7 @@ std::uint64_t measure(const Shape& offset, const Shape& shape) {
   return product;
 }
 
-/// An entry of the state, as the item that it is saved as.
+/// The item that an entry of the state is saved as, and whether the checkpoint may lack it.
 struct WantedItem {
   Item item;
   bool optional = false;

@@ -86,6 +86,6 @@ TEST_CASE("a damaged validation.json is reported, and the checkpoint awaits its 
     io::write_file(path, text);
     CHECK(list(run.path()).at(0).awaits_validation);
     CHECK_THROWS_WITH(read_validation(directory), Contains(path) && Contains(why));
-    CHECK_THAT(unlisted_files(directory).at(0), Contains(path) && Contains("validated again"));
+    CHECK_THAT(unlisted_files(directory).at(0), Contains(path) && Contains("validates the checkpoint again"));
   }
 }
