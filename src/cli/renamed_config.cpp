@@ -9,7 +9,7 @@
 
 #include "cli/config_file.hpp"
 #include "config/renamed_keys.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::cli {
 

@@ -3,12 +3,12 @@
 #include <string>
 #include <string_view>
 
-#include "io/fenced_directory.hpp"
+#include "io/files/fenced_directory.hpp"
 #include "io/files/file.hpp"
 
 namespace trainrt::metrics {
 
-/// A file that is open for appending. Throws the errors of io/file.hpp.
+/// A file that is open for appending. Throws the errors of io/files/file.hpp.
 class AppendFile {
  public:
   /// Opens an existing file.

@@ -38,7 +38,7 @@ std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt) {
 }
 
 std::optional<Claim> Claims::next(const History& history, const Scheduler& scheduler) {
-  static std::mutex turn;  // files of one name are made by one thread of a process at a time (io/exclusive.hpp)
+  static std::mutex turn;  // files of one name are made by one thread of a process at a time (io/files/exclusive.hpp)
   const std::lock_guard lock(turn);
   if (scheduler.takes_turns())
     if (const auto found = fresh(history)) return found;

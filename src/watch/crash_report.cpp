@@ -173,8 +173,8 @@ void write_reports(const CrashFacts& facts, std::string_view what, const StackFr
     fsync(fd);
     close(fd);
   }
-  // The link from the attempt's private directory (io/files/fenced_directory.hpp) fails if another rank has created error.txt, or
-  // if a newer attempt has taken over the run.
+  // The link from the attempt's private directory (io/files/fenced_directory.hpp) fails if another rank has created
+  // error.txt, or if a newer attempt has taken over the run.
   if (link(facts.files.error_aside.c_str(), facts.files.error.c_str()) == 0) unlink(facts.files.error_aside.c_str());
 }
 

@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/other_files.hpp"
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 
 namespace trainrt::checkpoint {
 

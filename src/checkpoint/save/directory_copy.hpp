@@ -8,7 +8,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/save/directories.hpp"
-#include "io/file.hpp"
+#include "io/files/file.hpp"
 
 // Functions that copy files of directories, which were passed to report(), into a checkpoint.
 namespace trainrt::checkpoint {

@@ -90,7 +90,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
     ensure_folder_of(output.path());
-    io::retried_while_gone(run_of(run_of(directory_)), [&] { output.file().write(record.at, bytes); });  // it may reopen the file
+    io::retried_while_gone(run_of(run_of(directory_)),
+                           [&] { output.file().write(record.at, bytes); });  // it may reopen the file
     done_bytes_ += bytes.size();
   }
 

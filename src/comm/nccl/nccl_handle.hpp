@@ -63,7 +63,7 @@ class NcclHandle {
 
   std::shared_ptr<const Api> api_;
   Member member_;
-  WaitNote& note_;  // belongs to the train thread
+  WaitReason& note_;  // belongs to the train thread
 
   std::mutex comm_mutex_;  // held during calls of NCCL
   Comm* comm_ = nullptr;   // nullptr after it was aborted

@@ -26,8 +26,8 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
                             std::string& failure);
 
 /// Creates a zeroed segment on every node, with `bytes` bytes for all ranks of the node together. Only the first `reserved`
-/// bytes are reserved; reserve other pages before accessing them (core/files/reserve_pages.hpp). Fails as in share_segment(),
-/// also if a node has not enough memory for `bytes`. Collective.
+/// bytes are reserved; reserve other pages before accessing them (core/files/reserve_pages.hpp). Fails as in
+/// share_segment(), also if a node has not enough memory for `bytes`. Collective.
 SharedSegment share_on_demand(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
                               std::size_t reserved, std::string& failure);
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 
 namespace trainrt::io {
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::launch {

@@ -82,7 +82,7 @@ class ProgramFeed {
 
   // Members that only the function run() on `thread_` uses.
   std::unique_ptr<PipedProgram> program_;
-  OutputLog log_;
+  OutputFile log_;
   std::size_t logged_bytes_ = 0;
   std::deque<Sent> sent_;           ///< lines sent to this process and not confirmed
   std::uint64_t sent_bytes_ = 0;    ///< bytes sent to this process

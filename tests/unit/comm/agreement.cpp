@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "support/ranks.hpp"
+#include "support/cpp/ranks.hpp"
 
 using namespace trainrt;
 

@@ -1,4 +1,4 @@
-#include "rundir/run_directory.hpp"
+#include "rundir/storage/run_directory.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

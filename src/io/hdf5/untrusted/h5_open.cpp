@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "core/guarded_tree.hpp"
+#include "core/files/guarded_tree.hpp"
 #include "io/hdf5/untrusted/h5_guard.hpp"
 #include "io/hdf5/untrusted/h5_watched_file.hpp"
 #include "io/storage.hpp"
