@@ -81,7 +81,7 @@ class Store:
         self.buckets.setdefault(bucket, {})[key] = bytes(data)
 
     def fail(self, word, times=1, method="GET", part=""):
-        """The next so many requests of that method for keys with `part` in them."""
+        """Makes the next `count` requests of a method, for keys that contain `part`, fail."""
         left = [times]
 
         def fault(_, asked, key):
