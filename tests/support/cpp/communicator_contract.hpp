@@ -22,8 +22,9 @@ std::vector<T> values_of(int rank, std::size_t count) {
   Random random(99, static_cast<std::uint64_t>(rank));
   std::vector<T> values(count);
   for (auto& value : values)
-    value = static_cast<T>((random.uniform() - 0.5) *
-                           (random.below(2) == 0 ? 1e3 : 1e-3));  // magnitudes that make order matter
+    value =
+        static_cast<T>((random.uniform() - 0.5) *
+                       (random.below(2) == 0 ? 1e3 : 1e-3));  // magnitudes for which the order of the sum changes its bits
   return values;
 }
 
@@ -96,7 +97,7 @@ inline std::string nan_findings(Communicator& c) {
   return {};
 }
 
-/// The 16-bit types are summed in f32 by the tree, and rounded once.
+/// Checks that 16-bit types are summed in f32 in the order of the tree and rounded once.
 template <class Round, class Widen>
 std::string small_float_findings(Communicator& c, DType dtype, Round round, Widen widen) {
   const std::size_t count = 5001;
@@ -167,7 +168,8 @@ inline std::string part_findings(Communicator& c, std::size_t unit) {
   return gathered.back() == -7 ? "" : "all_gather writes past its buffer; ";
 }
 
-/// More in flight than any board has room for, of all sizes, waited for in another order; in memory of the backend and not.
+/// Starts more collectives at once than a board can hold, of all sizes, in memory of the backend and other memory, and
+/// waits for them in another order.
 inline std::string flight_findings(Communicator& c) {
   constexpr std::size_t in_flight = 150;
   const auto window = c.allocate(std::size_t{1} << 20);
@@ -197,7 +199,7 @@ inline std::string flight_findings(Communicator& c) {
   return {};
 }
 
-/// A broadcast's root is done before the others have read, and comes with the next collective.
+/// The root of a broadcast may start the next collective before the other ranks have read the broadcast.
 inline std::string overtaking_findings(Communicator& c) {
   const std::size_t count = std::size_t{1} << 18;
   for (int root = 0; root < std::min(c.size(), 2); ++root) {
@@ -227,7 +229,7 @@ inline std::string pace_findings(Communicator& c) {
           {.kind = Collective::Kind::all_reduce, .buffer = {each.data(), each.size(), DType::f32}, .name = "pace"}));
       if ((c.rank() + round) % 3 == 0) c.test(tickets.front());
     }
-    const auto memory = c.allocate(4096);  // while they are under way
+    const auto memory = c.allocate(4096);  // while the collectives run
     if ((c.rank() + round) % 2 == 0) c.wait(tickets.back());
     if (c.finish_maximum()[0] != c.size() - 1) return "a maximum among collectives is wrong; ";
     for (const auto ticket : tickets) c.wait(ticket);
@@ -255,7 +257,7 @@ inline std::string given_back_findings(Communicator& c) {
   return reinterpret_cast<float*>(next.get())[count - 1] == 0 ? "" : "reused memory is not zero; ";
 }
 
-/// In memory of the backend's own, at sizes around its borders.
+/// Collectives in memory that the backend allocated, at sizes around its internal limits.
 inline std::string window_findings(Communicator& c) {
   for (const std::size_t count : {1UL, 2049UL, 16384UL, 300001UL}) {
     const auto memory = c.allocate(count * sizeof(float));
@@ -283,7 +285,7 @@ inline std::string window_findings(Communicator& c) {
 
 inline std::string split_findings(Communicator& c) {
   const int color = c.rank() % 2 == 0 ? 5 : 9;
-  const auto part = c.split(color, -c.rank());  // numbered backwards
+  const auto part = c.split(color, -c.rank());  // ranks in reverse order
   const int members = color == 5 ? (c.size() + 1) / 2 : c.size() / 2;
   if (!part || part->size() != members) return "split makes a group of the wrong size; ";
   if (part->rank() != members - 1 - c.rank() / 2) return "split does not number by key; ";
@@ -330,7 +332,7 @@ inline std::string bucket_findings(Communicator& c) {
   return {};
 }
 
-/// Everything that the header of Communicator promises; "" if it is kept. Collective.
+/// Checks the contract in the header of Communicator, and returns the violations, or "". Collective.
 inline std::string communicator_findings(Communicator& c) {
   std::string findings;
   for (const std::size_t count : {0UL, 1UL, 7UL, 4096UL, 4097UL, 100001UL}) {
