@@ -5,8 +5,8 @@
 
 #include "data/image_decoder.hpp"
 #include "data/source.hpp"
-#include "support/fuzz/fuzz.hpp"
 #include "support/cpp/image_bytes.hpp"
+#include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 

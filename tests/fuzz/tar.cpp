@@ -1,7 +1,7 @@
 // Tar archives: headers, names and sizes, samples, arrays; and one of images, whose decoders get what the archive says.
-#include "support/fuzz/fuzz_data.hpp"
 #include "support/cpp/image_bytes.hpp"
 #include "support/cpp/tar_bytes.hpp"
+#include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {
 extern const Format tar;

@@ -21,7 +21,7 @@ MARKS = {  # name: pattern, limit per 10,000 words
     "beginning": (r"(?:^|[.:;]\s)(?:Of|What|Who|Whose|That\swhich|None)\s", 1.5),
     "tell, say": (r"(?i:\b(?:tells?|told|says?|said)\b)", 4),
     "stand, lie": (r"(?i:\b(?:stands?|stood|lies|lie|lay)\b)", 1.5),
-    "none": (r"(?i:\bnone\b)", 8),
+    "none": (r"\bnone\b", 8),  # not the name None
     "behind": (r"(?i:\bbehind\b)", 1),
     "anew": (r"(?i:\b(?:anew|as\sever|so\smany|so\soften|so\slong)\b)", 0.5),
     "mend, fall": (r"(?i:\b(?:mend(?:ed|s)?|fell|falls|fallen)\b)", 1),
@@ -36,7 +36,11 @@ MIN_COUNT = 3
 
 # Folders that keep all limits. A folder that was rewritten gets a line here, which takes precedence over its line in RATES.
 STRICT = (
+    "tests/CMakeLists.txt",
+    "tests/README.md",
     "tests/lint",
+    "tests/run.sh",
+    "tests/support",
 )
 
 # Marks per 10,000 words of comments, texts and guides. A path that is in neither table is strict.
@@ -67,8 +71,6 @@ RATES = {
     "src/tune": (520, 350, 310),
     "src/view": (430, 260, 280),
     "src/watch": (340, 40, 0),
-    "tests/CMakeLists.txt": (440, 590, 0),
-    "tests/README.md": (0, 0, 190),
     "tests/attack": (270, 110, 140),
     "tests/bench": (280, 120, 0),
     "tests/chaos": (400, 80, 240),
@@ -78,9 +80,7 @@ RATES = {
     "tests/fuzz": (440, 160, 450),
     "tests/gpu": (160, 60, 60),
     "tests/multirank": (280, 310, 0),
-    "tests/run.sh": (40, 0, 0),
     "tests/slurm": (180, 270, 0),
-    "tests/support": (360, 170, 0),
     "tests/unit": (490, 280, 0),
 }
 

@@ -53,7 +53,7 @@ def check(kept, why, job=None):
 
 
 def raises(kind, *words, of):
-    """Checks that `of()` raises an error of type `kind` whose message contains all words, and returns the error."""
+    """Checks that `of()` raises an error of type `kind` with all words in its message, and returns the error."""
     try:
         of()
     except kind as error:
@@ -261,7 +261,7 @@ _job_numbers = itertools.count(1)  # tests may start jobs from several threads
 
 
 class Job:
-    """A program in the background whose output is written to files. It is killed at the end of the test."""
+    """A program in the background, with its output in files. It is killed at the end of the test."""
 
     def __init__(self, command, env=None, cwd=None, trainrt=TRAINRT):
         self.token = f"TRAINRT_JOB={next(_job_numbers)}.{_TOKEN}"
@@ -389,7 +389,7 @@ def own_mount(path, options="mode=755"):
     """Returns a command prefix that mounts an empty tmpfs at `path` for that command only. `options`: mount options of the tmpfs."""
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
         skip("needs root and mount namespaces")
-    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o {options} none {path} && exec \"$@\"", "sh"]
+    return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o {options} tmpfs {path} && exec \"$@\"", "sh"]
 
 
 # ---- configs and run directories -----------------------------------------------------------------------------------------

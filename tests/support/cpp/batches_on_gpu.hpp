@@ -14,9 +14,10 @@ namespace trainrt::test {
 
 /// Field x of the batches of one epoch of [data.train], as one rank received it.
 struct CopiedBatches {
-  std::vector<std::size_t> hashes;   ///< per batch, of its bytes in host memory
-  bool arrived = true;               ///< for all batches, the bytes on the GPU equal those of the batch
-  double enqueue_s = 0, copy_s = 0;  ///< of the fastest copy: until the call returned, and until the bytes had arrived
+  std::vector<std::size_t> hashes;  ///< hash of the bytes in host memory, per batch
+  bool arrived = true;              ///< for all batches, the bytes on the GPU equal those of the batch
+  double enqueue_s = 0,
+         copy_s = 0;  ///< seconds of the fastest copy, until the call returned and until the bytes had arrived
 };
 
 namespace batches_on_gpu {
@@ -28,7 +29,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Copies `host` to `memory` and back.
+/// Copies `host` to GPU memory `memory` and back, and records the times and whether the bytes are equal.
 inline void copy(device::Stream& stream, std::byte* memory, std::string_view host) {
   const auto start = std::chrono::steady_clock::now();
   stream.to_device(memory, host.data(), host.size());
@@ -44,7 +45,7 @@ inline void copy(device::Stream& stream, std::byte* memory, std::string_view hos
   seen.copy_s = copy_s;
 }
 
-/// Copies each batch from its own memory to the rank's GPU and back, if the rank has one.
+/// A train function that copies each batch to the GPU of the rank and back, if the rank has one.
 inline void copy_batches(Context& ctx) {
   auto data = ctx.dataset("train");
   const auto gpus = ctx.gpus();
@@ -65,7 +66,8 @@ inline void copy_batches(Context& ctx) {
 
 }  // namespace batches_on_gpu
 
-/// A run of one rank that works on those of device::runtime()'s GPUs, or on the CPU. `each` is called once per batch.
+/// Runs the train function on one rank with the GPUs of device::runtime(), or on the CPU. `each` is called after each
+/// batch.
 inline CopiedBatches copied_batches(const std::vector<int>& gpus,
                                     std::initializer_list<std::pair<const char*, const char*>> keys,
                                     const std::function<void()>& each = {}) {

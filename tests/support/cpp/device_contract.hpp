@@ -24,7 +24,7 @@ std::string bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-/// Elements of that type with the numbers of values_of().
+/// Returns values_of() a rank as bytes of type `dtype`.
 inline std::string elements(DType dtype, int rank, std::size_t count) {
   if (dtype == DType::f64) return bytes_of(values_of<double>(rank, count));
   if (dtype == DType::f32) return bytes_of(values_of<float>(rank, count));
@@ -65,7 +65,7 @@ inline bool same(DType dtype, Sums sums, const std::string& one, const std::stri
   return one.size() == other.size() && apart <= tolerance(dtype) * largest;
 }
 
-/// Checks collectives on memory of a GPU against the same on the host, which other tests check.
+/// Compares collectives on GPU memory with the same collectives on host memory, which other tests check.
 class DeviceContract {
  public:
   DeviceContract(Communicator& c, device::Runtime& gpus, int gpu, Sums sums) : c_(c), gpus_(gpus), gpu_(gpu), sums_(sums) {}
@@ -111,7 +111,7 @@ class DeviceContract {
     c_.reduce_scatter(on_gpu(input, total, dtype), counts, output.data(), op);
     const auto before = host;
     c_.reduce_scatter(Buffer{host.data(), total, dtype}, counts, part.data(), op);
-    std::string findings;  // collected: no rank may leave the others alone
+    std::string findings;  // collected, since a rank that returned early would leave the others waiting
     if (!same(dtype, sums(op), output.bytes().substr(0, own), part)) findings += what("reduce_scatter", dtype, total, op);
     if (output.bytes().substr(own) != "guard") findings += "reduce_scatter on a GPU writes past its part; ";
     if (input.bytes() != before) findings += "reduce_scatter on a GPU changes its input; ";

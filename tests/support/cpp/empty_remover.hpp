@@ -31,7 +31,7 @@ class EmptyRemover {
  private:
   std::atomic<bool> is_done_ = false;
   std::atomic<long> removed_ = 0;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // the last member, because it uses the others
 };
 
 }  // namespace trainrt::test

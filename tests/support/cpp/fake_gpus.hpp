@@ -59,7 +59,7 @@ class FakeGpus : public device::Runtime {
     const std::lock_guard lock(mutex_);
     memory_[begin] = {gpu, std::make_unique<std::vector<std::byte>>(bytes)};
     return Memory(begin, [this, gpu, length](std::byte* p) {
-      finish(gpu);  // as cudaFree does
+      finish(gpu);  // waits for all work, as cudaFree does
       const std::lock_guard own(mutex_);
       memory_.erase(p);
       ::munmap(p, length);
@@ -107,8 +107,8 @@ class FakeGpus : public device::Runtime {
   }
 
   std::atomic<bool> can_pin{true};
-  std::atomic<bool> stalled{false};  ///< nothing is done while it is set
-  std::atomic<int> streams{0};       ///< made so far
+  std::atomic<bool> stalled{false};  ///< while set, no work is done
+  std::atomic<int> streams{0};       ///< number of streams made so far
   std::atomic<std::size_t> bytes_to_host{0}, bytes_to_device{0};
 
  private:
@@ -123,7 +123,7 @@ class FakeGpus : public device::Runtime {
     return static_cast<const std::byte*>(address) < begin + range.bytes->size() ? &range : nullptr;
   }
 
-  /// Done by a thread, one after the other.
+  /// Work that one thread does in order.
   class Queue : public FakeQueue {
    public:
     explicit Queue(FakeGpus& gpus) : gpus_(gpus), thread_([this] { work(); }) {}
@@ -292,8 +292,8 @@ class FakeGpus : public device::Runtime {
   std::mutex mutex_;
   std::map<const std::byte*, Range> memory_;
   std::set<const std::byte*> pinned_;
-  std::vector<std::pair<int, std::weak_ptr<Queue>>> queues_;  // of streams, by GPU
-  std::vector<std::shared_ptr<Queue>> defaults_;              // last: end first
+  std::vector<std::pair<int, std::weak_ptr<Queue>>> queues_;  // queue and GPU of each stream
+  std::vector<std::shared_ptr<Queue>> defaults_;              // the last member, so that it is destroyed first
 };
 
 }  // namespace trainrt::test

@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-/// Small images as bytes, made by Pillow.
+/// Functions that return the bytes of small images, which Pillow made.
 namespace trainrt::test {
 
 inline std::string bytes_of_hex(std::string_view hex) {
@@ -37,7 +37,7 @@ inline std::string jpeg_8x16() {
       "0c03010002110311003f00994d61d4585826b0aa2c002accc9d01456ede363ffd9");
 }
 
-/// The same, in several scans.
+/// The same image as progressive JPEG, in several scans.
 inline std::string jpeg_progressive() {
   return bytes_of_hex(
       "ffd8ffe000104a46494600010100000100010000ffdb004300080606070605080707070909080a0c140d0c0b0b0c1912130f141d1a1f1e1d"
@@ -52,7 +52,7 @@ inline std::string jpeg_progressive() {
       "ffc4001610000300000000000000000000000000000031c1ffda0008010100013f10448993ffd9");
 }
 
-/// Two images, one after the other.
+/// An animation of two images.
 inline std::string webp_animated() {
   return bytes_of_hex(
       "52494646d400000057454250565038580a00000002000000020000010000414e494d06000000000000000000414e4d465000000000000000"

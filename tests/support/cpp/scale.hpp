@@ -52,7 +52,7 @@ class ScaleRun {
 
   std::map<std::string, Operation> measure() {
     attempt("first");
-    operations_.erase("restore");  // of nothing
+    operations_.erase("restore");  // the first attempt restores nothing
     attempt("second");
     return operations_;
   }

@@ -18,7 +18,7 @@ class SleepingRank {
         {watch::Work::input, 1}, {watch::Work::forward, 1.5}, {watch::Work::backward, 1.5}, {watch::Work::save, 10}};
     int rank = -1;
     watch::Work planted = watch::Work::forward;
-    double more = 0;  ///< ms
+    double more = 0;  ///< additional milliseconds of the rank
     int save_every = 10;
   };
 

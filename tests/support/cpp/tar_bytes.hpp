@@ -31,7 +31,7 @@ inline std::string tar_entry(const std::string& name, const std::string& content
   return header + content + std::string((512 - content.size() % 512) % 512, '\0');
 }
 
-/// A record of a pax header: its length counts itself.
+/// Returns a record of a pax header. Its length includes the digits of the length.
 inline std::string pax_record(const std::string& key, const std::string& value) {
   const auto rest = " " + key + "=" + value + "\n";
   auto length = rest.size() + 1;

@@ -1,5 +1,5 @@
-// A libnccl.so.2 for tests: the ranks are threads of one process, the GPUs are FakeGpus. It adds up in an order of its own,
-// rounds 16-bit floats at each step and loses NaNs in min and max, as the real one does.
+// A libnccl.so.2 for tests: the ranks are threads of one process, the GPUs are FakeGpus. Like NCCL, it sums in its own
+// order, rounds 16-bit floats at each step and loses NaNs in min and max.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -27,7 +27,7 @@ struct Group {
   std::condition_variable changed;
   int size = 0;
   int joined = 0;
-  std::map<std::string, Bytes> posted;  // until the process ends: tests are small
+  std::map<std::string, Bytes> posted;  // kept until the process exits
 };
 
 std::mutex groups_mutex;
@@ -121,7 +121,7 @@ struct Comm {
   std::shared_ptr<Group> group;
   int rank = 0;
   std::atomic<bool> aborted{false};
-  std::map<std::string, int> sequence;  // of collectives, and of messages to and from each peer
+  std::map<std::string, int> sequence;  // next number of a collective, and of a message to and from each peer
 
   std::string next(const std::string& what) { return what + "#" + std::to_string(sequence[what]++); }
   void post(const std::string& key, Bytes bytes) {
@@ -129,7 +129,7 @@ struct Comm {
     group->posted[key] = std::move(bytes);
     group->changed.notify_all();
   }
-  /// nullopt if the communicator is aborted first.
+  /// Returns nullopt if the communicator is aborted first.
   std::optional<Bytes> await(const std::string& key) {
     std::unique_lock lock(group->mutex);
     while (!group->posted.contains(key)) {
@@ -146,7 +146,7 @@ using trainrt::comm::nccl::Comm;
 
 namespace {
 
-// Communicators outlive their handle: work of an aborted one may still be on a stream.
+// Communicators outlive their handles, because work of an aborted one may still be on a stream.
 std::mutex comms_mutex;
 std::vector<std::shared_ptr<Comm>> comms;
 
@@ -207,7 +207,7 @@ Result reduce_to(const void* from, void* to, std::size_t count, Type type, RedOp
 
 #define FAKE extern "C" __attribute__((visibility("default")))
 
-/// Every communicator reports that result from now on; 0 ends it.
+/// Makes every communicator report this result until it is set to 0.
 FAKE void fakeNcclBreak(int result) { broken = result; }
 
 FAKE Result ncclGetVersion(int* version) {

@@ -11,7 +11,7 @@
 //   pwrite:ENOSPC:shard-:3:1,fsync:slow=200
 // TRAINRT_COUNT_CALLS = FILE: when the process exits (not by _exit), FILE has a line "NAME COUNT" for each function; %p in
 // FILE is the pid.
-// TRAINRT_COUNT_PATH: counts only calls whose path contains it.
+// TRAINRT_COUNT_PATH: counts only calls with a path that contains it.
 //
 // An open with O_PATH is the lookup that every call by a path makes: it is not counted, and only rules for openat2 hit it.
 // Calls inside the C library (fopen, std::fstream, getdents) are not seen. A rule that cannot be read ends the

@@ -81,7 +81,7 @@ class Store:
         self.buckets.setdefault(bucket, {})[key] = bytes(data)
 
     def fail(self, word, times=1, method="GET", part=""):
-        """The next so many requests of that method for keys with `part` in them."""
+        """Makes the next `times` requests of a method, for keys that contain `part`, fail with the fault `word`."""
         left = [times]
 
         def fault(_, asked, key):
@@ -157,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
             store.at_once += 1
             store.most_at_once = max(store.most_at_once, store.at_once)
             fault = next((word for word in (fault(self, self.command, path) for fault in store.faults) if word), None)
-        self.is_lost = fault == "lost"  # it is done, and the answer does not come
+        self.is_lost = fault == "lost"  # the request is executed, but no answer is sent
         try:
             time.sleep(store.slow_s)
             if fault == "reset":
@@ -327,7 +327,7 @@ if __name__ == "__main__":
     own = Store(anonymous=True, folder=sys.argv[1])
     for bucket in os.listdir(sys.argv[1]):
         for name in (files := Folder(os.path.join(sys.argv[1], bucket))):
-            files[name]  # into memory
+            files[name]  # reads it into memory
     with open(sys.argv[2] + ".new", "w") as port_file:
         port_file.write(own.url)
     os.rename(sys.argv[2] + ".new", sys.argv[2])

@@ -57,7 +57,7 @@ std::string deep_json() { return R"({"a":)" + std::string(3500, '[') + std::stri
 
 namespace {
 
-/// The seeds, one a file, and the dictionary in libFuzzer's form.
+/// Writes the seeds, one file each, and the dictionary in the format of libFuzzer.
 void write_seeds(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder / "seeds");
   int number = 0;
@@ -75,7 +75,7 @@ void write_seeds(const std::filesystem::path& folder) {
 
 }  // namespace trainrt::fuzz
 
-// Warnings are for people, and faults are injected by other tests.
+// Replacements that print no warnings and inject no faults.
 namespace trainrt {
 void fault_point(std::string_view) {}
 namespace log {

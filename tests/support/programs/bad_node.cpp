@@ -11,11 +11,12 @@
 
 namespace {
 
-constexpr int at_step = 3;  // of an attempt
+constexpr int at_step = 3;  // step of each attempt at which the trouble begins
 
 void pause_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// The first rank on the node of a key. The second node of "n2,n3" gets into trouble a few steps after the first.
+/// Returns whether this is the first rank on a node of the key at its step. The second node of "n2,n3" fails a few steps
+/// after the first.
 bool is_here(trainrt::Context& ctx, const std::string& key, int steps_here) {
   const auto* node = std::getenv("SLURMD_NODENAME");
   const auto* local_rank = std::getenv("SLURM_LOCALID");

@@ -22,7 +22,7 @@ int thrower = -1;
 int pause_ms = 0;
 std::string once;
 
-/// Whether this is the time to throw.
+/// Returns whether this call throws.
 bool is_time() {
   if (once.empty()) return true;
   if (std::filesystem::exists(once)) return false;

@@ -1,6 +1,6 @@
-// A simulation with its own main and its own MPI_Init, as a user writes one: heat spreads over a plate whose rows are
-// shared out to the ranks. Every cell's next value depends on its neighbours only, so the bits do not depend on how many
-// ranks there are.   heat DIRECTORY STEPS rank|node|single [PAUSE_MILLISECONDS [RANK_THAT_ABORTS]]
+// A simulation with its own main and MPI_Init, written as a user writes one: heat spreads over a plate whose rows are
+// distributed over the ranks. The next value of a cell depends on its neighbours only, so that the bits do not depend on
+// the number of ranks.     heat DIRECTORY STEPS rank|node|single [PAUSE_MILLISECONDS [RANK_THAT_ABORTS]]
 #include <mpi.h>
 #include <trainrt/trainrt.hpp>
 
@@ -41,7 +41,7 @@ class Plate {
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (std::int64_t row = 0; row < count_; ++row)
       for (std::int64_t column = 0; column < columns; ++column) next_[index(row, column)] = cooled(row, column);
-    for (std::int64_t row = 0; row < count_; ++row)  // in place: the State refers to this memory
+    for (std::int64_t row = 0; row < count_; ++row)  // in place, because the State refers to this memory
       for (std::int64_t column = 0; column < columns; ++column) at(row, column) = next_[index(row, column)];
   }
 

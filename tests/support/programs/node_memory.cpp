@@ -14,8 +14,8 @@ namespace {
 
 using namespace trainrt;
 
-/// KiB of memory; a page that n processes have counts 1/n. Pages of files do not count: those of a library become cheaper
-/// whenever another process that has it begins.
+/// Returns KiB of memory; a page that n processes share counts 1/n. Pages of files are left out: the share of a library's
+/// pages shrinks whenever another process with that library starts.
 std::int64_t proportional_kib() {
   std::ifstream file("/proc/self/smaps_rollup");
   std::int64_t sum = 0, number = 0;
@@ -24,7 +24,7 @@ std::int64_t proportional_kib() {
   return sum;
 }
 
-/// Whether sample `i` of the batch is the one that it should be.
+/// Returns whether sample `i` of the batch has the expected content.
 bool is_right(const Batch& batch, std::size_t i, bool is_text) {
   if (is_text) return static_cast<std::uint64_t>(batch.text("images", i).at(0)) == '0' + batch.indices()[i] % 64;
   const auto images = batch.field("images");
@@ -49,7 +49,7 @@ void train(Context& ctx) {
   const auto most = ctx.config<std::int64_t>("batches");
   std::uint64_t read = 0;
   for (std::int64_t epoch = 0; epoch < 2; ++epoch) read += walk(data, epoch, most);
-  ctx.communicator().barrier();  // until then others may not have all pages
+  ctx.communicator().barrier();  // before it, other ranks may not have touched all pages
   const auto taken = ctx.communicator().all_reduced(proportional_kib() - before, Op::sum);
   const auto least = ctx.communicator().all_reduced(static_cast<std::int64_t>(read), Op::min);
   if (ctx.world_rank() == 0)

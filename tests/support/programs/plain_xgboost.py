@@ -12,7 +12,7 @@ inputs = generator.normal(size=(600, 5))
 targets = inputs @ np.arange(1.0, 6.0) + np.sin(3 * inputs[:, 0])
 
 models = []
-for turn in range(2):  # one communicator after the other
+for turn in range(2):  # two communicators in turn
     with xgb.collective.CommunicatorContext():
         rank, size = xgb.collective.get_rank(), xgb.collective.get_world_size()
         mine = slice(rank, None, size)

@@ -27,13 +27,13 @@ void put(int fd, std::string_view text) {
   }
 }
 
-/// One after the other, so that their order is known.
+/// Ranks print in turn, so that the order of the lines is known.
 void print_in_every_way(const std::string& rank) {
   std::printf("%s: printf\n", rank.c_str());
   std::puts((rank + ": puts").c_str());
   std::cout << rank << ": cout" << '\n';
   put(1, rank + ": write\n");
-  std::cerr << rank + ": cerr\n";  // in one piece: between two pieces, standard output may come first
+  std::cerr << rank + ": cerr\n";  // one write: standard output could come between two
   std::fflush(nullptr);
   if (const auto child = fork(); child == 0) {
     std::cout << rank << ": child\n";

@@ -1,4 +1,4 @@
-"""A training program for [train] program: linear regression on data made here, by SGD with momentum in NumPy, data-parallel, with
+"""A training program for [train] program: linear regression on data generated here, by SGD with momentum in NumPy, data-parallel, with
 dropout. Its state has one of each kind: weights, optimizer, running sums, the position in the data, and a file.
 
 [loop] keys: epochs, steps (in all; 0: all of the epochs), batch_size (per rank), report_every (steps; 0: epochs), step_pause,
@@ -30,10 +30,10 @@ def make_data():
 X, Y = make_data()
 weights = numpy.zeros(FEATURES, numpy.float32)
 velocity = numpy.zeros(FEATURES, numpy.float32)
-sums = numpy.zeros(2)  # of losses and samples since the last report, of this rank
-ROWS = 12  # of a table that the ranks share
+sums = numpy.zeros(2)  # losses and samples of this rank since the last report
+ROWS = 12  # rows of a table that is sharded over the ranks
 first_row, end_row = RANK * ROWS // RANKS, (RANK + 1) * ROWS // RANKS
-largest = numpy.zeros((end_row - first_row, FEATURES), numpy.float32)  # gradients that this rank has seen, in each of its rows
+largest = numpy.zeros((end_row - first_row, FEATURES), numpy.float32)  # largest gradients that this rank has computed, per row
 last_kept = numpy.zeros(FEATURES, bool)  # inputs of the last batch that this rank did not drop out
 history = []  # epochs that this rank has completed, kept in a file
 folder = os.path.join(os.environ["TEST_SCRATCH"], f"program-linear-{os.getpid()}")
@@ -92,7 +92,7 @@ def train_step():
 
 
 def advance():
-    """The end of an epoch is the beginning of the next: a place has one name."""
+    """Moves the position to the next batch. The end of an epoch is stored as the beginning of the next one."""
     state["batch"] += 1
     if state["batch"] >= SAMPLES // (BATCH * RANKS):
         history.append(str(state["epoch"]))
@@ -111,7 +111,7 @@ def report_if_due():
     due = state["steps_since_report"] == REPORT_EVERY if REPORT_EVERY else state["steps_since_report"] > 0 and state["batch"] == 0
     if not due:
         return
-    quality = evaluate()  # it may stop there: nothing changes before
+    quality = evaluate()  # it may stop the run, so no state is changed before it
     loss, seen = sums
     sums[:] = 0
     state["steps_since_report"] = 0
@@ -119,7 +119,7 @@ def report_if_due():
     ctx.report({"loss": trainrt.ratio(loss, seen), "quality": numpy.float32(quality), "best": state["best"], "epoch": state["epoch"]})
 
 
-report_if_due()  # a run that stopped in the step() before a report makes it now
+report_if_due()  # makes a report that was due when the run stopped in step()
 while state["epoch"] < EPOCHS and not (STEPS and ctx.step_count >= STEPS):
     train_step()
     report_if_due()

@@ -12,7 +12,7 @@
 namespace {
 
 void append(const std::string& path, const void* data, std::size_t bytes) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());  // of a field "group/name"
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());  // a field may be named "group/name"
   std::ofstream file(path, std::ios::binary | std::ios::app);
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   if (!file.flush()) throw trainrt::Error("cannot write " + path);

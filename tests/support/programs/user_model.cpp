@@ -1,4 +1,4 @@
-// A train function with a model of its own in libtorch, as a user writes one:
+// A train function with its own model in libtorch, written as a user writes one:
 //   g++ -shared -fPIC user_model.cpp $(pkg-config --cflags --libs trainrt-torch) -o libmine.so
 #include <torch/csrc/jit/api/module.h>
 #include <torch/nn/modules/batchnorm.h>

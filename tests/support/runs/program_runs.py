@@ -59,7 +59,7 @@ SHIM = BUILD / "tests/fault_shim.so"
 
 
 def faults(rules):
-    """Returns the environment of ranks whose system calls fail by these rules of fault_shim."""
+    """Returns the environment in which system calls fail by these rules of fault_shim."""
     if not SHIM.exists():
         skip("the library that injects faults was not built (it goes without the sanitizers)")
     return {"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": rules}
