@@ -7,7 +7,7 @@
 #include "comm/nccl/api.hpp"
 #include "core/library_version.hpp"
 #include "device/runtime.hpp"
-#include "io/hdf5/hdf5_version.hpp"
+#include "io/hdf5/h5.hpp"
 #include "launch/library_versions.hpp"
 
 namespace trainrt::cli {

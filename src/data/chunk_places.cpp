@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/inflate.hpp"
-#include "io/hdf5/h5_filters.hpp"
+#include "io/hdf5/h5_table.hpp"
 
 namespace trainrt::data {
 

@@ -11,10 +11,7 @@ namespace trainrt::io {
 
 namespace {
 
-StorageSettings& own_settings() {
-  static StorageSettings settings;
-  return settings;
-}
+StorageSettings settings_of_process;
 
 bool is_scheme(std::string_view text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
@@ -48,8 +45,8 @@ std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url) {
   return storage;
 }
 
-void set_storage_settings(StorageSettings settings) { own_settings() = std::move(settings); }
+void set_storage_settings(StorageSettings settings) { settings_of_process = std::move(settings); }
 
-const StorageSettings& storage_settings() { return own_settings(); }
+const StorageSettings& storage_settings() { return settings_of_process; }
 
 }  // namespace trainrt::io

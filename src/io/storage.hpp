@@ -41,7 +41,7 @@ class Storage {
   virtual ~Storage() = default;
   /// Returns all objects whose names begin with `prefix`, sorted bytewise.
   virtual std::vector<StoredObject> list(const std::string& prefix) const = 0;
-  /// Returns nothing if no object has that name.
+  /// Returns the object of that name, or nothing if it does not exist.
   virtual std::optional<StoredObject> find(const std::string& name) const = 0;
   /// Throws Error if the content has changed since `object` was returned by list() or find().
   virtual void read(const StoredObject& object, std::span<const ObjectPart> parts) const = 0;
@@ -50,8 +50,8 @@ class Storage {
   virtual StoredObject put(const std::string& file, const std::string& name) = 0;
   /// Does nothing if the object does not exist.
   virtual void remove(const std::string& name) = 0;
-  /// Returns the unfinished uploads of all names that begin with `prefix`. Always empty for a storage whose put() leaves
-  /// nothing behind when its process is killed.
+  /// Returns the unfinished uploads of all names that begin with `prefix`. Always empty for a storage that keeps
+  /// nothing of a put() that was killed.
   virtual std::vector<UnfinishedUpload> unfinished_uploads(const std::string& /*prefix*/) const { return {}; }
   /// Discards the received parts; a process that is still sending the upload fails. Does nothing if it does not exist.
   virtual void abort_upload(const UnfinishedUpload& /*upload*/) {}
@@ -75,7 +75,7 @@ std::optional<StorageUrl> storage_url(std::string_view text);
 struct StorageKind {
   std::string_view name;
   std::string_view help;
-  /// Does not connect yet. Throws UsageError that says what to do if this kind of storage cannot be used here.
+  /// Does not connect yet. Throws UsageError, with advice, if this kind of storage cannot be used here.
   std::shared_ptr<Storage> (*open)(const StorageUrl& url);
 };
 
@@ -90,7 +90,7 @@ std::shared_ptr<Storage> open_storage(const StorageUrl& url);
 /// followed.
 std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url);
 
-/// Endpoints and credentials of the object stores, for the whole process. Empty values are taken from the environment, as
+/// Endpoints and credentials of the object stores, for this process. Empty values are taken from the environment, as
 /// the stores' own tools do.
 struct StorageSettings {
   std::string s3_endpoint;  ///< "http://host:9000" for an S3-compatible store; empty: Amazon's

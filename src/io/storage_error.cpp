@@ -23,8 +23,8 @@ constexpr ErrorAdvice advices[] = {
     {ESTALE, "the file server lost the file: report it to the administrators of this file system"},
     {ELOOP, "a symbolic link has this name, and links are not followed here: remove the link"},
     {ENOENT, "check that the path exists and is mounted on this node"},
-    {EMFILE, "this process has too many open files: raise ulimit -n"},
-    {ENFILE, "this machine has too many open files: ask its administrators to raise fs.file-max"},
+    {EMFILE, "this process has reached its limit of open files: raise ulimit -n"},
+    {ENFILE, "this machine has reached its limit of open files: ask its administrators to raise fs.file-max"},
     {ENOMEM, "this machine or job is out of memory: give the job more, or start fewer ranks per node"},
     {ENAMETOOLONG, "choose a shorter path"},
 };

@@ -7,7 +7,7 @@
 namespace trainrt::io {
 
 /// Sets for how many seconds the functions below retry work while the storage is unavailable. The default 0 disables
-/// retries. Applies to the whole process; call it once, when a run begins.
+/// retries. Applies to all threads of the process; call it once, when a run begins.
 void set_storage_timeout(double seconds);
 double storage_timeout();
 
@@ -18,17 +18,17 @@ double storage_timeout();
 /// system may have dropped the data, and the next fsync reports success.
 void retried(const std::function<void()>& work);
 
-/// Does the same for work inside `directory`, which exists whenever its storage is mounted (a run directory). If `work`
-/// fails with ENOENT and `directory` itself does not exist, the storage counts as unavailable (unmounted, renamed, or not
-/// yet mounted by an automounter), and the StorageError thrown after the timeout is transient. If `directory` exists,
-/// ENOENT is thrown at once.
+/// Calls `work` like retried(), for work inside `directory`, which exists whenever its storage is mounted (a run
+/// directory). If `work` fails with ENOENT and `directory` itself does not exist, the storage counts as unavailable
+/// (unmounted, renamed, or not yet mounted by an automounter), and the StorageError thrown after the timeout is transient.
+/// If `directory` exists, ENOENT is thrown at once.
 void retried_in(const std::string& directory, const std::function<void()>& work);
 
 /// Calls `work` again only while `directory` does not exist, and throws all other errors at once. For work that includes an
 /// fsync, which must not be repeated after other errors.
 void retried_while_gone(const std::string& directory, const std::function<void()>& work);
 
-/// Does the same as retried() for work that returns a value.
+/// Calls `work` like retried() and returns its result.
 template <class Work>
 requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto retried(Work&& work) {
   std::optional<std::invoke_result_t<Work&>> result;
@@ -36,7 +36,7 @@ requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto retried(Work&& work)
   return std::move(*result);
 }
 
-/// Does the same as retried_in() for work that returns a value.
+/// Calls `work` like retried_in() and returns its result.
 template <class Work>
 requires(!std::is_void_v<std::invoke_result_t<Work&>>) auto retried_in(const std::string& directory, Work&& work) {
   std::optional<std::invoke_result_t<Work&>> result;

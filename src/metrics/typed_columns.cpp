@@ -11,7 +11,6 @@
 
 #include "io/files/digest.hpp"
 #include "io/files/file.hpp"
-#include "io/hdf5/h5_lists.hpp"
 #include "io/hdf5/untrusted/h5_open.hpp"
 
 namespace trainrt::metrics {

@@ -1,6 +1,6 @@
 // The HDF5 library, as it is loaded on every rank.
 #include "cli/doctor_versions.hpp"
-#include "io/hdf5/hdf5_version.hpp"
+#include "io/hdf5/h5.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

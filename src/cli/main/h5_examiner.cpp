@@ -18,7 +18,6 @@
 
 #include "core/process/memory.hpp"
 #include "io/hdf5/h5.hpp"
-#include "io/hdf5/untrusted/h5_examine.hpp"
 #include "io/hdf5/untrusted/h5_guard.hpp"
 #include "io/hdf5/untrusted/h5_watched_file.hpp"
 

@@ -36,13 +36,9 @@ void BlockPool::prepare(std::size_t blocks, std::size_t bytes) {
 }
 
 Block BlockPool::take_available(std::unique_lock<std::mutex>& lock, std::size_t bytes) {
-  AlignedMemory* buffer = nullptr;
-  if (free_.empty()) {
-    buffer = make(lock, bytes);
-  } else {
-    buffer = free_.back();
-    free_.pop_back();
-  }
+  if (free_.empty()) free_.push_back(make(lock, bytes));
+  AlignedMemory* const buffer = free_.back();
+  free_.pop_back();
   lock.unlock();
   Block block(this, buffer);
   buffer->touch(bytes);

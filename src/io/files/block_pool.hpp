@@ -59,7 +59,7 @@ class BlockPool {
 
   /// Returns a block of `bytes` bytes, rounded up to pages and limited to `block_bytes`. Waits for a free buffer.
   Block take(std::size_t bytes = full);
-  /// Does the same, but returns nothing if no buffer becomes free within `seconds`.
+  /// Returns a block like take(), or nothing if no buffer becomes free within `seconds`.
   std::optional<Block> take_within(double seconds, std::size_t bytes = full);
   /// Allocates buffers until there are `blocks` of them (limited to max_blocks()), each with physical memory for `bytes`
   /// bytes, so that the first save does not have to.

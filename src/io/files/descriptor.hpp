@@ -14,7 +14,7 @@
 
 namespace trainrt::io {
 
-/// Owns a file descriptor (-1: none) and closes it, without a check, when it is destroyed.
+/// Owns a file descriptor, or -1, and closes it when it is destroyed, ignoring errors.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}

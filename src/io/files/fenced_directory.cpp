@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/fault_point.hpp"
 #include "core/files/guarded_tree.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-/// Returns false if `from`, or the directory of `to`, does not exist.
+/// Renames `from` to `to`. Returns false if `from`, or the directory of `to`, does not exist.
 bool moved(const std::string& from, const std::string& to) {
   if (rename_guarded(from, to) == 0) return true;
   if (errno == ENOENT) return false;

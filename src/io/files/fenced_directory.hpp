@@ -12,7 +12,7 @@ class FencedOff : public Error {
   using Error::Error;
 };
 
-/// A directory with one owner at a time, whose previous owner may still be running when the next one begins: a run
+/// A directory with one owner at a time, in which the previous owner may still be running when the next one begins: a run
 /// directory, which is owned by an attempt. Each owner has a private directory in it, created once, before any other
 /// process knows its name. An owner writes each file in its private directory first and moves it out by rename(2) or
 /// link(2); to remove something, it moves it in. Therefore removing the private directory (fence_off()) makes every later

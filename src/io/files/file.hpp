@@ -22,6 +22,7 @@ class FileReader {
   /// Fills `into` as far as the file has bytes left; returns the number of bytes read, 0 at the end of the file.
   std::size_t read(std::span<std::byte> into);
   std::uint64_t size() const { return size_; }  ///< bytes, at the time of opening
+  const std::string& path() const { return path_; }
 
  private:
   std::string path_;
@@ -42,7 +43,7 @@ class FileWriter {
   std::string path_;
   Descriptor fd_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t started_ = 0;  // bytes whose writing to disk has been started
+  std::uint64_t started_ = 0;  // the system has been asked to start writing these bytes to disk
 };
 
 std::string read_file(const std::string& path);
@@ -95,7 +96,7 @@ bool is_link(const std::string& path);
 /// Returns the names in a directory, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
 
-/// Does the same, but returns an empty list if the directory does not exist.
+/// Returns the names in a directory like list_directory(), or an empty list if it does not exist.
 std::vector<std::string> list_if_exists(const std::string& path);
 
 /// Returns the paths of all files below a directory, relative to it and sorted. Lists symbolic links, and does not follow

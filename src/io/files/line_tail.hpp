@@ -5,8 +5,8 @@
 
 namespace trainrt::io {
 
-/// Reads the lines that other processes append to a file, each line once. Of a file that is long at the first read, only
-/// the end is read. If the file is replaced or becomes shorter, reading starts over.
+/// Reads the lines that other processes append to a file, each line once. If the file is long at the first read, only its
+/// end is read. If the file is replaced or becomes shorter, reading starts over.
 class LineTail {
  public:
   /// `max_bytes`: size of the part at the end of the file that the first read covers.

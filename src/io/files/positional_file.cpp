@@ -33,6 +33,8 @@ namespace {
 bool on_page(std::uint64_t offset) { return offset % io_alignment == 0; }
 bool on_page(const std::byte* address) { return on_page(reinterpret_cast<std::uintptr_t>(address)); }
 
+off_t to_offset(std::uint64_t offset) { return static_cast<off_t>(offset); }
+
 bool refuses_direct(int reason) { return reason == EINVAL || reason == EOPNOTSUPP; }
 
 void reserve(int fd, const std::string& path, std::uint64_t bytes) {
@@ -84,35 +86,32 @@ int PositionalFile::buffered() const {
 void PositionalFile::write(std::uint64_t offset, std::span<const std::byte> bytes) const {
   // This call writes each direct page completely, so no other call with disjoint offsets touches that page, and the page
   // cache cannot hold an older version of it.
-  const auto pages = on_page(offset) && on_page(bytes.data()) ? align_down(bytes.size()) : 0;
-  const auto done = write_direct(offset, bytes.first(pages));
-  write_buffered(offset + done, bytes.subspan(done));
+  const auto pages = bytes.first(on_page(offset) && on_page(bytes.data()) ? align_down(bytes.size()) : 0);
+  const auto done = transfer_direct("write", offset, pages.size(), [&](int fd, std::size_t at) {
+    const auto count = ::pwrite(fd, pages.data() + at, std::min(pages.size() - at, bytes_per_call), to_offset(offset + at));
+    if (count > 0) handles_->wrote_direct = true;
+    return count;
+  });
+  if (done == bytes.size()) return;
+  const int fd = buffered();
+  handles_->wrote_buffered = true;
+  write_at(fd, offset + done, bytes.subspan(done), path_);
 }
 
-/// Returns the number of bytes written: all, or fewer if the rest must go through the page cache.
-std::size_t PositionalFile::write_direct(std::uint64_t offset, std::span<const std::byte> pages) const {
+template <class Call>
+std::size_t PositionalFile::transfer_direct(std::string_view operation, std::uint64_t offset, std::size_t needed,
+                                            Call call) const {
   std::size_t done = 0;
-  while (done < pages.size() && on_page(done) && handles_->direct_works) {
-    const auto count = uninterrupted([&] {
-      return ::pwrite(handles_->direct, pages.data() + done, std::min(pages.size() - done, bytes_per_call),
-                      static_cast<off_t>(offset + done));
-    });
-    if (count < 0 && refuses_direct(errno)) {
+  while (done < needed && on_page(done) && handles_->direct_works) {
+    const auto count = uninterrupted([&] { return call(handles_->direct.load(), done); });
+    if (count < 0 && refuses_direct(errno))
       handles_->direct_works = false;
-      break;
-    }
-    if (count <= 0) fail_at("write", offset + done, path_, count < 0 ? errno : ENOSPC);
-    handles_->wrote_direct = true;
+    else if (count < 0)
+      fail_at(operation, offset + done, path_, errno);
+    if (count <= 0) break;
     done += static_cast<std::size_t>(count);
   }
   return done;
-}
-
-void PositionalFile::write_buffered(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  if (bytes.empty()) return;
-  const int fd = buffered();
-  handles_->wrote_buffered = true;
-  write_at(fd, offset, bytes, path_);
 }
 
 std::span<const std::byte> PositionalFile::read(std::uint64_t offset, std::size_t count, const Block& into) const {
@@ -124,32 +123,15 @@ std::span<const std::byte> PositionalFile::read(std::uint64_t offset, std::size_
     throw Error(fmt::format("cannot read {} bytes at byte {} of '{}': their pages have {} bytes, and the block has {}",
                             count, offset, path_, pages, into.bytes().size()));
   const auto needed = lead + count;
-  const auto got = std::max(read_direct(first, into.bytes().first(pages), needed), lead);
+  const auto direct = transfer_direct("read", first, needed, [&](int fd, std::size_t at) {
+    return ::pread(fd, into.bytes().data() + at, std::min(pages - at, bytes_per_call), to_offset(first + at));
+  });
+  const auto got = std::max(direct, lead);
   if (got < needed) {
     const auto rest = into.bytes().subspan(got, needed - got);
     if (read_at(buffered(), first + got, rest, path_) < rest.size()) fail_too_short(first + needed);
   }
   return into.bytes().subspan(lead, count);
-}
-
-/// Reads at least the first `needed` bytes of `pages`. Returns the number of bytes read, which is less than `needed` if the
-/// rest must be read through the page cache.
-std::size_t PositionalFile::read_direct(std::uint64_t offset, std::span<std::byte> pages, std::size_t needed) const {
-  std::size_t done = 0;
-  while (done < needed && on_page(done) && handles_->direct_works) {
-    const auto count = uninterrupted([&] {
-      return ::pread(handles_->direct, pages.data() + done, std::min(pages.size() - done, bytes_per_call),
-                     static_cast<off_t>(offset + done));
-    });
-    if (count < 0 && refuses_direct(errno)) {
-      handles_->direct_works = false;
-      break;
-    }
-    if (count < 0) fail_at("read", offset + done, path_, errno);
-    if (count == 0) fail_too_short(offset + needed);
-    done += static_cast<std::size_t>(count);
-  }
-  return done;
 }
 
 std::uint64_t PositionalFile::size() const {

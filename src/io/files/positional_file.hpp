@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io/files/block_pool.hpp"
 #include "io/files/file.hpp"
@@ -17,7 +18,7 @@ namespace trainrt::io {
 class PositionalFile {
  public:
   /// Opens for writing. Creates the file if it does not exist, and keeps its content if it does. A symbolic link is an
-  /// error. Reserves `expected_bytes` bytes at once (0: none), which also becomes the minimum length of the file: parallel
+  /// error. Reserves `expected_bytes` bytes at once, which also becomes the minimum length of the file: parallel
   /// writes then need not extend it one after the other, and a full disk is an error early. Reserves nothing if the file
   /// system does not support it.
   static PositionalFile create(const std::string& path, std::uint64_t expected_bytes = 0);
@@ -49,9 +50,10 @@ class PositionalFile {
  private:
   struct Handles;
   PositionalFile(std::string path, int flags, Cache cache);
-  std::size_t write_direct(std::uint64_t offset, std::span<const std::byte> pages) const;
-  void write_buffered(std::uint64_t offset, std::span<const std::byte> bytes) const;
-  std::size_t read_direct(std::uint64_t offset, std::span<std::byte> pages, std::size_t needed) const;
+  /// Transfers bytes by direct I/O: calls `call(fd, done)`, which returns like pread(2), until `needed` bytes are done.
+  /// Returns the number of bytes done, which is less than `needed` if the rest must go through the page cache.
+  template <class Call>
+  std::size_t transfer_direct(std::string_view operation, std::uint64_t offset, std::size_t needed, Call call) const;
   int buffered() const;
   [[noreturn]] void fail_too_short(std::uint64_t needed) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/process/child_process.hpp"
+#include "core/text.hpp"
 
 namespace trainrt::io {
 
@@ -15,8 +16,8 @@ constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 
 std::string in_one_line(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  text = trim(text);
+  std::ranges::replace(text, '\n', ' ');
   return text;
 }
 

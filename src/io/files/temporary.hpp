@@ -8,8 +8,8 @@ namespace trainrt::io {
 /// renamed to `path` when it is complete.
 std::string temporary_beside(const std::string& path);
 
-/// Removes files and directories with such names whose process is gone: those of this host whose process does not run, and
-/// all that are more than a day old. Considers only those whose NAME begins with `prefix`. Ignores errors.
+/// Removes files and directories with such names that a process left behind: those of a process of this host that does not
+/// run, and all that are more than a day old. Considers only names that begin with `prefix`. Ignores errors.
 void remove_abandoned(const std::string& directory, std::string_view prefix = {});
 
 }  // namespace trainrt::io

@@ -39,7 +39,7 @@ Workers::Workers(int threads, Priority priority) {
     do threads_.emplace_back([this, priority] { work(priority); });
     while (static_cast<int>(threads_.size()) < threads);
   } catch (const std::system_error& error) {
-    // Fewer threads than requested are enough; none is an error.
+    // Fewer threads than requested are enough; it is an error if not even one could be started.
     if (threads_.empty()) throw Error(fmt::format("cannot start a thread: {}; raise ulimit -u", error.code().message()));
   }
 }
@@ -84,7 +84,7 @@ void Workers::work(Priority priority) {
     ++running_;
     lock.unlock();
     task();
-    task = nullptr;  // releases what it holds, such as a block of a pool, before drain() returns
+    task = nullptr;  // destroys its captures, such as a block of a pool, before drain() returns
     lock.lock();
     --running_;
     if (tasks_.empty() && running_ == 0) idle_.notify_all();

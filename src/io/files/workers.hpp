@@ -22,7 +22,7 @@ class Workers {
 
   void submit(std::function<void()> task);
   void drain();                       ///< waits until no task is queued or running
-  bool drain_within(double seconds);  ///< does the same; returns false if tasks are left after `seconds`
+  bool drain_within(double seconds);  ///< waits like drain(); returns false if tasks are left after `seconds`
 
  private:
   void work(Priority priority);

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -73,6 +72,16 @@ void h5_start() {
 void h5_note_failed_close() { has_failed_close = true; }
 
 bool h5_has_failed_close() { return has_failed_close; }
+
+LibraryVersion hdf5_version() {
+  const auto lock = h5_lock();
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  h5_check(H5get_libversion(&major, &minor, &release), "read the version of HDF5");
+  return {fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE),
+          fmt::format("{}.{}.{}", major, minor, release)};
+}
 
 std::unique_lock<std::recursive_mutex> h5_lock() {
   static std::recursive_mutex mutex;

@@ -13,7 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/library_version.hpp"
+
 namespace trainrt::io {
+
+/// Returns the versions of HDF5 that trainrt was compiled with and that is loaded.
+LibraryVersion hdf5_version();
 
 /// Locks the HDF5 library, which must be called from one thread at a time. Hold the lock as long as any HDF5 id exists.
 /// Every function of io locks the (recursive) mutex itself, so only code that calls H5... functions directly needs this.
@@ -85,6 +90,15 @@ std::string h5_image(const std::function<void(hid_t file)>& fill);
 void h5_write(hid_t parent, const std::string& name, std::span<const double> values);
 void h5_write(hid_t parent, const std::string& name, std::span<const std::int64_t> values);
 void h5_write(hid_t parent, const std::string& name, std::span<const std::string> values);
+
+/// Reads a 1-D dataset that was written by h5_write(). Throws Error if it is missing, has another type or shape, or claims
+/// to have more values than the file stores.
+std::vector<double> h5_read_f64_list(hid_t parent, const std::string& name);
+std::vector<std::int64_t> h5_read_i64_list(hid_t parent, const std::string& name);
+std::vector<std::string> h5_read_string_list(hid_t parent, const std::string& name);
+
+/// Returns the type of the dataset's values: "f64", "i64", "string", ... (see h5_type_name()).
+std::string h5_list_type(hid_t parent, const std::string& name);
 
 /// Creates an attribute of a file, group or dataset: a scalar i64, a variable-length UTF-8 string, or a 1-D list of i64.
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value);

@@ -1,9 +1,8 @@
 #include "io/hdf5/h5_chunk_writer.hpp"
 
 #include <filesystem>
-#include <trainrt/error.hpp>
 
-#include "io/hdf5/h5_filters.hpp"
+#include "io/hdf5/h5_table.hpp"
 #include "io/hdf5/h5_types.hpp"
 
 namespace trainrt::io {
@@ -48,19 +47,15 @@ void require_h5_compression(std::string_view name) {
 
 H5ChunkWriter::H5ChunkWriter(std::string path, std::span<const Chunked> datasets, const Filters& filters)
     : path_(std::move(path)), datasets_(datasets.begin(), datasets.end()), file_(new_file(path_, filters.checksums)) {
-  for (const auto& dataset : datasets_) ids_.push_back(create(dataset, filters));
+  const auto lock = h5_lock();
+  const auto links = h5_link_properties();
+  for (const auto& dataset : datasets_)
+    ids_.emplace_back(H5Dcreate2(file_, dataset.name.c_str(), h5_type(dataset.dtype), h5_space(dataset.shape), links,
+                                 chunk_properties(dataset, filters), H5P_DEFAULT),
+                      H5Dclose, "create dataset '" + dataset.name + "'");
 }
 
 H5ChunkWriter::~H5ChunkWriter() = default;
-
-H5Id H5ChunkWriter::create(const Chunked& dataset, const Filters& filters) {
-  const auto lock = h5_lock();
-  const auto how = chunk_properties(dataset, filters);
-  const auto links = h5_link_properties();
-  const auto space = h5_space(dataset.shape);
-  return H5Id(H5Dcreate2(file_, dataset.name.c_str(), h5_type(dataset.dtype), space, links, how, H5P_DEFAULT), H5Dclose,
-              "create dataset '" + dataset.name + "'");
-}
 
 std::string H5ChunkWriter::what(std::string_view verb, std::size_t dataset) const {
   return std::string(verb) + " dataset '" + datasets_[dataset].name + "' of '" + path_ + "'";

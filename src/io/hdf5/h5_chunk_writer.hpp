@@ -34,13 +34,12 @@ class H5ChunkWriter {
 
   /// Writes `rows` rows of dataset number `dataset` from row `first` on. HDF5 applies the filters.
   void write(std::size_t dataset, std::uint64_t first, std::uint64_t rows, std::span<const std::byte> values);
-  /// Writes one chunk, whose first row is `first`, in its stored form: the caller has applied the filters.
+  /// Writes the chunk that begins at row `first`, in its stored form: the caller has applied the filters.
   void write_stored(std::size_t dataset, std::uint64_t first, std::span<const std::byte> stored);
   /// Finishes the file and returns its size in bytes.
   std::uint64_t close();
 
  private:
-  H5Id create(const Chunked& dataset, const Filters& filters);
   std::string what(std::string_view verb, std::size_t dataset) const;
 
   std::string path_;

@@ -1,4 +1,4 @@
-#include "io/hdf5/h5_filters.hpp"
+#include "io/hdf5/h5_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,8 +28,7 @@ constexpr std::array known_filters{
 };
 
 const KnownFilter* known(int id) {
-  const auto* found =
-      std::find_if(known_filters.begin(), known_filters.end(), [&](const auto& each) { return each.id == id; });
+  const auto* found = std::ranges::find(known_filters, id, &KnownFilter::id);
   return found == known_filters.end() ? nullptr : found;
 }
 

@@ -1,5 +1,3 @@
-#include "io/hdf5/h5_lists.hpp"
-
 #include <trainrt/error.hpp>
 
 #include "io/hdf5/h5_types.hpp"
@@ -12,7 +10,7 @@ H5Id open_dataset(hid_t parent, const std::string& name) {
   return H5Id(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open dataset '" + name + "'");
 }
 
-/// Returns the number of elements. Throws Error if the dataset has another type than `type`, or more than one axis.
+/// Returns the number of elements of a 1-D dataset. Throws Error if it has another type than `type`, or another shape.
 std::size_t length_of(hid_t dataset, const std::string& name, const std::string& type, std::size_t element_bytes) {
   if (h5_dataset_type(dataset) != type) throw Error("dataset '" + name + "' is not of type " + type);
   const auto shape = h5_dataset_shape(dataset);

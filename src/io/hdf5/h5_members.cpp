@@ -57,9 +57,7 @@ class MemberWalk {
 
 class TreeWalk {
  public:
-  TreeWalk(const std::function<void(const std::string&, hid_t)>& visit,
-           const std::function<void(const std::string&, const std::string&)>& broken)
-      : visit_(visit), broken_(broken) {}
+  TreeWalk(const H5Visit& visit, const H5Broken& broken) : visit_(visit), broken_(broken) {}
 
   void group(const std::string& path, hid_t id) {
     H5O_info_t info{};
@@ -86,8 +84,8 @@ class TreeWalk {
     }
   }
 
-  const std::function<void(const std::string&, hid_t)>& visit_;
-  const std::function<void(const std::string&, const std::string&)>& broken_;
+  const H5Visit& visit_;
+  const H5Broken& broken_;
   std::set<haddr_t> seen_;
 };
 
@@ -124,8 +122,7 @@ H5Id h5_open_dataset(hid_t parent, const std::string& path) {
   return H5Id(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "open dataset '" + path + "'");
 }
 
-void h5_walk(hid_t file, const std::function<void(const std::string&, hid_t)>& visit,
-             const std::function<void(const std::string&, const std::string&)>& broken) {
+void h5_walk(hid_t file, const H5Visit& visit, const H5Broken& broken) {
   const auto lock = h5_lock();
   H5Id root(H5Oopen(file, "/", H5P_DEFAULT), H5Oclose, "open '/'");
   TreeWalk(visit, broken).group("/", root);

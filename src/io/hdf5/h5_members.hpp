@@ -20,13 +20,15 @@ H5Members h5_members(hid_t group);
 
 /// Opens a group by a path that consists of hard links. Throws Error that names the component that is not one.
 H5Id h5_open_group(hid_t file, const std::string& path);
-/// Does the same for a dataset. `parent`: a file or group, to which `path` is relative.
+/// Opens a dataset by a path that consists of hard links, relative to `parent`, a file or group. Throws like
+/// h5_open_group().
 H5Id h5_open_dataset(hid_t parent, const std::string& path);
 
 /// Calls `visit(path, id)` for the root "/" and every group and dataset below it, the members of each group in the order of
 /// their names. Follows external links to datasets. Calls `broken(path, why)` for everything that cannot be opened or is
 /// neither a group nor a dataset.
-void h5_walk(hid_t file, const std::function<void(const std::string&, hid_t)>& visit,
-             const std::function<void(const std::string&, const std::string&)>& broken);
+using H5Visit = std::function<void(const std::string& path, hid_t id)>;
+using H5Broken = std::function<void(const std::string& path, const std::string& why)>;
+void h5_walk(hid_t file, const H5Visit& visit, const H5Broken& broken);
 
 }  // namespace trainrt::io

@@ -14,18 +14,15 @@ namespace trainrt::io {
 /// that was allocated and not written (the values of contiguous datasets without fill values), and takes no memory.
 class H5Memory {
  public:
-  /// `fill` is called with the open, empty file. `entries`: expected number of datasets, so that the metadata is stored
-  /// before the values; a wrong number only costs memory.
+  /// Builds a file: calls `fill` with the open, empty file. `entries`: expected number of datasets, so that the metadata is
+  /// stored before the values; a wrong number only costs memory.
   static H5Memory build(std::size_t entries, const std::function<void(hid_t file)>& fill);
 
   std::span<const std::byte> front() const;
   std::uint64_t file_bytes() const { return file_bytes_; }
 
  private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  std::unique_ptr<void, Free> data_;
+  std::unique_ptr<void, void (*)(void*)> data_{nullptr, &std::free};
   std::size_t size_ = 0;
   std::uint64_t file_bytes_ = 0;
 };

@@ -6,9 +6,9 @@
 
 namespace trainrt::io {
 
-/// Creates datasets whose space HDF5 allocates in the file, but whose values it does not write: the caller writes them with
-/// the functions of io/files. The datasets are contiguous, allocated at creation, and have no fill value and no times. Hold
-/// h5_lock() while it exists.
+/// Creates datasets for values that the caller writes: HDF5 only allocates their space in the file, and the caller writes
+/// there with the functions of io/files. The datasets are contiguous, allocated at creation, and have no fill value and no
+/// times. Hold h5_lock() while it exists.
 class H5Placer {
  public:
   explicit H5Placer(hid_t file);

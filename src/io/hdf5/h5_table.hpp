@@ -19,6 +19,12 @@ struct H5Filter {
   std::vector<unsigned> values;  ///< parameters of the filter
 };
 
+/// Throws UsageError that names the filter, and the Debian package that contains it, if HDF5 cannot apply one of them here.
+void h5_require_filters(const std::vector<H5Filter>& filters);
+
+/// Returns the names of filters for messages: "gzip, shuffle".
+std::string h5_filters_in_words(const std::vector<H5Filter>& filters);
+
 /// A part of a dataset that is stored in another file, which is not an HDF5 file.
 struct H5External {
   std::string file;  ///< path as stored in the HDF5 file
@@ -54,7 +60,7 @@ struct H5Mapping {
 /// A dataset of numbers with at least one axis, and how its values are stored in the file.
 struct H5Table {
   DType dtype = DType::u8;
-  std::size_t swapped = 1;  ///< bytes of a value whose order must be reversed (big-endian); 1 if none
+  std::size_t swapped = 1;  ///< size in bytes of a big-endian value, to be reversed; 1 if nothing is to be reversed
   Shape shape;
   std::vector<std::byte> fill;  ///< one value, in this machine's byte order, for elements that were never written
 

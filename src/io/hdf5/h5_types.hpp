@@ -18,7 +18,7 @@ H5Id h5_string_type(std::size_t bytes);
 /// Returns name_of(DType) ("f32", "bool", ...), "string", or "other".
 std::string h5_type_name(hid_t type);
 
-/// The same for the type of a dataset or an attribute.
+/// Returns h5_type_name() of the type of a dataset or an attribute.
 std::string h5_dataset_type(hid_t dataset);
 std::string h5_attribute_type(hid_t object, const std::string& name);
 Shape h5_dataset_shape(hid_t dataset);
@@ -35,9 +35,9 @@ std::vector<std::string> h5_attribute_names(hid_t object);
 /// A type of numbers in a file that corresponds to a DType, in either byte order.
 struct H5Number {
   DType dtype = DType::u8;
-  std::size_t swapped = 1;  ///< bytes of a value whose order must be reversed (big-endian); 1 if none
+  std::size_t swapped = 1;  ///< size in bytes of a big-endian value, to be reversed; 1 if nothing is to be reversed
 };
-/// Returns nothing for other types.
+/// Returns the DType and the byte order of a type, or nothing if it is not an H5Number.
 std::optional<H5Number> h5_number(hid_t type);
 
 /// Describes any type for messages: "u16", "compound", "string of variable length".

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -19,7 +18,7 @@ namespace trainrt::io {
 
 namespace {
 
-/// A storage whose objects are files; the name of an object is its path without the first slash. Does not follow symbolic
+/// A storage of files: the name of an object is the path of a file without the first slash. Does not follow symbolic
 /// links below `root`, if one is given.
 class FileStorage final : public Storage {
  public:
@@ -56,7 +55,9 @@ class FileStorage final : public Storage {
     if (file.get() < 0) fail("open", path, errno);
     const auto now = find(object.name);
     if (!now || now->etag != object.etag) throw Error(fmt::format("'{}' has changed since it was listed", path));
-    for (const auto& part : parts) read_part(file.get(), path, part);
+    for (const auto& part : parts)
+      if (const auto count = read_at(file.get(), part.offset, part.into, path); count < part.into.size())
+        throw Error(fmt::format("'{}' ends at byte {}, before the end of the part to read", path, part.offset + count));
   }
 
   StoredObject put(const std::string& file, const std::string& name) override {
@@ -90,12 +91,6 @@ class FileStorage final : public Storage {
     if (stat_guarded(folder, info) == 0) return true;
     if (errno != ENOENT) fail("list", folder, errno);
     return false;
-  }
-
-  static void read_part(int file, const std::string& path, const ObjectPart& part) {
-    const auto count = read_at(file, part.offset, part.into, path);
-    if (count < part.into.size())
-      throw Error(fmt::format("'{}' ends at byte {}, before the end of the part to read", path, part.offset + count));
   }
 
   void copy(const std::string& from, const std::string& to) const {

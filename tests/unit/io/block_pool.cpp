@@ -14,7 +14,7 @@ using namespace trainrt;
 
 namespace {
 
-/// Pages of a buffer of so many bytes that take memory, the first of them here.
+/// Returns the number of pages that have physical memory, in the `bytes` bytes from `first` on.
 std::size_t pages_in_memory(const std::byte* first, std::size_t bytes) {
   std::vector<unsigned char> there(bytes / 4096);
   REQUIRE(::mincore(const_cast<std::byte*>(first), bytes, there.data()) == 0);
@@ -102,7 +102,7 @@ TEST_CASE("take() uses prepared buffers, and prepare() obeys the limit") {
 }
 
 TEST_CASE("only the requested part of a buffer takes memory, and earlier parts keep it") {
-  constexpr std::size_t large = std::size_t{1} << 20;  // less than a huge page, which comes as a whole
+  constexpr std::size_t large = std::size_t{1} << 20;  // less than a huge page, which gets memory all at once
   io::BlockPool pool(large, 2 * large);
   const std::byte* buffer = nullptr;
   for (const auto& [bytes, given, there] : {std::array{1, 1, 1}, {5 * 4096, 5, 5}, {4097, 2, 5}}) {

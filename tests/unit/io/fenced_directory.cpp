@@ -83,7 +83,7 @@ TEST_CASE("a rename that has already opened the private directory fails after th
   make_directory(old.private_dir() + "/checkpoint");
   write_file(old.private_dir() + "/checkpoint/manifest", "");
   write_file(dir / "kept", "");
-  // An open directory stands for a path that a system call has looked up already.
+  // The open directory simulates a system call that has already looked up the path.
   const Descriptor found(::open(old.private_dir().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   CHECK(fence(old).empty());
   CHECK(::renameat(found.get(), "checkpoint", AT_FDCWD, (dir / "checkpoint").c_str()) != 0);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 
-/// A directory in the place of PATH that holds a program `lfs` which is no Lustre's: a shell script.
+/// Replaces PATH with a directory that contains a shell script `lfs` instead of the program of Lustre.
 class FakeLfs {
  public:
   explicit FakeLfs(const std::string& script) : before_(std::getenv("PATH")) {
@@ -63,7 +63,7 @@ TEST_CASE("the file system of a path is found, with its free space") {
   CHECK(here.block_bytes >= 512);
   CHECK(here.free_bytes == std::filesystem::space(at.path()).available);
   CHECK_THAT(error_of([&] { io::file_system_of(at / "none"); }), Catch::Contains("cannot read the file system of"));
-  // The kernel's own word for it; /dev/shm is a tmpfs if it is mounted.
+  // If /dev/shm is mounted, it is a tmpfs.
   if (std::ifstream mounts("/proc/mounts");
       std::string(std::istreambuf_iterator<char>(mounts), {}).find(" /dev/shm tmpfs ") != std::string::npos) {
     CHECK(io::file_system_of("/dev/shm").name == "tmpfs");
@@ -80,7 +80,7 @@ TEST_CASE("small files and many files get one target each, a single large file s
   CHECK(io::striping_for(200 * gibibyte, 64).count == 1);
   CHECK(io::striping_for(0, 0).count == 1);
   for (const auto bytes : {std::uint64_t{1}, gibibyte, 500 * gibibyte})
-    CHECK(io::striping_for(bytes, 3).stripe_bytes % 65536 == 0);  // what Lustre takes
+    CHECK(io::striping_for(bytes, 3).stripe_bytes % 65536 == 0);  // Lustre requires multiples of 64 KiB
 }
 
 TEST_CASE("striping is set by lfs (a fake one)") {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// precious/ with files of names that the tests ask for, and tree/, into which the tests plant links to it.
+/// Creates precious/ with some files, and tree/, into which the tests put links to precious/.
 void make_precious(const Scratch& at) {
   fs::create_directories(at / "precious/inner");
   fs::create_directories(at / "tree/folder");

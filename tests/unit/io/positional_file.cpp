@@ -36,7 +36,8 @@ bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Cuts [0, size) so that some pieces begin and end on a page, and some in the middle of one.
+/// Returns offsets that divide [0, size) into pieces, some of which begin or end on a page boundary, and some within a
+/// page.
 std::vector<std::size_t> cuts(std::size_t size) {
   std::vector<std::size_t> at{0};
   for (const std::size_t step : {4096u, 8192u, 1u, 4095u, 100000u, 12288u, 7u, 65536u})
@@ -46,7 +47,7 @@ std::vector<std::size_t> cuts(std::size_t size) {
   return at;
 }
 
-/// Writes every 4th piece from `first` on: from aligned memory, so that what can go directly does.
+/// Writes every 4th piece from number `first` on, from aligned memory, so that direct I/O is used for complete pages.
 void write_pieces(const PositionalFile& file, const Bytes& bytes, std::size_t first, const io::Block& staging) {
   const auto at = cuts(bytes.size());
   for (std::size_t i = first; i + 1 < at.size(); i += 4) {
@@ -68,7 +69,8 @@ void check_reads(const PositionalFile& file, const Bytes& expected, io::BlockPoo
   }
 }
 
-/// Runs the hidden test case `name` of this program with these system calls failing; returns what it left in "outcome".
+/// Runs the hidden test case `name` of this program with the failing system calls `faults`; returns the content of the file
+/// "outcome" that it writes.
 std::string under_faults(const std::string& name, const std::string& faults, const Scratch& at) {
   const auto program = fs::read_symlink("/proc/self/exe");
   const auto shim = program.parent_path() / "fault_shim.so";
@@ -89,7 +91,7 @@ std::map<std::string, int> calls(const Scratch& at) {
   return counts;
 }
 
-/// What the file system of this test takes.
+/// Returns whether the file system of the test supports direct I/O.
 bool takes_direct(const Scratch& at) { return PositionalFile::create(at / "probe").direct(); }
 
 constexpr std::size_t child_bytes = 3 * 65536 + 777;
@@ -106,7 +108,7 @@ TEST_CASE("bytes written by several threads at any offsets read back unchanged, 
   for (auto& thread : threads) thread.join();
   file.sync();
   file.close();
-  file.close();  // once more does nothing
+  file.close();  // a second close() does nothing
 
   REQUIRE(fs::file_size(at / "data") == bytes.size());
   check_reads(PositionalFile::open(at / "data"), bytes, pool);
@@ -126,7 +128,7 @@ TEST_CASE("an incomplete last page is written without padding") {
   const auto other = pool.take();
   CHECK(same(reader.read(4096, bytes.size(), other), bytes));
   CHECK(same(reader.read(4096 + 3 * 4096, 5, other), std::span(bytes).last(5)));
-  CHECK(same(reader.read(0, 4096, other), Bytes(4096)));  // the hole before it
+  CHECK(same(reader.read(0, 4096, other), Bytes(4096)));  // a hole
   CHECK(reader.read(7, 0, other).empty());
 }
 
@@ -198,7 +200,7 @@ TEST_CASE("opening a missing path, a directory or a pipe is an error and does no
   CHECK_THAT(error_of([&] { PositionalFile::open(at / "pipe"); }), Catch::Contains("'" + (at / "pipe") + "'"));
 }
 
-// Run by the test cases below in a process of its own, whose system calls fail.
+// The test cases below run this one in another process, in which system calls fail.
 TEST_CASE("child of the tests under faults", "[.child]") {
   const std::string directory = std::getenv("TRAINRT_TEST_DIRECTORY");
   const auto path = directory + "/data.bin";
@@ -227,7 +229,7 @@ TEST_CASE("interrupted and short system calls are continued, and slow ones are a
   const auto expected = takes_direct(at) ? "direct" : "buffered";
   CHECK(under_faults(child, "", at) == expected);
   const auto plain = calls(at);
-  CHECK(plain.at("pwrite") == 3);  // whole pages twice, and the ragged end
+  CHECK(plain.at("pwrite") == 3);  // complete pages in two calls, and the incomplete last page
   for (const std::string faults :
        {"pwrite:EINTR:data.bin", "pread:EINTR:data.bin", "pwrite:short:data.bin", "pread:short:data.bin",
         "pwrite:EINTR:data.bin,pwrite:short:data.bin,fsync:EINTR:data.bin,open:EINTR:data.bin,fallocate:EINTR",
@@ -235,7 +237,7 @@ TEST_CASE("interrupted and short system calls are continued, and slow ones are a
     INFO(faults);
     CHECK(under_faults(child, faults, at) == expected);
     if (faults.starts_with("pwrite") && !faults.starts_with("pwrite:slow"))
-      CHECK(calls(at)["pwrite"] > plain.at("pwrite"));  // the fault was there
+      CHECK(calls(at)["pwrite"] > plain.at("pwrite"));  // the fault occurred
     fs::remove(at / "data.bin");
   }
 }
@@ -270,7 +272,7 @@ TEST_CASE("complete pages take one open() and no other request to the metadata s
   Scratch at;
   REQUIRE_FALSE(under_faults(child, "", at).empty());
   auto counts = calls(at);
-  CHECK(counts["open"] == (takes_direct(at) ? 3 : 4));  // two to write (pages, and the ragged end), one to read
+  CHECK(counts["open"] == (takes_direct(at) ? 3 : 4));  // two for writing (direct and buffered), one for reading
   for (const char* name : {"stat", "lstat", "access", "opendir", "rename", "mkdir", "unlink", "openat"}) {
     INFO(name);
     CHECK(counts.at(name) == 0);

@@ -17,7 +17,7 @@ using test::Scratch;
 
 namespace {
 
-/// For one test; none is left after it.
+/// Sets the storage timeout for one test and resets it at the end.
 class WithStorageTimeout {
  public:
   explicit WithStorageTimeout(double seconds) { set_storage_timeout(seconds); }

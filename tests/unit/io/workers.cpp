@@ -24,7 +24,7 @@ TEST_CASE("one worker runs its tasks in the order of submission") {
 
 TEST_CASE("several workers run tasks at the same time") {
   io::Workers workers(3);
-  std::latch all(3);  // each waits for the others
+  std::latch all(3);  // each task waits for the others
   for (int i = 0; i < 3; ++i) workers.submit([&all] { all.arrive_and_wait(); });
   workers.drain();
   CHECK(all.try_wait());
@@ -45,7 +45,7 @@ TEST_CASE("drain() waits for running tasks and those they submit, and until thei
   workers.drain();
   CHECK(done == 2);
   CHECK(held.use_count() == 1);
-  workers.drain();  // with nothing to wait for
+  workers.drain();  // without tasks
 }
 
 TEST_CASE("the destructor of the workers waits for all tasks") {

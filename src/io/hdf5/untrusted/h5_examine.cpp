@@ -1,12 +1,10 @@
-#include "io/hdf5/untrusted/h5_examine.hpp"
-
 #include <trainrt/error.hpp>
 
-#include "io/hdf5/h5_lists.hpp"
 #include "io/hdf5/h5_members.hpp"
 #include "io/hdf5/h5_table.hpp"
 #include "io/hdf5/h5_types.hpp"
 #include "io/hdf5/untrusted/h5_chunks.hpp"
+#include "io/hdf5/untrusted/h5_guard.hpp"
 
 namespace trainrt::io {
 

@@ -19,14 +19,14 @@
 #include "core/process/child_environment.hpp"
 #include "core/process/piped_program.hpp"
 #include "core/text/text.hpp"
-#include "io/hdf5/h5.hpp"
 #include "io/objects/object_pages.hpp"
 
 namespace trainrt::io {
 
 namespace {
 
-constexpr double limit_s = 600;  // for a storage that does not answer; a file that makes HDF5 loop is detected much earlier
+constexpr double limit_s =
+    600;  // maximum wait for a storage that does not answer; a file that makes HDF5 loop is detected much earlier
 
 /// The program h5_examiner and its results. Protected by h5_lock().
 struct Examiner {
@@ -54,18 +54,12 @@ void warn_once(const std::string& why) {
         why));
 }
 
-std::string quoted(const std::string& path) {
-  std::string text = "'";
-  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(fmt::format("cannot open '{}': {}. The file is damaged; copy or create it again", path, why));
 }
 
-/// Throws the error of a file for which h5_examiner exited with `exit_code`. Only prints a warning if that says nothing
-/// about the file.
+/// Throws the error of a file for which h5_examiner exited with `exit_code`. Only prints a warning if
+/// that exit code is not the fault of the file.
 void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
@@ -116,7 +110,8 @@ bool is_running() {
     warn_once("the program h5_examiner was not found in the folders of trainrt's modules");
   else
     try {
-      program = std::make_unique<PipedProgram>("exec " + quoted(executable), without_launcher(inherited_environment()));
+      program =
+          std::make_unique<PipedProgram>("exec " + shell_quoted(executable), without_launcher(inherited_environment()));
     } catch (const Error& error) {
       warn_once(error.what());
     }

@@ -1,6 +1,9 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "io/hdf5/h5.hpp"
 
 namespace trainrt::io {
 
@@ -18,6 +21,12 @@ struct H5BytesRequest {
   char mark = '?';
   std::uint64_t offset = 0, bytes = 0;
 };
+
+/// Reads all of an HDF5 file's structure that trainrt may read later: groups, attributes, types, shapes, layouts, indexes
+/// of chunks, strings. For the program h5_examiner only: if the file is damaged, libhdf5 may crash or never return. Errors
+/// that HDF5 reports are ignored, because the process that opens the file later reports them. `open` opens the file by
+/// h5_open_watched(). `allow(seconds)` is called before each step with the processor time that the step may take.
+void h5_examine(const std::function<H5Id()>& open, const std::function<void(double seconds)>& allow);
 
 /// Examines a file or object in another process before this process opens it, because libhdf5 may crash, loop or take all
 /// memory if a file is damaged. The program h5_examiner (in the folders of modules) opens each file once per process.

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "core/text/text.hpp"
@@ -24,7 +23,8 @@ namespace {
 
 constexpr int max_tries = 4;
 constexpr double first_pause_s = 0.1;
-constexpr double credentials_last_s = 60;  // then they are read again: keys that expire are replaced in the file
+// Credentials are read again after this time, because files with keys that expire are rewritten.
+constexpr double credentials_last_s = 60;
 
 /// Sleeps before try number `next_try`, for a random time between half and all of the pause: ranks that failed together do
 /// not retry together.
@@ -142,10 +142,6 @@ Client::Failure Client::failure_of(const Request& request, const Answer& answer,
   return {is_transient, is_transient ? EAGAIN : error_number_of(answer.status), text};
 }
 
-void Client::fail(const Failure& failure, const Purpose& purpose) const {
-  throw StorageError(failure.text, failure.error_number, purpose.url);
-}
-
 std::vector<Answer> Client::send(std::span<const Request> requests, const Purpose& purpose, long accepts) {
   std::vector<Answer> answers(requests.size());
   std::vector<std::size_t> open(requests.size());  // indexes of requests that have no answer yet
@@ -166,7 +162,7 @@ std::vector<Answer> Client::send(std::span<const Request> requests, const Purpos
     }
     if (!failure) return answers;
     if (!failure->is_transient || tries == max_tries || monotonic_seconds() - started_s > stall_limit_s())
-      fail(*failure, purpose);
+      throw StorageError(failure->text, failure->error_number, purpose.url);
     open = std::move(left);
     pause_before(tries);
   }

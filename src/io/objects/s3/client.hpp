@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -40,7 +39,6 @@ class Client {
     std::string text;
   };
   Failure failure_of(const Request& request, const Answer& answer, const Purpose& purpose) const;
-  [[noreturn]] void fail(const Failure& failure, const Purpose& purpose) const;
   Signer signer();
 
   std::string scheme_, profile_, region_;

@@ -70,70 +70,70 @@ void add_header(Exchange& exchange, const std::string& line) {
   exchange.headers = longer;
 }
 
+template <class Value>
+void set(const Exchange& exchange, CURLoption option, Value value) {
+  curl().easy_setopt(exchange.easy, option, value);
+}
+
 void set_method(const Exchange& exchange) {
-  const auto& api = curl();
   const auto& request = *exchange.request;
   if (request.method == "HEAD") {
-    api.easy_setopt(exchange.easy, CURLOPT_NOBODY, 1L);
+    set(exchange, CURLOPT_NOBODY, 1L);
   } else if (request.method == "PUT" || request.method == "POST") {
-    api.easy_setopt(exchange.easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    api.easy_setopt(exchange.easy, CURLOPT_POSTFIELDS,
-                    request.body.empty() ? "" : reinterpret_cast<const char*>(request.body.data()));
-    api.easy_setopt(exchange.easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    set(exchange, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set(exchange, CURLOPT_POSTFIELDS, request.body.empty() ? "" : reinterpret_cast<const char*>(request.body.data()));
+    set(exchange, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   } else if (request.method != "GET") {
-    api.easy_setopt(exchange.easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+    set(exchange, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   }
   if (request.range_begin)
-    api.easy_setopt(exchange.easy, CURLOPT_RANGE,
-                    fmt::format("{}-{}", *request.range_begin, *request.range_begin + request.into.size() - 1).c_str());
+    set(exchange, CURLOPT_RANGE,
+        fmt::format("{}-{}", *request.range_begin, *request.range_begin + request.into.size() - 1).c_str());
 }
 
 void set_limits(const Exchange& exchange, double stall_s) {
-  const auto& api = curl();
-  api.easy_setopt(exchange.easy, CURLOPT_NOSIGNAL, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_CONNECTTIMEOUT, std::min(max_connect_s, std::max(1L, static_cast<long>(stall_s))));
-  api.easy_setopt(exchange.easy, CURLOPT_LOW_SPEED_LIMIT, min_bytes_per_s);
-  api.easy_setopt(exchange.easy, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(stall_s)));
-  api.easy_setopt(exchange.easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  api.easy_setopt(exchange.easy, CURLOPT_HTTP_VERSION,
-                  static_cast<long>(CURL_HTTP_VERSION_1_1));  // one connection per transfer
-  api.easy_setopt(exchange.easy, CURLOPT_PATH_AS_IS, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_BUFFERSIZE, 64L << 10);  // small enough for the processor cache
-  api.easy_setopt(exchange.easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_FILETIME, 1L);
-  api.easy_setopt(exchange.easy, CURLOPT_EXPECT_100_TIMEOUT_MS,
-                  1L);  // disabling it by an empty Expect header breaks the signature
-  if (const char* authorities = std::getenv("AWS_CA_BUNDLE")) api.easy_setopt(exchange.easy, CURLOPT_CAINFO, authorities);
+  set(exchange, CURLOPT_NOSIGNAL, 1L);
+  set(exchange, CURLOPT_CONNECTTIMEOUT, std::min(max_connect_s, std::max(1L, static_cast<long>(stall_s))));
+  set(exchange, CURLOPT_LOW_SPEED_LIMIT, min_bytes_per_s);
+  set(exchange, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(stall_s)));
+  set(exchange, CURLOPT_PROTOCOLS_STR, "http,https");
+  set(exchange, CURLOPT_HTTP_VERSION,
+      static_cast<long>(CURL_HTTP_VERSION_1_1));  // one connection per transfer
+  set(exchange, CURLOPT_PATH_AS_IS, 1L);
+  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);  // small enough for the processor cache
+  set(exchange, CURLOPT_TCP_KEEPALIVE, 1L);
+  set(exchange, CURLOPT_FILETIME, 1L);
+  set(exchange, CURLOPT_EXPECT_100_TIMEOUT_MS,
+      1L);  // disabling it by an empty Expect header breaks the signature
+  if (const char* authorities = std::getenv("AWS_CA_BUNDLE")) set(exchange, CURLOPT_CAINFO, authorities);
 }
 
 void set_signature(Exchange& exchange, const Signer& signer) {
   if (signer.key.empty()) return;
-  const auto& api = curl();
-  api.easy_setopt(exchange.easy, CURLOPT_AWS_SIGV4, fmt::format("aws:amz:{}:s3", signer.region).c_str());
-  api.easy_setopt(exchange.easy, CURLOPT_USERNAME, signer.key.c_str());
-  api.easy_setopt(exchange.easy, CURLOPT_PASSWORD, signer.secret.c_str());
+  set(exchange, CURLOPT_AWS_SIGV4, fmt::format("aws:amz:{}:s3", signer.region).c_str());
+  set(exchange, CURLOPT_USERNAME, signer.key.c_str());
+  set(exchange, CURLOPT_PASSWORD, signer.secret.c_str());
   add_header(exchange, "x-amz-content-sha256: " + sha256_digits(exchange.request->body));
   if (!signer.token.empty()) add_header(exchange, "x-amz-security-token: " + signer.token);
 }
 
 void prepare(Exchange& exchange, const Signer& signer, double stall_s) {
-  const auto& api = curl();
-  api.easy_reset(exchange.easy);
+  curl().easy_reset(exchange.easy);
   exchange.why.front() = '\0';
-  api.easy_setopt(exchange.easy, CURLOPT_URL, exchange.request->url.c_str());
-  api.easy_setopt(exchange.easy, CURLOPT_ERRORBUFFER, exchange.why.data());
-  api.easy_setopt(exchange.easy, CURLOPT_PRIVATE, &exchange);
-  api.easy_setopt(exchange.easy, CURLOPT_WRITEFUNCTION, take_body);
-  api.easy_setopt(exchange.easy, CURLOPT_WRITEDATA, &exchange);
-  api.easy_setopt(exchange.easy, CURLOPT_HEADERFUNCTION, take_header);
-  api.easy_setopt(exchange.easy, CURLOPT_HEADERDATA, &exchange);
+  set(exchange, CURLOPT_URL, exchange.request->url.c_str());
+  set(exchange, CURLOPT_ERRORBUFFER, exchange.why.data());
+  set(exchange, CURLOPT_PRIVATE, &exchange);
+  set(exchange, CURLOPT_WRITEFUNCTION, take_body);
+  set(exchange, CURLOPT_WRITEDATA, &exchange);
+  set(exchange, CURLOPT_HEADERFUNCTION, take_header);
+  set(exchange, CURLOPT_HEADERDATA, &exchange);
   set_limits(exchange, stall_s);
   set_method(exchange);
   set_signature(exchange, signer);
   for (const auto& line : exchange.request->headers) add_header(exchange, line);
   if (exchange.request->method == "PUT" || exchange.request->method == "POST")
     add_header(exchange, "Content-Type: application/octet-stream");
-  api.easy_setopt(exchange.easy, CURLOPT_HTTPHEADER, exchange.headers);
+  set(exchange, CURLOPT_HTTPHEADER, exchange.headers);
 }
 
 void finish(Exchange& exchange, CURLcode code) {

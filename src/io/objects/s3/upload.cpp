@@ -1,16 +1,13 @@
 #include "io/objects/s3/upload.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "io/files/descriptor.hpp"
+#include "io/files/file.hpp"
 #include "io/objects/s3/xml.hpp"
-#include "io/storage_error.hpp"
 
 namespace trainrt::io::s3 {
 
@@ -20,31 +17,17 @@ constexpr std::uint64_t min_part_bytes = 16 << 20;
 constexpr std::uint64_t max_parts = 9'000;  // the stores' limit is 10,000
 constexpr std::size_t parts_at_once = 4;
 
-/// The local file of an upload.
-class SentFile {
- public:
-  explicit SentFile(const std::string& path) : path_(path), file_(open_guarded(path, O_RDONLY)) {
-    if (file_.get() < 0) io::fail("open", path, errno);
-    size_ = static_cast<std::uint64_t>(status_of(file_.get(), path).st_size);
-  }
-  std::uint64_t size() const { return size_; }
-  std::vector<std::byte> read(std::uint64_t offset, std::uint64_t bytes) const {
-    std::vector<std::byte> block(bytes);
-    if (read_at(file_.get(), offset, block, path_) < bytes)
-      throw Error(fmt::format("'{}' was truncated during its upload", path_));
-    return block;
-  }
-
- private:
-  std::string path_;
-  Descriptor file_;
-  std::uint64_t size_ = 0;
-};
+/// Returns the next `count` bytes of a file. Throws Error if it has fewer.
+std::vector<std::byte> next_bytes(FileReader& file, std::uint64_t count) {
+  std::vector<std::byte> bytes(count);
+  if (file.read(bytes) < count) throw Error(fmt::format("'{}' was truncated during its upload", file.path()));
+  return bytes;
+}
 
 /// A multipart upload. The constructor begins it, and send() completes or aborts it.
 class MultipartUpload {
  public:
-  MultipartUpload(Client& client, const SentFile& file, const std::string& name)
+  MultipartUpload(Client& client, FileReader& file, const std::string& name)
       : client_(client), file_(file), name_(name), purpose_{"write", client.url_of(name)} {
     const auto answer = client.send({.method = "POST", .url = client.address().with(name, {{"uploads", ""}})}, purpose_);
     id_ = text_of_element(answer.text, "UploadId");
@@ -59,7 +42,7 @@ class MultipartUpload {
       send_parts(offset, std::min(file_.size(), offset + parts_at_once * part_bytes), part_bytes);
     return complete();
   } catch (...) {
-    abort();
+    discard();
     throw;
   }
 
@@ -69,7 +52,7 @@ class MultipartUpload {
     std::vector<Request> requests;
     blocks.reserve(parts_at_once);
     for (auto offset = begin; offset < end; offset += part_bytes) {
-      blocks.push_back(file_.read(offset, std::min(part_bytes, end - offset)));
+      blocks.push_back(next_bytes(file_, std::min(part_bytes, end - offset)));
       const auto number = etags_.size() + blocks.size();
       const auto url = client_.address().with(name_, {{"partNumber", std::to_string(number)}, {"uploadId", id_}});
       requests.push_back({.method = "PUT", .url = url, .body = blocks.back()});
@@ -100,9 +83,10 @@ class MultipartUpload {
     const auto error = store_error(answer);
     const auto object = client_.send({.method = "HEAD", .url = client_.address().of_object(name_)},
                                      {"read the properties of", purpose_.url}, http::not_found);
+    const auto suffix = fmt::format("-{}", etags_.size());  // of the ETag of a multipart upload: its number of parts
     const bool is_complete = object.status != http::not_found && object.length >= 0 &&
                              static_cast<std::uint64_t>(object.length) == file_.size() &&
-                             trim_quotes(object.etag).ends_with(fmt::format("-{}", etags_.size()));
+                             (object.etag.ends_with(suffix) || object.etag.ends_with(suffix + '"'));
     if (is_complete && error.code == "NoSuchUpload") return object.etag;
     throw StorageError(
         fmt::format("cannot write '{}': {} ({}) on completing an upload of {} parts; check that nothing else "
@@ -112,19 +96,14 @@ class MultipartUpload {
   }
 
   /// Makes the store discard the received parts, which it keeps and charges for otherwise. Ignores errors.
-  void abort() noexcept try {
-    const Request discard{.method = "DELETE", .url = client_.address().with(name_, {{"uploadId", id_}})};
+  void discard() noexcept try {
+    const Request request{.method = "DELETE", .url = client_.address().with(name_, {{"uploadId", id_}})};
     try {
-      client_.send(discard, purpose_, http::not_found);
+      client_.send(request, purpose_, http::not_found);
     } catch (const std::exception&) {
-      client_.send_last(discard);  // send() fails after interrupt()
+      client_.send_last(request);  // send() fails after interrupt()
     }
   } catch (...) {  // the caller throws the first error
-  }
-
-  static std::string_view trim_quotes(std::string_view etag) {
-    if (etag.ends_with('"')) etag.remove_suffix(1);
-    return etag;
   }
 
   static std::string in_xml(const std::string& text) {
@@ -135,7 +114,7 @@ class MultipartUpload {
   }
 
   Client& client_;
-  const SentFile& file_;
+  FileReader& file_;
   const std::string& name_;
   Purpose purpose_;
   std::string id_;
@@ -145,10 +124,10 @@ class MultipartUpload {
 }  // namespace
 
 StoredObject upload(Client& client, const std::string& file, const std::string& name) {
-  const SentFile sent(file);
+  FileReader sent(file);
   StoredObject object{name, sent.size()};
   if (sent.size() <= min_part_bytes) {
-    const auto bytes = sent.read(0, sent.size());
+    const auto bytes = next_bytes(sent, sent.size());
     object.etag =
         client
             .send({.method = "PUT", .url = client.address().of_object(name), .body = bytes}, {"write", client.url_of(name)})
