@@ -30,7 +30,8 @@ struct MpiPreparation {
 MpiPreparation* the_preparation = nullptr;
 
 bool needs_pmix(const Environment& environment) {
-  const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");  // started by an mpiexec inside the job step
+  const bool has_pmi =
+      environment.has("PMI_FD") || environment.has("PMI_PORT");  // started by an mpiexec inside the job step
   return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text());
 }
 
