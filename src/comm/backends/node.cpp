@@ -22,6 +22,8 @@
 
 namespace trainrt::comm::plugins {
 
+extern const Backend node;
+
 namespace {
 
 /// The shared memory that allocate() has returned. It stays mapped until the owners on all ranks have released it, because
@@ -271,12 +273,6 @@ std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
                         .first->second);
   return node_communicator_over(std::move(part), std::move(nodes));
 }
-
-}  // namespace
-
-extern const Backend node;
-
-namespace {
 
 std::unique_ptr<Communicator> open_node(launch::Launch& launch, const CommOptions& options) {
   auto mpi = start_mpi(launch, options, node.name);
