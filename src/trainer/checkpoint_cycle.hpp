@@ -55,7 +55,7 @@ class CheckpointCycle {
     const AttemptInfo& attempt;
     Reporter& reporter;  ///< its log is on disk before a checkpoint counts
     StopMargin& stop_margin;
-    watch::LifeSigns& life;
+    watch::Liveness& life;
     ReplicaWatch& replicas;  ///< before anything of a checkpoint is written
   };
   /// What goes into a checkpoint.

@@ -83,7 +83,7 @@ class Session {
     reporter_->expect(total);
   }
   /// Other threads may look at it.
-  const watch::LifeSigns& life() const { return life_; }
+  const watch::Liveness& life() const { return life_; }
   std::int64_t step_count() const { return progress_.step; }
   std::int64_t iteration() const { return progress_.iteration; }
   /// A program's that has not restored, stepped or reported so far.
@@ -170,7 +170,7 @@ class Session {
   std::set<std::string> read_keys_;
   trainer::RunDatasets datasets_;
   trainer::SpeedWatch speeds_;
-  watch::LifeSigns life_;
+  watch::Liveness life_;
   bool attached_ = false;
   bool attached_empty_ = false;      // a State that holds nothing
   bool saves_by_directory_ = false;  // has no State of its own, but gives directories with its reports

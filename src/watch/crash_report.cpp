@@ -37,7 +37,7 @@ struct CrashFacts {
   std::string who;      ///< "rank 2 on n2"
   std::string details;  ///< "process 123, attempt 3"
   std::string printed;  ///< stands before the last lines that the rank has printed
-  const LifeSigns* life;
+  const Liveness* life;
   std::function<void(int)> end_step;
   std::atomic<int> signal_number = 0;  ///< of the crash
   sem_t crashed;                       ///< for the thread that ends the step
@@ -241,7 +241,7 @@ void install_crash_reports() {
   if (const auto earlier = std::set_terminate(on_terminate); earlier != on_terminate) earlier_terminate = earlier;
 }
 
-CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step)
+CrashPlace::CrashPlace(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step)
     : facts_(std::make_unique<CrashFacts>()) {
   facts_->files = std::move(files);
   facts_->who = fmt::format("rank {} on {}", rank, host_name());

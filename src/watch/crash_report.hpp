@@ -33,7 +33,7 @@ class CrashPlace {
   /// `life` must outlive it. `end_step`, if there is one, ends the step everywhere with the exit code that it gets: for
   /// launchers that let the other ranks wait when one dies. A thread made beforehand calls it, and the crashed rank dies by
   /// itself if that takes more than a few seconds.
-  CrashPlace(CrashFiles files, int attempt, int rank, const LifeSigns& life, std::function<void(int)> end_step);
+  CrashPlace(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step);
   ~CrashPlace();
   CrashPlace(const CrashPlace&) = delete;
   CrashPlace& operator=(const CrashPlace&) = delete;

@@ -64,7 +64,7 @@ class LastResort {
 
 }  // namespace
 
-HangWatch::HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions)
+HangWatch::HangWatch(const Limits& limits, Scene scene, const Liveness& life, Actions actions)
     : scene_(std::move(scene)),
       life_(life),
       actions_(std::move(actions)),
@@ -108,7 +108,7 @@ void HangWatch::watch() {
 bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
   const Suspicion suspicion{
-      .quiet_s = meter.quiet(), .signs = life_.seen().signs, .is_excused = meter.is_excused(!note_.text().empty())};
+      .quiet_s = meter.quiet(), .signs = life_.seen().updates, .is_excused = meter.is_excused(!note_.text().empty())};
   bool written = false;
   for (int tries_left = 1; !written && tries_left >= 0; --tries_left) try {
       write_report(meter);
@@ -129,7 +129,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
 
 /// True if the step is to be ended. One rank finds the verdict, and all keep to it.
 bool HangWatch::decide(const Suspicion& suspicion) {
-  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().signs != suspicion.signs;
+  const bool gone_on = ends_within(grace_of(option_)) || life_.seen().updates != suspicion.signs;
   const auto verdict = judge_hang(read_reports(folder_, scene_.host_of_rank.size()), scene_.host_of_rank);
   const bool hangs = verdict.hangs && !gone_on;
   const auto why = fmt::format("hang: no step, report or stop point for {:.0f} s ({}): {}. Stacks: {}", suspicion.quiet_s,

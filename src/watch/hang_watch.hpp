@@ -45,7 +45,7 @@ class HangWatch {
   };
 
   /// On the train thread, which it watches from now on. `life` must outlive it.
-  HangWatch(const Limits& limits, Scene scene, const LifeSigns& life, Actions actions);
+  HangWatch(const Limits& limits, Scene scene, const Liveness& life, Actions actions);
   ~HangWatch();
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
@@ -67,7 +67,7 @@ class HangWatch {
   bool ends_within(double seconds);
 
   Scene scene_;
-  const LifeSigns& life_;
+  const Liveness& life_;
   Actions actions_;
   config::LimitOption option_;
   double collective_timeout_s_;

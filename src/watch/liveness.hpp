@@ -5,7 +5,7 @@
 
 namespace trainrt::watch {
 
-/// What a rank is at, as far as it matters for how long that may take.
+/// The activity of a rank, which determines how long it may take without progress.
 enum class Phase : int { starting, loading, training, checkpoint, finishing };
 
 constexpr std::string_view name_of(Phase phase) {
@@ -13,13 +13,13 @@ constexpr std::string_view name_of(Phase phase) {
   return names[static_cast<std::size_t>(phase)];
 }
 
-/// Signs of life of a train thread, for threads and signal handlers that watch it. Only the train thread calls progress(),
-/// which costs plain stores.
-class LifeSigns {
+/// The progress of a train thread, for threads and signal handlers that watch it. Only the train thread calls progress(),
+/// which costs a few plain stores; any thread and signal handler may call seen().
+class Liveness {
  public:
   struct Seen {
-    std::uint64_t signs = 0;           ///< how many there were
-    std::uint64_t training_signs = 0;  ///< of them in training
+    std::uint64_t updates = 0;           ///< number of calls of progress()
+    std::uint64_t training_updates = 0;  ///< number of these calls in the phase training
     std::int64_t step = 0;
     Phase phase = Phase::starting;
   };
@@ -27,13 +27,13 @@ class LifeSigns {
   void progress(std::int64_t step, Phase phase) noexcept {
     step_.store(step, std::memory_order_relaxed);
     phase_.store(phase, std::memory_order_relaxed);
-    if (phase == Phase::training) count(training_signs_);
-    count(signs_);
+    if (phase == Phase::training) count(training_updates_);
+    count(updates_);
   }
-  /// At the same as before.
+  /// Records progress in the same phase as before.
   void progress(std::int64_t step) noexcept { progress(step, phase_.load(std::memory_order_relaxed)); }
   Seen seen() const noexcept {
-    return {signs_.load(std::memory_order_relaxed), training_signs_.load(std::memory_order_relaxed),
+    return {updates_.load(std::memory_order_relaxed), training_updates_.load(std::memory_order_relaxed),
             step_.load(std::memory_order_relaxed), phase_.load(std::memory_order_relaxed)};
   }
 
@@ -41,23 +41,23 @@ class LifeSigns {
   static void count(std::atomic<std::uint64_t>& number) noexcept {
     number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  std::atomic<std::uint64_t> signs_ = 0;
-  std::atomic<std::uint64_t> training_signs_ = 0;
+  std::atomic<std::uint64_t> updates_ = 0;
+  std::atomic<std::uint64_t> training_updates_ = 0;
   std::atomic<std::int64_t> step_ = 0;
   std::atomic<Phase> phase_ = Phase::starting;
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<Phase>::is_always_lock_free);
 };
 
-/// While it lives the train thread is at something that may take long for good reasons; then again at what it was before.
+/// Sets a phase of the train thread while the object lives, and restores the previous phase afterwards.
 class InPhase {
  public:
-  InPhase(LifeSigns& life, Phase phase) : life_(life), before_(life.seen()) { life_.progress(before_.step, phase); }
+  InPhase(Liveness& life, Phase phase) : life_(life), before_(life.seen()) { life_.progress(before_.step, phase); }
   ~InPhase() { life_.progress(life_.seen().step, before_.phase); }
   InPhase(const InPhase&) = delete;
 
  private:
-  LifeSigns& life_;
-  LifeSigns::Seen before_;
+  Liveness& life_;
+  Liveness::Seen before_;
 };
 
 }  // namespace trainrt::watch

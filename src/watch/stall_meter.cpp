@@ -20,19 +20,19 @@ StallMeter::StallMeter(const config::LimitOption& option, double collective_time
 
 double StallMeter::limit(bool waits) const {
   const bool by_user = option_.kind == config::LimitOption::Kind::seconds;
-  if (last_.training_signs == 0) return by_user ? option_.seconds : automatic_least;
-  if (last_.training_signs < (by_user ? 1U : 2U)) return long_limit_;
+  if (last_.training_updates == 0) return by_user ? option_.seconds : automatic_least;
+  if (last_.training_updates < (by_user ? 1U : 2U)) return long_limit_;
   if (by_user) return option_.seconds;
   const auto measured = std::max(automatic_least, automatic_gaps * longest_gap_);
   const bool computes = !waits && last_.phase == Phase::training;
   return computes ? std::max(measured, collective_timeout_) : measured;
 }
 
-StallMeter::State StallMeter::observe(double elapsed, const LifeSigns::Seen& seen, bool waits) {
+StallMeter::State StallMeter::observe(double elapsed, const Liveness::Seen& seen, bool waits) {
   if (option_.kind == config::LimitOption::Kind::off) return State::fine;
   quiet_ += std::clamp(elapsed, 0.0, 2 * tick_);
-  if (seen.signs != last_.signs) {
-    if (last_.training_signs > 0) longest_gap_ = std::max(longest_gap_, quiet_);
+  if (seen.updates != last_.updates) {
+    if (last_.training_updates > 0) longest_gap_ = std::max(longest_gap_, quiet_);
     last_ = seen;
     quiet_ = 0;
     postponed_ = 0;

@@ -29,7 +29,7 @@ class StallMeter {
     stalled,
   };
   /// Once a tick. `elapsed`: seconds since the last call. `waits`: for other ranks.
-  State observe(double elapsed, const LifeSigns::Seen& seen, bool waits);
+  State observe(double elapsed, const Liveness::Seen& seen, bool waits);
 
   double quiet() const { return quiet_; }  ///< seconds without a sign of progress
   /// What it is at may take long, and it does it itself.
@@ -44,7 +44,7 @@ class StallMeter {
   double long_limit_;
   double collective_timeout_;
   double tick_;
-  LifeSigns::Seen last_;
+  Liveness::Seen last_;
   double quiet_ = 0;
   double postponed_ = 0;
   double longest_gap_ = 0;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -29,28 +30,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns whether the config's path is to blame, not the state of the storage: a full disk has room again some day. ENOENT
-/// is the answer of file systems in which nobody makes directories, such as /proc.
-bool is_for_the_user(const io::StorageError& error) {
+/// Returns whether the path is invalid, as opposed to storage that is full or unavailable for some time. ENOENT is the
+/// error of file systems that allow no new directories, such as /proc.
+bool is_path_error(const io::StorageError& error) {
   static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG, ENOENT};
   return std::ranges::find(numbers, error.error_number()) != numbers.end();
 }
 
-void make_directories(const std::string& path) try {
-  io::retried([&] { io::make_directories(path); });
+/// Runs `write`, with retries. Throws PathNotWritable if the path is invalid, StorageError for other failures.
+void write_to_storage(const std::function<void()>& write) try {
+  io::retried(write);
 } catch (const io::StorageError& error) {
-  if (!is_for_the_user(error)) throw;
-  throw PathNotWritable(fmt::format("{} (on {})", error.what(), host_name()), error.path());
+  if (!is_path_error(error)) throw;
+  throw PathNotWritable(fmt::format("{} (on {})", error.what(), host_name()));
 }
 
-void write_probe(const std::string& path) try {
-  io::retried([&] {
+void make_directories(const std::string& path) {
+  write_to_storage([&] { io::make_directories(path); });
+}
+
+void write_probe(const std::string& path) {
+  write_to_storage([&] {
     io::remove_tree(path);
     io::write_file(path, "is this directory shared by all ranks?\n");
   });
-} catch (const io::StorageError& error) {
-  if (!is_for_the_user(error)) throw;
-  throw PathNotWritable(error.what(), error.path());
 }
 
 void wait_until_seen(const std::string& path, double timeout_s) {
@@ -59,8 +62,7 @@ void wait_until_seen(const std::string& path, double timeout_s) {
   while (access(path.c_str(), F_OK) != 0) {
     if (monotonic_seconds() - start > timeout_s)
       throw PathNotShared(fmt::format("{} is not seen on {} after {} s: it must be on a file system that all nodes share",
-                                      path, host_name(), timeout_s),
-                          path, host_name(), timeout_s);
+                                      path, host_name(), timeout_s));
     std::this_thread::sleep_for(100ms);
   }
 }
@@ -68,7 +70,7 @@ void wait_until_seen(const std::string& path, double timeout_s) {
 constexpr std::string_view private_prefix = ".attempt_";
 constexpr std::string_view fenced_prefix = ".fenced_";
 
-/// Whose private directory has that name; 0 for other names.
+/// Returns the number of the attempt that has a private directory of that name; 0 for other names.
 int attempt_of(const std::string& name) {
   if (!name.starts_with(private_prefix)) return 0;
   const auto number = parse_integer(name.substr(private_prefix.size()));
@@ -86,22 +88,27 @@ fs::path existing_part(fs::path path) {
   return path;
 }
 
-void remove_made(fs::path path, const fs::path& stop) {
+}  // namespace
+
+void remove_made_storage(const std::string& storage_path, const std::string& existing) {
   std::error_code error;
-  const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };  // links are somebody's
-  for (; path != stop && path.has_parent_path() && removes(); path = path.parent_path()) {
+  fs::path path = storage_path;
+  const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };  // links are the user's
+  for (; path != existing && path.has_parent_path() && removes(); path = path.parent_path()) {
   }
 }
 
-}  // namespace
-
 std::string require_shared_storage(const std::string& storage_path, double timeout_s, Communicator& communicator,
                                    const Explain& explain) {
-  const auto before = existing_part(storage_path);
+  const auto existing = existing_part(storage_path).string();
   const auto probe = communicator.broadcast_text(io::temporary_beside(storage_path + "/probe"), 0);
   const auto make_probe = [&] {
     make_directories(storage_path);
     write_probe(probe);
+  };
+  const auto remove_probe = [&] {
+    std::error_code ignored;
+    fs::remove(probe, ignored);
   };
   try {
     comm::agreed_on_first(communicator, make_probe, explain);
@@ -109,33 +116,25 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
         communicator, [&] { wait_until_seen(probe, timeout_s); }, explain);
   } catch (const comm::AgreedError&) {
     comm::agreed_on_first(communicator, [&] {
-      std::error_code ignored;
-      fs::remove(probe, ignored);
-      remove_made(storage_path, before);
+      remove_probe();
+      remove_made_storage(storage_path, existing);
     });
     throw;
   }
-  comm::agreed_on_first(communicator, [&] {
-    std::error_code ignored;
-    fs::remove(probe, ignored);
-  });
-  return before.string();
+  comm::agreed_on_first(communicator, remove_probe);
+  return existing;
 }
 
-void remove_made_storage(const std::string& storage_path, const std::string& there_before) {
-  remove_made(storage_path, there_before);
-}
-
-void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& there_before) {
+void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, const std::string& existing) {
   const fs::path path = run_dir.path();
   for (const auto& name : io::list_directory(path.string()))
     if (attempt_of(name) == 0 && name != "attempts" && !checkpoint::number_of(name)) run_dir.remove(name);
   const auto record = "attempts/" + attempt_name(attempt);
   run_dir.remove(record + ".json");
-  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heart may beat still
+  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its thread may still write heartbeats
   unlink_guarded(path / (record + ".pulse"));
-  remove_directory_guarded(path / "attempts");  // if it is empty; so are the others
-  remove_made(path, there_before);
+  remove_directory_guarded(path / "attempts");  // fails if the directory is not empty, as do the following removals
+  remove_made_storage(path.string(), existing);
 }
 
 void make_run_directory(const std::string& run_dir, double timeout_s, Communicator& communicator, const Explain& explain) {
@@ -160,17 +159,17 @@ int newest_private_directory(const std::string& run_dir) {
 
 void fence_off_older(const std::string& run_dir, int attempt) {
   std::set<int> older;
-  if (attempt > 1) older.insert(attempt - 1);  // whatever the listing shows: it is the one that may run still
+  if (attempt > 1) older.insert(attempt - 1);  // it may still run, even if an outdated listing lacks it
   for (const auto& name : io::retried([&] { return io::list_directory(run_dir); }))
     if (const int number = attempt_of(name); number > 0 && number < attempt) older.insert(number);
   for (const int number : older) {
     const auto fenced = run_dir + "/" + std::string(fenced_prefix) + attempt_name(number);
     const auto left = io::retried([&] { return io::fence_off(private_directory(run_dir, number), fenced); });
-    if (!left.empty()) log::warning("what an earlier attempt left stays: " + left);
+    if (!left.empty()) log::warning("cannot remove the files of an earlier attempt: " + left);
   }
 }
 
-void sweep(const std::string& run_dir) {
+void remove_leftovers(const std::string& run_dir) {
   for (const auto& folder : {fs::path(run_dir), fs::path(run_dir) / "attempts", fs::path(run_dir).parent_path()})
     io::remove_abandoned(folder.string());
   for (const auto& name : io::list_directory(run_dir)) {
@@ -178,7 +177,7 @@ void sweep(const std::string& run_dir) {
     try {
       io::remove_tree(run_dir + "/" + name);
     } catch (const Error& error) {
-      log::warning(std::string("cannot sweep what an earlier attempt left: ") + error.what());
+      log::warning(std::string("cannot remove the files of an earlier attempt: ") + error.what());
     }
   }
 }

@@ -23,7 +23,7 @@ class Rank {
 
   void step() { signs_.progress(++step_, Phase::training); }
   void enter(Phase phase) { signs_.progress(step_, phase); }
-  LifeSigns& signs() { return signs_; }
+  Liveness& signs() { return signs_; }
   /// What it is held to be after so long without a sign.
   State after(double seconds, bool waits = true) {
     auto state = State::fine;
@@ -34,7 +34,7 @@ class Rank {
 
  private:
   StallMeter meter_;
-  LifeSigns signs_;
+  Liveness signs_;
   std::int64_t step_ = 0;
 };
 
