@@ -1,4 +1,5 @@
-// A callback: it keeps the best loss of each rank and prints where the best checkpoint lies. Trainer::run() is all of main.
+// A callback that keeps the best loss of each rank and prints the path of the best checkpoint. main only calls
+// Trainer::run().
 //   g++ -O2 callback.cpp $(pkg-config --cflags --libs trainrt) -o callback
 //   mpiexec.mpich -n 2 ./callback      (or srun --mpi=pmix ./callback)
 #include <trainrt/trainrt.hpp>
@@ -11,7 +12,7 @@
 
 namespace {
 
-/// Called on rank 0, on the train thread: short work only.
+/// Runs on rank 0, on the thread of the train function, so its functions must be short.
 class BestOfRanks : public trainrt::Callback {
  public:
   std::string name() const override { return "best of ranks"; }
@@ -64,5 +65,5 @@ int main(int argc, char** argv) {
   run.callbacks = {std::make_shared<BestOfRanks>()};
   run.settings = {{"checkpoint.async", false}, {"metrics.sinks", "csv"}};
   trainrt::Trainer trainer(train, {.run = run, .loop = {{"epochs", 10}}});
-  return trainer.run();  // says what went wrong, and returns the exit code
+  return trainer.run();  // prints an error, and returns the exit code
 }

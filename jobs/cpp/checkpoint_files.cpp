@@ -1,5 +1,5 @@
-// Checkpoints of files that the program writes itself: a directory of each rank's own file, whole or not at all. Killed and
-// started again, it goes on from the newest.
+// Checkpoints of files that the program writes itself: each rank passes a directory with its file to report(). When the
+// program is killed and started again, it resumes from the newest checkpoint.
 //   g++ -O2 checkpoint_files.cpp $(pkg-config --cflags --libs trainrt) -o checkpoint_files
 //   mpiexec.mpich -n 2 ./checkpoint_files      (or srun --mpi=pmix ./checkpoint_files)
 #include <trainrt/trainrt.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a rank keeps: its rows of a plate that cools.
+/// This rank's rows of a cooling plate.
 struct Shard {
   int epoch = 0;
   std::vector<double> rows = std::vector<double>(4, 100.0);
@@ -49,8 +49,9 @@ void train(trainrt::Context& ctx) {
     ++shard.epoch;
     save(fs::path(folder) / name_of(ctx.world_rank()), shard);
     const auto hottest = *std::max_element(shard.rows.begin(), shard.rows.end());
-    ctx.report({{"hottest", hottest}},
-               trainrt::DirectoryCheckpoint{folder, R"({"unit": "Celsius"})"});  // copied when it returns
+    ctx.report(
+        {{"hottest", hottest}},
+        trainrt::DirectoryCheckpoint{folder, R"({"unit": "Celsius"})"});  // the files are copied when report() returns
   }
   fs::remove_all(folder);
 }
@@ -67,7 +68,7 @@ int main(int argc, char** argv) try {
   if (result.state == "finished")
     for (const auto& file : fs::directory_iterator(fs::path(result.checkpoint->path) / "files"))
       std::printf("%s\n", file.path().c_str());
-  return result.exit_code();  // 75 after a stop: the same command continues
+  return result.exit_code();  // 75 after a stop: run the same command to resume
 } catch (const trainrt::Error& error) {
   std::fprintf(stderr, "checkpoint_files: %s\n", error.what());
   return static_cast<int>(error.code());

@@ -1,5 +1,5 @@
-// Linear regression by a program with its own main: the data is made up, the gradients are averaged over the ranks, and a
-// run that was stopped goes on where it was.
+// Linear regression in a program with its own main: the data is random, the gradients are averaged over the ranks, and a
+// stopped run resumes from where it was.
 //   g++ -O2 linear.cpp $(pkg-config --cflags --libs trainrt) -o linear     (or CMake: find_package(trainrt))
 //   ./linear                (one rank; or mpiexec.mpich -n 2 ./linear; or srun --mpi=pmix ./linear)
 #include <trainrt/trainrt.hpp>
@@ -28,7 +28,7 @@ void train(trainrt::Context& ctx) {
 
   while (epoch < epochs) {
     while (batch < 50) {
-      auto random = ctx.random();  // of this worker and step: the same after any restart
+      auto random = ctx.random();  // random numbers of this rank and step, the same after a restart
       std::vector<double> gradient(features, 0.0);
       std::vector<double> x(features);
       double error = 0.01 * random.normal();
@@ -65,7 +65,7 @@ int main(int argc, char** argv) try {
     const auto best = result.get_best_checkpoint("loss", "min");
     std::printf("loss %g, best checkpoint %s\n", std::get<double>(result.metrics.at("loss")), best->path.c_str());
   }
-  return result.exit_code();  // 75 after a stop: the same command continues
+  return result.exit_code();  // 75 after a stop: run the same command to resume
 } catch (const trainrt::Error& error) {
   std::fprintf(stderr, "linear: %s\n", error.what());
   return static_cast<int>(error.code());

@@ -1,4 +1,4 @@
-// What a Result holds, also of a run that somebody else made, and a new run that starts from the best checkpoint of it.
+// The content of a Result, also of another user's run, and a new run that starts from its best checkpoint.
 //   g++ -O2 results.cpp $(pkg-config --cflags --libs trainrt) -o results
 //   ./results                (one rank; or mpiexec.mpich -n 2 ./results; or srun --mpi=pmix ./results)
 #include <trainrt/trainrt.hpp>
@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Its accuracy grows, and falls when it has trained for too long.
+/// A train function whose accuracy grows, and decreases when it has trained for too long.
 void train(trainrt::Context& ctx) {
   std::vector<double> weights(3, 0.0);
   int epoch = 0;
@@ -54,7 +54,7 @@ int main(int argc, char** argv) try {
   const std::string storage = argc > 1 ? argv[1] : "runs";
   const auto result = fit("results", storage, 6);
   if (result.exit_code() != 0) return result.exit_code();
-  const auto again = trainrt::Result::from_path(result.path);  // of any run directory, also while the run goes on
+  const auto again = trainrt::Result::from_path(result.path);  // any run directory, even while the run is running
   show(again);
   const auto best = again.get_best_checkpoint("accuracy", "max");
   const auto resumed = fit("results-resumed", storage, 5, best->path);

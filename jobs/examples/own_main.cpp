@@ -63,7 +63,7 @@ void simulate(const char* directory, std::int64_t steps) {
     rod.step();
     if (++step % 100 == 0 || step == steps) store.save(state);  // returns when the state may change
   }
-  store.wait();  // committed; before MPI_Finalize
+  store.wait();  // the last checkpoint is committed; must precede MPI_Finalize
   if (ranks->rank() == 0) std::printf("step %lld\n", static_cast<long long>(step));
 }
 
@@ -71,7 +71,7 @@ void simulate(const char* directory, std::int64_t steps) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: heat DIRECTORY STEPS\n"), 64;
-  trainrt::prepare_mpi();  // first of all: lets MPI_Init find the ranks of srun --mpi=pmix
+  trainrt::prepare_mpi();  // before MPI_Init, which then finds the ranks of srun --mpi=pmix
   MPI_Init(&argc, &argv);
   try {
     simulate(argv[1], std::atoll(argv[2]));

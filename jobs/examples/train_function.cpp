@@ -1,4 +1,4 @@
-// A train function of your own, as a plug-in: linear regression by SGD with momentum, data-parallel.
+// A train function as a plug-in: data-parallel linear regression by SGD with momentum.
 //   g++ -std=c++20 -O2 -shared -fPIC $(pkg-config --cflags trainrt) train_function.cpp -o libmine.so
 //   mpiexec.mpich -n 2 trainrt --config train_function.ini --train.library=./libmine.so
 #include <trainrt/trainrt.hpp>
@@ -9,13 +9,13 @@
 
 namespace {
 
-/// Adds the gradient of this rank's mean squared error to `gradient`, which has one element a feature. Returns the error's
-/// sum over the samples.
+/// Adds the gradient of this rank's mean squared error to `gradient`, which has one element per feature. Returns the sum
+/// of the squared errors.
 double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weights, std::vector<float>& gradient) {
   const auto* x = static_cast<const float*>(batch.field("x").data);  // [size, features]
   const auto* y = static_cast<const float*>(batch.field("y").data);  // [size]
   const auto features = weights.size();
-  // weight(): 1, unless the ranks' batches differ in size (an elastic run).
+  // weight() is 1, unless the ranks' batches differ in size (elastic runs).
   const auto scale = static_cast<float>(2 * batch.weight() / static_cast<double>(batch.size()));
   double sum = 0;
   for (std::size_t sample = 0; sample < batch.size(); ++sample) {
@@ -27,7 +27,7 @@ double add_gradient(const trainrt::Batch& batch, const std::vector<float>& weigh
   return sum;
 }
 
-/// The number of values in field x of [data.train]. A UsageError ends a start, and `trainrt check`, with exit code 64.
+/// Returns the number of values in field x of [data.train]. A UsageError ends a run or `trainrt check` with exit code 64.
 std::size_t features_of(trainrt::Context& ctx) {
   std::size_t features = 0;
   bool has_target = false;
@@ -54,20 +54,20 @@ void train(trainrt::Context& ctx) {
   const auto features = features_of(ctx);
   std::vector<float> weights(features), velocity(features);
   int epoch = 0;
-  double loss_sum = 0;  // of this rank, since the last report
+  double loss_sum = 0;  // this rank's sum since the last report
   double seen = 0;
 
-  // All that later steps and reports depend on. Random numbers and the position in the data need not be named.
+  // Everything that later steps and reports depend on, except random numbers and the position in the data.
   trainrt::State state;
   state.tensor("model/weights", weights);
   state.tensor("optimizer/velocity", velocity);
   state.value("epoch", epoch);
   state.tensor("sums/loss", std::span(&loss_sum, 1)).part_of_sum();
   state.tensor("sums/seen", std::span(&seen, 1)).part_of_sum();
-  ctx.restore(state);  // loads the last checkpoint, if there is one
+  ctx.restore(state);  // loads the newest checkpoint, if the run has one
 
   while (epoch < epochs) {
-    for (const auto& batch : data.epoch(epoch).batches(batch_size)) {  // after a restart: from where it was
+    for (const auto& batch : data.epoch(epoch).batches(batch_size)) {  // after a restart: from the saved position on
       std::vector<float> gradient(features);
       loss_sum += add_gradient(batch, weights, gradient);
       seen += static_cast<double>(batch.size());
@@ -80,12 +80,12 @@ void train(trainrt::Context& ctx) {
     }
     ++epoch;  // the state is complete before it is reported
     const trainrt::Metrics metrics = {{"loss", trainrt::ratio(std::exchange(loss_sum, 0), std::exchange(seen, 0))}};
-    ctx.report(metrics);  // a checkpoint if one is due
+    ctx.report(metrics);  // saves a checkpoint if one is due
   }
-  ctx.save();  // the last checkpoint, if the last report took none
+  ctx.save();  // saves a checkpoint if the last report did not
 }
 
-/// `trainrt predict runs/NAME -o predictions.csv`: x w for each sample of a dataset.
+/// Computes x * w for each sample of a dataset: `trainrt predict runs/NAME -o predictions.csv`.
 void predict(trainrt::Context& ctx, trainrt::Predictions& predictions) {
   auto data = predictions.dataset();
   const auto features = static_cast<std::size_t>(data.fields().at(0).sample_shape.at(0));
@@ -103,12 +103,16 @@ void predict(trainrt::Context& ctx, trainrt::Predictions& predictions) {
   }
 }
 
-// Declared keys are checked before a run starts, and `trainrt check` checks them too.
+// Declared keys are checked before a run starts, and by `trainrt check`.
 constexpr trainrt::LoopKey keys[] = {
     {.key = "epochs", .type = trainrt::LoopType::integer, .default_value = "4", .help = "passes over the data", .least = 0},
-    {.key = "batch_size", .type = trainrt::LoopType::integer, .default_value = "32", .help = "samples a rank", .least = 1},
+    {.key = "batch_size",
+     .type = trainrt::LoopType::integer,
+     .default_value = "32",
+     .help = "samples per rank",
+     .least = 1},
     {.key = "lr", .type = trainrt::LoopType::real, .default_value = "0.01", .help = "learning rate", .least = 0},
-    {.key = "momentum", .type = trainrt::LoopType::real, .default_value = "0.9", .help = "of SGD", .least = 0}};
+    {.key = "momentum", .type = trainrt::LoopType::real, .default_value = "0.9", .help = "momentum of SGD", .least = 0}};
 
 }  // namespace
 

@@ -140,7 +140,7 @@ ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vec
   if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
   command.insert(command.end(), words.begin(), words.end());
   const auto code = LocalRun(spec, ranks, std::move(command)).run();
-  rundir::forget_opened(spec.run_dir);  // the next start finds its runs by itself
+  rundir::forget_opened_run(spec.run_dir);  // the next start finds its runs by itself
   return code;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<batch::NodeEnd> node_ends(const std::string& run_dir) {
   std::vector<batch::NodeEnd> ends;
-  for (const auto& attempt : rundir::read_attempts(run_dir, rundir::attempts_that_matter))
+  for (const auto& attempt : rundir::read_attempts(run_dir, rundir::max_recent_attempts))
     ends.push_back({.attempt = attempt.number,
                     .node = attempt.blamed_node,
                     .slow = attempt.exit_code == static_cast<int>(ExitCode::stopped),

@@ -135,7 +135,7 @@ class ProgramRuns {
     };
     comm::collectively(communicator_, open, trainer::with_advice);
     const auto look = [&] {
-      rundir::tell_opened(spec.run_dir);
+      rundir::record_opened_run(spec.run_dir);
       return has_finished(spec);
     };
     if (has_finished_by_first(look, spec)) {

@@ -157,7 +157,7 @@ batch::RestartDecision Supervisor::after(const batch::StepEnd& end, int before, 
   situation.failures = failures_;
   situation.requeues = job_.restart_count();
   situation.no_progress =
-      rundir::attempts_without_progress(rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter), job_.id());
+      rundir::attempts_without_progress(rundir::read_attempts(spec_.run_dir, rundir::max_recent_attempts), job_.id());
   return batch::decide(situation, limits());
 }
 
@@ -176,7 +176,7 @@ batch::RestartDecision Supervisor::asked_to_end(int signal) {
 batch::RestartLimits Supervisor::limits() const {
   int workers = spec_.scaling.num_workers;
   if (workers == 0)
-    for (const auto& attempt : rundir::read_attempts(spec_.run_dir, rundir::attempts_that_matter))
+    for (const auto& attempt : rundir::read_attempts(spec_.run_dir, rundir::max_recent_attempts))
       if (attempt.owner.job_id == job_.id()) workers = std::max(workers, attempt.ranks);
   return {.max_failures = spec_.failure.max_failures,
           .max_requeues = spec_.failure.max_requeues,
@@ -226,9 +226,9 @@ std::string Supervisor::write_down(const batch::StepEnd& end, batch::JobEnding e
     if (!has_end)
       rundir::close_attempt(spec_.run_dir, last->number, seen, end.exit_code, blamed);
     else if (!cause.empty() && !is_final(end.exit_code))
-      rundir::note_cause(spec_.run_dir, last->number, cause);
+      rundir::append_cause(spec_.run_dir, last->number, cause);
     if (has_end && (!blamed.empty() || end.lines.out_of_memory()))
-      rundir::note_blamed_node(spec_.run_dir, last->number, blamed);
+      rundir::set_blamed_node(spec_.run_dir, last->number, blamed);
   } catch (const std::exception& error) {
     log::warning(fmt::format("how attempt {} ended could not be written down: {}", last->number, error.what()));
   }
@@ -268,7 +268,7 @@ void Supervisor::close_what_was_killed_with_the_job() const {
 }
 
 ExitCode Supervisor::carry_out(const batch::RestartDecision& verdict) const {
-  if (verdict.exit_code == 0) rundir::forget_opened(config_.run_dir);
+  if (verdict.exit_code == 0) rundir::forget_opened_run(config_.run_dir);
   write_state(verdict.action == Action::give_up ? rundir::RunState::failed : rundir::RunState::stopped);
   const bool may_come_back = verdict.action == Action::requeue || returns_;
   const auto before = may_come_back && !exclusions_.empty() ? job_.show() : std::nullopt;

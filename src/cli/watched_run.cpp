@@ -43,7 +43,7 @@ config::RunSpec watched_run(const config::RunSpec& of_config) try {
 }
 
 void let_ranks_tell_run(const config::RunSpec& of_config) {
-  setenv("TRAINRT_OPENED", rundir::opened_file(of_config.run_dir).c_str(), 1);
+  setenv("TRAINRT_OPENED", rundir::opened_run_file(of_config.run_dir).c_str(), 1);
 }
 
 int number_before(const config::RunSpec& then, int before, const config::RunSpec& now) {

@@ -23,7 +23,7 @@ void RankUsage::take_gpus(std::unique_ptr<device::GpuMeter> gpus) {
     if (gpu.energy_j) gpu_energy_before_[gpu.uuid] = *gpu.energy_j;
 }
 
-void RankUsage::look(rundir::RankSign& sign) {
+void RankUsage::look(rundir::RankStatus& sign) {
   const auto usage = usage_.sample();
   sign.cpu_s = usage.cpu_s;
   sign.rss = usage.rss;
@@ -35,7 +35,7 @@ void RankUsage::look(rundir::RankSign& sign) {
 }
 
 /// Its GPUs are those that its processes compute on.
-void RankUsage::look_at_gpus(rundir::RankSign& sign) {
+void RankUsage::look_at_gpus(rundir::RankStatus& sign) {
   if (!gpus_) return;
   const auto processes = process_tree(getpid());
   double busy = 0, energy = 0;
@@ -63,7 +63,7 @@ void RankUsage::look_at_gpus(rundir::RankSign& sign) {
   if (busy_looks_ > 0) sign.gpu_mean = busy_sum_ / busy_looks_;
 }
 
-void RankUsage::look_at_energy(rundir::RankSign& sign) {
+void RankUsage::look_at_energy(rundir::RankStatus& sign) {
   if (!of_node_) return;
   const auto of_cpus = energy_->sample();
   if (of_cpus || gpu_energy_) sign.energy_j = of_cpus.value_or(0) + gpu_energy_.value_or(0);

@@ -20,13 +20,13 @@ class RankUsage {
   /// Before the first look, in the thread that looks: NVML may take seconds. nullptr: there are no GPUs.
   void take_gpus(std::unique_ptr<device::GpuMeter> gpus);
   /// Fills in the figures.
-  void look(rundir::RankSign& sign);
+  void look(rundir::RankStatus& sign);
   /// Once, if the node's processes come near to the memory that a cgroup allows: words to warn with; else "".
   std::string memory_warning();
 
  private:
-  void look_at_gpus(rundir::RankSign& sign);
-  void look_at_energy(rundir::RankSign& sign);
+  void look_at_gpus(rundir::RankStatus& sign);
+  void look_at_energy(rundir::RankStatus& sign);
 
   bool of_node_;
   bool is_warned_ = false;

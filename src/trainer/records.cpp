@@ -33,7 +33,7 @@ Records::Records(const config::RunSpec& spec, const std::string& function, int r
   begin_record(spec, function, ranks);
   io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
   io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
-  rundir::sweep(spec.run_dir);
+  rundir::remove_leftovers(spec.run_dir);
 }
 
 void Records::look_again(const config::RunSpec& spec) try {

@@ -91,7 +91,7 @@ Result Result::from_path(const std::string& run_dir) {
   result.run_id = record->run_id;
   const auto state = rundir::state_of({.recorded = record->state,
                                        .newest = attempts.empty() ? nullptr : &attempts.back(),
-                                       .newest_is_alive = !rundir::is_killed(result.path, attempts),
+                                       .newest_is_alive = !rundir::was_killed(result.path, attempts),
                                        .lacks_end = !rundir::missing_end(result.path, *record).empty()});
   result.state = rundir::word_of(state);
   result.attempts = attempts.empty() ? 0 : attempts.back().number;

@@ -199,8 +199,8 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
   const watch::CrashScope crash_scope(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
                                       session.life(), end_of_step_after_crash(launch));
   const auto hang_watch = watch_for_hangs(place, function, session, launch, hosts_of_ranks(launch.world(), start.nodes));
-  std::optional<SignWriter> signs(std::in_place, place_of_signs(place, launch.world(), start.nodes, meter.started_s()),
-                                  session.life());
+  std::optional<StatusWriter> signs(std::in_place, place_of_signs(place, launch.world(), start.nodes, meter.started_s()),
+                                    session.life());
   start.start_watch.reset();
   try {
     call_train_function(place, function, session, launch, meter, start.pause_s);

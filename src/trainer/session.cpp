@@ -132,7 +132,7 @@ void Session::step() {
   throw_if_stopped();
   require_training("step()");
   fault_point("step");
-  attempt_.meter.spoke();
+  attempt_.meter.note_api_call();
   warn_if_unattached();
   warn_of_unread_keys("its first step");
   note_place();
@@ -184,7 +184,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   throw_if_stopped();
   require_training("report()");
   fault_point("report");
-  attempt_.meter.spoke();
+  attempt_.meter.note_api_call();
   const trainer::SpeedWatch::At at(speeds_, watch::Work::report);
   warn_of_unread_keys("its first report");
   life_.progress(progress_.step, Phase::training);

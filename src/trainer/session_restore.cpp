@@ -105,7 +105,7 @@ bool Session::restore(State& state) {
 
 bool Session::load() {
   fault_point("load");
-  attempt_.meter.spoke();
+  attempt_.meter.note_api_call();
   const watch::InPhase loading(life_, watch::Phase::loading);
   const bool restored = restore_own() || resume_from_other();
   if (!restored) make_alike(nullptr);
@@ -124,7 +124,7 @@ checkpoint::Covers Session::part() const {
 
 void Session::load_from(const State& state, const std::string& checkpoint) {
   throw_if_stopped();
-  attempt_.meter.spoke();
+  attempt_.meter.note_api_call();
   const watch::InPhase loading(life_, watch::Phase::loading);
   agreed_load([&] { return checkpoint::load_from(state, checkpoint, {{}, checkpoint::Covers::part}, communicator_); });
   attempt_.meter.state_restored();

@@ -38,26 +38,26 @@ std::string list_of(const cpu_set_t& cpus) {
   return list.size() <= most_bytes ? list : std::string();
 }
 
-rundir::RankSign first_sign(const SignWriter::Place& place) {
-  rundir::RankSign sign{.rank = place.rank, .host = place.host};
+rundir::RankStatus initial_status(const StatusWriter::Place& place) {
+  rundir::RankStatus status{.rank = place.rank, .host = place.host};
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
-    sign.cpus = CPU_COUNT(&cpus);
-    sign.cpu_list = list_of(cpus);
+    status.cpus = CPU_COUNT(&cpus);
+    status.cpu_list = list_of(cpus);
   }
-  return sign;
+  return status;
 }
 
 }  // namespace
 
 /// Lives as long as the thread does. What belongs to the train thread is looked at with the mutex held, and only until the
 /// thread is left behind.
-struct SignWriter::Shared {
-  Shared(const Place& place, const watch::Liveness& signs_of_life, Times wanted)
-      : life(signs_of_life),
+struct StatusWriter::Shared {
+  Shared(const Place& place, const watch::Liveness& watched, Times wanted)
+      : life(watched),
         note(WaitReason::of_this_thread()),
         times(wanted),
-        sign(first_sign(place)),
+        status(initial_status(place)),
         usage(place.started_s, place.is_first_of_node),
         file(place.path),
         is_fenced(place.is_fenced),
@@ -66,13 +66,13 @@ struct SignWriter::Shared {
   const watch::Liveness& life;
   const WaitReason& note;
   const Times times;
-  rundir::RankSign sign;  ///< the thread's
+  rundir::RankStatus status;  ///< the thread's
   RankUsage usage;
   io::SlotFile file;
   const std::function<bool()> is_fenced;
   const double begun_s;
   double moved_s = monotonic_seconds();  ///< when the last sign of progress was seen
-  std::uint64_t signs = 0;
+  std::uint64_t updates = 0;
   bool is_warned = false;
 
   std::mutex mutex{};
@@ -87,35 +87,35 @@ struct SignWriter::Shared {
 };
 
 /// False if nobody waits for this thread any more.
-bool SignWriter::Shared::look_at_train_thread(double wait_s) {
+bool StatusWriter::Shared::look_at_train_thread(double wait_s) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, std::chrono::duration<double>(wait_s), [this] { return ending; });
   if (left_behind) return false;
   const auto seen = life.snapshot();
   const auto now = monotonic_seconds();
-  if (std::exchange(signs, seen.updates) != seen.updates) moved_s = now;
-  sign.quiet_s = now - moved_s;
-  sign.age_s = now - begun_s;
-  sign.step = seen.step;
-  sign.phase = name_of(seen.phase);
-  sign.waits_in = note.text();
-  sign.ended = ending;
+  if (std::exchange(updates, seen.updates) != seen.updates) moved_s = now;
+  status.quiet_s = now - moved_s;
+  status.age_s = now - begun_s;
+  status.step = seen.step;
+  status.phase = name_of(seen.phase);
+  status.waits_in = note.text();
+  status.ended = ending;
   return true;
 }
 
-void SignWriter::Shared::work() {
+void StatusWriter::Shared::work() {
   usage.take_gpus(device::nvml_meter());
   double look_at_s = monotonic_seconds() + times.first_s, write_at_s = look_at_s;
-  while (!sign.ended) {
+  while (!status.ended) {
     const auto next_s = std::min(look_at_s, write_at_s) - monotonic_seconds();
     if (!look_at_train_thread(std::clamp(next_s, 0.0, tick_s))) return;
     const auto now = monotonic_seconds();
-    if (now >= look_at_s || sign.ended) {
-      usage.look(sign);
+    if (now >= look_at_s || status.ended) {
+      usage.look(status);
       if (const auto words = usage.memory_warning(); !words.empty()) log::warning(words);
       look_at_s = now + times.between_looks_s;
     }
-    if (now < write_at_s && !sign.ended) continue;
+    if (now < write_at_s && !status.ended) continue;
     write();
     write_at_s = now + times.between_writes_s;
   }
@@ -124,10 +124,10 @@ void SignWriter::Shared::work() {
   changed.notify_all();
 }
 
-void SignWriter::Shared::write() try {
+void StatusWriter::Shared::write() try {
   if (is_fenced && is_fenced()) return;
-  sign.time = utc_now();
-  file.write(static_cast<std::uint64_t>(sign.rank) * rundir::rank_sign_bytes, rundir::rank_sign_line(sign));
+  status.time = utc_now();
+  file.write(static_cast<std::uint64_t>(status.rank) * rundir::rank_status_bytes, rundir::rank_status_line(status));
 } catch (const io::StorageError& error) {
   if (error.error_number() == ENOENT) return;  // an attempt that leaves nothing has taken the folder away
   if (!std::exchange(is_warned, true))
@@ -135,7 +135,7 @@ void SignWriter::Shared::write() try {
                                  with_advice(error)));
 }
 
-SignWriter::Times SignWriter::times_of(const Place& place) {
+StatusWriter::Times StatusWriter::times_of(const Place& place) {
   constexpr double ranks_a_second = 50;
   Times times;
   times.between_writes_s = std::max(times.between_looks_s, place.ranks / ranks_a_second);
@@ -143,12 +143,12 @@ SignWriter::Times SignWriter::times_of(const Place& place) {
   return times;
 }
 
-SignWriter::SignWriter(Place place, const watch::Liveness& life, Times times)
+StatusWriter::StatusWriter(Place place, const watch::Liveness& life, Times times)
     : shared_(std::make_shared<Shared>(place, life, times)), most_wait_s_(times.most_wait_s) {
   thread_without_signals([shared = shared_] { shared->work(); }).detach();
 }
 
-SignWriter::~SignWriter() {
+StatusWriter::~StatusWriter() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
   shared_->changed.notify_all();

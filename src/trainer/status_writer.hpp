@@ -12,7 +12,7 @@ namespace trainrt::trainer {
 /// line of logs/ranks-attempt-000003.jsonl (rundir/records/rank_status.hpp). Ranks do not ask each other. Storage that
 /// fails, is full or away is warned of once, by rank 0, and tried again; storage that does not answer holds the thread
 /// alone, which is then left behind. An attempt that is fenced off writes no more.
-class SignWriter {
+class StatusWriter {
  public:
   struct Place {
     std::string path;
@@ -33,11 +33,11 @@ class SignWriter {
   static Times times_of(const Place& place);
 
   /// On the train thread. `life` must outlive it.
-  SignWriter(Place place, const watch::Liveness& life) : SignWriter(place, life, times_of(place)) {}
-  SignWriter(Place place, const watch::Liveness& life, Times times);
-  ~SignWriter();
-  SignWriter(const SignWriter&) = delete;
-  SignWriter& operator=(const SignWriter&) = delete;
+  StatusWriter(Place place, const watch::Liveness& life) : StatusWriter(place, life, times_of(place)) {}
+  StatusWriter(Place place, const watch::Liveness& life, Times times);
+  ~StatusWriter();
+  StatusWriter(const StatusWriter&) = delete;
+  StatusWriter& operator=(const StatusWriter&) = delete;
 
  private:
   struct Shared;

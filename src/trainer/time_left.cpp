@@ -17,7 +17,7 @@ std::string TimeLeft::operator()() {
   if (meter_->read().expected <= 0) return {};
   if (!attempts_) attempts_ = rundir::read_attempts(run_dir_, attempts_that_count);
   if (attempts_->empty()) return {};
-  rundir::take_reading(attempts_->back(), *meter_);
+  rundir::fill_from_meter(attempts_->back(), *meter_);
   const auto forecast = rundir::forecast_of(*attempts_, utc_now());
   return forecast ? rundir::brief(*forecast) : "";
 }

@@ -47,9 +47,9 @@ void say_name(const config::RunSpec& spec, const std::string& made_up_name) {
 }
 
 /// Lets who has started the ranks watch over this run. One who has started a program of one rank watches over that.
-void tell_opened(const config::RunSpec& spec, Communicator& communicator) {
+void record_opened_run(const config::RunSpec& spec, Communicator& communicator) {
   const auto tell = [&] {
-    if (!Environment::of_process().has("TRAINRT_FD")) rundir::tell_opened(spec.run_dir);
+    if (!Environment::of_process().has("TRAINRT_FD")) rundir::record_opened_run(spec.run_dir);
   };
   comm::collectively_on_first(communicator, tell, trainer::with_advice);
 }
@@ -62,7 +62,7 @@ Result run_on(trainer::ProcessRank& rank, trainer::Prepared& prepared, const std
   trainer::say_ranks(rank.launch->world(), *rank.communicator, "the train function of the program");
   for (const auto& change : changes) log::info(config::in_words(change));
   say_name(*prepared.spec, rank.made_up_name);
-  tell_opened(*prepared.spec, *rank.communicator);
+  record_opened_run(*prepared.spec, *rank.communicator);
   watch::install_crash_reports();
   const auto outcome = trainer::run(*prepared.spec, call, *rank.launch, *rank.communicator);
   log::info(outcome.message);

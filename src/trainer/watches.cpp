@@ -67,9 +67,9 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
                }}};
 }
 
-SignWriter::Place place_of_signs(const AttemptPlace& place, const World& world, const std::vector<std::string>& nodes,
-                                 double started_s) {
-  return {.path = place.spec.run_dir + "/" + rundir::rank_signs_name(place.attempt),
+StatusWriter::Place place_of_signs(const AttemptPlace& place, const World& world, const std::vector<std::string>& nodes,
+                                   double started_s) {
+  return {.path = place.spec.run_dir + "/" + rundir::rank_statuses_name(place.attempt),
           .host = nodes.at(static_cast<std::size_t>(world.node_rank)),
           .rank = world.rank,
           .ranks = world.size,

@@ -32,7 +32,7 @@ watch::HangWatch watch_for_hangs(const AttemptPlace& place, const TrainCall& fun
                                  launch::Launch& launch, std::vector<std::string> hosts);
 
 /// Where this rank's signs go, of an attempt that began at `started_s` (monotonic_seconds()).
-SignWriter::Place place_of_signs(const AttemptPlace& place, const World& world, const std::vector<std::string>& nodes,
-                                 double started_s);
+StatusWriter::Place place_of_signs(const AttemptPlace& place, const World& world, const std::vector<std::string>& nodes,
+                                   double started_s);
 
 }  // namespace trainrt::trainer

@@ -21,7 +21,7 @@ std::string saved_point_of(const rundir::AttemptRecord& attempt) {
   return attempt.saved_step < 0 ? "-" : rundir::short_point(attempt.saved_step, attempt.saved_iteration);
 }
 
-std::string phase_of(const rundir::RankSign& rank, const rundir::AttemptRecord& attempt) {
+std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord& attempt) {
   if (rank.phase != "starting" || attempt.timing.steps_s <= 0) return rank.phase;
   return attempt.silent ? "running" : "training";
 }

@@ -18,6 +18,6 @@ std::string saved_point_of(const rundir::AttemptRecord& attempt);
 
 /// Returns what a rank is at: its phase. A rank whose first step can have begun is "training" although it gave no sign of
 /// that yet, and "running" if its program says nothing.
-std::string phase_of(const rundir::RankSign& rank, const rundir::AttemptRecord& attempt);
+std::string phase_of(const rundir::RankStatus& rank, const rundir::AttemptRecord& attempt);
 
 }  // namespace trainrt::view

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double silent_after_s = 30, missed_after_s = 15;
 constexpr double quiet_after_s = 2;
-double age_s(const rundir::RankSign& rank, const std::string& now) {
+double age_s(const rundir::RankStatus& rank, const std::string& now) {
   return std::max(0.0, seconds_between(rank.time, now));
 }
 
@@ -34,7 +34,7 @@ struct Common {
   bool most_wait = false;
 };
 
-Common common_of(std::span<const std::optional<rundir::RankSign>> ranks, const std::string& now) {
+Common common_of(std::span<const std::optional<rundir::RankStatus>> ranks, const std::string& now) {
   Common common;
   std::vector<double> ages;
   std::size_t waiting_ranks = 0;
@@ -49,13 +49,13 @@ Common common_of(std::span<const std::optional<rundir::RankSign>> ranks, const s
   return common;
 }
 
-std::string place_of(const rundir::RankSign& rank, const Common& common) {
+std::string place_of(const rundir::RankStatus& rank, const Common& common) {
   const auto behind = common.step - rank.step;
   const auto step = common.step > 0 ? fmt::format(" at step {}", rank.step) : std::string();
   return fmt::format("in {}{}{}", rank.phase, step, behind > 0 ? fmt::format(", {} behind", behind) : "");
 }
 
-std::string why_late(const rundir::RankSign& rank, const Common& common, const std::string& now) {
+std::string why_late(const rundir::RankStatus& rank, const Common& common, const std::string& now) {
   if (rank.ended) return {};
   const auto age = age_s(rank, now);
   if (age >= std::max(common.most_wait ? missed_after_s : silent_after_s, 3 * common.age_s))
@@ -74,7 +74,7 @@ bool is_utc(const std::string& text) try {
   return false;
 }
 
-std::vector<LateRank> late_ranks(std::span<const std::optional<rundir::RankSign>> ranks, const std::string& now) {
+std::vector<LateRank> late_ranks(std::span<const std::optional<rundir::RankStatus>> ranks, const std::string& now) {
   const auto common = common_of(ranks, now);
   std::vector<std::pair<double, LateRank>> late;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -22,6 +22,6 @@ struct LateRank {
 /// wait in a collective, and 3 times as old as the median rank's) gives no sign of life; one that waits in no collective
 /// while most of the others do, and is not at a checkpoint or ended, is waited for. `now`: UTC, as the times of the ranks
 /// are. Pure.
-std::vector<LateRank> late_ranks(std::span<const std::optional<rundir::RankSign>> ranks, const std::string& now);
+std::vector<LateRank> late_ranks(std::span<const std::optional<rundir::RankStatus>> ranks, const std::string& now);
 
 }  // namespace trainrt::view

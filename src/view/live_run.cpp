@@ -77,7 +77,7 @@ std::vector<rundir::AttemptRecord> LiveRun::attempts() {
     }
     auto record = rundir::read_record(run_dir_, number);
     if (!record) continue;
-    rundir::take_heartbeat(*record, run_dir_);
+    rundir::merge_heartbeat(*record, run_dir_);
     if (!record->end.empty() && number != numbers.back()) ended_[number] = *record;
     records.push_back(std::move(*record));
   }
@@ -90,7 +90,7 @@ bool LiveRun::is_alive(const rundir::AttemptRecord& newest, const std::string& n
   const bool is_near = newest.owner.host == host_name();  // it costs a look into /proc
   if (!is_near && !sign.empty() && std::abs(seconds_between(sign, now)) < surely_alive_s) return true;
   if (is_near || monotonic_seconds() - asked_at_s_ > between_questions_s) {
-    was_alive_ = !rundir::is_killed(run_dir_, newest);
+    was_alive_ = !rundir::was_killed(run_dir_, newest);
     asked_at_s_ = monotonic_seconds();
   }
   return was_alive_;
@@ -148,7 +148,7 @@ void LiveRun::take_steps() {
 /// A line that is torn, since it is written just now, keeps what was read before.
 void LiveRun::take_ranks(RunNow& now) {
   if (attempt_ == 0) return;
-  auto ranks = rundir::read_rank_signs(run_dir_, attempt_);
+  auto ranks = rundir::read_rank_statuses(run_dir_, attempt_);
   for (auto& rank : ranks)
     if (rank && !is_utc(rank->time)) rank.reset();
   for (std::size_t rank = 0; rank < std::min(ranks.size(), ranks_.size()); ++rank)

@@ -45,7 +45,7 @@ struct RunNow {
   std::string why;                              ///< it ended
   std::vector<rundir::AttemptRecord> attempts;  ///< the newest ones
   std::deque<metrics::Record> reports;          ///< the newest ones
-  std::vector<std::optional<rundir::RankSign>> ranks;
+  std::vector<std::optional<rundir::RankStatus>> ranks;
   std::vector<LateRank> late;
   std::optional<StepWindow> steps;
   std::optional<rundir::Forecast> forecast;
@@ -88,7 +88,7 @@ class LiveRun {
   std::optional<io::LineTail> step_lines_;
   std::optional<StepWindow> steps_;
   std::deque<Event> slow_;
-  std::vector<std::optional<rundir::RankSign>> ranks_;
+  std::vector<std::optional<rundir::RankStatus>> ranks_;
   std::vector<Used> used_before_;
   std::vector<std::pair<double, Used>> rates_;  ///< of each rank: in so many seconds
   std::map<std::int64_t, Event> checkpoints_;   ///< by number

@@ -30,7 +30,7 @@ constexpr Cell ended{'e', Paint::faint, 0, "ended"}, unknown{'?', Paint::faint, 
     finishing{'f', Paint::warning, 6, "finishing"}, slow{'S', Paint::warning, 7, "slow"}, late{'!', Paint::bad, 8, "late"};
 }  // namespace kinds
 
-Cell cell_of(const std::optional<rundir::RankSign>& rank, const rundir::AttemptRecord& attempt) {
+Cell cell_of(const std::optional<rundir::RankStatus>& rank, const rundir::AttemptRecord& attempt) {
   if (!rank) return kinds::unknown;
   if (rank->ended) return kinds::ended;
   const auto phase = phase_of(*rank, attempt);

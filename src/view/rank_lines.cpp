@@ -12,7 +12,7 @@ std::optional<double> if_known(Number number, Number unknown) {
   return number == unknown ? std::nullopt : std::optional(static_cast<double>(number));
 }
 
-RankLine line_of(const rundir::RankSign& sign, const rundir::AttemptRecord& attempt) {
+RankLine line_of(const rundir::RankStatus& sign, const rundir::AttemptRecord& attempt) {
   constexpr std::int64_t unknown = -1;
   return {.rank = sign.rank,
           .host = sign.host,
@@ -37,7 +37,7 @@ RankLine line_of(const rundir::RankSign& sign, const rundir::AttemptRecord& atte
 
 std::vector<RankLine> rank_lines_of(const std::string& run_dir, const rundir::AttemptRecord& attempt) {
   std::vector<RankLine> lines;
-  for (const auto& sign : rundir::read_rank_signs(run_dir, attempt.number))
+  for (const auto& sign : rundir::read_rank_statuses(run_dir, attempt.number))
     if (sign) lines.push_back(line_of(*sign, attempt));
   return lines;
 }

@@ -8,7 +8,7 @@
 
 namespace trainrt::view {
 
-/// What a rank is at and has used, for a page about the run: rundir::RankSign with nothing for what is not known.
+/// What a rank is at and has used, for a page about the run: rundir::RankStatus with nothing for what is not known.
 struct RankLine {
   std::int64_t rank = 0;
   std::string host, time, phase, waits_in;         ///< phase: phase_of()

@@ -164,7 +164,7 @@ RunSummary summary_of(const std::string& run_dir) {
   run.missing_end = rundir::missing_end(run_dir, run.record);
   run.state = rundir::state_of({.recorded = run.record.state,
                                 .newest = run.attempts.empty() ? nullptr : &run.attempts.back(),
-                                .newest_is_alive = !rundir::is_killed(run_dir, run.attempts),
+                                .newest_is_alive = !rundir::was_killed(run_dir, run.attempts),
                                 .lacks_end = !run.missing_end.empty()});
   end_if_killed(run);
   take_last_report(run);
@@ -173,7 +173,7 @@ RunSummary summary_of(const std::string& run_dir) {
   run.attempt_count = std::max(rundir::numbers_of_attempts(run_dir).size(), run.attempts.size());
   run.accounts = rundir::accounts_of(run.attempts);
   for (const auto& attempt : run.attempts)
-    run.usages.push_back(rundir::usage_of(rundir::read_rank_signs(run_dir, attempt.number)));
+    run.usages.push_back(rundir::usage_of(rundir::read_rank_statuses(run_dir, attempt.number)));
   run.forecast = rundir::forecast_of(run.attempts, utc_now());
   run.excluded_nodes = excluded_nodes(run_dir);
   run.purge_warning = purge_warning(run_dir, run.record);

@@ -285,7 +285,7 @@ def a_damaged_record_of_an_attempt_is_named_and_passed_over_by_a_run_and_by_resu
     check("attempts (1, 1 of them without a record that can be read)" in job.out, "the attempts are not counted", job)
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    equal(job.err.count("attempts/000001.json cannot be read and is passed over: it says that it is of attempt 7"), 1, "number of messages", job)
+    equal(job.err.count("attempts/000001.json; it is ignored: it belongs to attempt 7"), 1, "number of messages", job)
     equal(sorted(path.name for path in (run_dir_of(config) / "attempts").iterdir()), ["000001.json", "000002.json"], "records")
 
 

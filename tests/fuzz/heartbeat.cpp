@@ -50,14 +50,14 @@ void read(const std::string& input) {
   rundir::AttemptRecord record;
   record.number = 1;
   const auto before = rundir::to_text(record);
-  const auto taken = unless_refused<AnyException>([&] { return rundir::take_heartbeat_text(record, input), true; });
+  const auto taken = unless_refused<AnyException>([&] { return rundir::merge_heartbeat_text(record, input), true; });
   if (!taken) {
     require(rundir::to_text(record) == before, "a heartbeat that cannot be read leaves the record as it was");
     return;
   }
   auto again = record;
   const auto written = rundir::heartbeat_text(record);
-  rundir::take_heartbeat_text(again, written);
+  rundir::merge_heartbeat_text(again, written);
   require(rundir::to_text(again) == rundir::to_text(record), "a heartbeat that is read and written again stays the same");
 }
 

@@ -7,8 +7,8 @@ namespace trainrt::fuzz {
 
 namespace {
 
-rundir::RankSign a_sign() {
-  rundir::RankSign sign{.rank = 1, .host = "n2", .time = "2026-11-24T20:17:01Z", .phase = "training", .waits_in = "all"};
+rundir::RankStatus a_sign() {
+  rundir::RankStatus sign{.rank = 1, .host = "n2", .time = "2026-11-24T20:17:01Z", .phase = "training", .waits_in = "all"};
   sign.cpu_s = 12.5;
   sign.rss = sign.peak = sign.read = sign.written = 4096;
   sign.gpu = sign.gpu_mean = 0.5;
@@ -22,13 +22,13 @@ rundir::RankSign a_sign() {
 }  // namespace
 
 std::vector<std::string> seeds() {
-  const auto line = rundir::rank_sign_line(a_sign());
+  const auto line = rundir::rank_status_line(a_sign());
   return {line,
-          rundir::rank_sign_line({.rank = 1}),
+          rundir::rank_status_line({.rank = 1}),
           with_number(line, "step", "1e300"),
           with_number(line, "cpus", "18446744073709551615"),
           with_number(line, "peak", "-1e300"),
-          std::string(rundir::rank_sign_bytes, '\0'),
+          std::string(rundir::rank_status_bytes, '\0'),
           "{}",
           "[]",
           deep_json()};
@@ -41,12 +41,12 @@ std::vector<std::string> words() {
 }
 
 void read(const std::string& input) {
-  const auto sign = rundir::rank_sign_from(input, 1);
+  const auto sign = rundir::rank_status_from(input, 1);
   if (!sign) return;
-  const auto line = rundir::rank_sign_line(*sign);
-  require(line.size() == rundir::rank_sign_bytes, "a line has its length");
-  const auto again = rundir::rank_sign_from(line, 1);
-  require(again && rundir::rank_sign_line(*again) == line, "what was read and written is read again");
+  const auto line = rundir::rank_status_line(*sign);
+  require(line.size() == rundir::rank_status_bytes, "a line has its length");
+  const auto again = rundir::rank_status_from(line, 1);
+  require(again && rundir::rank_status_line(*again) == line, "what was read and written is read again");
 }
 
 }  // namespace trainrt::fuzz

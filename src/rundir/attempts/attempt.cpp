@@ -25,62 +25,65 @@ namespace trainrt::rundir {
 
 namespace {
 
-/// Between signs of life: a young attempt gives them more often, so that one that is killed soon has left how far it was.
-double beat_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
+/// Returns the seconds until the next heartbeat of an attempt of that age. A young attempt writes them more often, so that
+/// its progress is known even if it is killed soon.
+double heartbeat_interval_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
 
 void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
   if (!attempt_is_alive(run_dir, last)) return;
   const auto& owner = last.owner;
   throw RunIsOwned(
-      fmt::format("the run in {} is already being run: attempt {}, {}process {} on {}, last sign of life {:.0f} s ago. "
+      fmt::format("the run in {} is already being run: attempt {}, {}process {} on {}, last heartbeat {:.0f} s ago. "
                   "Wait for it to end, or stop it",
                   run_dir, last.number, owner.job_id.empty() ? "" : "job " + owner.job_id + ", ", owner.pid, owner.host,
-                  std::max(0.0, heartbeat_age_s(run_dir, last.number))),
-      run_dir, last.number);
+                  std::max(0.0, heartbeat_age_s(run_dir, last.number))));
 }
 
-void close_for(const io::FencedDirectory& files, const AttemptRecord& me, AttemptRecord gone) {
+/// Writes an end into the record of attempt `gone`, unless it has one, on behalf of its successor `me`.
+void write_missing_end(const io::FencedDirectory& files, const AttemptRecord& me, AttemptRecord gone) {
   if (!gone.end.empty()) return;
   const auto& run_dir = files.path();
-  take_heartbeat(gone, run_dir);
+  merge_heartbeat(gone, run_dir);
   gone.end = gone.seen.empty() ? gone.start : gone.seen;
-  const auto crash = crash_of(run_dir, gone.number);
+  const auto crash = crash_summary(run_dir, gone.number);
   gone.why = crash.empty() ? why_without_end(gone.owner, me.owner) : "failed: " + crash;
   write_end(files, gone);
 }
 
-/// Gives the attempt before `me`, and any that left a heartbeat, an end if it has none.
+/// Writes an end into records without one: that of the attempt before `me`, and those of all attempts with a heartbeat
+/// file.
 void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
   const auto& run_dir = files.path();
-  if (before) close_for(files, me, *before);
+  if (before) write_missing_end(files, me, *before);
   for (const int number : numbers_of_attempts(run_dir, ".pulse")) {
     if (number >= me.number) continue;
     const bool has_record = io::exists(record_path(run_dir, number));
-    if (const auto gone = has_record ? read_record(run_dir, number) : std::nullopt) close_for(files, me, *gone);
+    if (const auto gone = has_record ? read_record(run_dir, number) : std::nullopt) write_missing_end(files, me, *gone);
     io::remove_tree(heartbeat_path(run_dir, number));
   }
 }
 
-/// A record that could be made only at a second try may have been made by the first.
+/// Returns whether the record of that attempt is this process's. If its creation was retried, an earlier try may have
+/// created it although it reported an error.
 bool is_own(const std::string& run_dir, int number, const Owner& me) {
   const auto record = read_record(run_dir, number);
   return record && record->owner.pid_scope == me.pid_scope && record->owner.host == me.host &&
          record->owner.pid == me.pid && record->owner.pid_start_time == me.pid_start_time;
 }
 
-/// Another process has the private directory of an attempt and is about to write its record: waits for that. False if
-/// it takes so long that the process must have been killed in between.
+/// Waits while another process that has created the private directory of an attempt writes its record. Returns false if
+/// that takes longer than 5 s: the process must have been killed.
 bool is_being_claimed(const std::string& private_dir, const std::string& record) {
   constexpr double limit_s = 5;
   while (!io::exists(record)) {
-    if (!io::exists(private_dir)) return true;  // it saw that the number is taken
+    if (!io::exists(private_dir)) return true;  // the other process has given up this number
     if (io::age_seconds(private_dir) > limit_s) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return true;
 }
 
-/// When Slurm started the job; "" if it does not tell (before 22.05).
+/// Returns when Slurm started the job, UTC; "" if unknown (Slurm before 22.05).
 std::string job_start(const Environment& environment) {
   const auto epoch_s = parse_integer(environment.text("SLURM_JOB_START_TIME").value_or(""));
   constexpr std::int64_t latest_s = 100'000'000'000;  // the year 5138
@@ -91,7 +94,7 @@ std::string job_start(const Environment& environment) {
 
 }  // namespace
 
-void take_reading(AttemptRecord& record, const Meter& meter) {
+void fill_from_meter(AttemptRecord& record, const Meter& meter) {
   const auto reading = meter.read();
   record.first_step = reading.first_step;
   record.last_step = reading.last_step;
@@ -126,7 +129,7 @@ Attempt::Attempt(const std::string& run_dir, int ranks, std::vector<std::string>
   try {
     close_earlier(files_, record_, before);
   } catch (const Error& error) {
-    log::warning(std::string("the record of an earlier attempt stays without an end: ") + error.what());
+    log::warning(std::string("cannot record the end of an earlier attempt: ") + error.what());
   }
 }
 
@@ -150,19 +153,21 @@ std::optional<AttemptRecord> Attempt::claim() {
   }
 }
 
-/// Others may claim at the same moment; a listing that never shows what is taken must not keep this process for ever.
+/// Waits before the next try to claim a number, which other processes may claim at the same time. Throws after many tries:
+/// the storage may show an outdated listing for ever.
 void Attempt::pause_between_claims(int tries) const {
-  constexpr int most_tries = 600;
+  constexpr int max_tries = 600;
   if (tries == 0) return;
-  if (tries > most_tries)
+  if (tries > max_tries)
     throw Error(
-        fmt::format("cannot claim the run in {}: the numbers of attempts that its listing shows as free are taken "
-                    "(the last: {}). Start the same command again when the storage is well",
+        fmt::format("cannot claim the run in {}: attempt number {} is taken, but the directory listing does not show it. "
+                    "Run the same command again when the storage works",
                     files_.path(), record_.number));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Touches the record even if the heartbeat cannot be written: a full disk is no reason to look dead.
+/// Writes heartbeats until stop_heartbeats(). Touches the record even if a heartbeat cannot be written, so that other
+/// processes do not take the attempt for dead because a disk is full.
 void Attempt::send_heartbeats() {
   const auto path = record_path(files_.path(), record_.number);
   do {
@@ -170,21 +175,21 @@ void Attempt::send_heartbeats() {
     try {
       write_heartbeat();
     } catch (const Error&) {
-      // The next one may fit; what it is for is known without it too, less exactly.
+      // A missing heartbeat file is no error: other processes only know less about the attempt's progress.
     }
-  } while (meter_.wait_for_news(beat_s(monotonic_seconds() - meter_.started_s())));
+  } while (meter_.wait_for_update(heartbeat_interval_s(monotonic_seconds() - meter_.started_s())));
 }
 
 void Attempt::write_heartbeat() const {
   AttemptRecord now;
   now.number = record_.number;
-  take_reading(now, meter_);
+  fill_from_meter(now, meter_);
   io::replace_file_unsynced(heartbeat_path(files_.path(), record_.number), files_.temporary_path("heartbeat"),
                             heartbeat_text(now));
 }
 
-/// If srun has left before the ranks came to their end, `trainrt supervise` has closed the record already, and knows
-/// from Slurm what they cannot know: that is kept.
+/// Returns `why`, with the cause that `trainrt supervise` has learned from Slurm and already written, if srun exited before
+/// the ranks did.
 std::string Attempt::with_cause(const std::string& why) const {
   const auto closed = read_record(files_.path(), record_.number);
   if (!closed || !closed->why.starts_with(ended_by_slurm)) return why;
@@ -193,7 +198,7 @@ std::string Attempt::with_cause(const std::string& why) const {
 
 void Attempt::end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node) {
   stop_heartbeats();
-  take_reading(record_, meter_);
+  fill_from_meter(record_, meter_);
   record_.end = utc_now();
   record_.why = with_cause(why);
   record_.exit_code = exit_code;

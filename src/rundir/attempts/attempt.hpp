@@ -11,20 +11,26 @@
 
 namespace trainrt::rundir {
 
-/// The numbers of a meter, read now, in a record.
-void take_reading(AttemptRecord& record, const Meter& meter);
+/// Copies the current numbers of a meter into a record.
+void fill_from_meter(AttemptRecord& record, const Meter& meter);
 
-/// Holds the run directory for this process, on one rank. Its number grows with every attempt; its private directory and
-/// its record are created exclusively: of two that start at once, one gets it. The private directory comes first, so that
-/// whoever sees the record of an attempt can fence it off. While it lives a thread touches the record and writes the
-/// meter's numbers beside it: every 10 s (more often while it is young), at the first step, and after every commit.
+/// The ownership of a run directory by this process, rank 0 of an attempt.
+///
+/// Each attempt gets the next number. Its private directory and its record are created exclusively, so only one of several
+/// processes that start at once gets the number. The private directory is created first, so that a process that sees the
+/// record can fence the attempt off.
+///
+/// While the object lives, a thread writes heartbeats: it touches the record and writes the meter's numbers to the
+/// heartbeat file, at least every 10 s, at the first step, and after every commit.
 class Attempt {
  public:
-  /// Claims the next number, and fences off all older attempts (io/files/fenced_directory.hpp): what is in the run
-  /// directory when it returns changes no more but by this attempt. Earlier attempts that wrote no end get one; of the old
-  /// records only the last is read, and those that have no end. Throws RunIsOwned if the last attempt's owner is alive, and
-  /// StorageError if an older one cannot be fenced off. `meter` must live longer than this. `accepts_missing`:
-  /// AttemptRecord::accepted_missing.
+  /// Claims the next attempt number, and fences off all older attempts (io/files/fenced_directory.hpp), so that only this attempt
+  /// can change the run directory afterwards. Writes an end into records of earlier attempts that lack it; only the last
+  /// record and those with a heartbeat file are read.
+  ///
+  /// `ranks` and `nodes` are recorded. `meter` must outlive this object. `accepts_missing` is recorded as
+  /// AttemptRecord::accepted_missing. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older
+  /// attempt cannot be fenced off.
   Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter,
           bool accepts_missing = false);
   ~Attempt();
@@ -32,9 +38,10 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
 
   int number() const { return record_.number; }
-  /// The run directory, for everything that this attempt writes there.
+  /// Returns the run directory through which this attempt must write all its files.
   const io::FencedDirectory& files() const { return files_; }
-  /// Writes why and where it ended, with the meter's last numbers.
+  /// Writes the end of the attempt into its record, with the meter's last numbers: the reason, the exit code, the last
+  /// step, and the node that is to blame, if known. Stops the heartbeats.
   void end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node = "");
 
  private:

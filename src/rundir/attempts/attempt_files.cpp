@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -30,15 +31,22 @@ std::string record_name(int number) { return "attempts/" + attempt_name(number) 
 
 std::string crash_prefix(int attempt) { return "crash-attempt-" + attempt_name(attempt) + "-"; }
 
-/// A record may be looked at more than once in a start.
+/// Prints a warning, unless the process has printed it before: a start reads a record several times.
 void warn_once(const std::string& text) {
   static std::mutex mutex;
-  static std::set<std::string> said;
+  static std::set<std::string> printed;
   const std::lock_guard lock(mutex);
-  if (said.insert(text).second) log::warning(text);
+  if (printed.insert(text).second) log::warning(text);
 }
 
-double by_file_clock(const fs::path& path) {
+/// Applies `change` to the record of an attempt, and writes it if `change` returns true. Does nothing if the record has no
+/// end.
+void change_ended(const std::string& run_dir, int number, const std::function<bool(AttemptRecord&)>& change) {
+  auto record = read_record(run_dir, number);
+  if (record && !record->end.empty() && change(*record)) io::replace_file(record_path(run_dir, number), to_text(*record));
+}
+
+double modified_s(const fs::path& path) {
   return std::chrono::duration<double>(fs::last_write_time(path).time_since_epoch()).count();
 }
 
@@ -65,21 +73,21 @@ std::optional<AttemptRecord> read_record(const std::string& run_dir, int number)
   const auto path = record_path(run_dir, number);
   try {
     auto record = attempt_record_from(io::retried([&] { return io::read_file(path); }));
-    if (record.number != number) throw Error(fmt::format("it says that it is of attempt {}", record.number));
+    if (record.number != number) throw Error(fmt::format("it belongs to attempt {}", record.number));
     return record;
   } catch (const std::exception& error) {
-    warn_once(fmt::format("the record {} cannot be read and is passed over: {}", path, error.what()));
+    warn_once(fmt::format("cannot read the attempt record {}; it is ignored: {}", path, error.what()));
     return std::nullopt;
   }
 }
 
-void take_heartbeat(AttemptRecord& record, const std::string& run_dir) {
+void merge_heartbeat(AttemptRecord& record, const std::string& run_dir) {
   const auto path = heartbeat_path(run_dir, record.number);
   if (!record.end.empty() || !io::exists(path)) return;
   try {
-    take_heartbeat_text(record, io::read_file(path));
+    merge_heartbeat_text(record, io::read_file(path));
   } catch (const std::exception&) {
-    // It was just merged by somebody else, or a crash of the node cut it: the record alone has to do.
+    // Another process has just merged it, or a crash of the node has truncated it: the record's own numbers remain.
   }
 }
 
@@ -93,14 +101,14 @@ double heartbeat_age_s(const std::string& run_dir, int number) {
   double age = 0;
   try {
     age = io::age_seconds(path);
-  } catch (const Error&) {  // who may only read makes do with this host's clock
+  } catch (const Error&) {  // without permission to write, this host's clock has to be used instead of the storage's
     age = std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(path)).count();
   }
   std::error_code gone;
   if (const auto heartbeat = heartbeat_path(run_dir, number); fs::exists(heartbeat, gone)) try {
-      age -= std::max(0.0, by_file_clock(heartbeat) - by_file_clock(path));
+      age -= std::max(0.0, modified_s(heartbeat) - modified_s(path));
     } catch (const fs::filesystem_error&) {
-      // merged this moment
+      // another process has just merged the heartbeat
     }
   return age;
 }
@@ -111,7 +119,7 @@ std::vector<AttemptRecord> read_attempts(const std::string& run_dir, std::size_t
   if (numbers.size() > newest) numbers.erase(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(newest));
   for (const int number : numbers)
     if (auto record = read_record(run_dir, number)) {
-      take_heartbeat(*record, run_dir);
+      merge_heartbeat(*record, run_dir);
       records.push_back(std::move(*record));
     }
   return records;
@@ -125,21 +133,21 @@ bool attempt_is_alive(const std::string& run_dir, const AttemptRecord& attempt) 
   return is_alive(attempt.owner, this_owner(), facts);
 }
 
-bool is_killed(const std::string& run_dir, const AttemptRecord& attempt) {
+bool was_killed(const std::string& run_dir, const AttemptRecord& attempt) {
   if (!attempt.end.empty() || attempt_is_alive(run_dir, attempt)) return false;
-  const auto now = read_record(run_dir, attempt.number);  // it may have written its end since `attempt` was read
+  const auto now = read_record(run_dir, attempt.number);  // the end may have been written after `attempt` was read
   return !now || now->end.empty();
 }
 
-bool is_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts) {
-  return !attempts.empty() && is_killed(run_dir, attempts.back());
+bool was_killed(const std::string& run_dir, const std::vector<AttemptRecord>& attempts) {
+  return !attempts.empty() && was_killed(run_dir, attempts.back());
 }
 
 void mark_failed(const std::string& run_dir, int number, const std::string& why, int exit_code, std::int64_t last_step,
                  const std::string& blamed_node) {
   auto record = attempt_record_from(io::read_file(record_path(run_dir, number)));
-  if (!record.end.empty()) return;  // the first to fail has told
-  take_heartbeat(record, run_dir);
+  if (!record.end.empty()) return;  // the rank that failed first has written the end
+  merge_heartbeat(record, run_dir);
   record.end = utc_now();
   record.why = why;
   record.exit_code = exit_code;
@@ -154,9 +162,9 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
   if (!io::exists(path)) return;
   auto record = read_record(run_dir, number);
   if (!record || !record->end.empty()) return;
-  take_heartbeat(*record, run_dir);
-  const bool of_an_earlier_job = record->owner.restart_count < this_owner().restart_count;
-  record->end = of_an_earlier_job && !record->seen.empty() ? record->seen : utc_now();
+  merge_heartbeat(*record, run_dir);
+  const bool is_before_requeue = record->owner.restart_count < this_owner().restart_count;
+  record->end = is_before_requeue && !record->seen.empty() ? record->seen : utc_now();
   record->why = why;
   record->exit_code = exit_code;
   record->blamed_node = blamed_node;
@@ -164,19 +172,19 @@ void close_attempt(const std::string& run_dir, int number, const std::string& wh
   io::remove_tree(heartbeat_path(run_dir, number));
 }
 
-void note_cause(const std::string& run_dir, int number, const std::string& cause) {
-  const auto path = record_path(run_dir, number);
-  auto record = read_record(run_dir, number);
-  if (!record || record->end.empty()) return;
-  record->why += " (" + cause + ")";
-  io::replace_file(path, to_text(*record));
+void append_cause(const std::string& run_dir, int number, const std::string& cause) {
+  change_ended(run_dir, number, [&](AttemptRecord& record) {
+    record.why += " (" + cause + ")";
+    return true;
+  });
 }
 
-void note_blamed_node(const std::string& run_dir, int number, const std::string& node) {
-  auto record = read_record(run_dir, number);
-  if (!record || record->end.empty() || record->blamed_node.empty() == node.empty()) return;
-  record->blamed_node = node;
-  io::replace_file(record_path(run_dir, number), to_text(*record));
+void set_blamed_node(const std::string& run_dir, int number, const std::string& node) {
+  change_ended(run_dir, number, [&](AttemptRecord& record) {
+    const bool changes = record.blamed_node.empty() != node.empty();
+    if (changes) record.blamed_node = node;
+    return changes;
+  });
 }
 
 std::string crash_report_path(const std::string& run_dir, int attempt, int rank) {
@@ -187,7 +195,7 @@ std::string hang_folder(int attempt) { return "logs/hang-attempt-" + attempt_nam
 
 std::string step_times_name(int attempt) { return "logs/steps-attempt-" + attempt_name(attempt) + ".jsonl"; }
 
-std::string crash_of(const std::string& run_dir, int attempt) try {
+std::string crash_summary(const std::string& run_dir, int attempt) try {
   std::string text;
   for (const auto& name : io::list_directory(run_dir + "/logs")) {
     if (!name.starts_with(crash_prefix(attempt))) continue;
@@ -196,7 +204,7 @@ std::string crash_of(const std::string& run_dir, int attempt) try {
   }
   return text;
 } catch (const Error& error) {
-  log::warning(std::string("the crash reports cannot be read: ") + error.what());
+  log::warning(std::string("cannot read the crash reports: ") + error.what());
   return {};
 }
 

@@ -6,12 +6,12 @@
 
 namespace trainrt::rundir {
 
-/// Returns the checkpoint that holds the end of a finished run: RunRecord::completed_by, or, of an older record, what the
-/// newest attempt had saved. Nothing if the run is not finished, or took no checkpoint.
+/// Returns the checkpoint that holds the end of a finished run: RunRecord::completed_by, or the last checkpoint of the
+/// newest attempt if the record is older than that field. Returns nothing if the run is not finished or has no checkpoint.
 std::optional<RunRecord::Completion> completion_of(const std::string& run_dir, const RunRecord& record);
 
-/// Returns why a run whose record says that it finished does not hold its end: "the run finished with checkpoint_000005
-/// (iteration 6), which cannot be read: ..."; "" if it does, or is in another state. Reads the manifest, no data.
+/// Returns why the end of a finished run is missing: "the run finished with checkpoint_000005 (iteration 6), which cannot
+/// be read: ..."; "" if it is present, or if the run is not finished. Reads the manifest, but no data.
 std::string missing_end(const std::string& run_dir, const RunRecord& record);
 
 }  // namespace trainrt::rundir

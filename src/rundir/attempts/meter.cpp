@@ -28,11 +28,11 @@ double Meter::steps_begin_s() const {
   if (has_stepped()) return steps_at_s_.load(relaxed);
   const double called_s = began_at_s_.load(relaxed);
   if (called_s < 0 || !program_ready_s_) return called_s < 0 ? -1 : std::max(called_s, restored_at_s_.load(relaxed));
-  const double ready_s = program_ready_s_();  // a program is started before its run is opened, and may open several
+  const double ready_s = program_ready_s_();  // before started_s_ if the program opened its run later, or opened several
   return ready_s < 0 ? -1 : std::max({ready_s, started_s_, restored_at_s_.load(relaxed)});
 }
 
-void Meter::spoke() {
+void Meter::note_api_call() {
   if (silent_.exchange(false, relaxed)) notify();
 }
 
@@ -69,8 +69,8 @@ void Meter::observed(double position, std::int64_t iteration) {
 }
 
 void Meter::expect(double total) {
-  constexpr double most = 9007199254740992.0;  // 2^53
-  expected_.store(total >= 1 && total < most ? total : 0, relaxed);
+  constexpr double max_total = 9007199254740992.0;  // 2^53
+  expected_.store(total >= 1 && total < max_total ? total : 0, relaxed);
 }
 
 void Meter::note_job_left(std::optional<double> seconds) {
@@ -96,9 +96,9 @@ void Meter::training_ended() { ended_at_s_.store(monotonic_seconds(), relaxed); 
 void Meter::notify() {
   {
     const std::lock_guard lock(mutex_);
-    has_news_ = true;
+    has_update_ = true;
   }
-  news_.notify_all();
+  updated_.notify_all();
 }
 
 double Meter::stalled_s() const {
@@ -133,7 +133,7 @@ Meter::Reading Meter::read() const {
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);
-  // A function that has restored nothing yet may still be about to: until its first step or report that is start-up.
+  // Until the first step or report, a function that has restored no State may still do so: its time counts as start-up.
   const bool is_known = reading.silent || has_stepped() || restored_at_s_.load(relaxed) >= 0;
   const double begun = is_known ? steps_begin_s() : -1;
   const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);
@@ -142,7 +142,8 @@ Meter::Reading Meter::read() const {
   timing.startup_s = steps_begin - started_s_;
   timing.steps_s = train_end - steps_begin;
   timing.shutdown_s = now - train_end;
-  // A save may come before the first step, or after the last: it is taken out of where it was.
+  // The time of saves is subtracted from the steps; from the other parts if saves came before the first step or after the
+  // last.
   double excess = timing.checkpoint_s;
   for (double* part : {&timing.steps_s, &timing.startup_s, &timing.shutdown_s}) {
     const double taken = std::min(*part, excess);
@@ -157,10 +158,10 @@ Meter::Reading Meter::read() const {
   return reading;
 }
 
-bool Meter::wait_for_news(double seconds) {
+bool Meter::wait_for_update(double seconds) {
   std::unique_lock lock(mutex_);
-  news_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return has_news_ || released_; });
-  has_news_ = false;
+  updated_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return has_update_ || released_; });
+  has_update_ = false;
   return !released_;
 }
 
@@ -169,7 +170,7 @@ void Meter::release() {
     const std::lock_guard lock(mutex_);
     released_ = true;
   }
-  news_.notify_all();
+  updated_.notify_all();
 }
 
 }  // namespace trainrt::rundir

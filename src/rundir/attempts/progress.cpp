@@ -15,13 +15,16 @@ namespace {
 
 bool has_code(const AttemptRecord& attempt, ExitCode code) { return attempt.exit_code == static_cast<int>(code); }
 
-bool says_nothing(const AttemptRecord& attempt) {
+/// Returns whether an attempt is not counted because it does not show progress or its lack: the program was silent, Slurm
+/// ended the attempt, or the config was invalid.
+bool is_ignored(const AttemptRecord& attempt) {
   return (attempt.silent && !attempt.position) || has_code(attempt, ExitCode::usage) ||
          attempt.why.starts_with(ended_by_slurm) || attempt.why.starts_with("stopped by SIGTERM");
 }
 
-/// Of silent programs: did the output show a position beyond those of all attempts before?
-std::vector<bool> which_got_further(std::span<const AttemptRecord> attempts) {
+/// Returns for each attempt whether the output of its silent program showed a position beyond those of all earlier
+/// attempts.
+std::vector<bool> advanced_by_output(std::span<const AttemptRecord> attempts) {
   std::vector<bool> further;
   double furthest = -1;
   for (const auto& attempt : attempts) {
@@ -35,14 +38,14 @@ std::vector<bool> which_got_further(std::span<const AttemptRecord> attempts) {
 }  // namespace
 
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id) {
-  const auto got_further = which_got_further(attempts);
+  const auto advanced = advanced_by_output(attempts);
   int count = 0;
   for (std::size_t i = attempts.size(); i-- > 0;) {
     const auto& attempt = attempts[i];
     const bool moved =
-        got_further[i] || attempt.saved_step > attempt.first_step || attempt.saved_iteration > attempt.first_iteration;
+        advanced[i] || attempt.saved_step > attempt.first_step || attempt.saved_iteration > attempt.first_iteration;
     if (attempt.owner.job_id != job_id || has_code(attempt, ExitCode::finished) || moved) break;
-    if (!says_nothing(attempt)) ++count;
+    if (!is_ignored(attempt)) ++count;
   }
   return count;
 }
@@ -55,16 +58,15 @@ bool last_attempt_was_silent(const std::string& run_dir) {
 void require_progress(const std::string& run_dir, int max_no_progress) {
   const auto job_id = this_owner().job_id;
   if (max_no_progress == 0 || job_id.empty()) return;
-  const auto attempts = read_attempts(run_dir, attempts_that_matter);
+  const auto attempts = read_attempts(run_dir, max_recent_attempts);
   const int count = attempts_without_progress(attempts, job_id);
   if (count < max_no_progress) return;
   throw NoProgress(
-      fmt::format("the last {} attempts of job {} at the run in {} got no further than {}: trainrt result {} shows "
-                  "why. Mend that and submit a new job",
+      fmt::format("the last {} attempts of job {} at the run in {} got no further than {}. To see why, run: trainrt result "
+                  "{}. Fix the problem and submit a new job",
                   count, job_id, run_dir,
-                  attempts.back().silent ? "earlier ones, by the program's output" : "the checkpoint they began with",
-                  shell_quoted(run_dir)),
-      run_dir, count);
+                  attempts.back().silent ? "earlier attempts, by the program's output" : "the checkpoint they began with",
+                  shell_quoted(run_dir)));
 }
 
 }  // namespace trainrt::rundir

@@ -6,21 +6,21 @@
 
 namespace trainrt::rundir {
 
-/// So many of the newest attempts are looked at: a start does not take longer the longer the history is.
-inline constexpr std::size_t attempts_that_matter = 200;
+/// Maximum number of attempts that a start reads, so that it does not slow down as the history grows.
+inline constexpr std::size_t max_recent_attempts = 200;
 
-/// How many of a job's last attempts, in a row, committed no checkpoint beyond the one they began with. Those that failed,
-/// were killed, or stopped by themselves count; those that Slurm ended, those whose config was wrong, and those of programs
-/// that said nothing, are passed over. If such a program's output is looked at, an attempt gets further if that shows it
-/// beyond all earlier attempts.
-/// `attempts` are in order. Pure.
+/// Returns how many of a job's last attempts, in a row, committed no checkpoint beyond the one that they began with.
+///
+/// Attempts that failed, were killed, or stopped themselves count. Attempts that Slurm ended, that had an invalid config,
+/// or of silent programs are skipped. If a silent program's output is read, its attempt makes progress if the output shows
+/// a position beyond all earlier attempts. `attempts` are ordered by number. Pure function.
 int attempts_without_progress(std::span<const AttemptRecord> attempts, const std::string& job_id);
 
-/// The newest attempt was a program's that said nothing: what it saved is not known.
+/// Returns whether the newest attempt was one of a silent program, so that its saved progress is unknown.
 bool last_attempt_was_silent(const std::string& run_dir);
 
-/// Throws NoProgress if `max_no_progress` attempts of this Slurm job (0: any number) got no further: somebody requeues it
-/// in a circle. Does nothing outside Slurm. One rank calls, before it starts an attempt.
+/// Throws NoProgress if the last `max_no_progress` attempts of this Slurm job have made no progress; 0 disables the check.
+/// Does nothing outside Slurm. One rank calls it before it starts an attempt.
 void require_progress(const std::string& run_dir, int max_no_progress);
 
 }  // namespace trainrt::rundir

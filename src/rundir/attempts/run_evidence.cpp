@@ -1,7 +1,6 @@
 #include "rundir/attempts/run_evidence.hpp"
 
 #include <ranges>
-#include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -21,7 +20,7 @@ namespace trainrt::rundir {
 
 namespace {
 
-/// May pass, like storage that is away.
+/// Records and checkpoints contradict each other. Reading again may help: the storage may show an outdated listing.
 class Contradiction : public Error {
  public:
   using Error::Error;
@@ -29,13 +28,14 @@ class Contradiction : public Error {
 
 bool is_contradiction(const std::exception& error) { return dynamic_cast<const Contradiction*>(&error) != nullptr; }
 
-/// From the newest attempt whose record has it: each began with what those before it had saved.
+/// Takes the newest saved checkpoint from the newest attempt that has one in its record. Older records need not be read,
+/// since each attempt begins with what earlier ones saved.
 void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   bool counts = true;
   for (const int number : std::views::reverse(numbers)) {
     auto record = read_record(evidence.run_dir, number);
     if (!record) continue;
-    io::retried([&] { take_heartbeat(*record, evidence.run_dir); });
+    io::retried([&] { merge_heartbeat(*record, evidence.run_dir); });
     if (record->saved_step >= 0) {
       evidence.newest_known = record->saved_checkpoint;
       if (counts)
@@ -46,7 +46,7 @@ void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   }
 }
 
-/// nullopt if it is damaged: then a load says so.
+/// Returns the point that a checkpoint's manifest names; nothing if it is damaged, which loading it reports.
 std::optional<SavedPoint> point_of(const std::string& run_dir, std::int64_t checkpoint) try {
   const auto meta = checkpoint::read_manifest(run_dir + "/" + checkpoint::directory_name(checkpoint)).meta;
   return SavedPoint{meta.attempt, checkpoint, meta.step, meta.iteration};
@@ -96,19 +96,18 @@ std::string contradiction_in(const RunEvidence& evidence) {
 }
 
 void refuse_contradiction(const RunEvidence& evidence, const std::string& contradiction) {
-  const auto where = evidence.checkpoints.empty()
-                         ? std::string("begin this run anew, at step 0,")
-                         : "go on from " + checkpoint::directory_name(evidence.newest_checkpoint());
+  const auto start = evidence.checkpoints.empty()
+                         ? std::string("begin at step 0")
+                         : "resume from " + checkpoint::directory_name(evidence.newest_checkpoint());
   throw CheckpointsMissing(
-      fmt::format("{}. To start now would {} and drop what came after; nothing has been changed. If the storage is not "
-                  "well, start the same command again later; if files were moved away, bring them back",
-                  contradiction, where),
-      evidence.run_dir, evidence.newest_checkpoint());
+      fmt::format("{}. Starting now would {} and lose all later progress; nothing has been changed. If the storage has a "
+                  "problem, run the same command again later; if files were moved away, move them back",
+                  contradiction, start));
 }
 
 CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missing, double limit_s) {
   CheckedEvidence checked;
-  const auto look = [&] {
+  const auto check = [&] {
     checked.evidence = gather_evidence(run_dir);
     const auto text = contradiction_in(checked.evidence);
     if (!text.empty()) throw Contradiction(text);
@@ -117,7 +116,7 @@ CheckedEvidence checked_evidence(const std::string& run_dir, bool accepts_missin
   limits.limit_s = limit_s;
   limits.notify = log::warning;
   try {
-    retry("storage", look, is_contradiction, limits);
+    retry("storage", check, is_contradiction, limits);
   } catch (const Contradiction& contradiction) {
     if (!accepts_missing) refuse_contradiction(checked.evidence, contradiction.what());
     checked.accepted = contradiction.what();

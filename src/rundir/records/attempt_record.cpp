@@ -36,15 +36,15 @@ Json to_json(const Owner& owner) {
           {"pid_start_time", owner.pid_start_time}};
 }
 
-constexpr std::int64_t most_int = std::numeric_limits<int>::max();
-constexpr std::int64_t most_count = std::int64_t{1} << 53;  // more steps than any run makes
-constexpr double most_seconds = 1e10;
+constexpr std::int64_t max_int = std::numeric_limits<int>::max();
+constexpr std::int64_t max_count = std::int64_t{1} << 53;  // maximum number of steps or reports
+constexpr double max_seconds = 1e10;
 
-[[noreturn]] void refuse(const std::string& key, const Json& value) {
-  throw Error(fmt::format("'{}' is {}, which it cannot be", key, value.dump()));
+[[noreturn]] void refuse_value(const std::string& key, const Json& value) {
+  throw Error(fmt::format("'{}' has the invalid value {}", key, value.dump()));
 }
 
-/// What is no JSON may be quoted at several times its length: a control character as <U+000D>.
+/// Parses a JSON text. The error is shortened: it quotes control characters of invalid text at several times their length.
 Json parsed(const std::string& text) try {
   if (is_nested_deeper(text, max_json_depth)) throw Error("its JSON is nested too deep");
   return Json::parse(text);
@@ -58,44 +58,37 @@ T value_or(const Json& json, const char* key, T fallback) {
   return found == json.end() || found->is_null() ? fallback : found->template get<T>();
 }
 
-/// A whole number from `least` to `most`; the fallback if there is none.
-std::int64_t integer_or(const Json& json, const char* key, std::int64_t fallback, std::int64_t most,
-                        std::int64_t least = 0) {
+/// Returns the integer of a key, or `fallback` if it is missing or null. Throws unless it is from `min` to `max`.
+std::int64_t integer_or(const Json& json, const char* key, std::int64_t fallback, std::int64_t max, std::int64_t min = 0) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return fallback;
   const bool fits = found->is_number_integer() &&
                     !(found->is_number_unsigned() && found->get<std::uint64_t>() > std::uint64_t{INT64_MAX});
-  if (!fits || found->get<std::int64_t>() < least || found->get<std::int64_t>() > most) refuse(key, *found);
+  if (!fits || found->get<std::int64_t>() < min || found->get<std::int64_t>() > max) refuse_value(key, *found);
   return found->get<std::int64_t>();
 }
 
-int small_or(const Json& json, const char* key, int fallback, int least = 0) {
-  return static_cast<int>(integer_or(json, key, fallback, most_int, least));
+int small_or(const Json& json, const char* key, int fallback, int min = 0) {
+  return static_cast<int>(integer_or(json, key, fallback, max_int, min));
 }
 
 double seconds_or(const Json& json, const char* key) {
   const auto seconds = value_or(json, key, 0.0);
-  if (!(seconds >= 0 && seconds < most_seconds)) refuse(key, json.at(key));
+  if (!(seconds >= 0 && seconds < max_seconds)) refuse_value(key, json.at(key));
   return seconds;
 }
 
-double expected_from(const Json& json) {
-  const auto expected = value_or(json, "expected", 0.0);
-  if (!(expected >= 0 && expected <= static_cast<double>(most_count))) refuse("expected", json.at("expected"));
-  return expected;
-}
-
-std::optional<double> position_from(const Json& json) {
-  const auto found = json.find("position");
+std::optional<double> real_if_given(const Json& json, const char* key, double min) {
+  const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return std::nullopt;
-  const auto position = found->get<double>();
-  if (!(position >= -1 && position <= static_cast<double>(most_count))) refuse("position", *found);
-  return position;
+  const auto number = found->get<double>();
+  if (!(number >= min && number <= static_cast<double>(max_count))) refuse_value(key, *found);
+  return number;
 }
 
 Owner owner_from(const Json& json) {
   const auto& start_time = json.at("pid_start_time");
-  if (!start_time.is_number_unsigned()) refuse("pid_start_time", start_time);
+  if (!start_time.is_number_unsigned()) refuse_value("pid_start_time", start_time);
   return {.job_id = json.at("job_id"),
           .restart_count = small_or(json, "restart_count", 0, -1),
           .step_id = json.at("step_id"),
@@ -105,7 +98,7 @@ Owner owner_from(const Json& json) {
           .pid_start_time = start_time};
 }
 
-/// What record and heartbeat have in common.
+/// Returns the numbers that a record and a heartbeat both contain.
 Json numbers_of(const AttemptRecord& record) {
   const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
   Json json = {{"first_step", record.first_step},
@@ -125,10 +118,10 @@ Json numbers_of(const AttemptRecord& record) {
   return json;
 }
 
-/// The same, read again.
+/// Reads the numbers that numbers_of() writes.
 void take_numbers(AttemptRecord& record, const Json& json) {
   const auto count_or = [&](const char* key, std::int64_t fallback) {
-    return integer_or(json, key, fallback, most_count, std::min<std::int64_t>(fallback, 0));
+    return integer_or(json, key, fallback, max_count, std::min<std::int64_t>(fallback, 0));
   };
   record.first_step = count_or("first_step", 0);
   record.last_step = count_or("last_step", 0);
@@ -139,8 +132,8 @@ void take_numbers(AttemptRecord& record, const Json& json) {
   record.saved_iteration = count_or("saved_iteration", -1);
   record.seen = value_or<std::string>(json, "seen", "");
   record.silent = value_or(json, "silent", false);
-  record.position = position_from(json);
-  record.expected = expected_from(json);
+  record.position = real_if_given(json, "position", -1);
+  record.expected = real_if_given(json, "expected", 0).value_or(0);
   record.unreported_s = seconds_or(json, "unreported_s");
   record.job_end = value_or<std::string>(json, "job_end", "");
   const auto timing = value_or(json, "timing", Json::object());
@@ -150,7 +143,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
                    .shutdown_s = seconds_or(timing, "shutdown_s")};
 }
 
-/// Throws if a time is none.
+/// Throws if the text of a time is invalid.
 void check_times(const AttemptRecord& record) {
   for (const auto* time : {&record.start, &record.end, &record.seen, &record.job_start, &record.job_end})
     if (!time->empty()) seconds_between(*time, *time);
@@ -199,7 +192,7 @@ std::string to_text(const AttemptRecord& record) {
 AttemptRecord attempt_record_from(const std::string& text) {
   const auto json = parsed(text);
   AttemptRecord record;
-  if (json.at("attempt").is_null()) refuse("attempt", json.at("attempt"));
+  if (json.at("attempt").is_null()) refuse_value("attempt", json.at("attempt"));
   record.number = small_or(json, "attempt", 0, 1);
   record.start = value_or<std::string>(json, "start", "");
   record.end = value_or<std::string>(json, "end", "");
@@ -222,7 +215,7 @@ std::string heartbeat_text(const AttemptRecord& record) {
   return json.dump(2) + "\n";
 }
 
-void take_heartbeat_text(AttemptRecord& record, const std::string& text) {
+void merge_heartbeat_text(AttemptRecord& record, const std::string& text) {
   auto merged = record;
   take_numbers(merged, parsed(text));
   check_times(merged);

@@ -21,10 +21,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* format_name = "trainrt excluded nodes 1";
 
-/// Of one node: no list of several, and nothing that a shell or Slurm takes for more.
+/// Returns whether a text is the name of one node: not a list, and without characters that are special to a shell or Slurm.
 bool is_node_name(const std::string& text) {
-  constexpr std::size_t longest = 255;
-  return !text.empty() && text.size() <= longest && text[0] != '-' && std::ranges::all_of(text, [](unsigned char c) {
+  constexpr std::size_t max_length = 255;
+  return !text.empty() && text.size() <= max_length && text[0] != '-' && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
   });
 }
@@ -33,7 +33,7 @@ int attempt_from(const Json& entry) {
   if (!entry.contains("since_attempt")) return 0;
   const auto& number = entry.at("since_attempt");
   if (!number.is_number_integer() || number < 0 || number > std::numeric_limits<int>::max())
-    throw Error(fmt::format("'since_attempt' is {}, no number of an attempt", excerpt(number.dump())));
+    throw Error(fmt::format("'since_attempt' is {}; it must be an integer of at least 0", excerpt(number.dump())));
   return number.get<int>();
 }
 
@@ -42,7 +42,8 @@ ExcludedNode node_from(const Json& entry) {
                     .why = entry.value("why", ""),
                     .since_attempt = attempt_from(entry),
                     .time = entry.value("time", "")};
-  if (!is_node_name(node.node)) throw Error(fmt::format("'node' is '{}', no name of a node", excerpt(node.node)));
+  if (!is_node_name(node.node))
+    throw Error(fmt::format("'node' is '{}', which is not a valid node name", excerpt(node.node)));
   return node;
 }
 
@@ -50,8 +51,7 @@ std::vector<ExcludedNode> nodes_from(const std::string& text) {
   if (is_nested_deeper(text, max_json_depth)) throw Error("its JSON is nested too deep");
   const auto json = Json::parse(text);
   if (json.at("format") != format_name)
-    throw Error(
-        fmt::format("its format is {}, and this version reads \"{}\"", excerpt(json.at("format").dump()), format_name));
+    throw Error(fmt::format("its format is {}; this version reads \"{}\"", excerpt(json.at("format").dump()), format_name));
   std::vector<ExcludedNode> nodes;
   for (const auto& entry : json.at("nodes")) {
     auto node = node_from(entry);
@@ -70,7 +70,7 @@ std::vector<ExcludedNode> read_excluded_nodes(const std::string& run_dir) {
     return nodes_from(text);
   } catch (const std::exception& error) {
     throw UsageError(
-        fmt::format("{} cannot be read: {}. Mend it, or remove it: then no node is left out", path, excerpt(error.what())));
+        fmt::format("cannot read {}: {}. Fix the file, or remove it to exclude no nodes", path, excerpt(error.what())));
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
 #include "core/text/text.hpp"

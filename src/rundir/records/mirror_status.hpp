@@ -5,22 +5,22 @@
 
 namespace trainrt::rundir {
 
-/// How the copy of a run's checkpoints elsewhere stands: mirror.json, in its directory.
+/// The status of the mirror that a run's checkpoints are copied to: mirror.json in the run directory.
 struct MirrorStatus {
   std::string url;
-  std::int64_t newest = -1;  ///< the newest checkpoint that is complete there; -1: none so far
-  std::int64_t copied = 0;   ///< checkpoints, in this attempt
-  std::int64_t skipped = 0;  ///< because a newer one was there before it was begun
-  std::int64_t failed = 0;
-  std::string error = {};  ///< of the last that failed
+  std::int64_t newest = -1;  ///< number of the newest checkpoint that is complete at the mirror; -1: no checkpoint yet
+  std::int64_t copied = 0;   ///< checkpoints copied in this attempt
+  std::int64_t skipped = 0;  ///< checkpoints not copied because a newer one was ready first
+  std::int64_t failed = 0;   ///< checkpoints that could not be copied
+  std::string error = {};    ///< error of the last failed copy
 };
 
-/// "checkpoint_000012 at s3://bucket/run/; 12 copied, 3 skipped, 1 failed (why)"
+/// Returns "checkpoint_000012 at s3://bucket/run/; 12 copied, 3 skipped, 1 failed (why)".
 std::string in_words(const MirrorStatus& status);
 
-/// Not durable: it can be missed.
+/// Writes mirror.json atomically, but not durably: the file is only informative.
 void write_mirror_status(const std::string& run_dir, const MirrorStatus& status);
-/// Nothing if there is none that can be read.
+/// Reads mirror.json; returns nothing if it is missing or invalid.
 std::optional<MirrorStatus> read_mirror_status(const std::string& run_dir);
 
 }  // namespace trainrt::rundir

@@ -5,33 +5,35 @@
 
 namespace trainrt::rundir {
 
-/// Who holds a run directory: one attempt's rank 0.
+/// The process that owns a run directory: rank 0 of an attempt.
 struct Owner {
   std::string job_id;     ///< "" outside Slurm
   int restart_count = 0;  ///< SLURM_RESTART_COUNT
   std::string step_id;
   std::string host;
-  std::string pid_scope;  ///< boot and pid namespace in which `pid` means something
+  std::string pid_scope;  ///< boot and PID namespace in which `pid` is valid
   int pid = 0;
   unsigned long long pid_start_time = 0;
 };
 
-/// This process as an owner.
+/// Returns this process as an owner.
 Owner this_owner();
 
-/// How the world looks, asked only if it is needed.
+/// Sources of facts about an owner; the functions are called only if needed.
 struct OwnerFacts {
-  std::function<unsigned long long(int pid)> start_time_of;                 ///< 0 = no such process
-  std::function<std::optional<bool>(const std::string& job)> job_is_alive;  ///< nullopt = Slurm cannot tell
-  double heartbeat_age_s = 0;
+  std::function<unsigned long long(int pid)> start_time_of;                 ///< returns 0 if the process does not exist
+  std::function<std::optional<bool>(const std::string& job)> job_is_alive;  ///< returns nothing if Slurm does not know
+  double heartbeat_age_s = 0;                                               ///< seconds since the last heartbeat
 };
 
-/// True if `other` can be shown to be alive, so that `me` must not take the run: by its process if both see the same
-/// process numbers, by Slurm if it is another job, else by a heartbeat younger than 30 s. A requeue of the same job
-/// always takes over, and what is left of the job before a requeue never does.
+/// Returns whether `other` is alive, so that `me` must not take over its run.
+///
+/// This is determined by the process, if both owners have the same PID namespace and host; by Slurm, if `other` is another
+/// job; otherwise by a heartbeat that is younger than 30 s. Within one job, a later requeue always takes over from an
+/// earlier one.
 bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 
-/// Asks squeue; nullopt if it cannot be asked.
+/// Returns whether a Slurm job is alive, according to squeue; nothing if squeue gives no clear answer.
 std::optional<bool> slurm_job_is_alive(const std::string& job_id);
 
 }  // namespace trainrt::rundir

@@ -24,32 +24,39 @@ using Json = nlohmann::ordered_json;
 constexpr const char* file_name = "run.json";
 constexpr const char* run_format = "trainrt run 1";
 
-/// Of attempts or ranks.
-int number_from(const Json& value, const std::string& key, const std::string& path) {
-  const bool fits = value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
-  if (!fits)
-    throw UsageError(fmt::format("{} is not a run record of trainrt: '{}' is {}, no number from 0 to {}", path, key,
-                                 value.is_number() ? value.dump() : value.type_name(), std::numeric_limits<int>::max()));
-  return value.get<int>();
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw UsageError(path + " is not a run record of trainrt: " + why);
+}
+
+std::string dumped(const Json& value) { return excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace)); }
+
+/// Returns the integer of `key`. Throws UsageError unless it is from 0 to `max`.
+std::int64_t number_from(const Json& value, const std::string& key, const std::string& path, std::int64_t max) {
+  const bool fits = value.is_number_integer() && value >= 0 && value <= max;
+  if (!fits) refuse(path, fmt::format("'{}' is {}; it must be an integer from 0 to {}", key, dumped(value), max));
+  return value.get<std::int64_t>();
+}
+
+int small_from(const Json& value, const std::string& key, const std::string& path) {
+  return static_cast<int>(number_from(value, key, path, std::numeric_limits<int>::max()));
 }
 
 RunState state_from_json(const Json& value, const std::string& path) {
   const auto word = value.get<std::string>();
   const auto state = state_from(word);
   if (!state)
-    throw UsageError(fmt::format("{} is not a run record of trainrt: 'state' is '{}'; it must be one of: {}", path,
-                                 excerpt(word), fmt::join(state_words, ", ")));
+    refuse(path, fmt::format("'state' is '{}'; it must be one of: {}", excerpt(word), fmt::join(state_words, ", ")));
   return *state;
 }
 
-/// Before anything else in it is read: a newer version may mean other things by it.
+/// Throws UsageError if the record was written by another version of trainrt, in which keys may have another meaning.
 void refuse_newer(const Json& json, const std::string& path) {
   const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
   if (format != run_format)
     throw UsageError(
-        fmt::format("{} is of another version of trainrt: its format is {}, and this version reads '{}'. Use "
-                    "the version that the run was made with, or a newer one",
-                    path, excerpt(format.dump(-1, ' ', false, Json::error_handler_t::replace)), run_format));
+        fmt::format("{} is of another version of trainrt: its format is {}; this version reads '{}'. Use the version that "
+                    "started the run, or a newer one",
+                    path, dumped(format), run_format));
 }
 
 Json as_json(const std::optional<RunRecord::Completion>& completion) {
@@ -59,12 +66,8 @@ Json as_json(const std::optional<RunRecord::Completion>& completion) {
 
 std::optional<RunRecord::Completion> completion_from(const Json& json, const std::string& path) {
   if (json.is_null()) return std::nullopt;
-  const auto number = [&](const char* key) {
-    const auto& value = json.at(key);
-    if (!value.is_number_integer() || value < 0)
-      throw UsageError(fmt::format("{} is not a run record of trainrt: 'completed_by.{}' is {}, no number from 0 on", path,
-                                   key, excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace))));
-    return value.get<std::int64_t>();
+  const auto number = [&](const std::string& key) {
+    return number_from(json.at(key), "completed_by." + key, path, std::numeric_limits<std::int64_t>::max());
   };
   return RunRecord::Completion{number("checkpoint"), number("step"), number("iteration")};
 }
@@ -97,8 +100,7 @@ std::string to_text(const RunRecord& record) {
 }
 
 RunRecord run_record_from(const std::string& text, const std::string& path) try {
-  if (is_nested_deeper(text, max_json_depth))
-    throw UsageError(path + " is not a run record of trainrt: its JSON is nested too deep");
+  if (is_nested_deeper(text, max_json_depth)) refuse(path, "its JSON is nested too deep");
   const auto json = Json::parse(text);
   refuse_newer(json, path);
   RunRecord record;
@@ -107,7 +109,7 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   record.created = json.at("created");
   record.function = json.at("train_function");
   record.state = state_from_json(json.at("state"), path);
-  record.workers = json.contains("workers") ? number_from(json.at("workers"), "workers", path) : 0;
+  record.workers = json.contains("workers") ? small_from(json.at("workers"), "workers", path) : 0;
   record.opened_by_program = json.contains("opened_by_program") && json.at("opened_by_program").get<bool>();
   record.loop = json.at("loop").get<std::map<std::string, std::string>>();
   record.spec = json.at("config").get<std::map<std::string, std::string>>();
@@ -115,10 +117,10 @@ RunRecord run_record_from(const std::string& text, const std::string& path) try 
   if (json.contains("completed_by")) record.completed_by = completion_from(json.at("completed_by"), path);
   for (const auto& change : json.at("changes"))
     record.changes.push_back(
-        {number_from(change.at("attempt"), "attempt", path), change.at("key"), change.at("from"), change.at("to")});
+        {small_from(change.at("attempt"), "attempt", path), change.at("key"), change.at("from"), change.at("to")});
   return record;
 } catch (const Json::exception& error) {
-  throw UsageError(path + " is not a run record of trainrt: " + excerpt(error.what()));
+  refuse(path, excerpt(error.what()));
 }
 
 std::optional<RunRecord> read_run_record(const std::string& run_dir) {
@@ -131,7 +133,7 @@ RunRecord read_seen_run_record(const std::string& run_dir) {
   return io::retried([&] {
     auto record = read_run_record(run_dir);
     const auto path = run_dir + "/" + file_name;
-    if (!record) throw io::StorageError(path + " was there a moment ago and is not now", ESTALE, path);
+    if (!record) throw io::StorageError(path + " has disappeared", ESTALE, path);
     return std::move(*record);
   });
 }
@@ -145,12 +147,8 @@ RunRecord new_run_record(const std::string& name, const std::string& function, c
           .run_id = random_id(),
           .created = utc_now(),
           .function = function,
-          .state = RunState::running,
-          .opened_by_program = false,
-          .workers = 0,
           .loop = config.loop,
-          .spec = config.rest,
-          .changes = {}};
+          .spec = config.rest};
 }
 
 namespace {

@@ -10,13 +10,14 @@
 
 namespace trainrt::rundir {
 
-/// run.json: what a run is and how it stands. Written by rank 0, whole or not at all.
+/// The identity, config and state of a run: run.json. Rank 0 writes it atomically.
 struct RunRecord {
+  /// A config value that an attempt has changed.
   struct Change {
     int attempt;
     std::string key, from, to;
   };
-  /// The newest checkpoint of a run that has finished: what its state describes.
+  /// The newest checkpoint of a finished run, with which its state "finished" is valid.
   struct Completion {
     std::int64_t checkpoint = -1;  ///< number
     std::int64_t step = 0;
@@ -24,50 +25,52 @@ struct RunRecord {
     bool operator==(const Completion&) const = default;
   };
   std::string name;
-  std::string run_id;  ///< random, given once
-  std::string created;
+  std::string run_id;   ///< random identifier, made when the run first started
+  std::string created;  ///< UTC
   std::string function;
-  RunState state = RunState::running;  ///< running, stopped, finished or failed; RunFacts has what else counts
-  bool opened_by_program = false;      ///< which asked for it, and may ask for others
-  int workers = 0;  ///< that the global batches of the last attempt were made for; 0: not known (an older record)
+  RunState state = RunState::running;  ///< running, stopped, finished or failed; see RunFacts for the actual state
+  bool opened_by_program = false;      ///< a program requested the run, and may request others
+  int workers = 0;  ///< number of ranks that defined the global batch of the last attempt; 0: unknown (older records)
   std::map<std::string, std::string> loop;
   std::map<std::string, std::string> spec;
-  std::map<std::string, std::string> code = {};  ///< files of the user's code, by path, and their digests
-  std::vector<Change> changes;
-  /// Only of a finished run; nothing if it took no checkpoint, or in an older record (completion_of()).
+  std::map<std::string, std::string> code = {};  ///< digests of the user's code files, by path
+  std::vector<Change> changes = {};
+  /// Present only for a finished run that has saved a checkpoint; missing in older records (completion_of()).
   std::optional<Completion> completed_by = {};
 };
 
-/// The record as JSON, and back: UsageError that names `path` and says what is wrong.
+/// Writes the record as JSON, and reads it. Reading throws UsageError, which names `path` and the problem, if it is
+/// invalid.
 std::string to_text(const RunRecord& record);
 RunRecord run_record_from(const std::string& text, const std::string& path);
 
+/// Reads run.json; returns nothing if it is missing. Throws UsageError if it is invalid.
 std::optional<RunRecord> read_run_record(const std::string& run_dir);
-/// The same if run.json has been seen: one that is missing now is waited for, and a StorageError then.
+/// Reads run.json after it was seen to exist. If it is missing now, retries, and then throws StorageError.
 RunRecord read_seen_run_record(const std::string& run_dir);
+/// Replaces run.json atomically and durably. Throws StorageError.
 void write_run_record(const io::FencedDirectory& run_dir, const RunRecord& record);
 
-/// The config that a run is started with, every value as it was given or defaulted.
+/// The config of a run as texts, with given and default values.
 struct ConfigTexts {
-  std::map<std::string, std::string> loop;                ///< [loop], keys without the section
-  std::map<std::string, std::string> rest;                ///< all others: "checkpoint.every"
-  std::map<std::string, std::string> loop_defaults = {};  ///< of [loop] keys that are not given
-  /// Keys of `rest`, by their beginnings, whose changes are changes of the training.
+  std::map<std::string, std::string> loop;                ///< given keys of [loop], without the section
+  std::map<std::string, std::string> rest;                ///< keys of all other sections: "checkpoint.every"
+  std::map<std::string, std::string> loop_defaults = {};  ///< defaults of [loop] keys that are not given
+  /// Prefixes of the keys in `rest` that affect the training, so that their changes are recorded.
   std::vector<std::string> compared = {};
 };
 
-/// A record for a run that starts for the first time.
+/// Returns the record of a run that starts for the first time, with a new run_id.
 RunRecord new_run_record(const std::string& name, const std::string& function, const ConfigTexts& config);
 
-/// Returns what differs between the record and the config, in [loop] and in `config.compared`: "loop.lr",
-/// "data.train.source". A [loop] value that is not given counts as its default. Pure.
+/// Returns the differences between the record and the config, in [loop] and in the keys of `config.compared`: "loop.lr",
+/// "data.train.source". A [loop] value that is not given counts as its default. Pure function.
 std::vector<RunRecord::Change> changes_of(const RunRecord& record, const ConfigTexts& config, int attempt = 0);
 
-/// Takes this attempt's [loop] into the record, and returns what changed as changes_of() does. What new values mean for a
-/// run that goes on is the train function's business.
+/// Stores this attempt's [loop] and the changes in the record, and returns the changes as changes_of() does.
 std::vector<RunRecord::Change> take_changes(RunRecord& record, const ConfigTexts& config, int attempt);
 
-/// [loop] as a JSON object, for params.json.
+/// Returns [loop] as a JSON object, for params.json.
 std::string loop_as_json(const RunRecord& record);
 
 }  // namespace trainrt::rundir

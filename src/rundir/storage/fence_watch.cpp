@@ -8,7 +8,7 @@
 
 namespace trainrt::rundir {
 
-/// Lives as long as the thread does.
+/// The state shared by a FenceWatch and its thread; it lives as long as the thread.
 struct FenceWatch::Shared {
   const io::FencedDirectory files;
   const std::function<void()> end;
@@ -21,7 +21,7 @@ struct FenceWatch::Shared {
     int gone_in_a_row = 0;
     std::unique_lock lock(mutex);
     for (;;) {
-      const double pause_s = gone_in_a_row > 0 ? times.before_second_look_s : times.between_looks_s;
+      const double pause_s = gone_in_a_row > 0 ? times.recheck_after_s : times.interval_s;
       if (changed.wait_for(lock, std::chrono::duration<double>(pause_s), [this] { return stopped; })) return;
       lock.unlock();
       gone_in_a_row = files.is_fenced() ? gone_in_a_row + 1 : 0;

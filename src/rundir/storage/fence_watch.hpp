@@ -6,17 +6,19 @@
 
 namespace trainrt::rundir {
 
-/// Looks every few seconds, in a thread of its own, whether this attempt has still its private directory, and ends the
-/// process if a newer attempt has taken it away. This only ends a useless process early: what keeps it from doing harm
-/// is the fence itself (io/files/fenced_directory.hpp). A look that hangs, in storage that does not answer, holds nobody
-/// up: the thread is never waited for.
+/// A thread that checks every few seconds whether this attempt still has its private directory, and ends the process if a
+/// newer attempt has fenced it off.
+///
+/// It only ends a useless process early; the fence itself (io/files/fenced_directory.hpp) prevents changes to the run. The thread
+/// is never joined, so storage that does not answer delays no other thread.
 class FenceWatch {
  public:
   struct Times {
-    double between_looks_s = 10;
-    double before_second_look_s = 1;  ///< one look may be mistaken: the second in a row decides
+    double interval_s = 10;
+    double recheck_after_s = 1;  ///< a missing directory is checked a second time before the process is ended
   };
-  /// `end` is called once at most, in the watch's thread, never after stop() has returned.
+  /// Starts the thread. `end`, which ends the process, is called at most once, in that thread, and never after stop() has
+  /// returned. `files` is the attempt's view of the run directory.
   FenceWatch(io::FencedDirectory files, std::function<void()> end)
       : FenceWatch(std::move(files), std::move(end), Times()) {}
   FenceWatch(io::FencedDirectory files, std::function<void()> end, Times times);
@@ -24,7 +26,7 @@ class FenceWatch {
   FenceWatch(const FenceWatch&) = delete;
   FenceWatch& operator=(const FenceWatch&) = delete;
 
-  /// Before the private directory is removed in order.
+  /// Ends the checks. Must be called before this process removes the private directory itself.
   void stop();
 
  private:

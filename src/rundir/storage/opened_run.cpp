@@ -2,8 +2,6 @@
 
 #include <filesystem>
 
-#include <trainrt/error.hpp>
-
 #include "core/environment.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_retry.hpp"
@@ -12,7 +10,7 @@ namespace trainrt::rundir {
 
 namespace fs = std::filesystem;
 
-void tell_opened(const std::string& run_dir) {
+void record_opened_run(const std::string& run_dir) {
   const auto file = Environment::of_process().text("TRAINRT_OPENED");
   if (!file) return;
   const fs::path folder = fs::path(*file).parent_path(), run(run_dir);
@@ -23,13 +21,13 @@ void tell_opened(const std::string& run_dir) {
   });
 }
 
-std::string opened_file(const std::string& run_dir_of_config) {
+std::string opened_run_file(const std::string& run_dir_of_config) {
   const fs::path run(run_dir_of_config);
   return (run.parent_path() / (".opened-" + run.filename().string())).string();
 }
 
 std::string opened_run(const std::string& run_dir_of_config) {
-  const auto file = opened_file(run_dir_of_config);
+  const auto file = opened_run_file(run_dir_of_config);
   return io::retried([&] {
     if (!io::exists(file)) return run_dir_of_config;
     auto text = io::read_file(file);
@@ -39,11 +37,11 @@ std::string opened_run(const std::string& run_dir_of_config) {
   });
 }
 
-void forget_opened(const std::string& run_dir_of_config) {
-  std::error_code none;
-  const auto file = opened_file(run_dir_of_config);
-  if (!fs::remove(file, none)) return;
-  fs::remove(fs::path(file).parent_path(), none);  // if it is empty: the file alone needed it
+void forget_opened_run(const std::string& run_dir_of_config) {
+  std::error_code ignored;
+  const auto file = opened_run_file(run_dir_of_config);
+  if (!fs::remove(file, ignored)) return;
+  fs::remove(fs::path(file).parent_path(), ignored);  // removes the folder only if it is empty
 }
 
 }  // namespace trainrt::rundir

@@ -43,7 +43,7 @@ std::optional<uid_t> uid_of(const std::string& user) {
   return number && *number >= 0 && *number <= max_uid ? std::optional(static_cast<uid_t>(*number)) : std::nullopt;
 }
 
-/// "" if this user has no home.
+/// Returns the path of this user's trainrt.ini; "" if the user has no home directory.
 std::string file_of_user(const Environment& environment) {
   fs::path folder = environment.text("XDG_CONFIG_HOME").value_or("");
   if (!folder.is_absolute()) folder = fs::path(environment.text("HOME").value_or("")) / ".config";
@@ -56,21 +56,20 @@ bool may_others_write(const std::string& path) {
   return (found.st_uid != 0 && found.st_uid != geteuid()) || (found.st_mode & 022) != 0;
 }
 
-/// The groups that a line of [trust] names; none of a comment, a section or an empty line.
+/// Returns the groups that a line of section [trust] names; nothing for a comment, a section or an empty line.
 std::vector<std::string> groups_of_line(const std::string& line, const std::string& origin) {
   if (line.empty() || line.front() == '#' || line.front() == ';' || line == "[trust]") return {};
   const auto equals = line.find('=');
   if (equals == std::string::npos || trim(line.substr(0, equals)) != "trust_group")
     throw UsageError(
-        fmt::format("{}: '{}' is not valid here: this file has the section [trust] with trust_group = GROUP, ...", origin,
-                    excerpt(line)));
+        fmt::format("{}: invalid line '{}'; section [trust] may contain: trust_group = GROUP, ...", origin, excerpt(line)));
   return words_in(line.substr(equals + 1));
 }
 
 void add_groups_of(const std::string& path, std::vector<std::string>& groups) {
   if (path.empty() || !io::exists(path)) return;
   if (may_others_write(path)) {
-    log::warning(fmt::format("{} is ignored: others than root and this user can write it (chmod go-w)", path));
+    log::warning(fmt::format("{} is ignored because other users can write to it; run: chmod go-w {}", path, path));
     return;
   }
   std::istringstream lines(io::read_file(path));
@@ -87,17 +86,14 @@ bool is_member(uid_t user, const std::string& group) {
   if (account == nullptr) return false;
   const std::string name = account->pw_name;
   const auto own = account->pw_gid;
-  std::vector<gid_t> groups(64);
-  auto count = static_cast<int>(groups.size());
-  if (getgrouplist(name.c_str(), own, groups.data(), &count) < 0) {
-    groups.resize(static_cast<std::size_t>(std::max(count, 0)));
-    getgrouplist(name.c_str(), own, groups.data(), &count);
-  }
-  groups.resize(std::min(groups.size(), static_cast<std::size_t>(std::max(count, 0))));
+  int count = 0;
+  getgrouplist(name.c_str(), own, nullptr, &count);  // sets `count`
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(count, 0)));
+  if (getgrouplist(name.c_str(), own, groups.data(), &count) < 0) return false;
   return std::ranges::find(groups, wanted) != groups.end();
 }
 
-/// The owner that a file of this user has in that folder; this user, if none can be made there.
+/// Returns the owner that a new file of this process gets in `folder`; this user if no file can be created there.
 uid_t uid_on(const std::string& folder) {
   const auto probe = io::temporary_beside(folder + "/.owner");
   unlink_guarded(probe);
@@ -110,7 +106,8 @@ uid_t uid_on(const std::string& folder) {
   return is_known ? found.st_uid : geteuid();
 }
 
-/// The owners of what a run is known by, other than this user.
+/// Returns the parts of a run that do not belong to this user, with their owners: its directory, the target of a link in
+/// its place, and its file `record`.
 std::vector<std::pair<std::string, uid_t>> foreign_parts(const std::string& directory, const std::string& record) {
   std::vector<std::pair<std::string, uid_t>> parts;
   const auto add = [&](const std::string& path, auto status_of) {
@@ -118,7 +115,7 @@ std::vector<std::pair<std::string, uid_t>> foreign_parts(const std::string& dire
     if (status_of(path.c_str(), &found) == 0 && found.st_uid != geteuid()) parts.emplace_back(path, found.st_uid);
   };
   add(directory, lstat);
-  add(directory, stat);  // a link may be this user's, and lead to another's
+  add(directory, stat);  // this user's link may lead to another user's directory
   add(directory + "/" + record, lstat);
   return parts;
 }
@@ -150,13 +147,11 @@ void require_trusted_owner(const std::string& directory, const std::string& reco
   for (const auto& [path, owner] : parts) {
     if (owner == own || is_trusted(owner, trust)) continue;
     const auto name = name_of_user(owner);
-    throw ForeignRun(
-        fmt::format(
-            "{} belongs to {}, and this process runs as {}: what another user has written is not continued, "
-            "restored or changed. Reading it always works. If you trust that user, add --trust-owner={} (in Python: "
-            "restore(..., trust_owner='{}'))",
-            path, name, name_of_user(geteuid()), name, name),
-        path, owner);
+    throw ForeignRun(fmt::format(
+        "{} belongs to {}, and this process runs as {}: runs of other users are not resumed, restored or changed; "
+        "they can only be read. If you trust that user, add --trust-owner={} (in Python: restore(..., "
+        "trust_owner='{}'))",
+        path, name, name_of_user(geteuid()), name, name));
   }
 }
 

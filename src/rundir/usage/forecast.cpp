@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,10 +13,10 @@ namespace trainrt::rundir {
 
 namespace {
 
-constexpr double least_known_s = 2;         // of training
-constexpr double enough_of_an_attempt = 5;  // iterations
+constexpr double min_training_s = 2;
+constexpr double min_iterations = 5;  // of the last attempt, before its own speed is used
 constexpr double stop_early_s = 15;
-constexpr double longest_back_off_s = 300;  // outside of Slurm a longer wait is a person's
+constexpr double max_back_off_s = 300;  // a longer wait within a job is not automatic: a user resumed the run
 constexpr double reserve = 1.05;
 constexpr double rounding_s = 300;
 
@@ -33,7 +32,7 @@ double end_of(const AttemptRecord& attempt) {
 
 bool moved(const AttemptRecord& attempt) { return attempt.shows_progress() && end_of(attempt) > begin_of(attempt); }
 
-/// Where the run stands: what an attempt that goes on, or goes on from here, has.
+/// Returns the point that the run has reached: where a running attempt is, or where the next attempt will begin.
 double reached(std::span<const AttemptRecord> attempts) {
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
     const bool keeps_all = !went_wrong(state_of(*attempt));
@@ -55,10 +54,10 @@ bool in_same_job(const AttemptRecord& one, const AttemptRecord& other) {
 
 double mean(double sum, int count) { return count > 0 ? sum / count : 0; }
 
-/// What the attempts so far show.
+/// Times of the attempts so far.
 struct Costs {
-  double productive_s = 0, saves_s = 0, repeated_s = 0;
-  double start_s = 0, end_s = 0, wait_s = 0;  ///< means, of a job
+  double productive_s = 0, saves_s = 0, repeated_s = 0;  ///< sums over all attempts
+  double start_s = 0, end_s = 0, wait_s = 0;             ///< means per job
   bool waits_known = false;
 };
 
@@ -70,7 +69,7 @@ Costs costs_of(std::span<const AttemptRecord> attempts) {
   int starts = 0, ends = 0, waits = 0;
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const bool begins_job = i == 0 || !in_same_job(attempts[i - 1], attempts[i]);
-    const double back_off_s = accounts[i].waiting_s <= longest_back_off_s ? accounts[i].waiting_s : 0;
+    const double back_off_s = accounts[i].waiting_s <= max_back_off_s ? accounts[i].waiting_s : 0;
     if (!begins_job) costs.repeated_s += back_off_s + accounts[i].startup_s;
     if (moved(attempts[i])) starts_s += accounts[i].startup_s, ++starts;
     if (!attempts[i].end.empty()) ends_s += accounts[i].shutdown_s, ++ends;
@@ -83,19 +82,19 @@ Costs costs_of(std::span<const AttemptRecord> attempts) {
   return costs;
 }
 
-/// Seconds of training for one iteration; nothing if it is not known.
-std::optional<double> seconds_each(std::span<const AttemptRecord> attempts, const Costs& costs, double reached) {
+/// Returns the seconds of training per iteration; nothing if it is unknown.
+std::optional<double> iteration_s(std::span<const AttemptRecord> attempts, const Costs& costs, double reached) {
   const auto& last = attempts.back();
-  const double in_last_s = last.timing.steps_s - last.unreported_s, way = end_of(last) - begin_of(last);
-  if (moved(last) && way >= enough_of_an_attempt && in_last_s >= least_known_s) return in_last_s / way;
+  const double in_last_s = last.timing.steps_s - last.unreported_s, iterations = end_of(last) - begin_of(last);
+  if (moved(last) && iterations >= min_iterations && in_last_s >= min_training_s) return in_last_s / iterations;
   const auto first = std::ranges::find_if(attempts, moved);
   const double all_s = costs.productive_s - (moved(last) || last.end.empty() ? last.unreported_s : 0);
-  if (first == attempts.end() || reached <= begin_of(*first) || all_s < least_known_s) return std::nullopt;
+  if (first == attempts.end() || reached <= begin_of(*first) || all_s < min_training_s) return std::nullopt;
   return all_s / (reached - begin_of(*first));
 }
 
-/// The time limit of the job that runs, or ran last, in whole minutes as Slurm has them; 0: not known. A Slurm that does
-/// not tell when the job began has it begin with its first attempt, a moment too late.
+/// Returns the time limit of the current or last job in seconds, a multiple of 60 as in Slurm; 0 if unknown. If Slurm does
+/// not report when the job began, the start of the job's first attempt is used, which is slightly later.
 double job_limit_s(std::span<const AttemptRecord> attempts) {
   const auto& last = attempts.back();
   if (last.job_end.empty()) return 0;
@@ -107,7 +106,8 @@ double job_limit_s(std::span<const AttemptRecord> attempts) {
                        : std::max(0.0, std::ceil((seconds_between(start, last.job_end) - blur_s) / minute_s) * minute_s);
 }
 
-/// What does not fit into the rest of this job: further jobs. False if such a job is too short to get anywhere.
+/// Adds the further jobs for work that does not fit into the rest of this job. Returns false if a job is too short to make
+/// progress.
 bool add_jobs(Forecast& forecast, const Costs& costs, double rest_of_job_s) {
   const double needed_s = forecast.left_s(), useful_s = forecast.job_limit_s - costs.start_s - costs.end_s;
   const double later_s = needed_s - std::max(0.0, rest_of_job_s - costs.end_s);
@@ -129,15 +129,15 @@ bool add_jobs(Forecast& forecast, const Costs& costs, double rest_of_job_s) {
 std::optional<Forecast> forecast_of(std::span<const AttemptRecord> attempts, const std::string& now) {
   if (attempts.empty() || state_of(attempts.back()) == RunState::finished) return std::nullopt;
   const auto& last = attempts.back();
-  const double way_left = expected(attempts) - reached(attempts);
-  if (way_left <= 0) return std::nullopt;
+  const double iterations_left = expected(attempts) - reached(attempts);
+  if (iterations_left <= 0) return std::nullopt;
   const auto costs = costs_of(attempts);
-  const auto each_s = seconds_each(attempts, costs, reached(attempts));
-  if (!each_s || costs.productive_s < least_known_s) return std::nullopt;
+  const auto each_s = iteration_s(attempts, costs, reached(attempts));
+  if (!each_s || costs.productive_s < min_training_s) return std::nullopt;
   Forecast forecast{.runs = last.end.empty(), .job_limit_s = job_limit_s(attempts)};
   const double since_s = forecast.runs && !last.seen.empty() ? std::max(0.0, seconds_between(last.seen, now)) : 0;
   const double begun_s = forecast.runs && moved(last) ? last.unreported_s + since_s : 0;
-  forecast.training_s = std::max(0.0, way_left * *each_s - begun_s);
+  forecast.training_s = std::max(0.0, iterations_left * *each_s - begun_s);
   forecast.saves_s = forecast.training_s * costs.saves_s / costs.productive_s;
   forecast.repeated_s = forecast.training_s * costs.repeated_s / costs.productive_s;
   if (forecast.job_limit_s <= 0) return forecast;

@@ -1,10 +1,7 @@
 #include "rundir/usage/goodput.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-
-#include <fmt/format.h>
 
 #include "core/host.hpp"
 #include "rundir/records/attempt_record.hpp"
@@ -13,47 +10,51 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Starts and ends are kept in whole seconds.
+// Times of starts and ends are recorded without fractions of a second.
 constexpr double resolution_s = 2;
 
-/// From where to where an attempt went, and what of it was saved last: in steps, or in reports if it makes no steps.
-struct Way {
+/// The work of an attempt, in steps or reports: its first and last point, and the last point that was saved.
+struct WorkRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t saved = -1;
   bool moved() const { return last > first; }
 };
 
-Way in_steps(const AttemptRecord& attempt) { return {attempt.first_step, attempt.last_step, attempt.saved_step}; }
-Way in_reports(const AttemptRecord& attempt) {
+WorkRange in_steps(const AttemptRecord& attempt) { return {attempt.first_step, attempt.last_step, attempt.saved_step}; }
+WorkRange in_reports(const AttemptRecord& attempt) {
   return {attempt.first_iteration, attempt.iteration, attempt.saved_iteration};
 }
 
-/// Up to where an attempt's work survived, as those after it show: an attempt that did not move shows nothing.
+/// Returns the point up to which an attempt's work survived: where the earliest of the later attempts began. Attempts that
+/// made no step do not count.
 std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecord> later,
-                      Way (*way_of)(const AttemptRecord&)) {
-  const auto way = way_of(attempt);
-  std::int64_t until = way.last;
+                      WorkRange (*range_of)(const AttemptRecord&)) {
+  const auto range = range_of(attempt);
+  std::int64_t until = range.last;
   bool followed = false;
   for (const auto& other : later) {
-    if (other.silent || !way_of(other).moved()) continue;
+    if (other.silent || !range_of(other).moved()) continue;
     followed = true;
-    until = std::min(until, way_of(other).first);
+    until = std::min(until, range_of(other).first);
   }
-  if (!followed && went_wrong(state_of(attempt))) until = std::min(until, way.saved);
-  return std::max(until, way.first);
+  if (!followed && went_wrong(state_of(attempt))) until = std::min(until, range.saved);
+  return std::max(until, range.first);
 }
 
+/// Returns the fraction of an attempt's work that was lost, 0 to 1.
 double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> later) {
-  const auto way_of = in_steps(attempt).moved() ? in_steps : in_reports;
-  const auto way = way_of(attempt);
-  if (attempt.silent) return 0;  // what a silent program has saved is not known
-  if (!way.moved()) return is_over(state_of(attempt)) && state_of(attempt) != RunState::finished ? 1 : 0;
-  return static_cast<double>(way.last - survived(attempt, later, way_of)) / static_cast<double>(way.last - way.first);
+  const auto range_of = in_steps(attempt).moved() ? in_steps : in_reports;
+  const auto range = range_of(attempt);
+  if (attempt.silent) return 0;  // unknown, because the runtime does not save for a silent program
+  if (!range.moved()) return is_over(state_of(attempt)) && state_of(attempt) != RunState::finished ? 1 : 0;
+  return static_cast<double>(range.last - survived(attempt, later, range_of)) /
+         static_cast<double>(range.last - range.first);
 }
 
-/// Between the last that the attempt reported and its end. The attempt's own times come from a clock that never jumps; of
-/// the calendar's only the shortest span is used, so that a change of the date while it ran counts for nothing.
+/// Returns the seconds between an attempt's last heartbeat and its end. Only this span is taken from the calendar clock;
+/// all other times come from a monotonic clock, so that setting the calendar clock during the attempt has no effect on
+/// them.
 double unseen_s(const AttemptRecord& attempt) {
   if (attempt.start.empty() || attempt.end.empty()) return 0;
   const double gap = attempt.seen.empty() ? seconds_between(attempt.start, attempt.end) - attempt.timing.total_s()
@@ -61,7 +62,8 @@ double unseen_s(const AttemptRecord& attempt) {
   return gap > resolution_s ? gap : 0;
 }
 
-/// A run that had finished waited for nothing: that it was given more to do later is no time of its own.
+/// Returns the seconds from the end of an attempt to the start of the next; 0 if the run had finished and was extended
+/// later.
 double wait_between(const AttemptRecord& before, const AttemptRecord& attempt) {
   if (state_of(before) == RunState::finished) return 0;
   const auto& until = before.end.empty() ? before.seen : before.end;

@@ -1,39 +1,38 @@
 #pragma once
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace trainrt::rundir {
 
 struct AttemptRecord;
 
-/// Where wall time went: an attempt's, with the wait before it, or a whole run's. Seconds.
+/// The wall time of an attempt, with the wait before it, or of a run, divided by purpose. Seconds.
 struct TimeAccount {
-  double waiting_s = 0;     ///< from the end of the attempt before to the start of this: in the queue, or back-off; none
-                            ///< after one that had finished
-  double startup_s = 0;     ///< until the first step can have begun (Timing): launch, restore
-  double productive_s = 0;  ///< in steps that survived
-  double checkpoint_s = 0;  ///< the train thread stood still for a save
-  double lost_s = 0;        ///< in steps that were done again later, or that nobody saw survive
-  double shutdown_s = 0;    ///< after the train function
-  bool silent = false;      ///< a program's that said nothing: what of its productive time survived is not known
+  double waiting_s = 0;     ///< queue or back-off between the previous attempt and this; 0 after an attempt that finished
+  double startup_s = 0;     ///< until the first step could begin (Timing): launch, restore
+  double productive_s = 0;  ///< steps with results that survived
+  double checkpoint_s = 0;  ///< waits of the train thread for saves
+  double lost_s = 0;        ///< steps that were repeated later, or with results that may be lost
+  double shutdown_s = 0;    ///< after the end of the train function
+  bool silent = false;      ///< includes a silent program's time, so it is unknown how much of productive_s survived
 
   double total_s() const;
-  /// The productive part of the total; 0 if there is no time yet, and nullopt if it is not known.
+  /// Returns productive_s as a fraction of the total, 0 to 1; 0 if the total is 0, and nothing if it is unknown.
   std::optional<double> goodput() const;
   TimeAccount& operator+=(const TimeAccount& other);
 };
 
-/// One account an attempt, in the order of the records (oldest first). Pure.
+/// Returns one account per attempt, in the order of the records (oldest first). Pure function.
 ///
-/// Steps of an attempt are lost if a later attempt began before its end; of the last attempt if it failed or was
-/// killed, and they are in no checkpoint. A first step or report that was not completed is lost once the attempt has ended,
-/// unless the run finished with it. The time of its steps is shared out evenly among them. What an attempt
-/// did between its last sign of life and an end that somebody else saw counts as lost, too. An attempt that runs has lost
-/// nothing so far. All time of a program that says nothing counts as productive from its start on, until its end.
+/// Steps of an attempt are lost if a later attempt began at an earlier step. Steps of the last attempt are lost if it
+/// failed or was killed and they are in no checkpoint. An incomplete first step or report is lost when the attempt ends,
+/// unless the run finished. The steps' time is divided evenly among them. The time between the last heartbeat of a killed
+/// attempt and its recorded end is lost, too. A running attempt has lost nothing so far. All time of a silent program
+/// counts as productive.
 std::vector<TimeAccount> accounts_of(std::span<const AttemptRecord> attempts);
 
+/// Returns the sum of accounts, such as that of a run.
 TimeAccount sum_of(std::span<const TimeAccount> accounts);
 
 }  // namespace trainrt::rundir

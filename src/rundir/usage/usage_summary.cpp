@@ -11,40 +11,40 @@ namespace trainrt::rundir {
 
 namespace {
 
-/// The CPUs that ranks of a host have together.
+/// The CPUs that the ranks of a host may use together.
 struct HostCpus {
   std::set<std::int64_t> cpus;
   double age_s = 0;
 };
 
-/// "0-3,8"; what is no such list has none.
+/// Returns the CPUs of a list such as "0-3,8"; nothing for an invalid list.
 std::set<std::int64_t> cpus_in(const std::string& list) {
-  constexpr std::int64_t most_cpus = 65536;
+  constexpr std::int64_t max_cpus = 65536;
   std::set<std::int64_t> cpus;
   for (const auto& piece : words_in(list)) {
     const auto dash = piece.find('-');
     const auto first = parse_integer(piece.substr(0, dash));
     const auto last = dash == std::string::npos ? first : parse_integer(piece.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last >= most_cpus) return {};
+    if (!first || !last || *first < 0 || *last >= max_cpus) return {};
     for (auto cpu = *first; cpu <= *last; ++cpu) cpus.insert(cpu);
   }
   return cpus;
 }
 
-/// CPUs times seconds.
-double given_to(const std::vector<std::optional<RankSign>>& signs) {
-  double given_s = 0;
+/// Returns the number of available CPUs times the ages of the ranks, in seconds. CPUs that ranks share count once.
+double available_cpu_seconds(const std::vector<std::optional<RankStatus>>& statuses) {
+  double available_cpu_s = 0;
   std::map<std::string, HostCpus> hosts;
-  for (const auto& sign : signs) {
-    if (!sign) continue;
-    const auto cpus = cpus_in(sign->cpu_list);
-    if (cpus.empty()) given_s += sign->cpus * sign->age_s;
-    auto& host = hosts[sign->host];
+  for (const auto& status : statuses) {
+    if (!status) continue;
+    const auto cpus = cpus_in(status->cpu_list);
+    if (cpus.empty()) available_cpu_s += status->cpus * status->age_s;
+    auto& host = hosts[status->host];
     host.cpus.insert(cpus.begin(), cpus.end());
-    host.age_s = std::max(host.age_s, sign->age_s);
+    host.age_s = std::max(host.age_s, status->age_s);
   }
-  for (const auto& [name, host] : hosts) given_s += static_cast<double>(host.cpus.size()) * host.age_s;
-  return given_s;
+  for (const auto& [name, host] : hosts) available_cpu_s += static_cast<double>(host.cpus.size()) * host.age_s;
+  return available_cpu_s;
 }
 
 void add_known(std::int64_t& sum, std::int64_t number) {
@@ -65,25 +65,27 @@ void add_energy(UsageSummary& sum, const std::optional<double>& joules, const st
 
 }  // namespace
 
-std::optional<double> UsageSummary::cpu_use() const { return given_s > 0 ? std::optional(cpu_s / given_s) : std::nullopt; }
+std::optional<double> UsageSummary::cpu_use() const {
+  return available_cpu_s > 0 ? std::optional(cpu_s / available_cpu_s) : std::nullopt;
+}
 
 std::optional<double> UsageSummary::gpu_use() const { return gpu_s > 0 ? std::optional(gpu_busy_s / gpu_s) : std::nullopt; }
 
-UsageSummary usage_of(const std::vector<std::optional<RankSign>>& signs) {
+UsageSummary usage_of(const std::vector<std::optional<RankStatus>>& statuses) {
   UsageSummary sum;
-  for (const auto& sign : signs) {
-    if (!sign) continue;
+  for (const auto& status : statuses) {
+    if (!status) continue;
     ++sum.ranks;
-    sum.cpu_s += std::max(sign->cpu_s, 0.0);
-    add_peak(sum, sign->peak, sign->rank);
-    add_known(sum.read, sign->read);
-    add_known(sum.written, sign->written);
-    add_energy(sum, sign->energy_j, sign->energy_of);
-    if (!sign->gpu_mean) continue;
-    sum.gpu_busy_s += *sign->gpu_mean * sign->age_s;
-    sum.gpu_s += sign->age_s;
+    sum.cpu_s += std::max(status->cpu_s, 0.0);
+    add_peak(sum, status->peak, status->rank);
+    add_known(sum.read, status->read);
+    add_known(sum.written, status->written);
+    add_energy(sum, status->energy_j, status->energy_of);
+    if (!status->gpu_mean) continue;
+    sum.gpu_busy_s += *status->gpu_mean * status->age_s;
+    sum.gpu_s += status->age_s;
   }
-  sum.given_s = given_to(signs);
+  sum.available_cpu_s = available_cpu_seconds(statuses);
   return sum;
 }
 
@@ -92,7 +94,7 @@ UsageSummary sum_of(const std::vector<UsageSummary>& attempts) {
   for (const auto& attempt : attempts) {
     sum.ranks += attempt.ranks;
     sum.cpu_s += attempt.cpu_s;
-    sum.given_s += attempt.given_s;
+    sum.available_cpu_s += attempt.available_cpu_s;
     add_peak(sum, attempt.peak, attempt.peak_rank);
     add_known(sum.read, attempt.read);
     add_known(sum.written, attempt.written);

@@ -40,7 +40,7 @@ bool comes_true(Condition&& condition) {
   return false;
 }
 
-/// Leaves what an attempt leaves that was killed: a record whose process is gone, and its heartbeat.
+/// Creates the files of a killed attempt: a record whose process does not exist, and its heartbeat.
 void leave_killed(const RunFolder& run, int number, const char* job, int restart) {
   nlohmann::json record = {{"attempt", number},
                            {"start", "2026-11-21T12:00:00Z"},
@@ -77,7 +77,7 @@ void check_heartbeat_taken(const AttemptRecord& record) {
 
 }  // namespace
 
-TEST_CASE("a running attempt tells how far it is, at its first step and after each commit; its end tells it for good") {
+TEST_CASE("a running attempt writes a heartbeat at its first step and after each commit, and its end into its record") {
   RunFolder run;
   Meter meter(monotonic_seconds() - 5);
   Attempt attempt(run.path(), 2, {"a", "b"}, meter);
@@ -112,7 +112,7 @@ TEST_CASE("a running attempt tells how far it is, at its first step and after ea
   CHECK_FALSE(attempt_is_alive(run.path(), last));
 }
 
-TEST_CASE("a record without an end shows the numbers of its last sign of life") {
+TEST_CASE("a record without an end is read with the numbers of its last heartbeat") {
   RunFolder run;
   leave_killed(run, 1, "", 0);
   const auto records = read_attempts(run.path());
@@ -122,7 +122,7 @@ TEST_CASE("a record without an end shows the numbers of its last sign of life") 
   CHECK_FALSE(attempt_is_alive(run.path(), records[0]));
 }
 
-TEST_CASE("a heartbeat that is damaged is no reason to pass over the record") {
+TEST_CASE("a record with a damaged heartbeat is still read") {
   RunFolder run;
   leave_killed(run, 1, "", 0);
   for (const auto* text : {"", "{", R"({"seen": "tomorrow", "last_step": 9})"}) {
@@ -133,7 +133,7 @@ TEST_CASE("a heartbeat that is damaged is no reason to pass over the record") {
   }
 }
 
-TEST_CASE("a record that is wrong in any way is passed over, and its number is not given again") {
+TEST_CASE("an invalid record is ignored, and its number is not used again") {
   RunFolder run;
   leave_killed(run, 1, "", 0);
   leave_killed(run, 2, "", 0);
@@ -160,9 +160,9 @@ TEST_CASE("a record that is wrong in any way is passed over, and its number is n
   CHECK(Attempt(run.path(), 1, {"a"}, meter).number() == 3);
 }
 
-TEST_CASE("the next attempt gives those that were killed an end, with what can be known") {
+TEST_CASE("the next attempt writes an end into the records of killed attempts") {
   RunFolder run;
-  leave_killed(run, 1, "", 0);  // its successor was killed before it came to that
+  leave_killed(run, 1, "", 0);  // its successor was killed before it wrote the end
   leave_killed(run, 2, "", 0);
   Meter meter(monotonic_seconds());
   Attempt attempt(run.path(), 1, {"a"}, meter);
@@ -180,7 +180,7 @@ TEST_CASE("the next attempt gives those that were killed an end, with what can b
   CHECK_FALSE(std::filesystem::exists(run.file("000002.pulse")));
 }
 
-TEST_CASE("an end that somebody else wrote stays, with the numbers of the last sign of life") {
+TEST_CASE("an end written by another process is kept, with the numbers of the last heartbeat") {
   RunFolder run;
   leave_killed(run, 1, "17", 0);
   close_attempt(run.path(), 1, "killed: rank 3 ran out of memory", 137);
@@ -194,22 +194,22 @@ TEST_CASE("an end that somebody else wrote stays, with the numbers of the last s
   CHECK_FALSE(std::filesystem::exists(run.file("000001.pulse")));
 }
 
-TEST_CASE("the node at which an attempt ended is on record, and what is known of it stays") {
+TEST_CASE("the blamed node of an attempt is recorded, and a known node is not replaced") {
   RunFolder run;
   const auto blamed = [&](int number) { return read_record(run.path(), number)->blamed_node; };
   leave_killed(run, 1, "17", 0);
   CHECK(blamed(1).empty());  // as in an older record
-  note_blamed_node(run.path(), 1, "n1");
+  set_blamed_node(run.path(), 1, "n1");
   CHECK(blamed(1).empty());  // it has no end yet
   close_attempt(run.path(), 1, "killed: rank 3 on n2 by SIGKILL", 137, "n2");
   CHECK(blamed(1) == "n2");
-  note_blamed_node(run.path(), 1, "n1");
+  set_blamed_node(run.path(), 1, "n1");
   CHECK(blamed(1) == "n2");
   leave_killed(run, 2, "17", 0);
   close_attempt(run.path(), 2, "failed: rank 0 on n1 failed", 70);
-  note_blamed_node(run.path(), 2, "n1");
+  set_blamed_node(run.path(), 2, "n1");
   CHECK(blamed(2) == "n1");
-  note_blamed_node(run.path(), 1, "");
+  set_blamed_node(run.path(), 1, "");
   CHECK(blamed(1).empty());
   Meter meter(monotonic_seconds());
   Attempt attempt(run.path(), 2, {"n1"}, meter);
@@ -218,7 +218,7 @@ TEST_CASE("the node at which an attempt ended is on record, and what is known of
   CHECK(state_of(*read_record(run.path(), 3)) == RunState::stopped);
 }
 
-TEST_CASE("what Slurm did to an attempt stays on record where its ranks end after that") {
+TEST_CASE("the cause reported by Slurm is kept when the ranks end after it") {
   RunFolder run;
   Meter meter(monotonic_seconds());
   Attempt attempt(run.path(), 2, {"n1"}, meter);
@@ -229,24 +229,25 @@ TEST_CASE("what Slurm did to an attempt stays on record where its ranks end afte
   CHECK(record.exit_code == 75);
 }
 
-TEST_CASE("an attempt of a program is silent until its first word, also if it is killed") {
+TEST_CASE("an attempt of a program is silent until its first API call, also if it is killed") {
   RunFolder run;
   Meter meter(monotonic_seconds() - 5, true);
   Attempt attempt(run.path(), 2, {"a"}, meter);
   const auto now = [&] { return read_attempts(run.path()).back(); };
   CHECK(read_record(run.path(), 1)->silent);  // also without a heartbeat
   meter.train_function_began();
-  CHECK(comes_true([&] { return now().timing.startup_s >= 5 && now().timing.steps_s > 0; }));  // it trains, for all we know
+  CHECK(comes_true(
+      [&] { return now().timing.startup_s >= 5 && now().timing.steps_s > 0; }));  // the silent program may be training
   CHECK(now().silent);
-  meter.spoke();
+  meter.note_api_call();
   CHECK(comes_true([&] { return !now().silent; }));
-  CHECK(now().timing.steps_s == 0);  // it was on its way to its first step
+  CHECK(now().timing.steps_s == 0);  // it had not made its first step
   meter.stepped(1);
   attempt.end("finished", 0, 1);
   CHECK_FALSE(now().silent);
 }
 
-TEST_CASE("an end that somebody else wrote keeps that the attempt was silent; older records spoke") {
+TEST_CASE("an end written by another process keeps the attempt silent; older records are not silent") {
   RunFolder run;
   leave_killed(run, 1, "17", 0);
   CHECK_FALSE(read_attempts(run.path()).at(0).silent);
@@ -257,7 +258,7 @@ TEST_CASE("an end that somebody else wrote keeps that the attempt was silent; ol
   CHECK(read_attempts(run.path()).at(0).silent);
 }
 
-TEST_CASE("why an attempt has no end is told by who came after it") {
+TEST_CASE("the reason for a missing end depends on the attempt that follows") {
   const auto owner = [](const char* job, int restart, const char* step) {
     return Owner{.job_id = job,
                  .restart_count = restart,
@@ -283,7 +284,7 @@ TEST_CASE("why an attempt has no end is told by who came after it") {
   for (const auto& row : table) CHECK(why_without_end(row.gone, row.me) == row.why);
 }
 
-TEST_CASE("only so many of the newest records are read") {
+TEST_CASE("only the requested number of newest records is read") {
   RunFolder run;
   for (int number = 1; number <= 9; ++number) leave_killed(run, number, "", 0);
   const auto records = read_attempts(run.path(), 4);
@@ -292,7 +293,7 @@ TEST_CASE("only so many of the newest records are read") {
   CHECK(records.back().number == 9);
 }
 
-TEST_CASE("the parts of an attempt's time add up to it, wherever saves fell") {
+TEST_CASE("the parts of an attempt's time add up to the total, whenever saves happened") {
   Meter meter(monotonic_seconds() - 10);
   { const Meter::Stall before_the_first_step(meter); }
   meter.stepped(1);
@@ -300,7 +301,7 @@ TEST_CASE("the parts of an attempt's time add up to it, wherever saves fell") {
     const Meter::Stall outer(meter);
     const Meter::Stall inner(meter);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    CHECK(meter.stalled_s() >= 0.02);  // the one under way counts
+    CHECK(meter.stalled_s() >= 0.02);  // a current save counts
   }
   meter.training_ended();
   const auto before = monotonic_seconds() - meter.started_s();
@@ -309,18 +310,18 @@ TEST_CASE("the parts of an attempt's time add up to it, wherever saves fell") {
   CHECK(timing.total_s() >= before - 1e-9);
   CHECK(timing.total_s() <= after + 1e-9);
   CHECK(timing.checkpoint_s >= 0.02);
-  CHECK(timing.checkpoint_s <= after - 10);  // one inside another counts once
+  CHECK(timing.checkpoint_s <= after - 10);  // nested saves count once
   CHECK(timing.startup_s >= 10);
   CHECK(timing.steps_s >= 0);
 }
 
-TEST_CASE("the first step counts from when it can have begun, and until then everything is start-up") {
+TEST_CASE("the time until the first step can begin is start-up time") {
   const auto tenth = [] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
   SECTION("a function that restores nothing: from its call on, once it has reported") {
     Meter meter(monotonic_seconds() - 5);
     meter.train_function_began();
     tenth();
-    CHECK(meter.read().timing.steps_s == 0);  // it may still restore
+    CHECK(meter.read().timing.steps_s == 0);  // it may still restore a State
     meter.reported(1);
     CHECK(meter.read().timing.steps_s >= 0.1);
     CHECK(meter.read().timing.startup_s >= 5);
@@ -334,24 +335,24 @@ TEST_CASE("the first step counts from when it can have begun, and until then eve
     const auto first = meter.read().timing;
     CHECK((first.startup_s >= 5.1 && first.steps_s >= 0.1));
     meter.stepped(1);
-    meter.state_restored();  // of another checkpoint, in the middle of the training
+    meter.state_restored();  // another checkpoint, loaded during training
     CHECK(meter.read().timing.startup_s == Approx(first.startup_s));
   }
   SECTION("a program: from when it says that it is ready, but not before the attempt began") {
     double ready_s = -1;
     Meter meter(monotonic_seconds() - 5, true, false, [&] { return ready_s; });
     meter.train_function_began();
-    CHECK(meter.read().timing.steps_s == 0);  // it is on its way to its start
+    CHECK(meter.read().timing.steps_s == 0);  // the program has not started yet
     ready_s = monotonic_seconds() - 3;
     CHECK(meter.read().timing.startup_s == Approx(2).margin(0.05));
-    meter.spoke();
+    meter.note_api_call();
     ready_s = monotonic_seconds() - 100;  // it was started for an earlier run
     meter.reported(1);
     CHECK(meter.read().timing.startup_s == Approx(0).margin(0.01));
   }
 }
 
-TEST_CASE("an attempt's record without a number, or nested as deep as a stack, is refused") {
+TEST_CASE("an attempt record without a number, or nested too deep, is refused") {
   AttemptRecord record;
   record.number = 3;
   const auto whole = to_text(record);

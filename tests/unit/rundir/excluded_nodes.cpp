@@ -32,7 +32,7 @@ std::string with_nodes(const std::string& nodes) {
 
 }  // namespace
 
-TEST_CASE("excluded nodes are read as they were written, and none are there without a file") {
+TEST_CASE("excluded nodes are read as they were written; a missing file excludes no nodes") {
   const test::Scratch folder;
   CHECK(read_excluded_nodes(folder.path()).empty());
   write_excluded_nodes(folder.path(),
@@ -46,7 +46,7 @@ TEST_CASE("excluded nodes are read as they were written, and none are there with
   CHECK(names_of(nodes) == std::vector<std::string>{"n2", "gpu-07.local"});
 }
 
-TEST_CASE("a person may take entries away, and add some with a node's name alone") {
+TEST_CASE("a user may remove entries, and add entries that have only a node's name") {
   const test::Scratch folder;
   CHECK(what_is_said_of(folder, with_nodes("[]")).empty());
   CHECK(what_is_said_of(folder, with_nodes(R"([{"node": "n4"}, {"node": "n4", "why": "twice"}])")).empty());
@@ -56,7 +56,7 @@ TEST_CASE("a person may take entries away, and add some with a node's name alone
   CHECK(nodes[0].since_attempt == 0);
 }
 
-TEST_CASE("a file of excluded nodes that cannot be read is named, with what is wrong and what to do") {
+TEST_CASE("an invalid file of excluded nodes is an error that names the file, the problem and the fix") {
   const test::Scratch folder;
   std::vector<std::string> wrong = {"", "{", "[]", "{}", with_nodes("3"), std::string(100'000, '[')};
   for (const auto* node : {R"({"why": "no name"})", R"({"node": 3})", R"("n2")", R"({"node": "n[1-3]"})",
@@ -66,9 +66,9 @@ TEST_CASE("a file of excluded nodes that cannot be read is named, with what is w
   for (const auto& text : wrong) {
     INFO(text.substr(0, 100));
     const auto said = what_is_said_of(folder, text);
-    CHECK_THAT(said, Contains(folder.path() + "/excluded_nodes.json") && Contains("remove it"));
+    CHECK_THAT(said, Contains(folder.path() + "/excluded_nodes.json") && Contains("or remove it"));
     CHECK(said.size() < 800);
   }
   CHECK_THAT(what_is_said_of(folder, R"({"format": "trainrt excluded nodes 2", "nodes": []})"),
-             Contains("its format is \"trainrt excluded nodes 2\", and this version reads \"trainrt excluded nodes 1\""));
+             Contains("its format is \"trainrt excluded nodes 2\"; this version reads \"trainrt excluded nodes 1\""));
 }

@@ -19,7 +19,7 @@ using rundir::FenceWatch;
 
 namespace {
 
-constexpr FenceWatch::Times often{.between_looks_s = 0.002, .before_second_look_s = 0.002};
+constexpr FenceWatch::Times often{.interval_s = 0.002, .recheck_after_s = 0.002};
 
 class Run {
   test::Scratch folder_;
@@ -33,7 +33,7 @@ void wait_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(30)
 
 }  // namespace
 
-TEST_CASE("a watch ends its attempt when a newer one has taken the private directory away, and not before") {
+TEST_CASE("a fence watch ends its attempt only after a newer one has taken the private directory away") {
   Run run;
   const auto own = rundir::private_directory(run.path, 1);
   io::make_directory(own);
@@ -48,7 +48,7 @@ TEST_CASE("a watch ends its attempt when a newer one has taken the private direc
   CHECK(ends == 1);
 }
 
-TEST_CASE("a watch that was stopped ends nothing, and storage that is away as a whole is no newer attempt") {
+TEST_CASE("a stopped fence watch ends no attempt, and unavailable storage is not taken for a newer attempt") {
   Run run;
   const auto own = rundir::private_directory(run.path, 1);
   io::make_directory(own);
@@ -75,7 +75,7 @@ TEST_CASE("an attempt fences off the older ones and leaves a newer one alone") {
         std::vector<std::string>{".attempt_000003", ".attempt_000010", ".attempt_notes", "attempts"});
 }
 
-TEST_CASE("attempts are numbered after every record and every private directory that is there") {
+TEST_CASE("a new attempt's number is above those of all records and private directories") {
   Run run;
   rundir::Meter meter(monotonic_seconds());
   { const rundir::Attempt first(run.path, 1, {"n1"}, meter); }

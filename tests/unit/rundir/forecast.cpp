@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-/// So many minutes after noon.
+/// Returns a time, in minutes after noon.
 std::string clock(int minutes) {
   const auto two = [](int number) { return (number < 10 ? "0" : "") + std::to_string(number); };
   return "2026-11-21T" + two(12 + minutes / 60) + ":" + two(minutes % 60) + ":00Z";
@@ -21,7 +21,8 @@ struct Job {
   int start = 0, limit = 0;  ///< minutes; 0: no limit
 };
 
-/// Iterations `first` to `last` of 1000, in so many seconds. `end` < 0: it runs, and was seen at noon plus `seen` minutes.
+/// Returns an attempt that made iterations `first` to `last` of 1000 in that many seconds. If `end` < 0 it is running, and
+/// its last heartbeat was `seen` minutes after noon.
 AttemptRecord attempt(Job job, int start, int end, int exit_code, std::int64_t first, std::int64_t last, Timing timing) {
   AttemptRecord record;
   record.owner.job_id = job.id;
@@ -52,7 +53,7 @@ AttemptRecord seen_at(AttemptRecord record, int minutes) {
 
 }  // namespace
 
-TEST_CASE("a run without restarts is done after the iterations that are left, and their share of saves") {
+TEST_CASE("the forecast of a run without restarts is its remaining iterations and their share of saves") {
   const auto now = clock(11);
   const auto runs = seen_at(attempt({}, 0, -1, -1, 0, 100, {60, 500, 100, 0}), 11);
   const auto forecast = forecast_of(std::vector{runs}, now);
@@ -65,14 +66,14 @@ TEST_CASE("a run without restarts is done after the iterations that are left, an
   CHECK(advice_of(*forecast).empty());
 }
 
-TEST_CASE("time since the last report, and since the record was written, is part of the next iteration") {
+TEST_CASE("the time since the last report counts for the next iteration") {
   auto runs = seen_at(attempt({}, 0, -1, -1, 0, 2, {0, 3600 + 600, 0, 0}), 70);
   runs.unreported_s = 600;
   CHECK(forecast_of(std::vector{runs}, clock(70))->left_s() == Approx(998 * 1800 - 600));
   CHECK(forecast_of(std::vector{runs}, clock(75))->left_s() == Approx(998 * 1800 - 900));
 }
 
-TEST_CASE("nothing is said if too little is known") {
+TEST_CASE("there is no forecast if too little is known") {
   const auto good = seen_at(attempt({}, 0, -1, -1, 0, 100, {60, 500, 0, 0}), 10);
   CHECK(forecast_of(std::vector{good}, clock(10)));
   CHECK_FALSE(forecast_of({}, clock(10)));
@@ -99,8 +100,8 @@ TEST_CASE("nothing is said if too little is known") {
   }
 }
 
-TEST_CASE("what failures cost in an allocation is taken to go on: lost steps, waits and starts") {
-  // killed at 100 with 80 saved: 100 of its 500 s are lost; 60 s until it was started again, and 40 s to start.
+TEST_CASE("the forecast includes lost steps, waits and starts after failures in an allocation") {
+  // Killed at iteration 100 with 80 saved: 100 of its 500 s are lost; 60 s until the restart, and 40 s to start.
   auto killed = attempt({"7"}, 0, 10, -1, 0, 100, {100, 500, 0, 0});
   killed.saved_iteration = killed.saved_step = 80;
   const auto again = seen_at(attempt({"7"}, 11, -1, -1, 80, 200, {40, 600, 0, 0}), 22);
@@ -111,7 +112,7 @@ TEST_CASE("what failures cost in an allocation is taken to go on: lost steps, wa
   CHECK(forecast->waiting_s == 0);
 }
 
-TEST_CASE("a run that a person continued the next hour is not expected to wait for that again") {
+TEST_CASE("a long wait until a user resumed the run is not part of the forecast") {
   const auto stopped = attempt({}, 0, 10, 75, 0, 100, {100, 500, 0, 0});
   const auto again = seen_at(attempt({}, 90, -1, -1, 100, 200, {40, 500, 0, 0}), 99);
   const auto forecast = forecast_of(std::vector{stopped, again}, clock(99));
@@ -121,8 +122,8 @@ TEST_CASE("a run that a person continued the next hour is not expected to wait f
   CHECK(forecast->waiting_s == 0);
 }
 
-TEST_CASE("what does not fit into the job takes further jobs, each with a start, an end and the wait in the queue") {
-  // Two jobs of 60 minutes, 20 minutes apart; the second is 30 minutes old. 10 s an iteration.
+TEST_CASE("work that does not fit into the job needs further jobs, each with start, end and queue wait") {
+  // Two jobs of 60 minutes, 20 minutes apart; the second is 30 minutes old. 10 s per iteration.
   const auto first = attempt({"7", 0, 0, 60}, 0, 60, 75, 0, 330, {270, 3300, 0, 30});
   const auto second = seen_at(attempt({"7", 1, 80, 60}, 80, -1, -1, 330, 483, {270, 1530, 0, 0}), 110);
   const auto forecast = forecast_of(std::vector{first, second}, clock(110));
@@ -140,7 +141,7 @@ TEST_CASE("what does not fit into the job takes further jobs, each with a start,
   CHECK(brief(*forecast) == "2:16:40 left in this and 2 more jobs");
 }
 
-TEST_CASE("a run that fits into the rest of its job needs no other, by the limit that the job has now") {
+TEST_CASE("a run that fits into the current time limit of its job needs no further job") {
   const auto runs = seen_at(attempt({"7", 0, 0, 180}, 0, -1, -1, 0, 500, {60, 3000, 0, 0}), 51);
   const auto forecast = forecast_of(std::vector{runs}, clock(51));
   REQUIRE(forecast);
@@ -152,14 +153,14 @@ TEST_CASE("a run that fits into the rest of its job needs no other, by the limit
   CHECK_FALSE(forecast_of(std::vector{shorter}, clock(51))->waits_known);
 }
 
-TEST_CASE("a job whose beginning Slurm does not tell begins with its first attempt") {
+TEST_CASE("a job whose start Slurm does not report begins with its first attempt") {
   auto runs = seen_at(attempt({"7", 0, 0, 180}, 0, -1, -1, 0, 500, {60, 3000, 0, 0}), 51);
   runs.job_start.clear();
   runs.start = "2026-11-21T12:00:03Z";
   CHECK(forecast_of(std::vector{runs}, clock(51))->job_limit_s == 3 * 3600);
 }
 
-TEST_CASE("of a run that waits to go on, the jobs that it needs are told, without the wait for the next") {
+TEST_CASE("the forecast of a stopped run has its further jobs, without the wait for the next one") {
   const auto stopped = attempt({"7", 0, 0, 60}, 0, 60, 75, 0, 330, {270, 3300, 0, 30});
   const auto forecast = forecast_of(std::vector{stopped}, clock(90));
   REQUIRE(forecast);
@@ -169,12 +170,12 @@ TEST_CASE("of a run that waits to go on, the jobs that it needs are told, withou
   CHECK(brief(*forecast) == "2:07:25 left in 3 jobs");
 }
 
-TEST_CASE("nothing is said of jobs that are too short to get anywhere") {
+TEST_CASE("there is no forecast for jobs that are too short to make progress") {
   const auto runs = seen_at(attempt({"7", 0, 0, 10}, 0, -1, -1, 0, 5, {590, 5, 0, 0}), 9);
   CHECK_FALSE(forecast_of(std::vector{runs}, clock(9)));
 }
 
-TEST_CASE("an attempt that starts has what the one before saved, and goes as fast") {
+TEST_CASE("a starting attempt is forecast from the saved point and speed of the previous one") {
   auto killed = attempt({"7"}, 0, 10, -1, 0, 100, {100, 500, 0, 0});
   killed.saved_iteration = killed.saved_step = 80;
   AttemptRecord starts = seen_at(attempt({"7"}, 11, -1, -1, 0, 0, {40, 0, 0, 0}), 12);
@@ -185,7 +186,7 @@ TEST_CASE("an attempt that starts has what the one before saved, and goes as fas
   CHECK(forecast->training_s == Approx(920 * 5));
 }
 
-TEST_CASE("of a program whose output is looked at, the way is counted in its position") {
+TEST_CASE("the progress of an observed program is counted in its position") {
   auto runs = seen_at(attempt({}, 0, -1, -1, 0, 7, {10, 100, 0, 0}), 2);
   runs.silent = true;
   runs.first_step = 50;
@@ -194,12 +195,12 @@ TEST_CASE("of a program whose output is looked at, the way is counted in its pos
   CHECK(forecast_of(std::vector{runs}, clock(2))->training_s == Approx(100));
 }
 
-TEST_CASE("times are written as Slurm takes them") {
+TEST_CASE("times are written in Slurm's format") {
   CHECK(slurm_time(4 * 3600) == "04:00:00");
   CHECK(slurm_time(26 * 3600 + 61) == "1-02:01:01");
 }
 
-TEST_CASE("what a forecast needs is kept in records and heartbeats, and older records do without") {
+TEST_CASE("records and heartbeats keep the inputs of a forecast, and older records lack them") {
   auto record = attempt({"7", 0, 0, 60}, 0, -1, -1, 0, 10, {1, 2, 3, 4});
   record.number = 3;
   record.unreported_s = 1.5;
@@ -209,7 +210,7 @@ TEST_CASE("what a forecast needs is kept in records and heartbeats, and older re
   CHECK(read.job_start == clock(0));
   CHECK(read.job_end == clock(60));
   auto beating = AttemptRecord{};
-  take_heartbeat_text(beating, heartbeat_text(record));
+  merge_heartbeat_text(beating, heartbeat_text(record));
   CHECK(beating.expected == 1000);
   CHECK(beating.job_end == clock(60));
   auto text = to_text(AttemptRecord{.number = 1});

@@ -13,7 +13,8 @@ struct Steps {
   std::int64_t first, last, saved;
 };
 
-/// Start and end in minutes after noon; end < 0: it runs. It was seen last when the time that it counts was over.
+/// Returns an attempt. Start and end are minutes after noon; if `end` < 0 it is running. Its last heartbeat is at the end
+/// of its recorded times.
 AttemptRecord attempt(int start, int end, int exit_code, Steps steps, Timing timing) {
   const auto clock = [](int minutes, int seconds = 0) {
     return fmt::format("2026-11-21T{:02}:{:02}:{:02}Z", 12 + minutes / 60, minutes % 60, seconds);
@@ -31,7 +32,7 @@ AttemptRecord attempt(int start, int end, int exit_code, Steps steps, Timing tim
   return record;
 }
 
-/// Of a train function that makes no steps.
+/// Returns an attempt of a train function that makes no steps.
 AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing timing) {
   auto record = attempt(start, end, exit_code, {0, 0, reports.saved < 0 ? -1 : 0}, timing);
   record.first_iteration = reports.first;
@@ -40,7 +41,7 @@ AttemptRecord reporting(int start, int end, int exit_code, Steps reports, Timing
   return record;
 }
 
-/// Of a program that says nothing.
+/// Returns an attempt of a silent program.
 AttemptRecord silent(int start, int end, int exit_code, Timing timing) {
   auto record = attempt(start, end, exit_code, {0, 0, -1}, timing);
   record.silent = true;
@@ -58,36 +59,36 @@ const std::vector<Row> table = {
     {"a quiet run: all its steps are productive",
      {attempt(0, 10, 0, {0, 100, 90}, {10, 500, 80, 10})},
      {{0, 10, 500, 80, 0, 10}}},
-    {"a run that runs has lost nothing so far, saved or not",
+    {"a running attempt has lost nothing so far, saved or not",
      {attempt(0, -1, -1, {0, 100, 20}, {10, 50, 0, 0})},
      {{0, 10, 50, 0, 0, 0}}},
     {"stopped, in the queue for half an hour, continued: nothing is lost",
      {attempt(0, 10, 75, {0, 100, 100}, {20, 550, 20, 10}), attempt(40, 50, 0, {100, 200, 200}, {30, 560, 0, 10})},
      {{0, 20, 550, 20, 0, 10}, {1800, 30, 560, 0, 0, 10}}},
-    {"finished, and given more epochs two hours later: it waited for nothing meanwhile",
+    {"finished, and extended two hours later: the time between does not count as waiting",
      {attempt(0, 10, 0, {0, 100, 100}, {20, 550, 20, 10}), attempt(130, 140, 0, {100, 200, 200}, {30, 560, 0, 10})},
      {{0, 20, 550, 20, 0, 10}, {0, 30, 560, 0, 0, 10}}},
     {"killed at 100, repeated from 80: a fifth of the time of its steps is lost",
      {attempt(0, 10, -1, {0, 100, 80}, {50, 500, 50, 0}), attempt(11, 21, 0, {80, 200, 200}, {0, 600, 0, 0})},
      {{0, 50, 400, 50, 100, 0}, {60, 0, 600, 0, 0, 0}}},
-    {"killed, and nobody has continued it yet: what no checkpoint holds is lost",
+    {"killed and not resumed yet: steps that no checkpoint holds are lost",
      {attempt(0, 10, -1, {0, 100, 75}, {0, 600, 0, 0})},
      {{0, 0, 450, 0, 150, 0}}},
-    {"killed before its first checkpoint: all is lost",
+    {"killed before its first checkpoint: all steps are lost",
      {attempt(0, 10, -1, {0, 100, -1}, {0, 600, 0, 0})},
      {{0, 0, 0, 0, 600, 0}}},
-    {"stopped and told so by a version that kept no saved_step: nothing is lost",
+    {"stopped, recorded by a version without saved_step: nothing is lost",
      {attempt(0, 10, 75, {0, 100, -1}, {0, 600, 0, 0})},
      {{0, 0, 600, 0, 0, 0}}},
-    {"an attempt killed before its first step shows nothing of what survived",
+    {"an attempt killed before its first step does not affect what survived",
      {attempt(0, 10, 75, {0, 100, 100}, {0, 600, 0, 0}), attempt(11, 12, -1, {0, 0, -1}, {60, 0, 0, 0}),
       attempt(13, 23, 0, {100, 200, 200}, {0, 600, 0, 0})},
      {{0, 0, 600, 0, 0, 0}, {60, 60, 0, 0, 0, 0}, {60, 0, 600, 0, 0, 0}}},
-    {"a damaged checkpoint takes an earlier attempt's work with it",
+    {"with a damaged checkpoint the work of an earlier attempt is lost",
      {attempt(0, 10, 75, {0, 100, 100}, {0, 600, 0, 0}), attempt(10, 20, 75, {100, 200, 200}, {0, 600, 0, 0}),
       attempt(20, 30, 0, {50, 200, 200}, {0, 600, 0, 0})},
      {{0, 0, 300, 0, 300, 0}, {0, 0, 0, 0, 600, 0}, {0, 0, 600, 0, 0, 0}}},
-    {"what an attempt did after its last sign of life, until somebody saw it dead, is lost",
+    {"the time between the last heartbeat and the recorded end of a killed attempt is lost",
      {attempt(0, 10, 137, {0, 100, 100}, {0, 540, 0, 0}), attempt(10, 20, 0, {100, 200, 200}, {0, 600, 0, 0})},
      {{0, 0, 540, 0, 60, 0}, {0, 0, 600, 0, 0, 0}}},
     {"a train function without steps is measured by its reports",
@@ -100,10 +101,10 @@ const std::vector<Row> table = {
      {attempt(0, -1, -1, {100, 100, 100}, {10, 50, 0, 0})},
      {{0, 10, 50, 0, 0, 0}}},
     {"finished without a step or report", {attempt(0, 10, 0, {0, 0, -1}, {10, 590, 0, 0})}, {{0, 10, 590, 0, 0, 0}}},
-    {"a silent program: nobody knows what of its time is lost, also of that after its last sign of life",
+    {"a silent program: all its time is productive, also after its last heartbeat",
      {silent(0, 10, 137, {10, 530, 0, 0}), silent(11, 21, 0, {20, 570, 0, 10})},
      {{0, 10, 590, 0, 0, 0}, {60, 20, 570, 0, 0, 10}}},
-    {"the whole seconds of starts and ends make up no lost time",
+    {"the rounding of starts and ends to seconds is not lost time",
      {attempt(0, 10, 0, {0, 100, 100}, {0, 598.5, 0, 0})},
      {{0, 0, 598.5, 0, 0, 0}}},
 };
@@ -119,7 +120,7 @@ void check_same(const TimeAccount& found, const TimeAccount& expected) {
 
 }  // namespace
 
-TEST_CASE("the account of a run's time, by its attempts") {
+TEST_CASE("the time of each attempt is accounted for by purpose") {
   for (const auto& row : table) {
     INFO(row.story);
     const auto accounts = accounts_of(row.attempts);
@@ -131,7 +132,7 @@ TEST_CASE("the account of a run's time, by its attempts") {
   }
 }
 
-TEST_CASE("goodput is the productive part of all time, waiting included") {
+TEST_CASE("goodput is the productive fraction of all time, including waits") {
   const std::vector<TimeAccount> accounts = {{0, 10, 400, 20, 60, 10}, {100, 20, 350, 20, 0, 10}};
   const auto all = sum_of(accounts);
   CHECK(all.total_s() == Approx(1000));
@@ -140,7 +141,7 @@ TEST_CASE("goodput is the productive part of all time, waiting included") {
   CHECK(TimeAccount{}.goodput() == 0);
 }
 
-TEST_CASE("the goodput of a run is not known if that of one of its attempts is not") {
+TEST_CASE("the goodput of a run is unknown if that of one of its attempts is unknown") {
   const std::vector<AttemptRecord> attempts = {silent(0, 10, 137, {10, 590, 0, 0}),
                                                attempt(10, 20, 0, {0, 100, 100}, {0, 600, 0, 0})};
   const auto accounts = accounts_of(attempts);
@@ -150,7 +151,7 @@ TEST_CASE("the goodput of a run is not known if that of one of its attempts is n
   CHECK(sum_of(accounts).productive_s == Approx(1190));
 }
 
-TEST_CASE("a calendar that is set forward or back while an attempt runs changes no time of it, and none is negative") {
+TEST_CASE("changes of the calendar clock during an attempt do not affect its times") {
   const Timing timing{10, 500, 80, 10};
   const auto noon = attempt(0, 10, 0, {0, 100, 90}, timing);
   for (const int end : {0, 10, 11, 23, 300, 700}) {
@@ -165,7 +166,7 @@ TEST_CASE("a calendar that is set forward or back while an attempt runs changes 
         CHECK(part >= 0);
       CHECK(account.total_s() - account.waiting_s == Approx(600));
     }
-    jumped.seen.clear();  // of a version that did not note it
+    jumped.seen.clear();  // as written by an older version
     CHECK(accounts_of(std::vector<AttemptRecord>{jumped}).front().lost_s >= 0);
   }
 }

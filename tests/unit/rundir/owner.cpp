@@ -34,7 +34,7 @@ const std::vector<Row> table = {
      {},
      5,
      true},
-    {"same host, the process is gone",
+    {"same host, the process no longer exists",
      owner("", 0, "a", "boot1", 10, 500),
      owner("", 0, "a", "boot1", 11, 900),
      0,
@@ -54,8 +54,8 @@ const std::vector<Row> table = {
      true, 1, false},
     {"another job that Slurm sees running", owner("7", 0, "a", "boot1", 10, 500), owner("8", 0, "b", "boot2", 11, 900), 0,
      true, 900, true},
-    {"another job that Slurm does not know any more", owner("7", 0, "a", "boot1", 10, 500),
-     owner("8", 0, "b", "boot2", 11, 900), 0, false, 5, false},
+    {"another job that Slurm no longer knows", owner("7", 0, "a", "boot1", 10, 500), owner("8", 0, "b", "boot2", 11, 900),
+     0, false, 5, false},
     {"another host, no Slurm, fresh heartbeat",
      owner("", 0, "a", "boot1", 10, 500),
      owner("", 0, "b", "boot2", 11, 900),
@@ -77,7 +77,7 @@ const std::vector<Row> table = {
      {},
      31,
      false},
-    {"what is left of this job's requeue finds its successor, even one that Slurm cannot show",
+    {"an attempt from before a requeue finds its successor alive, even if Slurm does not know it",
      owner("7", 1, "b", "boot2", 10, 500),
      owner("7", 0, "a", "boot1", 11, 900),
      0,
@@ -90,7 +90,7 @@ const std::vector<Row> table = {
 
 }  // namespace
 
-TEST_CASE("a run is refused to others only while its owner can be shown to be alive") {
+TEST_CASE("a run is refused to other processes only while its owner is known to be alive") {
   for (const auto& row : table) {
     INFO(row.story);
     const OwnerFacts facts{.start_time_of = [&](int) { return row.process_start; },
@@ -100,7 +100,7 @@ TEST_CASE("a run is refused to others only while its owner can be shown to be al
   }
 }
 
-TEST_CASE("this process can be found alive by its record") {
+TEST_CASE("the record of this process is recognized as alive") {
   const auto me = this_owner();
   CHECK(me.pid > 0);
   CHECK(me.pid_start_time > 0);

@@ -6,7 +6,7 @@ using namespace trainrt::rundir;
 
 namespace {
 
-/// An attempt of job 7 that began at `first` and committed up to `saved`.
+/// Returns an attempt of job 7 that began at step `first` and whose last checkpoint is at step `saved`.
 AttemptRecord attempt(int exit_code, const char* why, std::int64_t first, std::int64_t saved, const char* job = "7") {
   AttemptRecord record;
   record.owner.job_id = job;
@@ -26,7 +26,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("attempts that fail, or stop by themselves, where they began are counted from the last one back") {
+TEST_CASE("the last attempts in a row that failed or stopped without progress are counted") {
   const auto failed = attempt(70, "failed: no such luck", 24, 24);
   const auto killed = attempt(137, "killed: rank 1 on n2 by SIGKILL", 24, 24);
   const auto no_word = attempt(-1, "", 0, -1);
@@ -55,15 +55,15 @@ TEST_CASE("attempts that fail, or stop by themselves, where they began are count
       {"it stops at once, each time", {stopped, stopped}, 2},
       {"the last one moved", {failed, failed, moved}, 0},
       {"one before them moved", {failed, moved, failed, failed}, 2},
-      {"what Slurm ended, and what could not begin, says nothing", {failed, cancelled, preempted, misused}, 1},
+      {"attempts ended by Slurm, or that could not begin, are ignored", {failed, cancelled, preempted, misused}, 1},
       {"a train function without steps moves by its reports", {failed, reports_moved, reports_only}, 1},
-      {"nobody saw a silent program's progress", {silent, silent, silent}, 0},
-      {"silent attempts are passed over", {failed, moved, failed, silent, failed, silent}, 2},
+      {"silent programs without read output", {silent, silent, silent}, 0},
+      {"silent attempts are skipped", {failed, moved, failed, silent, failed, silent}, 2},
       {"the output of silent programs shows no progress", {seen_at(-1), seen_at(-1)}, 2},
       {"each shows more than those before", {seen_at(3), seen_at(3.5)}, 0},
       {"later ones show no more than an earlier one", {seen_at(2), seen_at(9), seen_at(5), seen_at(9)}, 2},
       {"the position 0 is progress at first", {seen_at(0), seen_at(0)}, 1},
-      {"another job's", {of_another_job, of_another_job, failed}, 1},
+      {"attempts of another job", {of_another_job, of_another_job, failed}, 1},
       {"more epochs after the end", {failed, finished, failed}, 1}};
   for (const auto& row : rows) {
     INFO(row.story);

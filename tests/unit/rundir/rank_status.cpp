@@ -1,5 +1,4 @@
-// What each rank is at and has used: the line that it writes, and what is read of files that are torn, garbage or not
-// there.
+// Status lines of ranks: writing, and reading of files that are truncated, invalid or missing.
 #include "rundir/records/rank_status.hpp"
 
 #include <random>
@@ -10,12 +9,13 @@
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;
-using rundir::RankSign;
+using rundir::RankStatus;
 
 namespace {
 
-RankSign a_sign(int rank) {
-  RankSign sign{.rank = rank, .host = "n2", .time = "2026-11-24T20:17:01Z", .phase = "training", .waits_in = "all-reduce"};
+RankStatus a_sign(int rank) {
+  RankStatus sign{
+      .rank = rank, .host = "n2", .time = "2026-11-24T20:17:01Z", .phase = "training", .waits_in = "all-reduce"};
   sign.step = 812;
   sign.quiet_s = 0.25;
   sign.cpu_s = 12.5;
@@ -33,23 +33,23 @@ RankSign a_sign(int rank) {
   return sign;
 }
 
-/// As a file of the first attempt.
-std::vector<std::optional<RankSign>> read(const std::string& content) {
+/// Writes the lines as the file of attempt 1.
+std::vector<std::optional<RankStatus>> read(const std::string& content) {
   test::Scratch folder;
   io::make_directory(folder / "logs");
-  io::write_file(folder / rundir::rank_signs_name(1), content);
-  return rundir::read_rank_signs(folder.path(), 1);
+  io::write_file(folder / rundir::rank_statuses_name(1), content);
+  return rundir::read_rank_statuses(folder.path(), 1);
 }
 
 }  // namespace
 
-TEST_CASE("a rank's line has 512 bytes and tells all when it is read again") {
-  const auto line = rundir::rank_sign_line(a_sign(3));
-  CHECK(line.size() == rundir::rank_sign_bytes);
+TEST_CASE("a rank's line has 512 bytes and is read back as it was written") {
+  const auto line = rundir::rank_status_line(a_sign(3));
+  CHECK(line.size() == rundir::rank_status_bytes);
   CHECK(line.back() == '\n');
-  const auto sign = rundir::rank_sign_from(line, 3);
+  const auto sign = rundir::rank_status_from(line, 3);
   REQUIRE(sign);
-  CHECK(rundir::rank_sign_line(*sign) == line);
+  CHECK(rundir::rank_status_line(*sign) == line);
   CHECK(sign->host == "n2");
   CHECK(sign->waits_in == "all-reduce");
   CHECK(sign->cpu_s == 12.5);
@@ -60,11 +60,11 @@ TEST_CASE("a rank's line has 512 bytes and tells all when it is read again") {
   CHECK_FALSE(sign->ended);
 }
 
-TEST_CASE("what a rank does not know is not in its line, and not 0 when it is read") {
-  const auto line = rundir::rank_sign_line({.rank = 0});
+TEST_CASE("unknown values are not written, and are read as unknown") {
+  const auto line = rundir::rank_status_line({.rank = 0});
   for (const auto* key : {"cpu_s", "rss", "peak", "read", "written", "gpu", "energy"})
     CHECK(line.find('"' + std::string(key)) == std::string::npos);
-  const auto sign = rundir::rank_sign_from(line, 0);
+  const auto sign = rundir::rank_status_from(line, 0);
   REQUIRE(sign);
   CHECK(sign->cpu_s == -1);
   CHECK(sign->peak == -1);
@@ -73,7 +73,7 @@ TEST_CASE("what a rank does not know is not in its line, and not 0 when it is re
   CHECK_FALSE(sign->energy_j);
 }
 
-TEST_CASE("texts of any length and kind leave a line of 512 bytes that can be read") {
+TEST_CASE("a line has 512 readable bytes with texts of any length and content") {
   const std::string emoji = "\xF0\x9F\x94\xA5";
   for (const std::string& unit : {std::string("x"), emoji, std::string("\x01"), std::string("\xFF"), std::string("\"")}) {
     std::string text;
@@ -81,21 +81,21 @@ TEST_CASE("texts of any length and kind leave a line of 512 bytes that can be re
     auto sign = a_sign(7);
     sign.host = sign.waits_in = sign.phase = sign.cpu_list = sign.time = sign.energy_of = text;
     sign.rss = sign.peak = sign.read = sign.written = INT64_MAX >> 2;
-    const auto line = rundir::rank_sign_line(sign);
-    CHECK(line.size() == rundir::rank_sign_bytes);
-    const auto again = rundir::rank_sign_from(line, 7);
+    const auto line = rundir::rank_status_line(sign);
+    CHECK(line.size() == rundir::rank_status_bytes);
+    const auto again = rundir::rank_status_from(line, 7);
     REQUIRE(again);
     CHECK(again->step == 812);
   }
   auto sign = a_sign(7);
   sign.waits_in = std::string(79, 'x') + emoji;
-  CHECK(rundir::rank_sign_from(rundir::rank_sign_line(sign), 7)->waits_in == std::string(79, 'x'));
+  CHECK(rundir::rank_status_from(rundir::rank_status_line(sign), 7)->waits_in == std::string(79, 'x'));
 }
 
-TEST_CASE("ranks that have written nothing, or something else, are left out, and the others are read") {
-  const std::string hole(rundir::rank_sign_bytes, '\0');
-  const auto line = rundir::rank_sign_line(a_sign(2));
-  auto signs = read(hole + rundir::rank_sign_line(a_sign(7)) + line + line.substr(0, 100));
+TEST_CASE("ranks without a valid line are left out, and the others are read") {
+  const std::string hole(rundir::rank_status_bytes, '\0');
+  const auto line = rundir::rank_status_line(a_sign(2));
+  auto signs = read(hole + rundir::rank_status_line(a_sign(7)) + line + line.substr(0, 100));
   REQUIRE(signs.size() == 4);
   CHECK_FALSE(signs[0]);
   CHECK_FALSE(signs[1]);  // another rank's
@@ -103,11 +103,11 @@ TEST_CASE("ranks that have written nothing, or something else, are left out, and
   CHECK(signs[2]->step == 812);
   CHECK_FALSE(signs[3]);
   CHECK(read("").empty());
-  CHECK(rundir::read_rank_signs("/nowhere", 1).empty());
+  CHECK(rundir::read_rank_statuses("/nowhere", 1).empty());
 }
 
-TEST_CASE("numbers that cannot be are not taken") {
-  const auto sign = rundir::rank_sign_from(
+TEST_CASE("invalid numbers are read as unknown") {
+  const auto sign = rundir::rank_status_from(
       R"({"rank":0,"host":7,"step":1e300,"cpu_s":null,"cpus":-3,"rss":-5,"peak":"x","gpu":17,"energy_j":-1,"ended":1,"quiet_s":[]})",
       0);
   REQUIRE(sign);
@@ -122,13 +122,14 @@ TEST_CASE("numbers that cannot be are not taken") {
   CHECK_FALSE(sign->ended);
 }
 
-TEST_CASE("lines that are cut or changed anywhere are read or left out") {
-  const auto line = rundir::rank_sign_line(a_sign(1));
+TEST_CASE("a truncated or changed line is read or left out, and never throws") {
+  const auto line = rundir::rank_status_line(a_sign(1));
   std::mt19937 random(7);
   for (std::size_t length = 0; length < line.size(); ++length) {
-    rundir::rank_sign_from(line.substr(0, length), 1);
+    rundir::rank_status_from(line.substr(0, length), 1);
     auto changed = line;
     changed[length] = static_cast<char>(random());
-    if (const auto sign = rundir::rank_sign_from(changed, 1)) CHECK(rundir::rank_sign_line(*sign).size() == line.size());
+    if (const auto sign = rundir::rank_status_from(changed, 1))
+      CHECK(rundir::rank_status_line(*sign).size() == line.size());
   }
 }

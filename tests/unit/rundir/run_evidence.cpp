@@ -95,7 +95,7 @@ class Folder {
 
 }  // namespace
 
-TEST_CASE("a run directory whose parts do not bear each other out is found") {
+TEST_CASE("contradictions between records and checkpoints are found") {
   for (const auto& row : table) {
     INFO(row.story);
     RunEvidence evidence;
@@ -114,7 +114,7 @@ TEST_CASE("a run directory whose parts do not bear each other out is found") {
   }
 }
 
-TEST_CASE("what the newest attempt that restored or saved tells is what must be there; a bad record is passed over") {
+TEST_CASE("the newest attempt that restored or saved determines the expected checkpoint; invalid records are ignored") {
   const Folder folder;
   folder.add_attempt(1, 7);
   folder.add_attempt(2, 5);   // 6 and 7 were damaged, and removed by the user
@@ -129,24 +129,18 @@ TEST_CASE("what the newest attempt that restored or saved tells is what must be 
   CHECK(contradiction_in(evidence).empty());
 }
 
-TEST_CASE("a contradiction is refused, with what a start would drop") {
+TEST_CASE("a contradiction is an error that names the progress that a start would lose") {
   const Folder folder;
   folder.add_attempt(1, 5);
   folder.add_checkpoint(4);
   CHECK_THROWS_WITH(
       checked_evidence(folder.path(), false, 0),
-      Contains("attempt 1 had saved checkpoint_000005 (step 50)") && Contains("go on from checkpoint_000004"));
-  CHECK_THROWS_AS(checked_evidence(folder.path(), false, 0), UsageError);
-  try {
-    checked_evidence(folder.path(), false, 0);
-  } catch (const CheckpointsMissing& error) {
-    CHECK(error.run_dir() == folder.path());
-    CHECK(error.newest() == 4);
-  }
+      Contains("attempt 1 had saved checkpoint_000005 (step 50)") && Contains("resume from checkpoint_000004"));
+  CHECK_THROWS_AS(checked_evidence(folder.path(), false, 0), CheckpointsMissing);
   CHECK_THAT(checked_evidence(folder.path(), true, 0).accepted, Contains("checkpoint_000005"));
 }
 
-TEST_CASE("a contradiction that passes while it is looked at again is none") {
+TEST_CASE("a contradiction that disappears when the files are read again is ignored") {
   const Folder folder;
   folder.add_attempt(1, 5);
   std::thread storage([&] {
@@ -157,7 +151,7 @@ TEST_CASE("a contradiction that passes while it is looked at again is none") {
   storage.join();
 }
 
-TEST_CASE("once missing checkpoints were accepted, earlier records count no more, and their numbers are not given again") {
+TEST_CASE("after missing checkpoints were accepted, earlier records no longer count, but their numbers stay used") {
   const Folder folder;
   folder.add_attempt(1, 5);
   folder.add_attempt(2, -1, true);

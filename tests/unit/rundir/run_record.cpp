@@ -27,14 +27,14 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("a run's record reads back as it was written") {
+TEST_CASE("a run record is read back as it was written") {
   const auto read = run_record_from(to_text(a_record()), "run.json");
   CHECK(read.workers == 4);
   CHECK(read.changes.front().attempt == 2);
   CHECK(to_text(read) == to_text(a_record()));
 }
 
-TEST_CASE("a finished run's record names the checkpoint that it ended with, and older records do not") {
+TEST_CASE("the record of a finished run names its last checkpoint, and older records do not") {
   auto record = a_record();
   record.state = RunState::finished;
   record.completed_by = RunRecord::Completion{5, 48, 6};
@@ -49,13 +49,13 @@ TEST_CASE("a finished run's record names the checkpoint that it ended with, and 
         Contains("r/run.json is not a run record") && Contains("completed_by.checkpoint"));
 }
 
-TEST_CASE("a run's record of a newer version is refused with both versions, whatever else is in it") {
+TEST_CASE("a run record of another version is an error that names both versions") {
   for (const auto* format : {"\"trainrt run 2\"", "7", "null"})
     CHECK_THROWS_WITH(run_record_from(fmt::format(R"({{"format": {}, "name": []}})", format), "r/run.json"),
                       Contains("r/run.json is of another version") && Contains(format) && Contains("'trainrt run 1'"));
 }
 
-TEST_CASE("a number in a run's record that counts no ranks or attempts is an error that names file and key") {
+TEST_CASE("an invalid number in a run record is an error that names file and key") {
   const auto refused = [](const std::string& from, const std::string& to, const std::string& why) {
     CHECK_THROWS_AS(run_record_from(replaced(to_text(a_record()), from, to), "r/run.json"), UsageError);
     CHECK_THROWS_WITH(run_record_from(replaced(to_text(a_record()), from, to), "r/run.json"),
@@ -63,11 +63,11 @@ TEST_CASE("a number in a run's record that counts no ranks or attempts is an err
   };
   refused("\"workers\": 4", "\"workers\": 1e300", "'workers' is 1e+300");
   refused("\"workers\": 4", "\"workers\": -1", "'workers' is -1");
-  refused("\"workers\": 4", "\"workers\": [[]]", "'workers' is array");
+  refused("\"workers\": 4", "\"workers\": [[]]", "'workers' is [[]]");
   refused("\"attempt\": 2", "\"attempt\": 9999999999", "'attempt' is 9999999999");
 }
 
-TEST_CASE("of a text that is no run's record only the beginning is quoted") {
+TEST_CASE("only the beginning of an invalid run record is quoted") {
   try {
     run_record_from("{\"" + std::string(100'000, 'x'), "run.json");
     FAIL("it was read");
@@ -76,7 +76,7 @@ TEST_CASE("of a text that is no run's record only the beginning is quoted") {
   }
 }
 
-TEST_CASE("a run's record that is nested as deep as a stack is refused, not followed") {
+TEST_CASE("a run record that is nested too deep is refused") {
   const std::string open(200'000, '['), close(200'000, ']');
   CHECK_THROWS_WITH(
       run_record_from(replaced(to_text(a_record()), "\"workers\": 4", "\"workers\": " + open + close), "run.json"),

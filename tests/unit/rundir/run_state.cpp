@@ -54,14 +54,14 @@ TEST_CASE("the state of a run follows from run.json and its newest attempt") {
   }
 }
 
-TEST_CASE("each state has one word, which leads back to it, and no other word does") {
+TEST_CASE("each state has one name, and only that name is read as the state") {
   for (const auto word : state_words) CHECK(word_of(*state_from(word)) == word);
   for (const auto* word : {"", "Finished", "done", "stopped "}) CHECK_FALSE(state_from(word));
   CHECK((is_over(RunState::finished) && is_over(RunState::stopped) && is_over(RunState::killed)));
   CHECK_FALSE((is_over(RunState::paused) || is_over(RunState::running) || is_over(RunState::starting)));
 }
 
-TEST_CASE("a run.json with an unknown state is refused, and the valid ones are named") {
+TEST_CASE("an unknown state in run.json is an error that names the valid states") {
   auto json = nlohmann::json::parse(to_text(new_run_record("r", "f", {})));
   CHECK(json["state"] == "running");
   for (const auto word : state_words) {
@@ -75,7 +75,7 @@ TEST_CASE("a run.json with an unknown state is refused, and the valid ones are n
   CHECK_THROWS_AS(run_record_from(json.dump(), "run.json"), UsageError);
 }
 
-TEST_CASE("a point of a run leaves out what the train function does not count") {
+TEST_CASE("a point of a run leaves out counts of 0") {
   CHECK(point_in_words(20, 2) == "step 20, iteration 2");
   CHECK(point_in_words(20, 0) == "step 20, iteration 0");
   CHECK(point_in_words(0, 2) == "iteration 2");

@@ -1,15 +1,15 @@
-// What the ranks of an attempt used together.
+// Resource usage summed over ranks and attempts.
 #include "rundir/usage/usage_summary.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace trainrt;
-using rundir::RankSign;
+using rundir::RankStatus;
 
 namespace {
 
-RankSign sign_of(int rank, const std::string& host, const std::string& cpu_list, double cpu_s) {
-  RankSign sign{.rank = rank, .host = host};
+RankStatus sign_of(int rank, const std::string& host, const std::string& cpu_list, double cpu_s) {
+  RankStatus sign{.rank = rank, .host = host};
   sign.cpu_s = cpu_s;
   sign.cpus = 2;
   sign.cpu_list = cpu_list;
@@ -21,7 +21,7 @@ RankSign sign_of(int rank, const std::string& host, const std::string& cpu_list,
 
 }  // namespace
 
-TEST_CASE("CPUs that ranks of a node share count once, those of other nodes and ranks by themselves") {
+TEST_CASE("CPUs that ranks of a node share count once") {
   CHECK(rundir::usage_of({sign_of(0, "n1", "0-1", 10), sign_of(1, "n1", "0-1", 10)}).cpu_use() == 1.0);
   CHECK(rundir::usage_of({sign_of(0, "n1", "0-1", 10), sign_of(1, "n1", "2-3", 10)}).cpu_use() == 0.5);
   CHECK(rundir::usage_of({sign_of(0, "n1", "0-1", 10), sign_of(1, "n2", "0-1", 10)}).cpu_use() == 0.5);
@@ -29,14 +29,14 @@ TEST_CASE("CPUs that ranks of a node share count once, those of other nodes and 
   CHECK_FALSE(rundir::usage_of({}).cpu_use());
 }
 
-TEST_CASE("an attempt has the sums of its ranks and the largest of them, a run those of its attempts") {
+TEST_CASE("the usage of an attempt sums over its ranks, and that of a run over its attempts") {
   const auto first = rundir::usage_of({sign_of(0, "n1", "0", 1), std::nullopt, sign_of(2, "n1", "1", 2)});
   CHECK(first.ranks == 2);
   CHECK(first.cpu_s == 3);
   CHECK(first.peak == 1002);
   CHECK(first.peak_rank == 2);
   CHECK(first.read == 14);
-  CHECK(first.written == -1);  // nobody knows it
+  CHECK(first.written == -1);  // unknown on all ranks
   CHECK_FALSE(first.gpu_use());
   CHECK_FALSE(first.energy_j);
   auto with_energy = sign_of(0, "n1", "0", 1);

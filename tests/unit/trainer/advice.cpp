@@ -42,12 +42,12 @@ std::vector<Row> rows() {
       {an<checkpoint::AllDamaged>("/d", std::vector<std::string>{"a"}),
        {"--run.missing_checkpoints=accept", "--run.name=NAME"}},
       {an<checkpoint::StateDiffers>("/d", std::vector<std::string>{"a"}), {"run.name"}},
-      {an<rundir::PathNotShared>("/d", "n1", 2), {"run.storage_path", "failure.storage_timeout"}},
-      {an<rundir::PathNotWritable>("/d"), {"run.storage_path"}},
-      {an<rundir::RunIsOwned>("/d", 3), {"run.name"}},
-      {an<rundir::ForeignRun>("/d", 3U), {"run.name", "run.storage_path"}},
-      {an<rundir::CheckpointsMissing>("/d", 3), {"--run.missing_checkpoints=accept", "--run.name=NAME"}},
-      {an<rundir::NoProgress>("/d", 3), {"--failure.max_no_progress=0"}},
+      {an<rundir::PathNotShared>(), {"run.storage_path", "failure.storage_timeout"}},
+      {an<rundir::PathNotWritable>(), {"run.storage_path"}},
+      {an<rundir::RunIsOwned>(), {"run.name"}},
+      {an<rundir::ForeignRun>(), {"run.name", "run.storage_path"}},
+      {an<rundir::CheckpointsMissing>(), {"--run.missing_checkpoints=accept", "--run.name=NAME"}},
+      {an<rundir::NoProgress>(), {"--failure.max_no_progress=0"}},
       {an<io::StorageError>(ENOSPC, "/d", Shortage::space), {"checkpoint.num_to_keep"}},
       {an<io::StorageError>(ENOSPC, "/d", Shortage::inodes), {"checkpoint.layout = single", "checkpoint.num_to_keep"}},
       {an<io::StorageError>(EDQUOT, "/d", Shortage::quota_bytes), {"checkpoint.num_to_keep"}},
@@ -72,7 +72,7 @@ TEST_CASE("the advice on an error names the config keys that matter for its type
 }
 
 TEST_CASE("advice follows the message, on a line of its own if that has several") {
-  CHECK(trainer::with_advice(rundir::RunIsOwned("it is run", "/d", 3)) == "it is run; or give this run another run.name");
+  CHECK(trainer::with_advice(rundir::RunIsOwned("it is run")) == "it is run; or give this run another run.name");
   CHECK(
       trainer::with_advice(checkpoint::AllDamaged("all:\n  a\nBring one back.", "/d", {"a"})) ==
       "all:\n  a\nBring one back.\nOr add --run.missing_checkpoints=accept to the command, to compute from the beginning, "

@@ -72,7 +72,7 @@ TEST_CASE("lines that are torn or of another kind are none, and odd values are g
 TEST_CASE("ranks that have written nothing, or half a line, are left out") {
   const Scratch folder;
   std::filesystem::create_directories(folder.path() + "/logs");
-  std::ofstream file(folder.path() + "/" + rundir::rank_signs_name(2), std::ios::binary);
+  std::ofstream file(folder.path() + "/" + rundir::rank_statuses_name(2), std::ios::binary);
   const auto put = [&](std::string line) {
     line.resize(511, ' ');
     file << line << '\n';

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* noon = "2026-11-21T12:00:00Z";
 
-rundir::RankSign rank_at(std::int64_t step, const std::string& waits_in = "", double quiet_s = 0.1) {
-  rundir::RankSign rank;
+rundir::RankStatus rank_at(std::int64_t step, const std::string& waits_in = "", double quiet_s = 0.1) {
+  rundir::RankStatus rank;
   rank.host = "n1";
   rank.time = "2026-11-21T11:59:55Z";
   rank.step = step;
@@ -101,8 +101,8 @@ TEST_CASE("a spark line goes from the least to the largest, and leaves out what 
 }
 
 TEST_CASE("a rank whose record is old while the others' are young gives no sign of life, and is named first") {
-  std::vector<std::optional<rundir::RankSign>> ranks = {rank_at(5, "all-reduce", 50), rank_at(5, "all-reduce", 51),
-                                                        rank_at(4), std::nullopt};
+  std::vector<std::optional<rundir::RankStatus>> ranks = {rank_at(5, "all-reduce", 50), rank_at(5, "all-reduce", 51),
+                                                          rank_at(4), std::nullopt};
   ranks[2]->time = "2026-11-21T11:58:00Z";
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
@@ -111,8 +111,8 @@ TEST_CASE("a rank whose record is old while the others' are young gives no sign 
 }
 
 TEST_CASE("the rank that waits for nobody while the others wait is the one that they wait for") {
-  std::vector<std::optional<rundir::RankSign>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9),
-                                                        rank_at(5, "all-reduce", 9)};
+  std::vector<std::optional<rundir::RankStatus>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9),
+                                                          rank_at(5, "all-reduce", 9)};
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 1);
@@ -120,21 +120,21 @@ TEST_CASE("the rank that waits for nobody while the others wait is the one that 
   SECTION("not if it has ended, or all are at work, or the waits are short") {
     ranks[1]->ended = true;
     CHECK(late_ranks(ranks, noon).empty());
-    CHECK(late_ranks(std::vector<std::optional<rundir::RankSign>>{rank_at(5), rank_at(5), rank_at(5)}, noon).empty());
-    CHECK(
-        late_ranks(std::vector<std::optional<rundir::RankSign>>{rank_at(5, "all-reduce", 0.3), rank_at(5)}, noon).empty());
+    CHECK(late_ranks(std::vector<std::optional<rundir::RankStatus>>{rank_at(5), rank_at(5), rank_at(5)}, noon).empty());
+    CHECK(late_ranks(std::vector<std::optional<rundir::RankStatus>>{rank_at(5, "all-reduce", 0.3), rank_at(5)}, noon)
+              .empty());
   }
 }
 
 TEST_CASE("a rank that was stopped while it waited itself is named too, as soon as its record is missed") {
-  std::vector<std::optional<rundir::RankSign>> ranks(4, rank_at(5, "all-reduce", 14));
+  std::vector<std::optional<rundir::RankStatus>> ranks(4, rank_at(5, "all-reduce", 14));
   ranks[3]->time = "2026-11-21T11:59:43Z";
   REQUIRE(late_ranks(ranks, noon).size() == 1);
   CHECK(late_ranks(ranks, noon)[0].rank == 3);
 }
 
 TEST_CASE("records that are all as old as each other name nobody: ranks of a large run write seldom") {
-  std::vector<std::optional<rundir::RankSign>> ranks(3, rank_at(5));
+  std::vector<std::optional<rundir::RankStatus>> ranks(3, rank_at(5));
   for (auto& rank : ranks) rank->time = "2026-11-21T11:59:00Z";
   CHECK(late_ranks(ranks, noon).empty());
 }
