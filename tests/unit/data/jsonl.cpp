@@ -1,7 +1,7 @@
 #include "data/json_lines.hpp"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -140,7 +140,7 @@ TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows 
     in_order += fmt::format("{}\"k{}\":{}", i == 0 ? "{" : ",", i, i % 10);
     reversed += fmt::format("{}\"k{}\":{}", i == 0 ? "{" : ",", keys - 1 - i, i % 7);
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = std::clock();  // CPU time: other processes do not count
   const auto dataset = opened(dir, in_order + "}\n" + reversed + "}\n", {{"memory", "0"}, {"longest_record", "64 MiB"}});
   REQUIRE(dataset->source->fields().size() == keys);
   std::vector<data::Column> all(keys);
@@ -149,5 +149,5 @@ TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows 
   std::int64_t first = 0;
   std::memcpy(&first, all.front().values.data(), sizeof first);
   CHECK(first == (keys - 1) % 7);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(15));
+  CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 15);
 }
