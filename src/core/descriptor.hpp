@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-/// Owns a file descriptor and closes it. -1 stands for no descriptor.
+/// Owns a file descriptor and closes it. -1 means no descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}

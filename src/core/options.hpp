@@ -44,7 +44,7 @@ constexpr Range any_time = {.least = 1e-3, .most = 1e9};
 /// The maximum of a number that is stored as int.
 constexpr double max_int = std::numeric_limits<int>::max();
 
-/// Returns a description of the valid values: "a whole number, 1 or more".
+/// Returns a description of the valid values: "a number of seconds, 0.001 or more".
 std::string valid_values(const OptionSpec& spec);
 
 /// Returns valid values, default and requirement of a key for its help: "a whole number, 1 or more; default 3"; "" if any

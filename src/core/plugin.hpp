@@ -23,8 +23,8 @@ std::vector<std::string> names_of(PluginTable<Record> table) {
   return names;
 }
 
-/// Returns the record with that name. Throws UsageError that lists the valid names if there is none. `kind` is the word for
-/// such a plug-in in the message.
+/// Returns the record with that name. Throws UsageError that lists the valid names if no record has it. `kind` is the word
+/// for such a plug-in in the message.
 template <class Record>
 const Record& find_plugin(PluginTable<Record> table, std::string_view name, std::string_view kind) {
   for (const auto* record : table)

@@ -17,7 +17,7 @@ int open_beneath(int base, std::string_view relative, int flags, mode_t mode);
 /// Closes a descriptor without changing errno.
 void close_keeping_errno(int file);
 
-/// While an object lives, open_beneath() does not use openat2(2). For tests of the other way.
+/// While an object lives, open_beneath() does not use openat2(2). For tests of the code for kernels without it.
 class WithoutOpenat2 {
  public:
   WithoutOpenat2();

@@ -42,7 +42,7 @@ bool is_guarded_by(const std::string& root, const std::string& users, const std:
   return users.empty() || !(path == folder || is_below(path, folder));
 }
 
-/// Returns the innermost root above `path`; nullopt if there is none. The root "" stands for "/".
+/// Returns the innermost root above `path`; nullopt if the path is in no tree. The root "" means "/".
 std::optional<std::string> root_above(const std::string& path) {
   const std::shared_lock lock(roots().mutex);
   std::optional<std::string> found;

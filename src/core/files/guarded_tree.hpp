@@ -88,7 +88,7 @@ int at_entries(const std::string& from, const std::string& to, Call call) {
 struct LinkInTheWay {
   std::string link, root;
 };
-/// Returns the first symbolic link on `path` below a guarded tree, for messages; nullopt if there is none.
+/// Returns the first symbolic link on `path` below a guarded tree, for messages; nullopt if there is no link.
 std::optional<LinkInTheWay> link_in_the_way(const std::string& path);
 
 }  // namespace trainrt

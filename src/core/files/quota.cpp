@@ -32,7 +32,7 @@ constexpr double lfs_limit_s = 2;
 constexpr double reuse_s = 10;
 constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
 
-/// A user, group or project with a quota, in the forms that quotactl and `lfs quota` take.
+/// A user, group or project as quotactl and `lfs quota` name it.
 struct Holder {
   const char* name;
   int kind;            ///< USRQUOTA, GRPQUOTA, or that of a project, which <sys/quota.h> lacks
@@ -127,7 +127,7 @@ std::string usage_text(const Quota& quota) {
   return text;
 }
 
-/// Reuses the last answer: a run whose quota is used up fails many calls in a row, which must not each start a program.
+/// Reuses the last answer: if a quota is used up, many calls fail in a row, which must not each start a program.
 std::vector<Quota> quotas_at(const std::string& path) try {
   static std::mutex mutex;
   static std::string last_path;

@@ -25,7 +25,7 @@ struct StorageRoom {
   std::optional<std::uint64_t> free_inodes;  ///< nullopt if the file system creates inodes on demand
 };
 
-/// A shortage, and the part of an error message that states how much is left and what to do.
+/// A shortage, and the part of an error message that states the remaining amount and the remedy.
 struct ShortageFound {
   Shortage shortage = Shortage::none;
   std::string text;

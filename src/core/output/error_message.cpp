@@ -43,7 +43,7 @@ bool is_of_library(std::string_view text) {
          std::ranges::find(functions, text) != functions.end();
 }
 
-/// The message for an exception whose text does not name the failed action.
+/// Returns the message for an exception with a text that does not name the failed action.
 std::string unexpected(const std::exception& error) {
   return fmt::format(
       "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. If the failed "

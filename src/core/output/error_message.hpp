@@ -10,7 +10,7 @@ namespace trainrt {
 using Explain = std::function<std::string(const std::exception&)>;
 
 /// Returns the text of an error for users. An Error, and an exception of a train function, has its own text. An exception
-/// of the C++ library or of nlohmann::json gets a text that states its meaning and what to do, since its own text only
+/// of the C++ library or of nlohmann::json gets a text with its meaning and a remedy, since its own text only
 /// names a function of that library.
 std::string message_of(const std::exception& error);
 

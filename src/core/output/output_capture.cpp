@@ -24,7 +24,8 @@ namespace trainrt {
 
 namespace {
 
-constexpr double max_wait_s = 1;  // if terminal or storage accept nothing, messages of the runtime are written first
+constexpr double max_wait_s =
+    1;  // then messages of the runtime are written before output that terminal or storage do not accept
 
 std::atomic<OutputTee*> current = nullptr;
 std::atomic<pid_t> current_process = 0;  // a forked child has no reading thread
@@ -33,7 +34,7 @@ const OutputTee* child_tee = nullptr;
 std::shared_mutex tees_mutex;  // held exclusively to reset `current` or `child_tee`
 std::mutex write_mutex;        // one message at a time
 
-/// Waits until the targets have what was written.
+/// Waits until the targets have all bytes that were written.
 void drain() {
   if (const auto* tee = current.load(); tee != nullptr && current_process == getpid()) tee->drain(max_wait_s);
 }

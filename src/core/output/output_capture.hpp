@@ -15,14 +15,14 @@ namespace trainrt {
 /// process that is one rank.
 ///
 /// Standard output becomes line buffered, so that a crash loses no complete line. Log and terminal get all that was written
-/// if the process returns, throws, crashes or calls exit(). SIGKILL and _exit() may lose what is still in the pipe; the
+/// if the process returns, throws, crashes or calls exit(). SIGKILL and _exit() may lose the bytes in the pipe; the
 /// reading thread takes microseconds to empty it.
 class OutputCapture {
  public:
   /// `title` is written to the log before the first output; without output there is no log. `targets.out` and
   /// `targets.error` are ignored. Throws Error if the system has no pipe or thread left.
   OutputCapture(OutputTargets targets, const std::string& title);
-  /// Passes on what was printed. Does not wait for children that still run; they get SIGPIPE if they print later.
+  /// Passes on all that was printed. Does not wait for children that still run; they get SIGPIPE if they print later.
   ~OutputCapture();
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
@@ -38,12 +38,12 @@ class OutputCapture {
   /// returns, write() no longer uses the earlier tee. Not owned. Must not be called from the reading thread of a tee.
   static void follow(const OutputTee* output);
 
-  /// Passes on what the C and C++ libraries have in their buffers, unless log or terminal accept nothing for a second. Must
+  /// Flushes the buffers of the C and C++ libraries, unless log or terminal accept nothing for a second. Must
   /// be called from the thread that prints.
   static void flush();
 
-  /// Waits, at most a second, until the targets have what was written, and leads descriptors 1 and 2 to the original
-  /// standard streams. For a process that ends without calling destructors; async-signal-safe.
+  /// Waits, at most a second, until the targets have all bytes that were written, and leads descriptors 1 and 2 to the
+  /// original standard streams. For a process that ends without calling destructors; async-signal-safe.
   static void restore_at_exit();
 
   /// The last lines that this process printed.

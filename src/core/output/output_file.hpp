@@ -7,7 +7,7 @@
 
 namespace trainrt {
 
-/// Appends the output of a process to a file. The kernel has what was added when add() returns, so a kill of this process
+/// Appends the output of a process to a file. The kernel has the added bytes when add() returns, so a kill of this process
 /// loses nothing. If writing fails (no space, a quota), the first failure is logged as a warning and the process continues;
 /// once writing works again, the file states how many bytes are missing. One thread at a time may use an object.
 class OutputFile {
@@ -46,7 +46,7 @@ class OutputFile {
   std::string path_;
   bool is_held_ = false;
   std::string held_;
-  std::string title_;  ///< written before the next output; "": none
+  std::string title_;  ///< written before the next output; "": no title
   bool tried_ = false;
   std::atomic<int> fd_ = -1;
   std::atomic<std::int64_t> start_ = 0;  ///< offset in the file of the first added byte

@@ -8,10 +8,10 @@
 
 namespace trainrt {
 
-/// The ranks whose output is shown on the terminal. The output of each rank is also written to a file.
+/// The ranks that the terminal shows the output of. The output of each rank is also written to a file.
 enum class ShownOutput { first_rank, all_ranks, none };
 
-/// Where the standard output and standard error of a process are written to.
+/// The destinations of the standard output and standard error of a process.
 struct OutputTargets {
   enum class Terminal {
     nothing,
@@ -22,7 +22,7 @@ struct OutputTargets {
   bool holds_log = false;  ///< the path is not known yet; OutputTee::switch_file() sets it
   Terminal terminal = Terminal::nothing;
   std::string prefix;
-  int out = STDOUT_FILENO;    ///< descriptor that shows what was written to standard output; not owned
+  int out = STDOUT_FILENO;    ///< descriptor that shows the standard output; not owned
   int error = STDERR_FILENO;  ///< the same for standard error
   /// Called with all bytes as they are read: `stream` is 0 for standard output and 1 for standard error; 0 for both if
   /// is_one_stream(). Must neither throw nor block.

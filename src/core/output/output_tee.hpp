@@ -27,9 +27,9 @@ namespace trainrt {
 /// bounded: a process that writes faster than log and terminal accept it blocks.
 class OutputTee {
  public:
-  /// Makes the pipes. Throws Error if the system has none left.
+  /// Makes the pipes. Throws Error if the system has no pipe left.
   explicit OutputTee(const OutputTargets& targets);
-  /// Reads what is in the pipes and closes them. A process that still has the other end gets EPIPE.
+  /// Reads the rest of the pipes and closes them. A process that still has the other end gets EPIPE.
   ~OutputTee();
   OutputTee(const OutputTee&) = delete;
   OutputTee& operator=(const OutputTee&) = delete;
@@ -45,8 +45,8 @@ class OutputTee {
   /// Starts to read. The log gets a line with `title`.
   void begin(const std::string& title, Writer writer = Writer::child);
 
-  /// Writes all that is read from now on to the file `log`, after a line with `title`, and what OutputTargets::holds_log
-  /// has held. Any thread but the reading one may call it.
+  /// Writes all that is read from now on to the file `log`, after a line with `title`, and the bytes that
+  /// OutputTargets::holds_log has held. Any thread but the reading one may call it.
   void switch_file(std::string log, std::string title);
   /// Returns whether so much is held that nothing more is read before switch_file(). Any thread may call it.
   bool is_full() const { return is_full_; }

@@ -27,7 +27,7 @@ std::optional<TerminalSize> size_of_terminal(int fd) {
   return TerminalSize{size.ws_row, size.ws_col};
 }
 
-/// Returns whether standard output is a pipe or a socket, whose reader may show it.
+/// Returns whether standard output is a pipe or a socket. Its reader may show it on a terminal.
 bool output_is_piped() {
   struct stat info {};
   return fstat(standard_output(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));

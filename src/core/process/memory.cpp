@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -11,7 +12,6 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "core/process/cgroups.hpp"
 
 namespace trainrt {
 
@@ -20,6 +20,44 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// The names of the files of a memory cgroup, which depend on the version of cgroups.
+struct CgroupFiles {
+  const char* limit;
+  const char* usage;
+  const char* kills;  ///< has a line "oom_kill N": kills in this cgroup; in version 2 also in its descendants
+};
+constexpr CgroupFiles version_2 = {"memory.max", "memory.current", "memory.events"};
+constexpr CgroupFiles version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"};
+
+/// A cgroup that counts and limits memory.
+struct MemoryCgroup {
+  fs::path folder;
+  CgroupFiles files;
+};
+
+/// Adds a cgroup and its ancestors. A container may see its own cgroup as the root, with the path that it has outside.
+void add_with_ancestors(std::vector<MemoryCgroup>& groups, const fs::path& root, fs::path inner, const CgroupFiles& files) {
+  for (;; inner = inner.parent_path()) {
+    std::error_code none;
+    const auto folder = root / inner.relative_path();
+    if (fs::exists(folder / files.usage, none)) groups.push_back({folder, files});
+    if (!inner.has_relative_path()) return;
+  }
+}
+
+/// Returns the memory cgroups of this process that are visible from here, the innermost first. /proc/self/cgroup has lines
+/// "0::/path" (version 2) and "4:memory:/path" (version 1).
+std::vector<MemoryCgroup> memory_cgroups() {
+  std::ifstream in("/proc/self/cgroup");
+  std::vector<MemoryCgroup> groups;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("0::")) add_with_ancestors(groups, "/sys/fs/cgroup", line.substr(3), version_2);
+    if (const auto at = line.find(":memory:"); at != std::string::npos)
+      add_with_ancestors(groups, "/sys/fs/cgroup/memory", line.substr(at + 8), version_1);
+  }
+  return groups;
+}
 
 /// Returns the number after `wanted` in a file of lines "word number ..."; nullopt if the word is missing.
 std::optional<std::uint64_t> number_after(const std::string& wanted, const fs::path& file) {

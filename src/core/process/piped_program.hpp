@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-/// Runs a program whose standard input, output and error are pipes to this process. The caller sends and receives while
+/// Runs a program with pipes to this process as its standard input, output and error. The caller sends and receives while
 /// the program runs; no function but exchange() waits. One thread at a time may use an object.
 class PipedProgram {
  public:
@@ -32,7 +32,7 @@ class PipedProgram {
     std::string output, errors;
   };
   /// Writes to the program and reads from it once one of the two is possible; waits at most `limit`, and no longer once
-  /// the descriptor `wake` can be read (-1: none).
+  /// the descriptor `wake` can be read (-1: no descriptor).
   Received exchange(std::chrono::milliseconds limit, int wake);
 
   /// Returns the exit code as a shell reports it, 128 + N if signal N ended the program; nullopt while it runs.

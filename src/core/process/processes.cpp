@@ -136,7 +136,7 @@ std::string status_value(pid_t process, std::string_view key) {
   return {};
 }
 
-/// Reads the mask SigCgt, whose lowest bit is signal 1.
+/// Reads the mask SigCgt. Its lowest bit is signal 1.
 bool catches(pid_t process, int signal) {
   return (std::strtoull(status_value(process, "SigCgt:").c_str(), nullptr, 16) >> (signal - 1) & 1) != 0;
 }

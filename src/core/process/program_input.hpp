@@ -23,7 +23,7 @@ class ProgramInput {
   static constexpr std::size_t max_kept_bytes = 16 << 20;
 
   ProgramInput();
-  ~ProgramInput();  ///< ends the thread; programs that still run read to the end of what is in their pipe
+  ~ProgramInput();  ///< ends the thread; programs that still run read the rest of their pipe
   ProgramInput(const ProgramInput&) = delete;
   ProgramInput& operator=(const ProgramInput&) = delete;
 
@@ -45,7 +45,7 @@ class ProgramInput {
 void drop_input();
 
 /// Reads standard input to its end into a file in memory and makes that file the standard input of this process, so that
-/// each program can read it. Returns its size in bytes. Throws UsageError, whose text calls standard input "it", if there
+/// each program can read it. Returns its size in bytes. Throws UsageError (its text calls standard input "it") if there
 /// are more than 64 MiB, or if nothing comes for `timeout_s` seconds.
 std::size_t hold_input(double timeout_s);
 

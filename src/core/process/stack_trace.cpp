@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/options.hpp"
+#include "core/process/processes.hpp"
 #include "core/process/symbols.hpp"
 
 namespace trainrt {
@@ -60,13 +60,6 @@ int install_answer() {
     if (sigaction(number, &action, nullptr) == 0) return number;
   }
   return 0;
-}
-
-std::string first_line_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
 }
 
 }  // namespace
@@ -135,7 +128,7 @@ std::string stacks_of_other_threads(pid_t left_out) {
     if (++count > max_threads) return text + "further threads are left out\n";
     const auto thread = static_cast<pid_t>(*number);
     const auto frames = stack_of(thread, limit_seconds);
-    text += fmt::format("thread {} ({}){}\n{}", thread, first_line_of(entry.path() / "comm"),
+    text += fmt::format("thread {} ({}){}\n{}", thread, status_value(thread, "Name:"),
                         frames.count == 0 ? ": does not answer" : "", describe(frames));
   }
   return text;

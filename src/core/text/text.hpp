@@ -56,7 +56,7 @@ std::uint64_t stable_hash(std::string_view text);
 /// Returns hours, minutes and seconds: "1:02:03", "26:00:00". Rounds to seconds; a negative number becomes "0:00:00".
 std::string clock_text(double seconds);
 
-/// Returns "1 step", "2 steps", for nouns whose plural has an s.
+/// Returns "1 step", "2 steps", for nouns with a plural in s.
 std::string counted(std::int64_t count, std::string_view noun);
 
 /// Returns " (did you mean 'x'?)" with the candidate of nearest(), or "".

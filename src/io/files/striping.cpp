@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/process/child_process.hpp"
-#include "core/text.hpp"
+#include "core/text/text.hpp"
 
 namespace trainrt::io {
 

@@ -87,7 +87,7 @@ TEST_CASE("open_beneath follows no symbolic link in any component") {
   }
 }
 
-TEST_CASE("no call follows a symbolic link below a guarded tree, whose root may be a link") {
+TEST_CASE("no call follows a symbolic link below a guarded tree; its root may be a link") {
   const bool by_components = GENERATE(false, true);
   CAPTURE(by_components);
   std::optional<WithoutOpenat2> without;

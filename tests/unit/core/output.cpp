@@ -205,7 +205,7 @@ TEST_CASE("a tee that holds its maximum stops reading until the log is known") {
   CHECK(std::count(text.begin(), text.end(), '\n') == 3001);
 }
 
-TEST_CASE("the rank decides what the terminal shows") {
+TEST_CASE("the terminal shows the output of the selected ranks") {
   using Terminal = OutputTargets::Terminal;
   CHECK(output_targets(ShownOutput::first_rank, "/run", 0).terminal == Terminal::bytes);
   CHECK(output_targets(ShownOutput::first_rank, "/run", 3).terminal == Terminal::nothing);
@@ -345,10 +345,10 @@ TEST_CASE("a printed line is in the log at once, and a hidden rank shows nothing
     std::array<char, 64> room{};
     CHECK(OutputCapture::last_in_handler(room).lines == "a line\n?[31mred");
     OutputCapture::restore_at_exit();
-    std::printf("of whoever ends the process\n");
+    std::printf("printed at the exit\n");
   }
   CHECK_THAT(content_of(scratch / "log"), EndsWith(" x ====\na line\n\x1b[31mred\n"));
-  CHECK(content_of(streams.out.path) == "of whoever ends the process\n");
+  CHECK(content_of(streams.out.path) == "printed at the exit\n");
   CHECK(content_of(streams.error.path).empty());
 }
 
@@ -359,14 +359,14 @@ TEST_CASE("a forked child prints to the same log, and its messages do not wait")
     const OutputCapture output({.log = scratch / "log"}, "x");
     if (const auto child = fork(); child == 0) {
       put(STDOUT_FILENO, "of a child\n");
-      OutputCapture::write(OutputCapture::Stream::error, "said by a child\n");
+      OutputCapture::write(OutputCapture::Stream::error, "message of a child\n");
       _exit(0);
     } else {
       waitpid(child, nullptr, 0);
     }
   }
   CHECK_THAT(content_of(scratch / "log"), EndsWith(" x ====\nof a child\n"));
-  CHECK(content_of(streams.error.path) == "said by a child\n");
+  CHECK(content_of(streams.error.path) == "message of a child\n");
 }
 
 TEST_CASE("an open write end in another process does not block the destructor of a tee") {

@@ -25,7 +25,7 @@ TEST_CASE("a full file system with free space but no inodes lacks inodes") {
   CHECK_THAT(found.text, Contains("no inodes") && Contains("3.0 GiB"));
 }
 
-TEST_CASE("a full file system lacks space if it has inodes, counts none, or has neither") {
+TEST_CASE("a full file system lacks space if it has inodes, does not count them, or has neither") {
   for (const auto& inodes :
        {std::optional<std::uint64_t>(5), std::optional<std::uint64_t>(), std::optional<std::uint64_t>(0)}) {
     const auto found = shortage_from(ENOSPC, StorageRoom{.free_bytes = 4096, .free_inodes = inodes}, {});
@@ -82,7 +82,7 @@ TEST_CASE("parse_lfs_quota reads numbers, marks and expired grace times, and rej
     CHECK_FALSE(parse_lfs_quota(text, "user"));
 }
 
-TEST_CASE("free capacity is that of the nearest existing folder, and a file system without quotas has none") {
+TEST_CASE("free capacity is that of the nearest existing folder, and a file system without quotas reports no quota") {
   Scratch at;
   CHECK(existing_part(at / "a/b/c") == at.path());
   CHECK(existing_part("/no such folder/a") == "/");
