@@ -50,7 +50,7 @@ std::vector<io::StoredObject> MirroredRun::objects_below(const std::string& fold
 }
 
 std::optional<io::StoredObject> MirroredRun::find(const std::string& name) const {
-  return io::retried([&] { return storage_->look(prefix_ + name); });
+  return io::retried([&] { return storage_->find(prefix_ + name); });
 }
 
 void MirroredRun::remove_object(const std::string& name) {

@@ -9,7 +9,7 @@ namespace trainrt::checkpoint {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses JSON. Throws Error naming `path` if the text is not JSON, or is nested deeper than `deepest_json` levels, which
+/// Parses JSON. Throws Error naming `path` if the text is not JSON, or is nested deeper than `max_json_depth` levels, which
 /// protects the stack.
 Json parse_json(std::string_view text, const std::string& path);
 

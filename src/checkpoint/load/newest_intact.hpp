@@ -29,7 +29,7 @@ struct Loaded {
 /// The damaged candidates that a load has skipped. The same on all ranks.
 struct SkippedCheckpoints {
   std::vector<std::string> lines;  ///< "checkpoint_000003: REASON", newest first
-  bool is_transient = false;       ///< a finding was a temporary storage error (io::may_pass())
+  bool is_transient = false;       ///< a finding was a temporary storage error (io::is_transient())
 };
 
 /// Loads `wanted` from the first intact candidate. Returns nullopt if all candidates are damaged; `skipped` then has the

@@ -53,7 +53,7 @@ struct Commit {
 /// Writes the manifest and renames the directory to its final name, which commits the checkpoint. Returns the size of the
 /// checkpoint in bytes. Throws LostRun if the final name exists or the private directory is gone. Throws Error if anything
 /// else fails; the checkpoint is then dropped and its files are removed. That is an io::StorageError for which
-/// io::may_pass() is true if the storage was unavailable for longer than io::set_storage_timeout().
+/// io::is_transient() is true if the storage was unavailable for longer than io::set_storage_timeout().
 std::uint64_t commit(const Commit& commit, const Observer& observer);
 
 /// Writes state.h5 into the committed checkpoint.
