@@ -82,7 +82,7 @@ LIBRARIES = {
     "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
-# Layers whose string literals must not name a config key.
+# Layers with no config key in their string literals.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transforms", "data/augmentations", "data/operations", "data/preprocessors", "data/image_codecs", "data/tokenizer/models",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data_tools", "cli/data_writers", "cli/doctor", "cli/exporters", "cli/prediction_writers",
