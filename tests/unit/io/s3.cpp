@@ -136,7 +136,7 @@ TEST_CASE("a folder is a storage whose objects are listed, read and removed") {
   storage->read(object, {&part, 1});
   CHECK(text == "3456");
   std::ofstream(folder.path() + "/there/a/b") << "other";
-  CHECK_THROWS_WITH(storage->read(object, {&part, 1}), Contains("was changed"));
+  CHECK_THROWS_WITH(storage->read(object, {&part, 1}), Contains("has changed"));
   storage->remove(prefix + "a/b");
   storage->remove(prefix + "a/b");
   CHECK(!storage->find(prefix + "a/b"));
