@@ -110,8 +110,7 @@ TEST_CASE("a setting in seconds is parsed from the output of scontrol") {
       "KeepAliveTime           = SYSTEM_DEFAULT\nKillOnBadExit           = 0\nKillWait                = 30 sec\nLaunchType "
       "= x\n";
   CHECK(trainrt::batch::parse_setting_seconds(config, "KillWait") == 30);
-  CHECK(trainrt::batch::parse_setting_seconds("   DisableRootJobs=NO GraceTime=120 Hidden=NO",
-                                              "GraceTime") == 120);
+  CHECK(trainrt::batch::parse_setting_seconds("   DisableRootJobs=NO GraceTime=120 Hidden=NO", "GraceTime") == 120);
   CHECK_FALSE(trainrt::batch::parse_setting_seconds("KillWaitX = 3\nXKillWait = 4\nKillWait = many", "KillWait"));
   CHECK_FALSE(trainrt::batch::parse_setting_seconds("", "KillWait"));
 }
