@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
 namespace trainrt::config {
 
 std::vector<const Section*> sections() {
@@ -16,6 +19,10 @@ std::vector<OptionSpec> declared_options() {
   for (const auto* section : sections())
     for (const auto& key : section->keys) options.push_back(key.option);
   return options;
+}
+
+void refuse_key(const Options& options, std::string_view key, std::string_view text) {
+  throw UsageError(fmt::format("{}: {} {}", options.find(key)->origin, key, text));
 }
 
 std::vector<std::string> names_in(const std::string& text) {

@@ -42,6 +42,9 @@ std::vector<const Section*> sections();
 /// Returns the keys of all sections, in the same order.
 std::vector<OptionSpec> declared_options();
 
+/// Throws a UsageError "ORIGIN: KEY TEXT" about a key that `options` has.
+[[noreturn]] void refuse_key(const Options& options, std::string_view key, std::string_view text);
+
 /// Returns whether `text` can be the name of a file or directory, and does not refer to another directory.
 bool is_plain_name(std::string_view text);
 constexpr std::string_view plain_name_form =

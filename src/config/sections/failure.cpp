@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "config/section.hpp"
 
@@ -11,9 +10,8 @@ void check_failure(const Options& options, const RunSpec& spec) {
   constexpr double min_ratio = 1.1;  // the ratio from which the watch of step times calls a rank slow
   const double ratio = spec.failure.exclude_slow;
   if (ratio > 0 && ratio < min_ratio)
-    throw UsageError(
-        fmt::format("{}: failure.exclude_slow is {}; it must be 0 (off) or a ratio to the median rank's time, {} or more",
-                    options.find("failure.exclude_slow")->origin, ratio, min_ratio));
+    refuse_key(options, "failure.exclude_slow",
+               fmt::format("is {}; it must be 0 (off) or a ratio to the median rank's time, {} or more", ratio, min_ratio));
 }
 
 }  // namespace

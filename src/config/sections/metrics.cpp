@@ -12,7 +12,7 @@ const Section metrics{
             {.key = "metrics.sinks",
              .default_value = "csv, hdf5, progress",
              .help = "sinks that reports are written to; `trainrt list` shows them, and [sink.NAME] has their options",
-             .form = "names of sinks, separated by commas, or none"},
+             .form = "names of sinks, separated by commas, or `none`"},
             names_in),
         key(&MetricsKeys::detailed,
             {.key = "metrics.detailed",

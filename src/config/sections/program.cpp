@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
-
 #include "config/section.hpp"
 
 namespace trainrt::config {
@@ -10,13 +7,10 @@ namespace {
 /// Refuses keys that need trainrt as the parent of the program: with program.has_trainer the rank becomes the program.
 void check_program(const Options& options, const RunSpec& spec) {
   if (!spec.program.has_trainer) return;
-  const auto& origin = options.find("program.has_trainer")->origin;
-  if (spec.train.program.empty())
-    throw UsageError(fmt::format("{}: program.has_trainer requires a program: add -- COMMAND", origin));
-  for (const auto* key : {"program.stage", "program.progress"})
-    if (!options.text(key).empty())
-      throw UsageError(
-          fmt::format("{}: {} cannot be combined with program.has_trainer = true: remove one of them", origin, key));
+  const auto refuse = [&](const std::string& text) { refuse_key(options, "program.has_trainer", text); };
+  if (spec.train.program.empty()) refuse("requires a program: add -- COMMAND");
+  for (const std::string key : {"program.stage", "program.progress"})
+    if (!options.text(key).empty()) refuse("= true cannot be combined with " + key + ": remove one of them");
 }
 
 }  // namespace
@@ -32,7 +26,7 @@ const Section program{
                  {.key = "program.env",
                   .default_value = "all",
                   .help = "frameworks to set environment variables for; `trainrt list` shows them",
-                  .form = "all, none, or names of frameworks, separated by commas"},
+                  .form = "`all`, `none`, or names of frameworks, separated by commas"},
                  names_in),
              key(&ProgramKeys::gpus,
                  {.key = "program.gpus",

@@ -1,7 +1,5 @@
 #include <filesystem>
 
-#include <trainrt/error.hpp>
-
 #include "config/section.hpp"
 
 namespace trainrt::config {
@@ -12,12 +10,9 @@ std::string absolute_path(const std::string& path) { return std::filesystem::abs
 
 void check_run(const Options& options, const RunSpec& spec) {
   if (!spec.run.resume_from.empty()) return;
-  if (!spec.run.resume_tensors.empty())
-    throw UsageError(options.find("run.resume_tensors")->origin +
-                     ": run.resume_tensors requires run.resume_from_checkpoint, which is missing");
-  if (spec.run.continues_iterations)
-    throw UsageError(options.find("run.resume_iteration")->origin +
-                     ": run.resume_iteration = continue requires run.resume_from_checkpoint, which is missing");
+  constexpr auto text = "requires run.resume_from_checkpoint, which is missing";
+  if (!spec.run.resume_tensors.empty()) refuse_key(options, "run.resume_tensors", text);
+  if (spec.run.continues_iterations) refuse_key(options, "run.resume_iteration", text);
 }
 
 }  // namespace
@@ -75,7 +70,7 @@ const Section run{
               .default_value = "none",
               .help = "callbacks notified of events in the run; `trainrt list` shows them, and [callback.NAME] has their "
                       "options",
-              .form = "names of callbacks, separated by commas, or none"},
+              .form = "names of callbacks, separated by commas, or `none`"},
              names_in),
          key(&RunKeys::shown_output,
              {.key = "run.output",

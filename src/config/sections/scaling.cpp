@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <trainrt/error.hpp>
 
 #include "config/section.hpp"
 
@@ -17,12 +16,13 @@ bool is_positive_size(std::string_view text) { return parse_bytes(text).value_or
 void check_scaling(const Options& options, const RunSpec& spec) {
   const auto& scaling = spec.scaling;
   if (scaling.num_workers > 0 && scaling.min_workers > scaling.num_workers)
-    throw UsageError(fmt::format("{}: scaling.min_workers is {}; it must be at most scaling.num_workers = {}",
-                                 options.find("scaling.min_workers")->origin, scaling.min_workers, scaling.num_workers));
+    refuse_key(options, "scaling.min_workers",
+               fmt::format("is {}; it must be at most scaling.num_workers = {}", scaling.min_workers, scaling.num_workers));
   if (scaling.min_workers > 0 && scaling.on_resize() == OnResize::refuse)
-    throw UsageError(options.find("scaling.on_resize")->origin +
-                     ": scaling.on_resize = refuse cannot be combined with scaling.min_workers, which lets the run resume "
-                     "with fewer ranks: remove one of them");
+    refuse_key(
+        options, "scaling.on_resize",
+        "= refuse cannot be combined with scaling.min_workers, which lets the run resume with fewer ranks: remove one "
+        "of them");
 }
 
 }  // namespace

@@ -11,8 +11,7 @@ void check_train(const Options& options, const RunSpec& spec) {
   if (!has_function && spec.train.program.empty())
     throw UsageError("the config names nothing to run; set train.function, train.library or train.program");
   if (has_function && !spec.train.program.empty())
-    throw UsageError(options.find("train.program")->origin +
-                     ": train.program cannot be combined with train.function or train.library: remove one of them");
+    refuse_key(options, "train.program", "cannot be combined with train.function or train.library: remove one of them");
 }
 
 }  // namespace
