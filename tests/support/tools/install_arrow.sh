@@ -4,7 +4,7 @@
 # tests that need it print "skipped: REASON".
 set -u
 build=$1
-requirements=$(cd "$(dirname "$0")/../frameworks/requirements" && pwd)/arrow.txt
+requirements=$(cd "$(dirname "$0")/../../frameworks/requirements" && pwd)/arrow.txt
 python=$build/arrow-python
 if ! cmp -s "$requirements" "$python/installed"; then
   echo "installing pyarrow for the tests of Parquet files in $python"
