@@ -131,7 +131,7 @@ class TRAINRT_API Communicator {
   /// default stream runs after the operation.
   virtual void wait(Ticket ticket) = 0;
 
-  /// Six integers whose element-wise maximum is computed over the ranks.
+  /// Six integers, of which the element-wise maximum over the ranks is computed.
   using Maximum = std::array<std::int64_t, 6>;
   /// Starts the maximum over all ranks' `mine` without waiting. At most one may be in flight.
   virtual void start_maximum(const Maximum& mine) = 0;

@@ -68,7 +68,7 @@ class TRAINRT_API Batch {
   /// have equally many samples, and 0 if this rank has none.
   double weight() const { return weight_; }
   /// Returns the values of field `name`, of shape [size(), sample shape...]. Throws UsageError, with the valid names, for
-  /// an unknown field and for a field whose samples vary in length.
+  /// an unknown field and for a field with samples of varying length.
   TensorView field(std::string_view name) const;
   /// Returns the values of one sample of a field that varies in length, of shape [values]. `sample` is an index in this
   /// batch, below size(). Throws UsageError for an unknown field, a field of fixed shape, or an index out of range.
@@ -161,7 +161,7 @@ class TRAINRT_API Dataset {
   /// Returns the number of batches of Epoch::batches() with the same arguments. Throws UsageError if `batch_size` is 0. Not
   /// collective.
   std::uint64_t batch_count(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
-  /// Returns epoch `number`, whose order of samples differs from that of other epochs if the dataset is shuffled. Not
+  /// Returns epoch `number`. Each epoch of a shuffled dataset has its own order of samples. Not
   /// collective.
   Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
   /// Returns the epoch with which a loop has to continue: the one that a restored checkpoint interrupted, otherwise the one
@@ -221,7 +221,7 @@ class TRAINRT_API Dataset {
   /// sample is in a window (if stride <= length), and the new field `count` (i32) has the number of real samples of each
   /// window. Throws UsageError for a field that varies in length, and if no window results. Collective.
   void window(const Windows& windows);
-  /// How join() treats a sample whose key does not occur in the other dataset.
+  /// How join() treats a sample if its key does not occur in the other dataset.
   enum class Unmatched : std::uint8_t {
     error,      ///< throw Error when the sample is read
     leave_out,  ///< leave the sample out (inner join). join() is then collective

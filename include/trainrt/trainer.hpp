@@ -54,7 +54,7 @@ struct CheckpointConfig {
 
 /// The restarts of a run (Ray: FailureConfig).
 struct FailureConfig {
-  std::optional<int> max_failures = {};  ///< maximum number of restarts; Trainer::fit() describes who restarts
+  std::optional<int> max_failures = {};  ///< maximum number of restarts; see Trainer::fit()
 };
 
 /// The name, storage and policies of a run (Ray: RunConfig).

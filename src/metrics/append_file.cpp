@@ -29,7 +29,8 @@ AppendFile::AppendFile(const std::string& path) : path_(path), fd_(open_guarded(
 
 AppendFile AppendFile::replace(const io::FencedDirectory& run_dir, const std::string& name, std::string_view bytes) {
   run_dir.write_temporary(name, bytes);
-  AppendFile file(run_dir.temporary_path(name));  // opened before the move, after which a newer attempt may replace the file
+  AppendFile file(
+      run_dir.temporary_path(name));  // opened before the move, after which a newer attempt may replace the file
   run_dir.publish(name);
   return file;
 }

@@ -1,4 +1,4 @@
-// What every data format promises, whichever there are.
+// Checks the contract of every data format in the table.
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
@@ -10,7 +10,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// A section with the format and a value for each required key but that one.
+/// Returns a section with the format and a value for each required key except `missing`.
 Options section_without(const data::Format& format, std::string_view missing) {
   Options section;
   section.set("format", {std::string(format.name), "train.ini:7"});

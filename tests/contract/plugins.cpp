@@ -1,4 +1,4 @@
-// What every plug-in of every kind promises: a name of its own, and help that says something.
+// Checks the contract that plug-ins of all kinds share: a unique name, and a help text.
 #include <set>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What every metric sink promises, whichever there are.
+// Checks the contract of every metric sink in the table.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -23,7 +23,7 @@ std::vector<metrics::Record> history_of(std::int64_t iterations) {
   return history;
 }
 
-/// The files that a sink has left, by name.
+/// Returns the content of each file that a sink has written, by name.
 std::map<std::string, std::string> files_in(const Scratch& dir) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(dir.path()))
@@ -31,7 +31,7 @@ std::map<std::string, std::string> files_in(const Scratch& dir) {
   return files;
 }
 
-/// Those that can be opened without being told anything.
+/// Returns the sinks that can be opened without options.
 std::vector<const metrics::SinkKind*> sinks_without_required_options() {
   std::vector<const metrics::SinkKind*> kinds;
   for (const auto* kind : metrics::sink_table())
@@ -39,7 +39,7 @@ std::vector<const metrics::SinkKind*> sinks_without_required_options() {
   return kinds;
 }
 
-/// After `before` reports of an earlier attempt and the others of this one.
+/// Runs an attempt: opens the sink after `before` reports of an earlier attempt, and writes the reports up to `all`.
 void attempt(const metrics::SinkKind& kind, const Scratch& dir, std::int64_t before, std::int64_t all) {
   const auto sink = open_sink(std::string(kind.name), dir.run());
   sink->at_step(before);

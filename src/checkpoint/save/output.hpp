@@ -16,9 +16,9 @@
 namespace trainrt::checkpoint {
 
 /// Waits until a checkpoint directory that another node created becomes visible, which can take a while on network file
-/// systems. Calls `warn` if that takes more than a second. Throws DirectoryNotSeen after `limit_s` seconds; io::is_transient()
-/// is true for it if the run directory is not visible either. Throws Error at once if `parent_was_seen` and only the parent
-/// is gone, because another attempt has removed it.
+/// systems. Calls `warn` if that takes more than a second. Throws DirectoryNotSeen after `limit_s` seconds;
+/// io::is_transient() is true for it if the run directory is not visible either. Throws Error at once if `parent_was_seen`
+/// and only the parent is gone, because another attempt has removed it.
 void await_directory(const std::string& path, bool parent_was_seen, double limit_s,
                      const std::function<void(const std::string&)>& warn);
 

@@ -12,8 +12,8 @@ namespace trainrt::io {
 
 // Functions on POSIX files that check every result. They throw StorageError (Error for a path that is not a regular file),
 // which names the operation, the path, the system's reason and what to do. They do no buffering of their own: "durable"
-// means that the data is on disk when the function returns. Below a guarded tree (core/files/guarded_tree.hpp) they follow no
-// symbolic link.
+// means that the data is on disk when the function returns. Below a guarded tree (core/files/guarded_tree.hpp) they follow
+// no symbolic link.
 
 /// Reads a file from its beginning.
 class FileReader {

@@ -24,9 +24,9 @@ void fill_from_meter(AttemptRecord& record, const Meter& meter);
 /// heartbeat file, at least every 10 s, at the first step, and after every commit.
 class Attempt {
  public:
-  /// Claims the next attempt number, and fences off all older attempts (io/files/fenced_directory.hpp), so that only this attempt
-  /// can change the run directory afterwards. Writes an end into records of earlier attempts that lack it; only the last
-  /// record and those with a heartbeat file are read.
+  /// Claims the next attempt number, and fences off all older attempts (io/files/fenced_directory.hpp), so that only this
+  /// attempt can change the run directory afterwards. Writes an end into records of earlier attempts that lack it; only the
+  /// last record and those with a heartbeat file are read.
   ///
   /// `ranks` and `nodes` are recorded. `meter` must outlive this object. `accepts_missing` is recorded as
   /// AttemptRecord::accepted_missing. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older

@@ -9,8 +9,8 @@ namespace trainrt::rundir {
 /// A thread that checks every few seconds whether this attempt still has its private directory, and ends the process if a
 /// newer attempt has fenced it off.
 ///
-/// It only ends a useless process early; the fence itself (io/files/fenced_directory.hpp) prevents changes to the run. The thread
-/// is never joined, so storage that does not answer delays no other thread.
+/// It only ends a useless process early; the fence itself (io/files/fenced_directory.hpp) prevents changes to the run. The
+/// thread is never joined, so storage that does not answer delays no other thread.
 class FenceWatch {
  public:
   struct Times {

@@ -45,7 +45,7 @@ const std::map<std::string, Row> rows = {
     {"Error", row<Error>(true, "a cause that nobody knows may be of a moment")},
     {"UsageError", row<UsageError>(false, "the same input is refused again")},
     {"StorageError", row<io::StorageError>(true, "the storage may answer", EIO, "/d")},
-    {"StorageAway",
+    {"DirectoryGone",
      row<io::StorageError>(true, "it is a StorageError of one file: the storage may come back", ESTALE, "/d")},
     {"FencedOff", row<io::FencedOff>(true, "a newer attempt runs, and a further start waits or is refused then")},
     {"LostRun", row<checkpoint::LostRun>(true, "the same")},
