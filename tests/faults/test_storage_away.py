@@ -208,7 +208,7 @@ def an_attempt_whose_private_directory_alone_is_gone_ends_promptly_with_its_own_
 
 @test
 def a_process_without_file_descriptors_or_memory_fails_the_start_and_takes_no_older_checkpoint():
-    words = {"EMFILE": "ulimit -n", "ENFILE": "too many open files", "ENOMEM": "out of memory"}
+    words = {"EMFILE": "ulimit -n", "ENFILE": "limit of open files", "ENOMEM": "out of memory"}
     faults = [f"open:{error}:{part}" for error in words for part in ("manifest.json", "shard-")]
     config = config_of(scratch(), "run", {"epochs": EPOCHS - 2})
     check_exit(run_ranks(RANKS, config), FINISHED)

@@ -626,7 +626,7 @@ def in_a_program_of_trainrt_the_command_line_beats_the_script():
     equal(job.code, FINISHED, "exit", job)
     equal(Path(result_of(job)[0]["path"]).name, "launched", "the name", job)
     equal(json.loads((script.runs / "launched/run.json").read_text())["config"]["checkpoint.num_to_keep"], "5", "what counts", job)
-    check("checkpoint.num_to_keep is '5'" in job.err and "asks for '2'" in job.err, "the difference is not printed", job)
+    check("checkpoint.num_to_keep is '5'" in job.err and "requests '2'" in job.err, "the difference is not printed", job)
 
 
 @test

@@ -103,7 +103,7 @@ def no_more_nodes_are_left_out_than_allowed_and_none_that_cannot_be_replaced():
     check("n2 should be left out, but is used: partition main has 2 other nodes of this kind, and the job needs 3" in scarce.text,
           "it does not say why", scarce)
     equal(scarce.restarts(), 0, "requeues", scarce)
-    check("excluded_nodes.json cannot be read: 'node' is 'n[1-3]'" in edited.text, "it does not say what is wrong", edited)
+    check("excluded_nodes.json: 'node' is 'n[1-3]'" in edited.text, "it does not say what is wrong", edited)
     equal(edited.show()["ExitCode"], f"{USAGE}:0", "exit code", edited)
 
 
