@@ -176,9 +176,7 @@ class RankGroup::Impl {
  private:
   void start(const std::vector<std::string>& command, int number, const Descriptor& input) {
     std::array<int, 2> pair{};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
-      throw Error(fmt::format("no socket can be made for rank {} of {}: {}{}", number, ranks_.size(), std::strerror(errno),
-                              errno == EMFILE ? "; raise ulimit -n to 100 more than there are ranks" : ""));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) fail_to_start(number, errno);
     auto& rank = ranks_[static_cast<std::size_t>(number)];
     rank.socket = pair[0];
     const Descriptor socket_of_rank(pair[1]);
@@ -188,9 +186,14 @@ class RankGroup::Impl {
                       .kept_files = {socket_of_rank.get()},
                       .closes_other_files = false,
                       .signal_at_parent_end = signal_at_death()});
-    if (rank.pid < 0)
-      throw Error(fmt::format("rank {} of {} cannot be started: {}{}", number, ranks_.size(), std::strerror(errno),
-                              errno == EAGAIN ? "; raise ulimit -u, the number of your processes and threads" : ""));
+    if (rank.pid < 0) fail_to_start(number, errno);
+  }
+
+  [[noreturn]] void fail_to_start(int number, int error_number) const {
+    throw Error(fmt::format("cannot start rank {} of {}: {}{}", number, ranks_.size(), std::strerror(error_number),
+                            error_number == EMFILE   ? "; raise ulimit -n to 100 more than there are ranks"
+                            : error_number == EAGAIN ? "; raise ulimit -u, the number of your processes and threads"
+                                                     : ""));
   }
 
   void serve(int number) {

@@ -151,7 +151,7 @@ def many_ranks_on_a_node_start_and_each_program_sees_its_place():
 @test
 def more_ranks_than_ulimit_n_allows_are_refused_with_the_limit():
     job = run(["sh", "-c", "ulimit -n 64 && exec \"$@\"", "sh", *command(200, "true", launcher="-n")], cwd=scratch())
-    fails(job, "no socket can be made for rank [1-9][0-9] of 200: Too many open files; raise ulimit -n")
+    fails(job, "cannot start rank [1-9][0-9] of 200: Too many open files; raise ulimit -n")
     check(len(job.err.splitlines()) < 5, "it says more than that", job)
 
 
@@ -165,7 +165,7 @@ def more_ranks_than_ulimit_u_allows_are_refused_with_the_limit():
     for part in (scratch_root(), folder):
         part.chmod(0o777)
     job = run([*as_nobody, "prlimit", "--nproc=20", *command(64, "true", launcher="-n")], cwd=folder)
-    fails(job, "rank [0-9]+ of 64 cannot be started: Resource temporarily unavailable; raise ulimit -u")
+    fails(job, "cannot start rank [0-9]+ of 64: Resource temporarily unavailable; raise ulimit -u")
 
 
 # ---- /dev/shm of no use ----------------------------------------------------------------------------------------------------------
