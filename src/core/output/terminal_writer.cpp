@@ -13,7 +13,7 @@ namespace trainrt {
 
 namespace {
 
-constexpr double max_reader_wait_s = 2;  // for a reader that accepts nothing, after hurry()
+constexpr double max_reader_wait_s = 2;  // limit for a reader that accepts nothing, after hurry()
 
 }  // namespace
 
@@ -39,7 +39,8 @@ void TerminalWriter::put(std::string_view bytes) {
   }
 }
 
-/// Waits until a write of PIPE_BUF bytes does not block. Returns false if the reader is gone.
+/// Waits until a write of PIPE_BUF bytes to the reader does not block. Returns false if the reader has closed its end, or
+/// has accepted nothing within the limit of hurry().
 bool TerminalWriter::can_take() {
   constexpr int poll_ms = 200;
   double left_s = max_reader_wait_s;
