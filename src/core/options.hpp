@@ -44,23 +44,23 @@ struct OptionSpec {
 
 /// The valid range of a time limit in seconds: from the resolution of a clock (1 ms) to about 30 years.
 constexpr Range any_time = {.least = 1e-3, .most = 1e9};
-/// The maximum of a number that is stored as int, for Range.
+/// The upper bound in a Range of valid numbers for a config value that is stored as int.
 constexpr double max_int = std::numeric_limits<int>::max();
 
 /// Returns a description of the valid values of a config key: "a number of seconds, 0.001 or more".
 std::string valid_values(const OptionSpec& spec);
 
-/// Returns the valid values and default of a config key, and whether it is required, for its help: "a whole number, 1 or
-/// more; default 3". "" if any text is valid, the key has no default and it is not required.
+/// Returns a summary of a config key for its help: the valid values, the default, and whether the key is required, as in "a
+/// whole number, 1 or more; default 3". "" if the key is an optional text without a default.
 std::string facts_of(const OptionSpec& spec);
 
-/// The text of a config value as the user gave it.
+/// A config value as the user gave it: the text and its source.
 struct OptionValue {
   std::string text;
   std::string origin;  ///< source of the value, for messages: "train.ini:12" or "command line"
 };
 
-/// OptionValue::origin of a config value from the command line.
+/// The value of OptionValue::origin for config values from the command line.
 inline constexpr std::string_view command_line = "command line";
 
 /// Config values by key ("section.key"). The typed getters require values that checked() has validated; they return 0 or
@@ -86,8 +86,8 @@ class Options {
   std::map<std::string, OptionValue> values_;
 };
 
-/// Parse the text of a config value; return nullopt if it is not of the function's type. Booleans are true/false, yes/no,
-/// on/off and 1/0.
+/// Parse the text of a config value as an integer, a real number or a boolean; return nullopt if the text has another form.
+/// Booleans are true/false, yes/no, on/off and 1/0.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 std::optional<bool> parse_boolean(std::string_view text);

@@ -20,8 +20,8 @@ class Wait {
   Wait(const std::string& what, const RetryLimits& limits)
       : what_(what), limits_(limits), now_(limits.now ? limits.now : monotonic_seconds), pause_s_(limits.first_pause_s) {}
 
-  /// Sends the notification of the first failure, then sleeps until the next call of `work`. Returns false, without
-  /// sleeping, if the time limit is reached.
+  /// Handles a failure of `work`: notifies of the first failure, then sleeps until the next call of `work`. Returns false,
+  /// without sleeping, if the time limit is reached.
   bool pause_after(const std::exception& error) {
     if (began_s_ < 0) began_s_ = now_();
     const double left_s = limits_.limit_s - (now_() - began_s_);

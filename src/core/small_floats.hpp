@@ -8,7 +8,7 @@ namespace trainrt {
 
 float from_f16(std::uint16_t bits);
 float from_bf16(std::uint16_t bits);
-float from_f8e4m3(std::uint8_t bits);  ///< this format has no infinities; 0x7f and 0xff are NaNs
+float from_f8e4m3(std::uint8_t bits);  ///< the format f8e4m3 has no infinities; 0x7f and 0xff are its NaNs
 float from_f8e5m2(std::uint8_t bits);
 
 }  // namespace trainrt

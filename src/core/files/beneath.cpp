@@ -67,8 +67,8 @@ int by_components(int base, const std::vector<std::string>& components, int flag
   return -1;
 }
 
-/// Returns whether openat2(2) failed with `error` because the system call is not available. Old container runtimes fail
-/// unknown system calls with EPERM. EAGAIN also selects the fallback.
+/// Returns whether open_beneath() must do without openat2(2), which failed with `error`: ENOSYS if the kernel does not have
+/// the system call, EPERM in old container runtimes, or EAGAIN.
 bool is_unavailable(int error) { return error == ENOSYS || error == EPERM || error == EAGAIN; }
 
 }  // namespace

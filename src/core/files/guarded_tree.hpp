@@ -41,8 +41,8 @@ int link_guarded(const std::string& from, const std::string& to);
 /// rmdir(2) that follows no symbolic link below a GuardedTree. Returns 0, or -1 with errno.
 int remove_directory_guarded(const std::string& path);
 
-/// stat(2) that fails with ELOOP if a path component below a GuardedTree, the last one included, is a symbolic link.
-/// Returns 0 and fills `info`, or returns -1 with errno.
+/// stat(2) that follows no symbolic link below a GuardedTree: it fails with ELOOP if any component of `path`, including the
+/// last one, is such a link. Returns 0 and fills `info`, or returns -1 with errno.
 int stat_guarded(const std::string& path, struct stat& info);
 
 /// A path as an open directory and a name in that directory, the form that unlinkat(2) and similar system calls take. For a
@@ -82,7 +82,8 @@ int at_entry(const std::string& path, Call call) {
 }
 
 /// Calls `call(from_directory, from_name, to_directory, to_name)`, for example renameat(2), with the PathEntry of `from`
-/// and that of `to`. Returns and retries as at_entry() does.
+/// and the PathEntry of `to`. Repeats the call if a signal interrupts it. Returns the result of `call`; -1 with errno if a
+/// parent directory cannot be opened.
 template <class Call>
 int at_entries(const std::string& from, const std::string& to, Call call) {
   return at_entry(from, [&](int from_directory, const char* from_name) {

@@ -15,8 +15,9 @@ namespace trainrt {
 
 namespace {
 
-/// Threshold of free space in bytes. If a file system has no free inodes and less free space than this, the reported cause
-/// is space: a small write may still succeed on a file system without space.
+/// Threshold of free space in bytes. If a file system has no free inodes, missing inodes are reported as the cause of a
+/// failed write only if at least this much space is free; otherwise missing space is reported. The threshold is not 0,
+/// since a few free bytes may be left on a full file system.
 constexpr std::uint64_t min_free_bytes = std::uint64_t{64} << 10;
 
 /// Threshold of free space in bytes. If a write failed with ENOSPC although more space than this is free, the error message
@@ -44,8 +45,9 @@ double fraction(std::uint64_t used, std::uint64_t limit) {
   return limit == 0 ? 0 : static_cast<double>(used) / static_cast<double>(limit);
 }
 
-/// Finds the quota that is used up. The quota of files is used up only if its limit is reached. A write can exceed the
-/// quota of bytes before its limit is reached, so the fullest quota of bytes is reported.
+/// Finds the quota that made a write fail. A quota of files is the cause only if its limit is reached. A large write can
+/// fail before a quota of bytes has reached its limit, so otherwise the quota of bytes with the largest used fraction is
+/// the cause.
 ShortageFound of_quotas(std::span<const Quota> quotas) {
   constexpr std::string_view remedy = "remove files there, or ask for a larger quota";
   const auto full_of_files =

@@ -11,7 +11,7 @@ namespace trainrt::log {
 /// Only rank 0 writes the messages of info(), run_warning() and run_error().
 void set_rank(int rank, int size);
 
-/// If `quiet` is true, info() and worker() write nothing.
+/// Turns informational messages off or on: if `quiet` is true, info() and worker() write nothing.
 void set_quiet(bool quiet);
 
 void info(const std::string& text);

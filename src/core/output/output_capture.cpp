@@ -30,10 +30,10 @@ namespace {
 constexpr double max_wait_s = 1;
 
 std::atomic<OutputTee*> current = nullptr;
-std::atomic<pid_t> current_process = 0;  // process id of the object's creator: a forked child has no reading thread
+std::atomic<pid_t> current_process = 0;  // process with the reading thread; a forked child process has none
 std::atomic<bool> current_is_shown = true;
 const OutputTee* child_tee = nullptr;
-std::shared_mutex tees_mutex;  // locked exclusively while `current` or `child_tee` is reset
+std::shared_mutex tees_mutex;  // protects `current` and `child_tee`: locked exclusively to reset one of the two
 std::mutex write_mutex;        // held while a message is written, so that messages do not mix
 
 /// Waits, at most max_wait_s, until log and terminal have received all output that this process has printed.
@@ -92,8 +92,8 @@ OutputCapture::OutputCapture(OutputTargets targets, const std::string& title) {
   current = tee_.get();
 }
 
-/// Waits while the terminal is stopped (Ctrl-S), as a write to the terminal would. Does not wait for child processes that
-/// continue to print.
+/// Waits until log and terminal have all output, even while the terminal is stopped (Ctrl-S), as a write to the terminal
+/// would. Does not wait for child processes that continue to print.
 OutputCapture::~OutputCapture() {
   constexpr std::uint64_t max_left_bytes = 1 << 20;  // limit of the output to wait for; pipes hold far less
   flush_all();

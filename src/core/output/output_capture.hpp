@@ -19,8 +19,9 @@ namespace trainrt {
 /// pipe at that moment; the reading thread empties the pipe within microseconds.
 class OutputCapture {
  public:
-  /// Starts to redirect. `title` is written to the log before the first output; if nothing is printed, no log file is
-  /// created. `targets.out` and `targets.error` are ignored. Throws Error if the system has no pipe or thread left.
+  /// Starts to redirect the output to the log and the terminal that `targets` names. `title` is written to the log before
+  /// the first output; if nothing is printed, no log file is created. `targets.out` and `targets.error` are ignored. Throws
+  /// Error if the system has no pipe or thread left.
   OutputCapture(OutputTargets targets, const std::string& title);
   /// Writes all output so far to log and terminal, and restores the standard streams. Does not wait for child processes
   /// that still run; a child that prints later receives SIGPIPE.
@@ -28,17 +29,17 @@ class OutputCapture {
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  // The static functions below are thread-safe and may be called whether or not an object exists, unless their comments
-  // restrict this.
+  // The functions below are static. Except as stated, they are thread-safe and may be called whether or not an
+  // OutputCapture exists.
 
   /// Writes a message of the runtime to standard_output() or standard_error(). Waits, at most about a second, until all
   /// earlier output of this process and of the child process passed to follow() has been written.
   enum class Stream { output, error };
   static void write(Stream stream, std::string_view text);
 
-  /// Makes write() wait for the output of a child process of this process too; `output`, not owned, reads that output.
-  /// nullptr ends the waiting. When follow() returns, write() no longer uses the OutputTee of an earlier call. Must not be
-  /// called from the reading thread of an OutputTee.
+  /// Sets a child process of this process that write() also waits for: `output`, not owned, reads the child's output.
+  /// nullptr: no child. When follow() returns, write() no longer uses the OutputTee of an earlier call. Must not be called
+  /// from the reading thread of an OutputTee.
   static void follow(const OutputTee* output);
 
   /// Flushes the standard output buffers of the C and C++ libraries, unless log or terminal accept no output for a second.
@@ -56,7 +57,7 @@ class OutputCapture {
   };
   static Last last();
 
-  /// The last lines of output in the log file, for a signal handler.
+  /// The result of last_in_handler(): the last lines of output in the log file.
   struct LastInHandler {
     std::string_view lines;  ///< a view into the caller's buffer `room`
     bool is_shown = true;

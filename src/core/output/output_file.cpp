@@ -54,8 +54,8 @@ void OutputFile::begin(const std::string& title) {
   if (put_gap()) put_title();
 }
 
-/// Writes the title line. If that fails, the title is kept and written before the next output; it does not count as missing
-/// output.
+/// Writes the title line of the log file. If that fails, the title is kept and written before the next output; it does not
+/// count as missing output.
 void OutputFile::put_title() {
   if (put(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title_)) > 0) return;
   title_.clear();
@@ -91,7 +91,7 @@ std::size_t OutputFile::copy_end(std::span<char> room) const {
   return length < 0 ? 0 : static_cast<std::size_t>(length);
 }
 
-/// Writes `bytes` to the file. Returns the number of bytes that could not be written.
+/// Writes `bytes` to the log file. Returns the number of bytes that could not be written.
 std::uint64_t OutputFile::put(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = write(fd_, bytes.data(), bytes.size());

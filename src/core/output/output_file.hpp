@@ -12,26 +12,27 @@ namespace trainrt {
 /// writing works again, a line in the file states how many bytes are missing. Not thread-safe, except for copy_end().
 class OutputFile {
  public:
-  /// The file `path` is opened at the first use, and created if it does not exist; its folder must exist. A symbolic link
-  /// is not followed.
+  /// Sets the path of the log file. The first use of the object opens the file, and creates it if it does not exist; its
+  /// folder must exist. A symbolic link is not followed.
   explicit OutputFile(std::string path) : path_(std::move(path)) {}
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Keeps all bytes passed to add() in memory until switch_to() names the file.
+  /// Buffers all bytes passed to add() in memory until switch_to() names the log file.
   void hold() { is_held_ = true; }
-  /// Closes the current file and continues in the file `path`: writes a title line, then the bytes that hold() kept in
-  /// memory.
+  /// Closes the current log file and continues in the file `path`: writes a title line, then the bytes that were buffered
+  /// after hold().
   void switch_to(std::string path, const std::string& title);
-  /// Returns whether hold() has kept max_held_bytes or more in memory. Then the caller should add nothing more before
+  /// Returns whether max_held_bytes or more are buffered after hold(). Then the caller should add no more bytes before
   /// switch_to().
   bool is_full() const { return held_.size() >= max_held_bytes; }
   static constexpr std::size_t max_held_bytes = std::size_t{1} << 20;
 
-  /// Writes a title line, which marks the start of an attempt's output in the file: "==== 2026-11-22T10:55:52Z TITLE ====".
+  /// Writes a title line to the log file, which marks the start of a new output in it: "==== 2026-11-22T10:55:52Z TITLE
+  /// ====".
   void begin(const std::string& title);
-  /// Like begin(), but writes the title line only before the next bytes passed to add().
+  /// Writes a title line to the log file as begin() does, but only before the next bytes passed to add().
   void begin_with_output(std::string title) { title_ = std::move(title); }
   void add(std::string_view bytes);
   /// Copies the tail of this object's output, at most room.size() bytes, from the file into `room`; returns the number of

@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-/// The ranks whose output the terminal shows. The output of each rank is also written to its log file.
+/// Selects the ranks that the terminal shows the output of. The output of each rank is also written to a log file.
 enum class ShownOutput { first_rank, all_ranks, none };
 
 /// The destinations of standard output and standard error of a process: a log file, a terminal and a callback.
@@ -19,7 +19,7 @@ struct OutputTargets {
     lines,  ///< the terminal shows the output line by line, each line after `prefix`
   };
   std::string log;  ///< path of the log file that both streams are appended to; "": no log file
-  /// If true, the log's path is not known yet; the output is kept until OutputTee::switch_file() sets the path.
+  /// If true, the path of the log is not known yet; the output is buffered until OutputTee::switch_file() sets the path.
   bool holds_log = false;
   Terminal terminal = Terminal::nothing;
   std::string prefix;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{64}
                                      << 10;  // size of the read buffer: the default capacity of a pipe in Linux
-// Maximum time in seconds for reading the rest of the output at the end, if another process still writes.
+// Maximum time in seconds that the destructor reads the rest of the output, if another process still writes.
 constexpr double max_end_s = 2;
 
 thread_local bool is_reading = false;
@@ -135,8 +135,8 @@ void OutputTee::read_all() {
   for (auto& source : sources_) source.terminal->finish();
 }
 
-/// Reads the next bytes of a pipe and passes them to log, terminal and callback. Returns false if the pipe is empty or
-/// closed, or if reading is suspended (is_full()).
+/// Reads the next bytes of the output from a pipe and passes them to log, terminal and callback. Returns false if the pipe
+/// is empty or closed, or if reading is suspended (is_full()).
 bool OutputTee::read_from(Source& source) {
   auto& read_end = source.pipe.read_end;
   if (!read_end || is_full_) return false;

@@ -28,14 +28,14 @@ namespace trainrt {
 /// terminal accept the output blocks.
 class OutputTee {
  public:
-  /// Creates the pipes. Throws Error if the system has no pipe left.
+  /// Creates the pipes for the output of a process. Throws Error if the system has no pipe left.
   explicit OutputTee(const OutputTargets& targets);
   /// Reads the rest of the output and closes the pipes. A process that writes to a pipe later gets EPIPE.
   ~OutputTee();
   OutputTee(const OutputTee&) = delete;
   OutputTee& operator=(const OutputTee&) = delete;
 
-  /// Selects the process that writes to the pipes.
+  /// The process that writes its output to the pipes.
   enum class Writer {
     /// A child process, which has inherited the write ends. begin() closes them in this process.
     child,
@@ -46,26 +46,27 @@ class OutputTee {
   /// until begin().
   int output_end() const { return sources_.front().pipe.write_end.get(); }
   int error_end() const { return sources_.back().pipe.write_end.get(); }
-  /// Starts the reading thread. Writes a title line with `title` to the log.
+  /// Starts the thread that reads the output. Writes a title line with `title` to the log.
   void begin(const std::string& title, Writer writer = Writer::child);
 
-  /// Continues the log in the file `log`: writes a line with `title`, then the bytes kept because of
-  /// OutputTargets::holds_log, then all bytes that are read later. Must not be called from the reading thread; any other
-  /// thread may call it.
+  /// Continues the log in the file `log`: writes a line with `title`, then the output that was buffered without a log
+  /// (OutputTargets::holds_log), then all later output. Must not be called from the reading thread; any other thread may
+  /// call it.
   void switch_file(std::string log, std::string title);
-  /// Returns whether reading has stopped until switch_file(), because the bytes kept for OutputTargets::holds_log have
-  /// reached their limit. Thread-safe.
+  /// Returns whether reading of the output is suspended until switch_file() names the log: the buffer for output without a
+  /// log (OutputTargets::holds_log) is full. Thread-safe.
   bool is_full() const { return is_full_; }
 
-  /// Waits until log and terminal have received all bytes that are in the pipes now. Returns false if that takes longer
+  /// Waits until log and terminal have received all output that is in the pipes now. Returns false if that takes longer
   /// than `limit_s` seconds. Must not be called from the reading thread; any other thread may call it. Async-signal-safe.
   bool drain(double limit_s) const;
-  /// Calls drain(), then returns the last bytes of the output, as OutputTail::text() does.
+  /// Waits until all output so far has been read, at most `limit_s` seconds, then returns the last bytes of the output, as
+  /// OutputTail::text() does.
   std::string tail(double limit_s = 2);
   /// Copies the tail of the log file, at most room.size() bytes, into `room`; returns the number of bytes copied.
   /// Async-signal-safe.
   std::size_t copy_end(std::span<char> room) const { return log_.copy_end(room); }
-  /// Returns whether the calling thread is the reading thread of any OutputTee.
+  /// Returns whether the calling thread is the thread with which some OutputTee reads its pipes.
   static bool is_reading_thread();
   /// Returns the number of bytes of output read so far. Thread-safe.
   std::uint64_t bytes_read() const { return bytes_read_; }

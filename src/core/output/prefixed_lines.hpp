@@ -10,7 +10,8 @@ namespace trainrt {
 /// line by \r, a state of the line every few seconds and its last state are passed to `write`.
 class PrefixedLines {
  public:
-  /// Maximum length of a line. Line and prefix together are shorter than PIPE_BUF, so that a write to a pipe is atomic.
+  /// Maximum length of a line of output in bytes. Line and prefix together are shorter than PIPE_BUF, so that a write to a
+  /// pipe is atomic.
   static constexpr std::size_t max_bytes = 4000;
   static constexpr double between_states_s = 5;  ///< minimum seconds between two states of an overwritten line
 
@@ -19,7 +20,7 @@ class PrefixedLines {
 
   /// Adds the next bytes of the output. `now_s` is the current time in seconds of a monotonic clock.
   void add(std::string_view bytes, double now_s);
-  /// Flushes at the end of the output: passes a last line without a newline to `write`.
+  /// Flushes at the end of the output: passes a last line that has no trailing newline to `write`.
   void finish();
 
  private:

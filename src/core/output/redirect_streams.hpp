@@ -10,8 +10,8 @@ namespace trainrt {
 /// exist, and no OutputCapture at the same time.
 class RedirectedStreams {
  public:
-  /// Opens the file `path`, which is created if it does not exist, and redirects. Throws Error if the file cannot be
-  /// opened.
+  /// Redirects standard output and standard error to the file `path`, which is created if it does not exist. Throws Error
+  /// if the file cannot be opened.
   explicit RedirectedStreams(const std::string& path);
   ~RedirectedStreams();
   RedirectedStreams(const RedirectedStreams&) = delete;

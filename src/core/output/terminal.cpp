@@ -34,8 +34,7 @@ bool output_is_piped() {
 }
 
 /// Returns the process id of the mpiexec that started this process, directly or by its proxy processes (MPICH's
-/// hydra_pmi_proxy). Returns 0 if there is another process between the two, such as a shell, which may have redirected the
-/// output.
+/// hydra_pmi_proxy). Returns 0 if another process is in between, such as a shell, which may have redirected the output.
 int mpiexec_above() {
   constexpr int max_generations = 4;
   int pid = getppid();

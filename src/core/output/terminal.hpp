@@ -22,8 +22,8 @@ std::optional<TerminalSize> terminal_of_output();
 /// for a status line. All other output scrolls above the status line.
 namespace last_row {
 
-/// Returns the control sequence that reserves the last row. Text in that row scrolls up, and the cursor stays in its line
-/// of text.
+/// Returns the control sequence that reserves the last row of the terminal for a status line. Text in the last row scrolls
+/// up, and the cursor stays in its line of text.
 std::string take(TerminalSize size);
 /// Returns the control sequence that shows `text` in the reserved last row; the cursor does not move. Precondition: `text`
 /// fits into the columns of the terminal.
@@ -31,7 +31,7 @@ std::string show(TerminalSize size, std::string_view text);
 /// Returns the control sequence that clears the reserved last row and ends the reservation.
 std::string give_back(TerminalSize size);
 
-/// Stores whether this process has reserved the terminal's last row, for restore_at_exit().
+/// Records whether this process has reserved the terminal's last row. restore_at_exit() reads the record.
 void note_taken(bool taken);
 /// If the terminal's last row is still reserved, writes the control sequence that ends the reservation. For a process that
 /// ends without calling destructors. Async-signal-safe.

@@ -12,10 +12,11 @@ namespace trainrt {
 /// except for hurry().
 class TerminalWriter {
  public:
-  /// Writes to the descriptor `fd`, which is not owned, unchanged or line by line with a prefix, as `targets` specifies.
+  /// Writes output to the descriptor `fd`, which is not owned, unchanged or line by line with a prefix, as `targets`
+  /// specifies.
   TerminalWriter(const OutputTargets& targets, int fd);
   void add(std::string_view bytes);
-  /// Writes the rest of the output: a last line without a newline.
+  /// Flushes at the end of the output: writes a last line that has no trailing newline.
   void finish();
   /// Limits further waiting: a reader that accepts nothing for 2 seconds is then treated as closed. Thread-safe.
   void hurry() { hurried_ = true; }

@@ -4,7 +4,7 @@
 
 namespace trainrt {
 
-/// Values of environment variables by name.
+/// A set of environment variables: values by name.
 using Variables = std::map<std::string, std::string>;
 
 /// Returns a copy of the environment variables of this process.

@@ -25,8 +25,8 @@ constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 struct CgroupFiles {
   const char* limit;
   const char* usage;
-  /// File with a line "oom_kill N": N processes of the cgroup were killed since memory ran out. Version 2 also counts the
-  /// cgroup's descendants.
+  /// File with a line "oom_kill N": number of processes of the cgroup that the kernel killed because memory ran out.
+  /// Version 2 also counts the cgroup's descendants.
   const char* kills;
 };
 constexpr CgroupFiles version_2 = {"memory.max", "memory.current", "memory.events"};
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> number_after(const std::string& wanted, const fs::p
   return std::nullopt;
 }
 
-/// Returns the number that the file contains; `unlimited` if the file contains "max" or does not exist.
+/// Returns the number in a file of a memory cgroup; `unlimited` if the file contains "max" or does not exist.
 std::uint64_t number_in_file(const fs::path& file) {
   std::ifstream in(file);
   std::uint64_t number = 0;

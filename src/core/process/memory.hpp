@@ -20,7 +20,7 @@ struct MemoryShare {
   double share() const { return static_cast<double>(used) / static_cast<double>(limit); }
 };
 /// Returns memory usage and limit of the cgroup of this process that has used the largest fraction of its limit; nullopt if
-/// no cgroup has a limit. Page cache does not count as used, since the kernel can drop it.
+/// no cgroup has a limit below the memory of the node. Page cache does not count as used, since the kernel can drop it.
 std::optional<MemoryShare> fullest_cgroup();
 
 /// Numbers of processes that the kernel's out-of-memory (OOM) killer has killed since boot; nullopt: unknown.

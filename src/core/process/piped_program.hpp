@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-/// Runs a child program whose standard input, output and error are pipes to this process. The caller sends and receives
+/// Runs a child program with pipes to this process as its standard input, output and error. The caller sends and receives
 /// data while the program runs. Only exchange() and the destructor wait. Not thread-safe.
 class PipedProgram {
  public:
@@ -44,8 +44,8 @@ class PipedProgram {
  private:
   void write_unsent();
 
-  /// Pipe to standard input. This process keeps the read end open, too: it is used to query the number of unread bytes, and
-  /// prevents SIGPIPE on a write.
+  /// Pipe to the program's standard input. This process keeps the read end open, too, in order to query the number of
+  /// unread bytes and to prevent SIGPIPE on a write.
   Pipe input_;
   Pipe output_, errors_;
   pid_t pid_ = -1;

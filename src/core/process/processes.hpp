@@ -14,7 +14,7 @@ namespace trainrt {
 // returns its value for "unknown" or "ended".
 
 /// Returns the ids of `process` and all its descendants, parents first; at most 1,000. Requires a kernel with lists of
-/// children (CONFIG_PROC_CHILDREN).
+/// children (CONFIG_PROC_CHILDREN); otherwise returns only `process`.
 std::vector<pid_t> with_descendants(pid_t process);
 
 /// Returns the same as with_descendants(). On a kernel without lists of children (CONFIG_PROC_CHILDREN), reads the parents
@@ -24,8 +24,8 @@ std::vector<pid_t> process_tree(pid_t process);
 /// Returns the ids of all processes of the node that this process can see in /proc.
 std::vector<pid_t> all_processes();
 
-/// Returns the ids of all processes that were started with all of these environment variables ("NAME=value"). Processes
-/// whose environment this process may not read are left out. Processes that have left their process group and session are
+/// Returns the ids of all processes that were started with all of these environment variables ("NAME=value"). A process is
+/// left out if this process may not read its environment. Processes that have left their process group or session are
 /// included.
 std::vector<pid_t> processes_with(std::span<const std::string> variables);
 
@@ -44,8 +44,8 @@ unsigned long long process_start_time(pid_t process);
 /// Returns the seconds since the start of this process.
 double seconds_since_process_start();
 
-/// Returns the value of a line of /proc/PID/status, for example of the line that begins with `key` "PPid:"; "" if the line
-/// is missing.
+/// Returns the value in the line of /proc/PID/status that begins with `key`, for example "PPid:"; "" if there is no such
+/// line.
 std::string status_value(pid_t process, std::string_view key);
 
 /// Returns whether `process` has installed a handler for `signal`.
@@ -76,7 +76,7 @@ std::int64_t proportional_memory(pid_t process);
 /// Returns whether `process` exists and is not a zombie.
 bool runs(pid_t process);
 
-/// Returns whether the executable of `process` is a Python interpreter, judging by the file name.
+/// Returns whether `process` runs a Python interpreter: the file name of its executable begins with "python".
 bool is_python(pid_t process);
 
 /// Returns the command line of `process`, the words separated by blanks; "" if `process` does not exist.

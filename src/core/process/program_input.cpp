@@ -96,7 +96,8 @@ class ProgramInput::Feed {
     static_cast<void>(!read(wake_.read_end.get(), &taken, 1));
   }
 
-  /// Writes `bytes` to the pipe `output`. Returns false if the program has closed its standard input or stop() was called.
+  /// Writes `bytes` to `output`, the pipe to a program's standard input. Returns false if the program has closed its
+  /// standard input or stop() was called.
   bool write_all(int output, std::string_view bytes) const {
     while (!bytes.empty()) {
       if (!is_ready(output, POLLOUT, wake_.read_end.get())) return false;
@@ -132,7 +133,7 @@ class ProgramInput::Feed {
 
   Pipe wake_;
   std::thread thread_;
-  // Only the copying thread may use the members below while it runs.
+  // The members below belong to the thread that copies standard input while it runs.
   std::string kept_;
   bool is_lost_ = false;  ///< whether more than max_kept_bytes was read, so that the input cannot be repeated
   bool is_at_end_ = false;

@@ -25,7 +25,7 @@ class ProgramInput {
   static constexpr std::size_t max_kept_bytes = 16 << 20;
 
   ProgramInput();
-  /// Ends the copying thread. Programs that still run can read the rest of their pipe.
+  /// Ends the thread that copies standard input. Programs that still run can read the rest of their pipe.
   ~ProgramInput();
   ProgramInput(const ProgramInput&) = delete;
   ProgramInput& operator=(const ProgramInput&) = delete;

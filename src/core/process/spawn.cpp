@@ -44,7 +44,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-/// The arguments of execve(2), and the descriptor for reporting that it failed.
+/// The arguments of execve(2), the parent's process id, and the descriptor that the child reports a failure of execve(2)
+/// on.
 struct Execution {
   const char* path;
   char* const* words;

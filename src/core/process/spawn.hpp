@@ -10,15 +10,15 @@
 
 namespace trainrt {
 
-/// Owns a pipe whose two ends are closed on exec. If the system has no pipe left, the constructor sets errno and both ends
-/// are empty.
+/// Owns both ends of a pipe; they are closed on exec. If the system has no pipe left, the constructor sets errno and leaves
+/// both ends empty.
 struct Pipe {
   Pipe();
   explicit operator bool() const { return static_cast<bool>(read_end); }
   Descriptor read_end, write_end;
 };
 
-/// A descriptor number in SpawnOptions that stands for /dev/null.
+/// A descriptor number in SpawnOptions that means /dev/null.
 inline constexpr int null_device = -1;
 
 /// The program that spawn() starts, and the files, signals and environment variables that the program inherits.
@@ -38,8 +38,8 @@ struct SpawnOptions {
 /// Starts a program in its own process group, so that Ctrl-C in a terminal does not reach the program. Returns the process
 /// id, or -1 with errno. The caller must wait for the process with waitpid(2). Thread-safe.
 ///
-/// The program starts with no signal blocked. Signals that this process ignores stay ignored (nohup); all other signals
-/// have their default action.
+/// The program starts with no signal blocked. Signals that this process ignores stay ignored (nohup), except
+/// SpawnOptions::default_signals; all other signals have their default action.
 pid_t spawn(const SpawnOptions& options);
 
 /// Returns the numbers of all signals, for SpawnOptions::default_signals.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;
 
-/// Maps a file into memory, read-only. Allocates no memory. Empty if the file cannot be mapped.
+/// A read-only mapping of a file into memory; empty if the file cannot be mapped. Allocates no memory.
 class Mapped {
  public:
   explicit Mapped(const char* path) noexcept {
@@ -63,8 +63,8 @@ bool covers(const ElfW(Sym) & entry, std::uintptr_t address) noexcept {
          address - entry.st_value < entry.st_size;
 }
 
-/// Finds the function that contains `address` in the ELF symbol section `table`, whose names are in the section `names`.
-/// `address` is relative to the file. Returns whether a function was found, and fills `symbol` then.
+/// Finds the function that contains `address`, relative to the file, in the ELF symbol section `table`; the functions'
+/// names are in the section `names`. Returns whether a function was found, and fills `symbol` then.
 bool find_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::uintptr_t address,
                    Symbol& symbol) noexcept {
   const auto count = table.sh_size / sizeof(ElfW(Sym));

@@ -4,7 +4,7 @@
 
 namespace trainrt {
 
-/// Returns whether a list of patterns selects `name`, for example the name of a metric. Pure function. Rules:
+/// Returns whether a list of patterns selects `name`. Pure function. Rules:
 /// - A pattern is a glob (fnmatch(3): * ? []); * also matches '/'.
 /// - A pattern with a leading '!' excludes the names that it matches.
 /// - The last matching pattern decides. If no pattern matches, the name is selected only if the first pattern has a leading

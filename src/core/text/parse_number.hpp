@@ -5,8 +5,8 @@
 
 namespace trainrt {
 
-/// Parses the complete `text` as a number, as std::from_chars does; returns nullopt if any part of `text` is not part of
-/// the number. Pure function.
+/// Parses the complete `text` as a number, as std::from_chars does; returns nullopt if `text` is not a number or has
+/// further characters. Pure function.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number = 0;

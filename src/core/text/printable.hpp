@@ -13,7 +13,7 @@ namespace trainrt {
 bool is_terminal_control(char32_t point);
 
 /// Returns `text` with each byte of a control character or of invalid UTF-8 escaped, for example as \x1b. Tabs and newlines
-/// are unchanged.
+/// are kept; \r\n becomes \n.
 std::string printable_text(std::string_view text);
 
 /// Returns `text` as one line with control characters escaped as by printable_text(), and each newline as \n.

@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-// Pure functions on text.
+// Pure functions on strings: joining, splitting, UTF-8, escaping, formatting.
 
 /// Joins strings with a separator: "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
@@ -43,7 +43,8 @@ std::string first_line(std::string_view text);
 /// beginning and "... (N bytes)". No UTF-8 character is split.
 std::string excerpt(std::string_view text, std::size_t max_bytes = 300);
 
-/// Returns the candidate with the smallest edit distance (Levenshtein) to `word`; "" if all distances are too large.
+/// Returns the candidate with the smallest edit distance (Levenshtein) to `word`, for a suggestion after a typing error; ""
+/// if all distances are too large.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Quotes `word` for a POSIX shell, for commands that users are asked to type. Words of letters, digits and characters that
