@@ -19,7 +19,7 @@ enum class OptionType { text, integer, real, boolean, bytes, path };
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  double below = std::numeric_limits<double>::infinity();  ///< exclusive upper bound
+  double below = std::numeric_limits<double>::infinity();  ///< exclusive upper bound of the valid numbers
   /// Returns whether `value` is finite and in the interval.
   bool holds(double value) const;
   /// Returns the interval as text for a help line: ", 1 or more"; "" if it has no bounds.

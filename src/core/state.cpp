@@ -12,8 +12,8 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::string_view ranks_folder =
-    "rank-";  // prefix of the folders of per-rank files in a checkpoint: "rank-00003/"
+/// Prefix of the folder names for per-rank files in a checkpoint: "rank-00003/".
+constexpr std::string_view ranks_folder = "rank-";
 
 void check_name(const std::string& name) {
   const auto bad = [&](const std::string& why) { throw UsageError("bad name in State: '" + name + "' " + why); };

@@ -16,8 +16,8 @@ struct FilePlace {
   std::size_t bytes = 0;
 };
 
-/// The deleter of a Memory that an anonymous file backs. It stores the byte range of the file. When the Memory is
-/// destroyed, it calls `end`, which frees the memory.
+/// The deleter of a Memory (trainrt/tensor.hpp) that an anonymous file backs. It stores the byte range of the file. When
+/// the Memory is destroyed, the deleter calls `end`, which frees the memory.
 struct FileMemoryEnd {
   FilePlace place;
   std::function<void()> end;

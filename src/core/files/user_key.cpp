@@ -36,8 +36,8 @@ std::string home() {
 /// Returns the path of the file with this user's secret key; "" if this user has no home folder.
 std::string path_of_key() {
   fs::path state = Environment::of_process().text("XDG_STATE_HOME").value_or("");
-  if (!state.is_absolute())
-    state = fs::path(home()) / ".local/state";  // the XDG specification requires to ignore relative paths
+  // The XDG specification requires that a relative path in XDG_STATE_HOME is ignored.
+  if (!state.is_absolute()) state = fs::path(home()) / ".local/state";
   return state.is_absolute() ? (state / "trainrt/record.key").string() : "";
 }
 
@@ -80,8 +80,8 @@ std::optional<std::string> make_key(const std::string& path) {
   const bool is_new = fs::create_directories(folder, none);
   if (is_new) fs::permissions(folder, fs::perms::owner_all, none);
   const bool is_written = write_new(temporary, bytes.substr(0, key_bytes));
-  if (is_written)
-    static_cast<void>(link(temporary.c_str(), path.c_str()) == 0);  // fails if another process created the key first
+  // link(2) fails if another process has created the key file first; read_key() then reads that key.
+  if (is_written) static_cast<void>(link(temporary.c_str(), path.c_str()) == 0);
   unlink(temporary.c_str());
   return read_key(path);
 }

@@ -36,7 +36,7 @@ const OutputTee* child_tee = nullptr;
 std::shared_mutex tees_mutex;  // protects `current` and `child_tee`: locked exclusively to reset one of the two
 std::mutex write_mutex;        // held while a message is written, so that messages do not mix
 
-/// Waits, at most max_wait_s, until log and terminal have received all output that this process has printed.
+/// Waits, at most max_wait_s seconds, until log and terminal have received all output that this process has printed.
 void drain() {
   if (const auto* tee = current.load(); tee != nullptr && current_process == getpid()) tee->drain(max_wait_s);
 }

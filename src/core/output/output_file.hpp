@@ -29,8 +29,8 @@ class OutputFile {
   bool is_full() const { return held_.size() >= max_held_bytes; }
   static constexpr std::size_t max_held_bytes = std::size_t{1} << 20;
 
-  /// Writes a title line to the log file, which marks the start of a new output in it: "==== 2026-11-22T10:55:52Z TITLE
-  /// ====".
+  /// Writes a title line to the log file, which marks the start of a new output:
+  /// "==== 2026-11-22T10:55:52Z TITLE ====".
   void begin(const std::string& title);
   /// Writes a title line to the log file as begin() does, but only before the next bytes passed to add().
   void begin_with_output(std::string title) { title_ = std::move(title); }

@@ -19,8 +19,8 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{64}
-                                     << 10;  // size of the read buffer: the default capacity of a pipe in Linux
+// Size of the buffer for reading a pipe in bytes: the default capacity of a pipe in Linux.
+constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
 // Maximum time in seconds that the destructor reads the rest of the output, if another process still writes.
 constexpr double max_end_s = 2;
 
@@ -66,8 +66,8 @@ void OutputTee::close_write_ends() {
 
 void OutputTee::wake() const {
   const std::uint64_t one = 1;
-  if (write(wake_.get(), &one, sizeof one) < 0)
-    return;  // the eventfd's counter is at its maximum, so that the thread is awake already
+  // write(2) fails only if the eventfd's counter is at its maximum; the reading thread is awake then.
+  if (write(wake_.get(), &one, sizeof one) < 0) return;
 }
 
 void OutputTee::switch_file(std::string log, std::string title) {

@@ -90,8 +90,7 @@ void note_taken(bool taken) { last_row_taken = taken; }
 void restore_at_exit() {
   if (!last_row_taken.exchange(false)) return;
   constexpr std::string_view reset = "\0337\033[r\0338";
-  if (write(standard_output(), reset.data(), reset.size()) < 0)
-    return;  // standard output failed, so that the failure cannot be reported
+  if (write(standard_output(), reset.data(), reset.size()) < 0) return;  // the failure cannot be reported
 }
 
 }  // namespace last_row

@@ -42,8 +42,8 @@ PipedProgram::PipedProgram(const std::string& command, const Variables& environm
 
 PipedProgram::~PipedProgram() {
   if (!exit_code_) kill(-pid_, SIGKILL);
-  for (int polls = 0; !exit_code() && polls < 500; ++polls)
-    usleep(2000);  // if the kernel does not end the program, give up after 1 s
+  // Waits for the end of the killed program, at most 1 s: the kernel may be unable to end it.
+  for (int polls = 0; !exit_code() && polls < 500; ++polls) usleep(2000);
 }
 
 std::size_t PipedProgram::unread() const {

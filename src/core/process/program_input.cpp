@@ -133,9 +133,9 @@ class ProgramInput::Feed {
 
   Pipe wake_;
   std::thread thread_;
-  // The members below belong to the thread that copies standard input while it runs.
+  // While the thread that copies standard input runs, only it may use the members below.
   std::string kept_;
-  bool is_lost_ = false;  ///< whether more than max_kept_bytes was read, so that the input cannot be repeated
+  bool is_lost_ = false;  ///< whether the stream was longer than max_kept_bytes, so that it cannot be repeated
   bool is_at_end_ = false;
 };
 

@@ -31,9 +31,9 @@ class ProgramInput {
   ProgramInput& operator=(const ProgramInput&) = delete;
 
   InputKind kind() const { return kind_; }
-  /// Returns a descriptor for the standard input of the next program; the caller closes it. It is closed on exec. Programs
-  /// started earlier get no more input. Throws UsageError if an earlier program was given more than `max_kept_bytes` of a
-  /// stream, and Error if the system cannot create a pipe.
+  /// Returns a descriptor for the standard input of the next program. The caller owns the descriptor, which is closed on
+  /// exec. Programs started earlier get no more input. Throws UsageError if standard input is a stream (pipe) and earlier
+  /// programs were given more than `max_kept_bytes` of it; throws Error if the system cannot create a pipe.
   int open();
 
  private:

@@ -44,8 +44,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-/// The arguments of execve(2), the parent's process id, and the descriptor that the child reports a failure of execve(2)
-/// on.
+/// The arguments of execve(2), the parent's process id, and the descriptor for reporting a failure of execve(2) to the
+/// parent.
 struct Execution {
   const char* path;
   char* const* words;

@@ -113,8 +113,8 @@ StackFrames stack_of(pid_t thread, double limit_seconds) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   int state = Request::wanted;
   const bool unanswered = request.state.compare_exchange_strong(state, Request::idle);
-  while (!unanswered && request.state != Request::done)
-    std::this_thread::yield();  // the signal handler is filling the request
+  // If the signal handler has begun to fill the request, wait until it is done.
+  while (!unanswered && request.state != Request::done) std::this_thread::yield();
   request.state = Request::idle;
   return unanswered ? StackFrames{} : request.frames;
 }
