@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-/// A set of environment variables with their values: those of this process, or a set that a test defines.
+/// A set of environment variables with their values: those of this process, or made-up ones in tests.
 class Environment {
  public:
   /// Returns a copy of the environment variables of this process.

@@ -51,8 +51,8 @@ void check_axes(const std::string& name, const Shape& shape, std::size_t limit) 
                      std::to_string(limit) + (limit < max_axes ? " if each rank has its own" : "") + " (HDF5's limit)");
 }
 
-/// Throws UsageError if an extent is negative or the tensor's number of bytes does not fit into 63 bits. Extents of 0 are
-/// skipped in the product, so that later computations with some of the extents cannot overflow either.
+/// Throws UsageError if an extent of a tensor's shape is negative or the tensor's number of bytes does not fit into 63
+/// bits. Extents of 0 are left out of the product, so that the product of any other extents cannot overflow.
 void check_size(const std::string& name, const Shape& shape, DType dtype) {
   auto bytes = static_cast<std::int64_t>(size_of(dtype));
   for (const auto extent : shape)

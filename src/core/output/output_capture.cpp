@@ -121,7 +121,7 @@ void OutputCapture::follow(const OutputTee* output) {
   child_tee = output;
 }
 
-/// Waits until the pipe is empty before the flush, since a write to a full pipe would block.
+/// Waits until the pipe for this process's output is empty, then flushes: a write to a full pipe would block.
 void OutputCapture::flush() {
   const auto* tee = current.load();
   if (tee == nullptr || current_process != getpid() || tee->drain(max_wait_s)) flush_all();

@@ -32,8 +32,8 @@ class OutputCapture {
   // The functions below are static. Except as stated, they are thread-safe and may be called whether or not an
   // OutputCapture exists.
 
-  /// Writes a message of the runtime to standard_output() or standard_error(). Waits, at most about a second, until all
-  /// earlier output of this process and of the child process passed to follow() has been written.
+  /// Writes a message of the runtime to standard_output() or standard_error(). First waits until all earlier output of this
+  /// process and of the child process passed to follow() has been written, at most a second for each.
   enum class Stream { output, error };
   static void write(Stream stream, std::string_view text);
 

@@ -12,7 +12,7 @@ namespace trainrt {
 /// writing works again, a line in the file states how many bytes are missing. Not thread-safe, except for copy_end().
 class OutputFile {
  public:
-  /// Sets the path of the log file. The first use of the object opens the file, and creates it if it does not exist; its
+  /// Sets the path of the log file. The first use of the object opens the file, or creates it if it does not exist; its
   /// folder must exist. A symbolic link is not followed.
   explicit OutputFile(std::string path) : path_(std::move(path)) {}
   ~OutputFile();

@@ -17,8 +17,8 @@ namespace trainrt {
 /// children (CONFIG_PROC_CHILDREN); otherwise returns only `process`.
 std::vector<pid_t> with_descendants(pid_t process);
 
-/// Returns the same as with_descendants(). On a kernel without lists of children (CONFIG_PROC_CHILDREN), reads the parents
-/// of all processes of the node instead.
+/// Returns the ids of `process` and all its descendants, parents first, on any kernel; at most 1,000. On a kernel without
+/// lists of children (CONFIG_PROC_CHILDREN), reads the parents of all processes of the node.
 std::vector<pid_t> process_tree(pid_t process);
 
 /// Returns the ids of all processes of the node that this process can see in /proc.

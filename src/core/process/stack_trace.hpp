@@ -24,6 +24,7 @@ struct StackFrames {
 /// The first call in a process loads the unwinder and allocates memory; later calls are async-signal-safe.
 StackFrames stack_here(int skipped = 0) noexcept;
 /// Returns the call stack of the code that a signal interrupted. Must be called directly by the signal handler.
+/// Async-signal-safe after the first call of stack_here().
 StackFrames interrupted_stack() noexcept;
 
 /// Formats a call stack as text, one line per frame: "  #3 train(trainrt::Context&)+0x42 (libmine.so)".

@@ -13,7 +13,7 @@ namespace trainrt {
 /// Joins strings with a separator: "a, b, c".
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
-/// The first character of a UTF-8 text: its length and code point.
+/// The result of first_character(): length and code point of a UTF-8 character.
 struct Utf8Character {
   std::size_t bytes = 0;  ///< length in bytes; 0 if the text does not begin with a valid character
   char32_t point = 0;     ///< Unicode code point
