@@ -5,7 +5,7 @@
 
 namespace trainrt {
 
-/// Owns a file descriptor and closes it. -1 means no descriptor.
+/// Owns a file descriptor and closes it in the destructor. The number -1 means that the object owns no descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -18,9 +18,9 @@ class Descriptor {
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
-  /// Returns the descriptor, which the caller then owns.
+  /// Gives up ownership: returns the descriptor, which the caller must close. The object is empty afterwards.
   int release() { return std::exchange(number_, -1); }
-  /// Closes the descriptor.
+  /// Closes the descriptor at once, if the object owns one.
   void reset() {
     if (number_ >= 0) close(release());
   }

@@ -15,7 +15,7 @@ namespace {
 struct Settings {
   int phase_file = -1;
   std::string stop_at;
-  std::atomic<int> times_left = 1;  // several threads write checkpoints
+  std::atomic<int> times_left = 1;  // atomic: several threads that write checkpoints decrement it
 
   Settings() {
     if (const char* path = std::getenv("TRAINRT_PHASE_FILE")) phase_file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -31,7 +31,7 @@ struct Settings {
 
 void write_phase(int file, std::string_view name) {
   std::string line(name);
-  line.resize(32, ' ');  // overwrites the last name, which may be longer
+  line.resize(32, ' ');  // padded with blanks to overwrite the previous phase's name, which may be longer
   if (pwrite(file, line.data(), line.size(), 0) < 0) return;
 }
 

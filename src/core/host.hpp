@@ -6,27 +6,28 @@ namespace trainrt {
 
 std::string host_name();
 
-/// Returns this node's name in Slurm (SLURMD_NODENAME); host_name() outside Slurm.
+/// Returns this node's name in Slurm (environment variable SLURMD_NODENAME); host_name() outside Slurm.
 std::string node_name();
 
-/// Identifies the boot of this host's kernel and the pid namespace of this process. Process numbers are comparable between
-/// processes with the same value.
+/// Returns an identifier of this host's boot and of this process's pid namespace. Process ids of two processes can be
+/// compared only if both have the same identifier.
 std::string pid_scope();
 
-/// Returns the words of this process's command line.
+/// Returns the command line of this process (argv), one string per argument.
 std::vector<std::string> command_of_process();
 
-/// Returns the current UTC time, "2026-11-21T01:02:03Z".
+/// Returns the current UTC time as text: "2026-11-21T01:02:03Z".
 std::string utc_now();
 
-/// Returns the seconds from one text of utc_now() to another, negative if `to` is earlier. Throws Error if one of them has
-/// another form.
+/// Returns the seconds from time `from` to time `to`, both in the format of utc_now(). The result is negative if `to` is
+/// earlier. Throws Error if a text has another format.
 double seconds_between(const std::string& from, const std::string& to);
 
-/// Returns the UTC time of `seconds` ago in the form of utc_now().
+/// Returns the UTC time `seconds` before now, in the format of utc_now().
 std::string utc_before(double seconds);
 
-/// Returns the seconds since a fixed moment, from a clock that never steps back.
+/// Returns the seconds of a monotonic clock (std::chrono::steady_clock), which starts at an arbitrary fixed time and never
+/// steps back.
 double monotonic_seconds();
 
 }  // namespace trainrt

@@ -3,7 +3,8 @@
 
 namespace trainrt {
 
-/// The versions of a library that this program was compiled with and that is loaded: "MPICH 4.0.2".
+/// The versions, such as "MPICH 4.0.2", of a library that this program was compiled with (`compiled`) and that it has
+/// loaded (`loaded`).
 struct LibraryVersion {
   std::string compiled;
   std::string loaded;

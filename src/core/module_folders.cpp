@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the folder of the program or library that has this code.
+/// Returns the folder of the program or shared library that contains this function; empty if it cannot be found.
 fs::path folder_of_this_code() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&module_folders), &info) == 0 || info.dli_fname == nullptr) return {};

@@ -14,10 +14,11 @@ namespace {
 bool begins_name(char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
 bool continues_name(char letter) { return begins_name(letter) || std::isdigit(static_cast<unsigned char>(letter)) != 0; }
 
-/// The characters before a path in a value: of a list of sources, @FILE, the arguments of a transform.
+/// Characters that may precede a path inside a config value: in a list of sources, in @FILE, and in the arguments of a
+/// transform.
 constexpr std::string_view before_path = ",@: \t";
 
-/// Returns the longest variable name at the beginning of the text; "" if the text begins with another character.
+/// Returns the longest name of an environment variable at the beginning of `text`; "" if `text` begins with no such name.
 std::string_view name_at(std::string_view text) {
   if (text.empty() || !begins_name(text.front())) return {};
   std::size_t end = 1;
@@ -25,7 +26,7 @@ std::string_view name_at(std::string_view text) {
   return text.substr(0, end);
 }
 
-/// Expands one value.
+/// Expands the environment variables in one config value; see expanded_path().
 class Expansion {
  public:
   Expansion(const std::string& key, const OptionValue& value, const Environment& environment)
@@ -42,7 +43,7 @@ class Expansion {
     throw UsageError(fmt::format("{}: {} is '{}': {}", value_.origin, key_, value_.text, why));
   }
 
-  /// Returns the value with `length` bytes at `at` replaced by `right`.
+  /// Returns the config value with the `length` bytes at offset `at` replaced by `right`, for error messages.
   std::string corrected(std::size_t at, std::size_t length, const std::string& right) const {
     auto text = value_.text;
     return text.replace(at, length, right);

@@ -6,12 +6,14 @@
 
 namespace trainrt {
 
-/// Returns the value with each ${NAME} replaced by the environment variable NAME, and each $$ by one $. `key` is the key's
-/// name for errors. Throws UsageError that names key, origin and variable if a variable is unset, empty or has no closing
-/// brace. The shell forms $NAME and ~ (also after a comma or @) are errors that show the valid form.
+/// Expands environment variables in a config value: returns `value` with each ${NAME} replaced by the environment variable
+/// NAME, and each $$ by one $. `key` is the config key for error messages. Throws UsageError, which names the key, the
+/// value's origin and the variable, in these cases:
+/// - A variable is not set, is empty or has no closing brace.
+/// - The value has the shell forms $NAME or ~ (also after a comma or @). The message shows the valid form.
 OptionValue expanded_path(const std::string& key, const OptionValue& value, const Environment& environment);
 
-/// Returns the text that expanded_path() expands to `path`.
+/// Escapes `path` for a config file: returns the text from which expanded_path() returns `path`.
 std::string written_path(const std::string& path);
 
 }  // namespace trainrt

@@ -10,9 +10,9 @@
 
 namespace trainrt {
 
-/// All plug-ins of a kind. A plug-in is one .cpp file in a folder that defines one `extern const` record, named after the
-/// file. The build generates the table of a folder, in the order of the file names. Each record has at least the members
-/// `name` and `help`.
+/// The table of all plug-ins of one kind, for example of all metric sinks. Each plug-in is one .cpp file in the folder of
+/// its kind and defines one `extern const` record, named after the file. The build generates the table, in the order of the
+/// file names. A record has at least the members `name` and `help`.
 template <class Record>
 using PluginTable = std::span<const Record* const>;
 
@@ -23,8 +23,8 @@ std::vector<std::string> names_of(PluginTable<Record> table) {
   return names;
 }
 
-/// Returns the record with that name. Throws UsageError that lists the valid names if no record has it. `kind` is the word
-/// for such a plug-in in the message.
+/// Returns the plug-in named `name`. Throws UsageError, which lists the valid names, if no plug-in has that name. `kind` is
+/// the word for such a plug-in in the message.
 template <class Record>
 const Record& find_plugin(PluginTable<Record> table, std::string_view name, std::string_view kind) {
   for (const auto* record : table)

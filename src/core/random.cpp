@@ -7,7 +7,8 @@ namespace trainrt {
 
 namespace {
 
-// Returns one block of Philox4x32-10 (Salmon et al. 2011), with the constants from the paper.
+// Returns one block of random numbers of the generator Philox4x32-10 (Salmon et al. 2011), with the constants from the
+// paper.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = std::uint64_t{0xD2511F53} * counter[0];
@@ -46,8 +47,9 @@ double Random::normal() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): takes the high half of a product, and
-  // rejects the products that would make some results more likely than others.
+  // Algorithm of Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): returns the high half of
+  // the product of a random number and `bound`, and rejects the products that would make some results more likely than
+  // others.
   __extension__ using u128 = unsigned __int128;
   auto product = static_cast<u128>(next_u64()) * bound;
   if (static_cast<std::uint64_t>(product) < bound) {

@@ -3,7 +3,7 @@
 
 namespace trainrt {
 
-/// Runs work on rank 0 only. The rank is compared once, when the object is made, so that no other code compares it.
+/// Runs work on rank 0 only. The constructor compares the rank with 0, so that callers need no `if (rank == 0)`.
 class RankZero {
  public:
   explicit RankZero(int rank) : is_here_(rank == 0) {}

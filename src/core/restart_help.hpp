@@ -3,8 +3,9 @@
 
 namespace trainrt {
 
-/// Returns whether the same process may succeed, or get further, if it is started again after it ended with this exit code
-/// (ExitCode). Exit codes that are not trainrt's, and those of signals, may have a temporary cause.
+/// Returns whether restarting a process may help after it exited with `exit_code` (ExitCode): the restarted process may
+/// succeed or make more progress. Exit codes that trainrt does not define, and those of signals, may have a temporary
+/// cause, so the result is true for them.
 constexpr bool restart_may_help(int exit_code) {
   return exit_code != static_cast<int>(ExitCode::usage) && exit_code != static_cast<int>(ExitCode::no_progress) &&
          exit_code != static_cast<int>(ExitCode::finished);

@@ -14,13 +14,14 @@ namespace {
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// The pauses between attempts, and their notifications.
+/// The state of one call of retry(): pauses between the calls of `work`, and notifications.
 class Wait {
  public:
   Wait(const std::string& what, const RetryLimits& limits)
       : what_(what), limits_(limits), now_(limits.now ? limits.now : monotonic_seconds), pause_s_(limits.first_pause_s) {}
 
-  /// Notifies of the first failure, and sleeps. Returns false if the limit is reached.
+  /// Handles a failure of `work`: notifies of the first failure, then sleeps until the next call of `work`. Returns false,
+  /// without sleeping, if the time limit is reached.
   bool pause_after(const std::exception& error) {
     if (began_s_ < 0) began_s_ = now_();
     const double left_s = limits_.limit_s - (now_() - began_s_);

@@ -5,19 +5,19 @@
 
 namespace trainrt {
 
-/// How long and how often retry() repeats failed work. Pauses double from the first to the maximum.
+/// Time limit and pauses of retry(). The pause after each failure doubles, from `first_pause_s` to `max_pause_s`.
 struct RetryLimits {
-  double limit_s = 0;  ///< seconds after the first failure; 0: no retry
+  double limit_s = 0;  ///< seconds after the first failure during which retry() tries again; 0: no retry
   double first_pause_s = 0.1;
   double max_pause_s = 2;
-  std::function<double()> now;                          ///< monotonic seconds; empty: monotonic_seconds()
-  std::function<void(double)> pause;                    ///< sleeps; empty: this thread sleeps
-  std::function<void(const std::string& text)> notify;  ///< gets a text before the first retry and after a success
+  std::function<double()> now;        ///< returns the seconds of a monotonic clock; default: monotonic_seconds()
+  std::function<void(double)> pause;  ///< sleeps for the given seconds; default: the calling thread sleeps
+  std::function<void(const std::string& text)> notify;  ///< receives a message before the first retry and after a success
 };
 
-/// Calls `work`, and calls it again while it throws an error for which `is_temporary` returns true. Throws the last error
-/// once the limit is reached, and any other error at once. `what` is the subject of the texts for `notify`: "storage". Any
-/// thread may call it.
+/// Calls `work`, and repeats the call while it throws an error for which `is_temporary` returns true. Throws the last error
+/// when the time limit is reached, and any other error at once. `what` names the failing subject in the messages for
+/// `limits.notify`, for example "storage". Thread-safe.
 void retry(const std::string& what, const std::function<void()>& work,
            const std::function<bool(const std::exception&)>& is_temporary, const RetryLimits& limits);
 

@@ -10,8 +10,9 @@ namespace trainrt {
 
 namespace {
 
-/// A format of floats with sign, exponent and mantissa. `ieee`: an exponent of all ones is an infinity or a NaN; otherwise
-/// only exponent and mantissa of all ones are a NaN.
+/// A binary floating-point format with sign, exponent and mantissa. If `ieee` is true, an exponent of all ones is an
+/// infinity or a NaN. If it is false, the format has no infinities, and only all ones in both exponent and mantissa are a
+/// NaN.
 struct Format {
   unsigned exponent_bits;
   unsigned mantissa_bits;

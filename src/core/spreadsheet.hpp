@@ -4,14 +4,15 @@
 
 namespace trainrt {
 
-// A spreadsheet executes a cell of a CSV file as a formula if it begins with =, +, -, @, a tab or a carriage return (OWASP,
-// CSV Injection). An apostrophe in front makes it text. Pure functions.
+// Protection against formulas in CSV files (OWASP, CSV Injection): a spreadsheet program executes a cell as a formula if it
+// begins with =, +, -, @, a tab or a carriage return. An apostrophe in front of the cell makes it plain text. All functions
+// in this file are pure functions.
 
-/// Returns the text for a cell. It gets an apostrophe in front if it, after any number of apostrophes, begins like a
-/// formula and is no number.
+/// Returns `text` for a cell of a CSV file. An apostrophe is put in front if `text`, after any number of apostrophes,
+/// begins like a formula and is not a number.
 std::string guarded_cell(std::string_view text);
 
-/// Returns the text that guarded_cell() returned `cell` for.
+/// Reverses guarded_cell(): returns the text from which guarded_cell() made `cell`.
 std::string unguarded_cell(std::string_view cell);
 
 }  // namespace trainrt

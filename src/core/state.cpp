@@ -12,7 +12,8 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::string_view ranks_folder = "rank-";  // folder of a rank's files in a checkpoint: "rank-00003/"
+/// Prefix of the folder names for per-rank files in a checkpoint: "rank-00003/".
+constexpr std::string_view ranks_folder = "rank-";
 
 void check_name(const std::string& name) {
   const auto bad = [&](const std::string& why) { throw UsageError("bad name in State: '" + name + "' " + why); };
@@ -40,7 +41,8 @@ void claim_in(std::set<std::string>& names, const std::string& name) {
   if (!names.insert(name).second) throw UsageError("State has two entries named '" + name + "'");
 }
 
-/// The maximum number of axes in HDF5. A per-rank tensor has one less: in a checkpoint's view it has an axis for the ranks.
+/// The maximum number of axes of a dataset in HDF5. A tensor with Placement::per_rank may have one axis less, since a
+/// checkpoint presents the tensors of all ranks as one dataset with a further axis for the rank.
 constexpr std::size_t max_axes = 32;
 
 void check_axes(const std::string& name, const Shape& shape, std::size_t limit) {
@@ -49,8 +51,8 @@ void check_axes(const std::string& name, const Shape& shape, std::size_t limit) 
                      std::to_string(limit) + (limit < max_axes ? " if each rank has its own" : "") + " (HDF5's limit)");
 }
 
-/// Throws UsageError if the number of bytes does not fit into 63 bits. Extents of 0 are skipped, so that no later
-/// computation with a part of the extents overflows.
+/// Throws UsageError if an extent of a tensor's shape is negative or the tensor's number of bytes does not fit into 63
+/// bits. Extents of 0 are left out of the product, so that the product of any other extents cannot overflow.
 void check_size(const std::string& name, const Shape& shape, DType dtype) {
   auto bytes = static_cast<std::int64_t>(size_of(dtype));
   for (const auto extent : shape)

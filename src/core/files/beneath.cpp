@@ -44,7 +44,8 @@ int by_the_kernel(int base, const std::string& path, int flags, mode_t mode) {
   return static_cast<int>(::syscall(SYS_openat2, base, path.c_str(), &how, sizeof(how)));
 }
 
-/// Calls openat(2) without following a link. A link in place of a directory is ELOOP, as with openat2(2).
+/// Calls openat(2) without following a symbolic link. Fails with ELOOP, as openat2(2) does, if `name` should be a directory
+/// and is a symbolic link.
 int open_here(int directory, const std::string& name, int flags, mode_t mode) {
   const int opened = ::openat(directory, name.c_str(), flags | O_NOFOLLOW, mode);
   if (opened >= 0 || errno != ENOTDIR) return opened;
@@ -66,7 +67,8 @@ int by_components(int base, const std::vector<std::string>& components, int flag
   return -1;
 }
 
-/// Returns whether openat2(2) is not available: old container runtimes answer unknown system calls with EPERM.
+/// Returns whether open_beneath() must do without openat2(2), which failed with `error`: ENOSYS if the kernel does not have
+/// the system call, EPERM in old container runtimes, or EAGAIN.
 bool is_unavailable(int error) { return error == ENOSYS || error == EPERM || error == EAGAIN; }
 
 }  // namespace

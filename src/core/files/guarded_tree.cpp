@@ -20,11 +20,12 @@ namespace {
 
 struct Roots {
   std::shared_mutex mutex;
-  std::multiset<std::pair<std::string, std::string>> all;  // root without a slash at its end, and its folder `users`
+  // For each GuardedTree: its root directory without a slash at the end, and the name of its folder `users`.
+  std::multiset<std::pair<std::string, std::string>> all;
 };
 
 Roots& roots() {
-  static auto* const kept = new Roots;  // never destroyed: threads may use it while the process exits
+  static auto* const kept = new Roots;  // never destroyed, since other threads may use it while the process exits
   return *kept;
 }
 
@@ -42,7 +43,7 @@ bool is_guarded_by(const std::string& root, const std::string& users, const std:
   return users.empty() || !(path == folder || is_below(path, folder));
 }
 
-/// Returns the innermost root above `path`; nullopt if the path is in no tree. The root "" means "/".
+/// Returns the root of the innermost GuardedTree that guards `path`; nullopt if no tree guards it. The root "" means "/".
 std::optional<std::string> root_above(const std::string& path) {
   const std::shared_lock lock(roots().mutex);
   std::optional<std::string> found;

@@ -8,13 +8,15 @@
 
 namespace trainrt {
 
-/// While an object lives, the file functions below, and all that is built on them (src/io, the logs of the ranks), follow
-/// no symbolic link below the directory `root`: they look up each component from an open descriptor of the root
-/// (core/files/beneath.hpp), and fail with ELOOP at a link. The root itself may be a link or be reached through links.
+/// Protects a directory tree against symbolic links. While an object of this class exists, the functions below
+/// (open_guarded() and others) follow no symbolic link below the directory `root`, and neither does the code that uses
+/// these functions, such as src/io and the ranks' log files. The functions look up each path component from an open
+/// descriptor of `root` (core/files/beneath.hpp) and fail with ELOOP at a symbolic link. `root` itself may be a symbolic
+/// link or be reached through symbolic links.
 ///
-/// A path is guarded if it begins with `root` as it was given and has no component "..". If trees overlap, the innermost
-/// root counts. Links in the folder `users` of the root are followed, since it belongs to the user's program; "": no such
-/// folder. Any thread may make an object.
+/// A path is guarded if it begins with `root`, spelled as it was passed to the constructor, and has no component "..". If
+/// the trees of several objects overlap, the innermost root applies. `users` names a folder in `root` that belongs to the
+/// user's program: symbolic links in that folder are followed. "" means that there is no such folder. Thread-safe.
 class GuardedTree {
  public:
   explicit GuardedTree(std::string root, std::string users = "");
@@ -26,22 +28,26 @@ class GuardedTree {
   std::string root_, users_;
 };
 
-/// Calls open(2) with O_CLOEXEC, and repeats it if a signal interrupts it. Returns -1 with errno if it fails.
+/// Opens a file as open(2) does with `flags`, `mode` and O_CLOEXEC, and retries if a signal interrupts the call. Follows no
+/// symbolic link below a GuardedTree. Returns a descriptor that the caller owns, or -1 with errno.
 int open_guarded(const std::string& path, int flags, mode_t mode = 0666);
 
-/// Call unlink(2), rename(2) and link(2). link_guarded() does not follow a symbolic link `from`.
+/// unlink(2), rename(2) and link(2) that follow no symbolic link below a GuardedTree. If `from` is a symbolic link,
+/// link_guarded() creates a hard link to the symbolic link itself. Return 0, or -1 with errno.
 int unlink_guarded(const std::string& path);
 int rename_guarded(const std::string& from, const std::string& to);
 int link_guarded(const std::string& from, const std::string& to);
 
-/// Calls rmdir(2).
+/// rmdir(2) that follows no symbolic link below a GuardedTree. Returns 0, or -1 with errno.
 int remove_directory_guarded(const std::string& path);
 
-/// Calls stat(2). Fails with ELOOP at a symbolic link below a guarded tree.
+/// stat(2) that follows no symbolic link below a GuardedTree: it fails with ELOOP if any component of `path`, including the
+/// last one, is such a link. Returns 0 and fills `info`, or returns -1 with errno.
 int stat_guarded(const std::string& path, struct stat& info);
 
-/// A path in the form that unlinkat(2) and similar calls take: an open directory and a name in it. Below a guarded tree
-/// these are the path's parent, opened without following links, and the last component; elsewhere AT_FDCWD and the path.
+/// A path split into an open directory and a name in that directory, the form that unlinkat(2) and similar system calls
+/// take. For a path below a GuardedTree: the parent directory, opened without following symbolic links, and the last path
+/// component. For any other path: AT_FDCWD and the complete path. Owns the directory's descriptor.
 class PathEntry {
  public:
   explicit PathEntry(const std::string& path);
@@ -49,7 +55,7 @@ class PathEntry {
   PathEntry(const PathEntry&) = delete;
   PathEntry& operator=(const PathEntry&) = delete;
 
-  int error() const { return error_; }  ///< errno if the parent could not be opened, else 0
+  int error() const { return error_; }  ///< errno if the path's parent directory could not be opened, else 0
   int directory() const { return directory_; }
   const char* name() const { return name_.c_str(); }
   bool is_guarded() const { return is_guarded_; }
@@ -61,8 +67,8 @@ class PathEntry {
   std::string name_;
 };
 
-/// Calls `call(directory, name)` for the entry of `path`, and repeats it if a signal interrupts it. Returns its result; -1
-/// with errno if the parent cannot be opened.
+/// Calls `call(directory, name)` with the PathEntry of `path`, and repeats the call if a signal interrupts it. Returns the
+/// result of `call`; -1 with errno if the parent directory of `path` cannot be opened.
 template <class Call>
 int at_entry(const std::string& path, Call call) {
   const PathEntry entry(path);
@@ -75,7 +81,9 @@ int at_entry(const std::string& path, Call call) {
   return result;
 }
 
-/// Calls `call(directory, name, directory, name)`, such as renameat(2), for the entries of two paths.
+/// Calls `call(from_directory, from_name, to_directory, to_name)`, for example renameat(2), with the PathEntry of `from`
+/// and the PathEntry of `to`. Repeats the call if a signal interrupts it. Returns the result of `call`; -1 with errno if a
+/// parent directory cannot be opened.
 template <class Call>
 int at_entries(const std::string& from, const std::string& to, Call call) {
   return at_entry(from, [&](int from_directory, const char* from_name) {
@@ -84,11 +92,12 @@ int at_entries(const std::string& from, const std::string& to, Call call) {
   });
 }
 
-/// A symbolic link below a guarded tree, and the root of that tree.
+/// The path of a symbolic link below a GuardedTree, and the root directory of that tree.
 struct LinkInTheWay {
   std::string link, root;
 };
-/// Returns the first symbolic link on `path` below a guarded tree, for messages; nullopt if there is no link.
+/// Returns the first path component of `path` that is a symbolic link below a GuardedTree, for error messages; nullopt if
+/// there is no such link.
 std::optional<LinkInTheWay> link_in_the_way(const std::string& path);
 
 }  // namespace trainrt

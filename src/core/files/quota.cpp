@@ -27,20 +27,20 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::uint64_t bytes_per_block = 1024;  // the unit of limits in quotactl and `lfs quota`
+constexpr std::uint64_t bytes_per_block = 1024;  // unit of limits in quotactl and `lfs quota`
 constexpr double lfs_limit_s = 2;
 constexpr double reuse_s = 10;
 constexpr std::uint32_t lustre_magic = 0x0BD00BD0;
 
-/// A user, group or project as quotactl and `lfs quota` name it.
+/// The user, group or project that a quota applies to, as quotactl and `lfs quota` name it.
 struct Holder {
   const char* name;
-  int kind;            ///< USRQUOTA, GRPQUOTA, or that of a project, which <sys/quota.h> lacks
-  const char* option;  ///< option of `lfs quota`
+  int kind;            ///< quotactl's type: USRQUOTA, GRPQUOTA or project (2), which <sys/quota.h> does not define
+  const char* option;  ///< option of `lfs quota` that selects the type
   std::uint32_t id;
 };
 
-/// The limit in force: the hard one, unless only the soft one is set or its grace time has expired.
+/// Returns the quota limit in force: the hard limit; the soft limit if it is the only one or its grace time has `expired`.
 std::uint64_t limit_in_force(std::uint64_t soft, std::uint64_t hard, bool expired) {
   return soft > 0 && (expired || hard == 0) ? soft : hard;
 }
@@ -49,7 +49,8 @@ std::optional<Quota> with_limit(const Quota& quota) {
   return quota.max_bytes > 0 || quota.max_files > 0 ? std::optional(quota) : std::nullopt;
 }
 
-/// Queries the kernel for a quota. quotactl_fd(2) of Linux 5.14 needs no device name.
+/// Queries the kernel for the quota of `holder` on the file system of the open directory `folder`. Calls quotactl_fd(2),
+/// which needs no device name and exists since Linux 5.14. Returns nullopt if the call fails or no limit is set.
 std::optional<Quota> ask_kernel(int folder, const Holder& holder) {
   struct dqblk found {};
   if (::syscall(SYS_quotactl_fd, folder, QCMD(Q_GETQUOTA, holder.kind), holder.id, &found) != 0) return std::nullopt;
@@ -69,7 +70,7 @@ std::optional<Quota> ask_lfs(const std::string& path, const Holder& holder) {
   return answer && answer->exit_code == 0 ? parse_lfs_quota(answer->text, holder.name) : std::nullopt;
 }
 
-/// Returns the project of a folder; 0 if it belongs to no project.
+/// Returns the id of the quota project that the open directory `folder` belongs to; 0 if it belongs to no project.
 std::uint32_t project_of(int folder) {
   struct fsxattr found {};
   return ::ioctl(folder, FS_IOC_FSGETXATTR, &found) == 0 ? found.fsx_projid : 0;
@@ -93,7 +94,8 @@ std::vector<Quota> ask(const std::string& path) {
   return quotas;
 }
 
-/// Parses a number of `lfs quota`. A number above its limit has a '*' at its end, an incomplete one is in brackets.
+/// Parses a number in the output of `lfs quota`. `lfs` appends a '*' to a number above its limit, and puts a number in
+/// brackets if some storage servers did not answer.
 std::optional<std::uint64_t> lfs_number(std::string_view word) {
   while (!word.empty() && (word.front() == '[')) word.remove_prefix(1);
   while (!word.empty() && (word.back() == '*' || word.back() == ']')) word.remove_suffix(1);
@@ -103,7 +105,7 @@ std::optional<std::uint64_t> lfs_number(std::string_view word) {
 }  // namespace
 
 std::optional<Quota> parse_lfs_quota(std::string_view text, std::string_view holder) {
-  constexpr std::size_t columns = 9;  // the path, and four each for space and files
+  constexpr std::size_t columns = 9;  // the path, four columns for space and four for files
   std::istringstream line{std::string(text)};
   const std::vector<std::string> words{std::istream_iterator<std::string>(line), {}};
   if (words.size() < columns) return std::nullopt;
@@ -127,7 +129,8 @@ std::string usage_text(const Quota& quota) {
   return text;
 }
 
-/// Reuses the last answer: if a quota is used up, many calls fail in a row, which must not each start a program.
+/// Reuses the result of the last query. When a quota is used up, many calls fail in a row, and starting the program `lfs`
+/// for each failure would be slow.
 std::vector<Quota> quotas_at(const std::string& path) try {
   static std::mutex mutex;
   static std::string last_path;

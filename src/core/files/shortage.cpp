@@ -15,10 +15,13 @@ namespace trainrt {
 
 namespace {
 
-/// With less free space and no free inodes, a file system lacks space: a small write may still succeed.
+/// Threshold of free space in bytes. If a file system has no free inodes, missing inodes are reported as the cause of a
+/// failed write only if at least this much space is free; otherwise missing space is reported. The threshold is not 0,
+/// since a few free bytes may be left on a full file system.
 constexpr std::uint64_t min_free_bytes = std::uint64_t{64} << 10;
 
-/// With more free space than this, the write may have failed for another reason.
+/// Threshold of free space in bytes. If a write failed with ENOSPC although more space than this is free, the error message
+/// names other possible causes.
 constexpr std::uint64_t ample_free_bytes = std::uint64_t{1} << 30;
 
 std::string files_text(std::uint64_t used, std::uint64_t limit) { return fmt::format("{} of {} files", used, limit); }
@@ -37,12 +40,14 @@ ShortageFound of_file_system(const std::optional<StorageRoom>& room) {
                       no_inodes ? " and no inodes are" : " are", room->free_bytes >= ample_free_bytes ? odd : "")};
 }
 
-/// The fraction of a limit that is used; 0 without a limit.
+/// Returns used / limit, the fraction of a quota that is used; 0 if there is no limit.
 double fraction(std::uint64_t used, std::uint64_t limit) {
   return limit == 0 ? 0 : static_cast<double>(used) / static_cast<double>(limit);
 }
 
-/// A write may fail below the limit of bytes if it is larger than the rest; a new file fails only at the limit of files.
+/// Finds the quota that made a write fail. A quota of files is the cause only if its limit is reached. A large write can
+/// fail before a quota of bytes has reached its limit, so otherwise the quota of bytes with the largest used fraction is
+/// the cause.
 ShortageFound of_quotas(std::span<const Quota> quotas) {
   constexpr std::string_view remedy = "remove files there, or ask for a larger quota";
   const auto full_of_files =

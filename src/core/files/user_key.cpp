@@ -33,10 +33,11 @@ std::string home() {
   return user == nullptr ? "" : user->pw_dir;
 }
 
-/// Returns the path of the key file; "" if this user has no home folder.
+/// Returns the path of the file with this user's secret key; "" if this user has no home folder.
 std::string path_of_key() {
   fs::path state = Environment::of_process().text("XDG_STATE_HOME").value_or("");
-  if (!state.is_absolute()) state = fs::path(home()) / ".local/state";  // the XDG specification ignores relative paths
+  // The XDG specification requires that a relative path in XDG_STATE_HOME is ignored.
+  if (!state.is_absolute()) state = fs::path(home()) / ".local/state";
   return state.is_absolute() ? (state / "trainrt/record.key").string() : "";
 }
 
@@ -44,7 +45,8 @@ Error refusal(const std::string& path, const std::string& why) {
   return Error(fmt::format("the key {} {} and is not used. Remove it; a new one is made", path, why));
 }
 
-/// Reads the key; nullopt if the file does not exist. Throws Error if other users own the file or have rights on it.
+/// Reads this user's secret key from the file `path`; returns nullopt if the file does not exist. Throws Error if another
+/// user owns the file or has access to it, or if it cannot be read or has a wrong size.
 std::optional<std::string> read_key(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
@@ -65,7 +67,8 @@ bool write_new(const std::string& path, std::string_view bytes) {
          fsync(file.get()) == 0;
 }
 
-/// Makes a key. If several processes do so at once, all return the same key. nullopt if the state folder cannot be written.
+/// Creates the file `path` with a new secret key and returns the key. If several processes call this function at once, all
+/// return the same key. Returns nullopt if the key's folder cannot be written.
 std::optional<std::string> make_key(const std::string& path) {
   std::array<char, key_bytes + 8> random{};
   if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return std::nullopt;
@@ -77,7 +80,8 @@ std::optional<std::string> make_key(const std::string& path) {
   const bool is_new = fs::create_directories(folder, none);
   if (is_new) fs::permissions(folder, fs::perms::owner_all, none);
   const bool is_written = write_new(temporary, bytes.substr(0, key_bytes));
-  if (is_written) static_cast<void>(link(temporary.c_str(), path.c_str()) == 0);  // fails if another process was first
+  // link(2) fails if another process has created the key file first; read_key() then reads that key.
+  if (is_written) static_cast<void>(link(temporary.c_str(), path.c_str()) == 0);
   unlink(temporary.c_str());
   return read_key(path);
 }

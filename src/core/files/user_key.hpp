@@ -5,16 +5,16 @@
 
 namespace trainrt {
 
-/// Returns the HMAC-SHA256 of `message` under the key of this user, in hexadecimal digits. A record with such a code was
-/// written by a process of this user; the Python package checks it (trainrt/train/_user_key.py).
+/// Returns the HMAC-SHA256 of `message` under this user's secret key, in hexadecimal digits. A record with this code is
+/// proven to be written by a process of this user. The Python package checks the codes (trainrt/train/_user_key.py).
 ///
-/// The key is 32 random bytes in $XDG_STATE_HOME/trainrt/record.key (default ~/.local/state), mode 0600, and is made if it
-/// is missing. Returns nullopt if no key can be made, or without libcrypto (core/sha256.hpp). Throws Error if other users
-/// own the key or have access to it. Any thread may call it.
+/// The key is 32 random bytes in the file $XDG_STATE_HOME/trainrt/record.key (default ~/.local/state/trainrt/record.key),
+/// mode 0600. The first call creates the file. Returns nullopt if the file cannot be created, or without libcrypto
+/// (core/sha256.hpp). Throws Error if another user owns the file or has access to it. Thread-safe.
 std::optional<std::string> code_of_user(std::string_view message);
 
-/// Returns the HMAC-SHA256 (RFC 2104) of `message` under `key`, which has at most 64 bytes, in hexadecimal digits. Throws
-/// UsageError without libcrypto.
+/// Returns the HMAC-SHA256 (RFC 2104) of `message` under `key`, in hexadecimal digits. Precondition: `key` has at most 64
+/// bytes. Throws UsageError if libcrypto is missing.
 std::string hmac_sha256(std::string_view key, std::string_view message);
 
 }  // namespace trainrt

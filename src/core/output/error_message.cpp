@@ -32,7 +32,8 @@ bool is_one_of(const std::exception& error) {
   return ((dynamic_cast<const Types*>(&error) != nullptr) || ...);
 }
 
-/// Returns whether the text of an exception names a function of the C++ library or of nlohmann::json.
+/// Returns whether the text of an exception is a message of the C++ library or of nlohmann::json that names only a
+/// function, such as "vector::_M_range_check: ...".
 bool is_of_library(std::string_view text) {
   constexpr std::array beginnings = {
       "vector",    "basic_string", "map::at", "_Map_base::at",           "unordered_map::at",
@@ -43,7 +44,7 @@ bool is_of_library(std::string_view text) {
          std::ranges::find(functions, text) != functions.end();
 }
 
-/// Returns the message for an exception with a text that does not name the failed action.
+/// Returns the error message for an unexpected exception, one with a text that does not name the failed action.
 std::string unexpected(const std::exception& error) {
   return fmt::format(
       "unexpected error '{}' ({}): a bug in the train function, in a library that it uses, or in trainrt. If the failed "
@@ -51,7 +52,8 @@ std::string unexpected(const std::exception& error) {
       error.what(), demangled(typeid(error).name()));
 }
 
-/// The message for an error of std::filesystem. With a relative path, the usual cause is a removed current folder.
+/// Returns the error message for a failed operation of std::filesystem. If the operation's path is empty or ".", the usual
+/// cause is that the current folder was removed.
 std::string of_file(const std::filesystem::filesystem_error& error) {
   const auto path = error.path1().string();
   if (error.code() == std::errc::no_such_file_or_directory && (path.empty() || path == "."))

@@ -14,7 +14,8 @@ std::atomic<int> the_rank{0};
 std::atomic<int> the_size{1};
 std::atomic<bool> is_quiet{false};
 
-/// Writes a message with control characters escaped. Drops it if it cannot be written.
+/// Writes a message of the runtime to standard error, with control characters escaped. If writing fails, the message is
+/// dropped.
 void put_message(const std::string& text) try {
   OutputCapture::write(OutputCapture::Stream::error, printable_text(text) + '\n');
 } catch (const std::exception&) {

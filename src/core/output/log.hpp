@@ -4,26 +4,26 @@
 
 namespace trainrt::log {
 
-// Messages of the runtime on standard error: "trainrt: text", "trainrt: rank 3: warning: text". Any thread may call these
-// functions.
+// Functions that write messages of the runtime to standard error: "trainrt: text", "trainrt: rank 3: warning: text". All
+// functions are thread-safe.
 
-/// Sets the rank that messages name, and whether there are several. Rank 0 alone writes info(), run_warning() and
-/// run_error().
+/// Sets this process's rank and the number of ranks for later messages. Messages name the rank if `size` is greater than 1.
+/// Only rank 0 writes the messages of info(), run_warning() and run_error().
 void set_rank(int rank, int size);
 
-/// Suppresses info() and worker().
+/// Turns informational messages off or on: if `quiet` is true, info() and worker() write nothing.
 void set_quiet(bool quiet);
 
 void info(const std::string& text);
-/// Writes a message of the user's code from any rank, one log line per line of `text`. Control characters are escaped.
+/// Writes a message of the user's code, from any rank: one log line per line of `text`. Control characters are escaped.
 void worker(std::string_view text);
-/// Writes a warning that concerns the calling rank.
+/// Writes a warning that concerns only the calling rank.
 void warning(const std::string& text);
-/// Writes a warning that all ranks have, once.
+/// Writes a warning that concerns the run as a unit: all ranks call the function, and only rank 0 writes the warning.
 void run_warning(const std::string& text);
-/// Writes an error of the calling rank.
+/// Writes an error that concerns only the calling rank.
 void error(const std::string& text);
-/// Writes an error that all ranks have, once.
+/// Writes an error that concerns the run as a unit: all ranks call the function, and only rank 0 writes the error.
 void run_error(const std::string& text);
 
 }  // namespace trainrt::log

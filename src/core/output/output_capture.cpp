@@ -17,24 +17,26 @@
 #include "core/output/output_tail.hpp"
 #include "core/output/standard_streams.hpp"
 
-/// A function of the sanitizers' runtime; nullptr in a process without a sanitizer.
+/// A function of the sanitizers' runtime library that sets the descriptor of its reports; nullptr in a process without a
+/// sanitizer.
 extern "C" __attribute__((weak)) void __sanitizer_set_report_fd(void* fd);
 
 namespace trainrt {
 
 namespace {
 
-constexpr double max_wait_s =
-    1;  // then messages of the runtime are written before output that terminal or storage do not accept
+// Maximum time in seconds to wait until log and terminal accept earlier output. After that time, a message of the runtime
+// is written although earlier output is not.
+constexpr double max_wait_s = 1;
 
 std::atomic<OutputTee*> current = nullptr;
-std::atomic<pid_t> current_process = 0;  // a forked child has no reading thread
+std::atomic<pid_t> current_process = 0;  // process with the reading thread; a forked child process has none
 std::atomic<bool> current_is_shown = true;
 const OutputTee* child_tee = nullptr;
-std::shared_mutex tees_mutex;  // held exclusively to reset `current` or `child_tee`
-std::mutex write_mutex;        // one message at a time
+std::shared_mutex tees_mutex;  // protects `current` and `child_tee`: locked exclusively to reset one of the two
+std::mutex write_mutex;        // held while a message is written, so that messages do not mix
 
-/// Waits until the targets have all bytes that were written.
+/// Waits, at most max_wait_s seconds, until log and terminal have received all output that this process has printed.
 void drain() {
   if (const auto* tee = current.load(); tee != nullptr && current_process == getpid()) tee->drain(max_wait_s);
 }
@@ -45,9 +47,9 @@ void flush_all() {
   std::clog.flush();
 }
 
-/// Makes standard output line buffered, unless it is unbuffered. glibc chooses the buffering at the first output (by lines
-/// only if descriptor 1 is a terminal). The C standard forbids to change it later; glibc allows it, and with a new buffer
-/// the change takes effect at once.
+/// Makes standard output line buffered, unless it is unbuffered. glibc chooses the buffering at the first output: line
+/// buffering only if descriptor 1 is a terminal. The C standard forbids setvbuf() after the first output; glibc allows it,
+/// and with a new buffer the change takes effect at once.
 void buffer_output_by_lines() {
   static std::array<char, BUFSIZ> buffer;
   constexpr std::size_t unbuffered = 1;
@@ -55,8 +57,8 @@ void buffer_output_by_lines() {
   static_cast<void>(std::setvbuf(stdout, buffer.data(), _IOLBF, buffer.size()));
 }
 
-/// Redirects the reports of a sanitizer to the original standard error: it ends the process by _exit() after a report, and
-/// the pipe could lose it.
+/// Redirects the reports of a sanitizer to the original standard error. The sanitizer ends the process by _exit() after a
+/// report, so a report in the pipe could be lost.
 void redirect_sanitizers() {
   if (__sanitizer_set_report_fd == nullptr) return;
   const std::intptr_t fd = standard_error();
@@ -67,7 +69,7 @@ void put(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto written = write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // no way is left to report it
+    if (written <= 0) return;  // standard error failed, so that the failure cannot be reported
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -90,9 +92,10 @@ OutputCapture::OutputCapture(OutputTargets targets, const std::string& title) {
   current = tee_.get();
 }
 
-/// Waits while the terminal is stopped, as a write to it would; does not wait for child processes that continue to print.
+/// Waits until log and terminal have all output, even while the terminal is stopped (Ctrl-S), as a write to the terminal
+/// would. Does not wait for child processes that continue to print.
 OutputCapture::~OutputCapture() {
-  constexpr std::uint64_t max_left_bytes = 1 << 20;  // far more than the pipes hold
+  constexpr std::uint64_t max_left_bytes = 1 << 20;  // limit of the output to wait for; pipes hold far less
   flush_all();
   restore_standard_streams();
   const auto before = tee_->bytes_read();
@@ -118,7 +121,7 @@ void OutputCapture::follow(const OutputTee* output) {
   child_tee = output;
 }
 
-/// Drains the pipe first, so that it has room: a write to a full pipe would block.
+/// Waits until the pipe for this process's output is empty, then flushes: a write to a full pipe would block.
 void OutputCapture::flush() {
   const auto* tee = current.load();
   if (tee == nullptr || current_process != getpid() || tee->drain(max_wait_s)) flush_all();

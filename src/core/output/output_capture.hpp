@@ -9,56 +9,60 @@
 
 namespace trainrt {
 
-/// While an object lives, all that this process prints (printf, std::cout, write()) goes to the targets of an
-/// OutputTargets, and so does the output of its children, which inherit descriptors 1 and 2. Messages of the runtime
-/// (write()) still go to the standard streams that this process was started with. At most one object may exist, in a
-/// process that is one rank.
+/// Redirects all output of this process. While an object of this class exists, all output of this process to descriptors 1
+/// and 2 (printf, std::cout, write(2)), and that of its child processes, which inherit the descriptors, goes to the log
+/// file and the terminal that an OutputTargets names. Messages that the runtime writes with OutputCapture::write() still go
+/// to the standard streams that this process was started with. At most one object may exist, in a process that is one rank.
 ///
-/// Standard output becomes line buffered, so that a crash loses no complete line. Log and terminal get all that was written
-/// if the process returns, throws, crashes or calls exit(). SIGKILL and _exit() may lose the bytes in the pipe; the
-/// reading thread takes microseconds to empty it.
+/// Standard output becomes line buffered, so that a crash loses no complete line. Log and terminal receive the complete
+/// output if the process returns, throws, crashes or calls exit(). SIGKILL and _exit() may lose the bytes that are in the
+/// pipe at that moment; the reading thread empties the pipe within microseconds.
 class OutputCapture {
  public:
-  /// `title` is written to the log before the first output; without output there is no log. `targets.out` and
-  /// `targets.error` are ignored. Throws Error if the system has no pipe or thread left.
+  /// Starts to redirect the output to the log and the terminal that `targets` names. `title` is written to the log before
+  /// the first output; if nothing is printed, no log file is created. `targets.out` and `targets.error` are ignored. Throws
+  /// Error if the system has no pipe or thread left.
   OutputCapture(OutputTargets targets, const std::string& title);
-  /// Passes on all that was printed. Does not wait for children that still run; they get SIGPIPE if they print later.
+  /// Writes all output so far to log and terminal, and restores the standard streams. Does not wait for child processes
+  /// that still run; a child that prints later receives SIGPIPE.
   ~OutputCapture();
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  // The functions below may be called at any time from any thread, whether or not an object exists.
+  // The functions below are static. Except as stated, they are thread-safe and may be called whether or not an
+  // OutputCapture exists.
 
-  /// Writes a message of the runtime to standard_output() or standard_error(), after all that this process, and the child
-  /// of follow(), printed before.
+  /// Writes a message of the runtime to standard_output() or standard_error(). First waits until all earlier output of this
+  /// process and of the child process passed to follow() has been written, at most a second for each.
   enum class Stream { output, error };
   static void write(Stream stream, std::string_view text);
 
-  /// Makes write() wait for the output of a child of this process, which `output` reads. nullptr ends that; when the call
-  /// returns, write() no longer uses the earlier tee. Not owned. Must not be called from the reading thread of a tee.
+  /// Sets a child process of this process that write() also waits for: `output`, not owned, reads the child's output.
+  /// nullptr: no child. When follow() returns, write() no longer uses the OutputTee of an earlier call. Must not be called
+  /// from the reading thread of an OutputTee.
   static void follow(const OutputTee* output);
 
-  /// Flushes the buffers of the C and C++ libraries, unless log or terminal accept nothing for a second. Must
-  /// be called from the thread that prints.
+  /// Flushes the standard output buffers of the C and C++ libraries, unless log or terminal accept no output for a second.
+  /// Must be called from the thread that prints.
   static void flush();
 
-  /// Waits, at most a second, until the targets have all bytes that were written, and leads descriptors 1 and 2 to the
-  /// original standard streams. For a process that ends without calling destructors; async-signal-safe.
+  /// Waits, at most a second, until log and terminal have received all output, then restores descriptors 1 and 2 to the
+  /// original standard streams. For a process that ends without calling destructors. Async-signal-safe.
   static void restore_at_exit();
 
-  /// The last lines that this process printed.
+  /// The last lines of output that this process printed.
   struct Last {
-    std::string lines;     ///< in the form of printable_end(); "" if nothing was printed
-    bool is_shown = true;  ///< the terminal has already shown them
+    std::string lines;     ///< at most 20 lines, as printable_end() returns them; "" if nothing was printed
+    bool is_shown = true;  ///< whether the terminal has already shown the lines
   };
   static Last last();
 
-  /// The last lines in the log, for a signal handler.
+  /// The result of last_in_handler(): the last lines of output in the log file.
   struct LastInHandler {
-    std::string_view lines;  ///< refers to `room`
+    std::string_view lines;  ///< a view into the caller's buffer `room`
     bool is_shown = true;
   };
-  /// Async-signal-safe.
+  /// Returns the last lines of output in the log file, read into the caller's buffer `room`. Async-signal-safe.
   static LastInHandler last_in_handler(std::span<char> room);
 
  private:

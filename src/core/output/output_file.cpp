@@ -54,7 +54,8 @@ void OutputFile::begin(const std::string& title) {
   if (put_gap()) put_title();
 }
 
-/// Keeps the title for later if it cannot be written. It does not count as missing output.
+/// Writes the title line of the log file. If that fails, the title is kept and written before the next output; it does not
+/// count as missing output.
 void OutputFile::put_title() {
   if (put(fmt::format("{}==== {} {} ====\n", ends_within_a_line(fd_) ? "\n" : "", utc_now(), title_)) > 0) return;
   title_.clear();
@@ -74,7 +75,7 @@ void OutputFile::add(std::string_view bytes) {
     missing_ += bytes.size();
 }
 
-/// Writes how many bytes are missing, if any. Returns false if that cannot be written either.
+/// If output was lost, writes a line that states how many bytes are missing. Returns false if the line cannot be written.
 bool OutputFile::put_gap() {
   if (missing_ > 0 && put(fmt::format("\n==== {} bytes are missing here ====\n", missing_)) > 0) return false;
   missing_ = 0;
@@ -84,13 +85,13 @@ bool OutputFile::put_gap() {
 std::size_t OutputFile::copy_end(std::span<char> room) const {
   const int fd = fd_;
   if (fd < 0) return 0;
-  const auto size = lseek(fd, 0, SEEK_END);  // O_APPEND: the position does not affect writes
+  const auto size = lseek(fd, 0, SEEK_END);  // seeking is harmless: with O_APPEND, writes ignore the file offset
   const auto from = std::max<off_t>(start_, size - static_cast<off_t>(room.size()));
   const auto length = pread(fd, room.data(), room.size(), from);
   return length < 0 ? 0 : static_cast<std::size_t>(length);
 }
 
-/// Returns the number of bytes that could not be written.
+/// Writes `bytes` to the log file. Returns the number of bytes that could not be written.
 std::uint64_t OutputFile::put(std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = write(fd_, bytes.data(), bytes.size());

@@ -19,8 +19,10 @@ namespace trainrt {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{64} << 10;  // the default capacity of a pipe in Linux
-constexpr double max_end_s = 2;                              // for the rest, if another process still writes
+// Size of the buffer for reading a pipe in bytes: the default capacity of a pipe in Linux.
+constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
+// Maximum time in seconds that the destructor reads the rest of the output, if another process still writes.
+constexpr double max_end_s = 2;
 
 thread_local bool is_reading = false;
 
@@ -64,7 +66,8 @@ void OutputTee::close_write_ends() {
 
 void OutputTee::wake() const {
   const std::uint64_t one = 1;
-  if (write(wake_.get(), &one, sizeof one) < 0) return;  // the counter is at its maximum: the thread is awake
+  // write(2) fails only if the eventfd's counter is at its maximum; the reading thread is awake then.
+  if (write(wake_.get(), &one, sizeof one) < 0) return;
 }
 
 void OutputTee::switch_file(std::string log, std::string title) {
@@ -111,7 +114,7 @@ std::string OutputTee::tail(double limit_s) {
 void OutputTee::read_all() {
   is_reading = true;
   buffer_.resize(buffer_bytes);
-  double end_s = 0;  // when reading stops even if more comes; 0: not stopping
+  double end_s = 0;  // time at which reading ends even if more output comes; 0: not stopping yet
   for (;;) {
     const auto asked = drains_asked_.load();
     const bool stopping = stopping_;
@@ -119,7 +122,7 @@ void OutputTee::read_all() {
     take_next_file();
     bool found = false;
     for (auto& source : sources_) found = read_from(source) || found;
-    drains_done_ = asked;  // one pass reads the capacity of a pipe, so all that was in it
+    drains_done_ = asked;  // one pass reads the capacity of a pipe, so all bytes that were in the pipe
     if (found && !(stopping && monotonic_seconds() > end_s)) continue;
     if (stopping) break;
     std::vector<pollfd> ready{{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
@@ -127,12 +130,13 @@ void OutputTee::read_all() {
       ready.push_back({.fd = is_full_ ? -1 : source.pipe.read_end.get(), .events = POLLIN, .revents = 0});
     poll(ready.data(), ready.size(), -1);
     std::uint64_t count = 0;
-    if (read(wake_.get(), &count, sizeof count) < 0) continue;  // poll() returned for a pipe
+    if (read(wake_.get(), &count, sizeof count) < 0) continue;  // the eventfd is empty: poll() returned for a pipe
   }
   for (auto& source : sources_) source.terminal->finish();
 }
 
-/// Reads the next bytes of a pipe. Returns false if it is empty.
+/// Reads the next bytes of the output from a pipe and passes them to log, terminal and callback. Returns false if the pipe
+/// is empty or closed, or if reading is suspended (is_full()).
 bool OutputTee::read_from(Source& source) {
   auto& read_end = source.pipe.read_end;
   if (!read_end || is_full_) return false;
@@ -140,7 +144,7 @@ bool OutputTee::read_from(Source& source) {
   if (length < 0 && errno == EINTR) return true;
   if (length < 0 && errno == EAGAIN) return false;
   if (length <= 0) {
-    read_end.reset();  // no process has the other end open; poll() skips a closed one
+    read_end.reset();  // all write ends are closed; poll() skips the descriptor -1
     return false;
   }
   const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(length));

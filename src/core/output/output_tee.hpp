@@ -21,46 +21,54 @@
 
 namespace trainrt {
 
-/// Reads a standard output and a standard error from pipes, in a thread of its own, and copies them to the log file and the
-/// terminal of OutputTargets; keeps the end of the output. If the two are shown in different places, each has its own pipe
-/// and the log has them in the order in which they are read; else one pipe keeps the order of the writes. Memory is
-/// bounded: a process that writes faster than log and terminal accept it blocks.
+/// Copies the output of a process to the destinations that an OutputTargets names (log file, terminal, callback), and keeps
+/// the last bytes in memory. A thread of this object reads the output from pipes. If standard output and standard error are
+/// shown on different terminals or files, each has its own pipe, and the log contains them in the order in which they are
+/// read; otherwise one pipe preserves the order of the writes. Memory is bounded: a process that writes faster than log and
+/// terminal accept the output blocks.
 class OutputTee {
  public:
-  /// Makes the pipes. Throws Error if the system has no pipe left.
+  /// Creates the pipes for the output of a process. Throws Error if the system has no pipe left.
   explicit OutputTee(const OutputTargets& targets);
-  /// Reads the rest of the pipes and closes them. A process that still has the other end gets EPIPE.
+  /// Reads the rest of the output and closes the pipes. A process that writes to a pipe later gets EPIPE.
   ~OutputTee();
   OutputTee(const OutputTee&) = delete;
   OutputTee& operator=(const OutputTee&) = delete;
 
-  /// The process that writes to the pipes.
+  /// The process that writes its output to the pipes.
   enum class Writer {
-    child,         ///< has inherited the write ends: begin() closes them in this process
-    this_process,  ///< keeps the write ends; the log gets its title with the first output
+    /// A child process, which has inherited the write ends. begin() closes them in this process.
+    child,
+    /// This process, which keeps the write ends. The log gets its title line with the first output.
+    this_process,
   };
-  /// Descriptors of the write ends, closed on exec. Valid until begin() if a child writes.
+  /// Descriptors of the pipes' write ends for standard output and standard error, closed on exec. With Writer::child, valid
+  /// until begin().
   int output_end() const { return sources_.front().pipe.write_end.get(); }
   int error_end() const { return sources_.back().pipe.write_end.get(); }
-  /// Starts to read. The log gets a line with `title`.
+  /// Starts the thread that reads the output. Writes a title line with `title` to the log.
   void begin(const std::string& title, Writer writer = Writer::child);
 
-  /// Writes all that is read from now on to the file `log`, after a line with `title`, and the bytes that
-  /// OutputTargets::holds_log has held. Any thread but the reading one may call it.
+  /// Continues the log in the file `log`: writes a line with `title`, then the output that was buffered without a log
+  /// (OutputTargets::holds_log), then all later output. Must not be called from the reading thread; any other thread may
+  /// call it.
   void switch_file(std::string log, std::string title);
-  /// Returns whether so much is held that nothing more is read before switch_file(). Any thread may call it.
+  /// Returns whether reading of the output is suspended until switch_file() names the log: the buffer for output without a
+  /// log (OutputTargets::holds_log) is full. Thread-safe.
   bool is_full() const { return is_full_; }
 
-  /// Waits until log and terminal have all that is in the pipes now. Returns false if that takes longer than `limit_s`
-  /// seconds. Any thread but the reading one may call it; async-signal-safe.
+  /// Waits until log and terminal have received all output that is in the pipes now. Returns false if that takes longer
+  /// than `limit_s` seconds. Must not be called from the reading thread; any other thread may call it. Async-signal-safe.
   bool drain(double limit_s) const;
-  /// Calls drain() and returns the end of the output.
+  /// Waits until all output so far has been read, at most `limit_s` seconds, then returns the last bytes of the output, as
+  /// OutputTail::text() does.
   std::string tail(double limit_s = 2);
-  /// Copies the end of the log into `room` and returns its number of bytes. Async-signal-safe.
+  /// Copies the tail of the log file, at most room.size() bytes, into `room`; returns the number of bytes copied.
+  /// Async-signal-safe.
   std::size_t copy_end(std::span<char> room) const { return log_.copy_end(room); }
-  /// Returns whether the calling thread is the reading one of any OutputTee.
+  /// Returns whether the calling thread is the thread with which some OutputTee reads its pipes.
   static bool is_reading_thread();
-  /// Returns the number of bytes read so far. Any thread may call it.
+  /// Returns the number of bytes of output read so far. Thread-safe.
   std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -77,12 +85,12 @@ class OutputTee {
 
   OutputFile log_;
   std::function<void(std::size_t stream, std::string_view bytes)> listener_;
-  std::vector<Source> sources_;  ///< one or two
-  Descriptor wake_;              ///< an eventfd
+  std::vector<Source> sources_;  ///< one pipe for both streams, or one for each
+  Descriptor wake_;              ///< an eventfd that wakes the reading thread
   std::vector<char> buffer_;
   std::atomic<bool> is_full_ = false;
 
-  std::mutex mutex_;  ///< guards `tail_` and `next_file_`
+  std::mutex mutex_;  ///< protects the members `tail_` and `next_file_`
   OutputTail tail_;
   struct NextFile {
     std::string path, title;
@@ -92,7 +100,7 @@ class OutputTee {
   std::atomic<std::uint64_t> drains_done_ = 0;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::uint64_t> bytes_read_ = 0;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // declared last: the reading thread uses the other members
 };
 
 }  // namespace trainrt

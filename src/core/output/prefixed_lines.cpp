@@ -26,7 +26,8 @@ void PrefixedLines::finish() {
   if (!line_.empty()) put();
 }
 
-/// Passes on the line, which the next bytes overwrite, unless an earlier state was passed on shortly before.
+/// Handles a line that the next bytes overwrite (progress bar): passes its current state to `write`, unless another state
+/// was passed to `write` shortly before, and clears the line.
 void PrefixedLines::end_state(double now_s) {
   rewritten_ = false;
   const auto state = std::exchange(line_, {});

@@ -5,20 +5,22 @@
 
 namespace trainrt {
 
-/// Splits an output into lines and passes each, after a prefix, to `write` in one call, so that lines of several ranks do
-/// not mix on a shared terminal. Lines longer than `max_bytes` are split. A line that \r overwrites (a progress bar) is
-/// passed on every few seconds, and in its last state.
+/// Splits the output of a rank into lines and passes each line, with a prefix, to `write` in one call, so that lines of
+/// several ranks do not mix on a shared terminal. Lines longer than `max_bytes` are split. If a progress bar overwrites a
+/// line by \r, a state of the line every few seconds and its last state are passed to `write`.
 class PrefixedLines {
  public:
-  static constexpr std::size_t max_bytes = 4000;  ///< with the prefix less than PIPE_BUF, which a pipe takes in one piece
-  static constexpr double between_states_s = 5;   ///< seconds between two states of an overwritten line
+  /// Maximum length of a line of output in bytes. Line and prefix together are shorter than PIPE_BUF, so that a write to a
+  /// pipe is atomic.
+  static constexpr std::size_t max_bytes = 4000;
+  static constexpr double between_states_s = 5;  ///< minimum seconds between two states of an overwritten line
 
   PrefixedLines(std::string prefix, std::function<void(std::string_view line)> write)
       : prefix_(std::move(prefix)), write_(std::move(write)) {}
 
-  /// Adds the next part of the output. `now_s`: seconds of a monotonic clock.
+  /// Adds the next bytes of the output. `now_s` is the current time in seconds of a monotonic clock.
   void add(std::string_view bytes, double now_s);
-  /// Passes on the last line if it has no line break.
+  /// Flushes at the end of the output: passes a last line that has no trailing newline to `write`.
   void finish();
 
  private:
@@ -28,7 +30,7 @@ class PrefixedLines {
   std::string prefix_;
   std::function<void(std::string_view line)> write_;
   std::string line_;
-  bool rewritten_ = false;  ///< a \r followed `line_`: the next bytes overwrite it
+  bool rewritten_ = false;  ///< whether `line_` was followed by \r, so that the next bytes overwrite it
   double shown_at_s_ = 0;
 };
 

@@ -17,7 +17,8 @@ namespace trainrt {
 
 namespace {
 
-/// Makes these descriptors the standard streams, also for messages of the runtime.
+/// Makes the descriptors `output` and `error` the standard output and standard error of this process, also for messages of
+/// the runtime.
 void set_streams(int output, int error) {
   std::fflush(nullptr);
   dup2(output, STDOUT_FILENO);

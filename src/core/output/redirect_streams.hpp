@@ -5,18 +5,20 @@
 
 namespace trainrt {
 
-/// While an object lives, standard output and standard error of this process are appended to a file: all that the process
-/// prints, its children print and the runtime logs. At most one object may exist, and no OutputCapture at the same time.
+/// Redirects standard output and standard error of this process to a file. While an object of this class exists, all output
+/// of this process and its children, and the messages of the runtime, are appended to the file. At most one object may
+/// exist, and no OutputCapture at the same time.
 class RedirectedStreams {
  public:
-  /// Throws Error if the file cannot be opened.
+  /// Redirects standard output and standard error to the file `path`, which is created if it does not exist. Throws Error
+  /// if the file cannot be opened.
   explicit RedirectedStreams(const std::string& path);
   ~RedirectedStreams();
   RedirectedStreams(const RedirectedStreams&) = delete;
   RedirectedStreams& operator=(const RedirectedStreams&) = delete;
 
  private:
-  Descriptor output_, error_;  ///< copies of the former streams
+  Descriptor output_, error_;  ///< copies of the original streams, for the destructor
 };
 
 }  // namespace trainrt

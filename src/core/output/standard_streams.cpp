@@ -26,7 +26,7 @@ int copy_of_nothing() {
 
 void keep(std::atomic<int>& kept, int number) {
   if (kept != number) {
-    dup3(number, kept, O_CLOEXEC);  // keeps its number, which other threads may be using
+    dup3(number, kept, O_CLOEXEC);  // the copy keeps its number, since other threads may be using it
     return;
   }
   int copy = fcntl(number, F_DUPFD_CLOEXEC, min_copy);

@@ -2,21 +2,21 @@
 
 namespace trainrt {
 
-/// Return the descriptors of the standard output and standard error that this process was started with, also while
-/// descriptors 1 and 2 lead elsewhere (OutputCapture). The runtime writes its messages there, and checks there for a
-/// terminal. Async-signal-safe.
+/// Return the descriptors of the standard output and standard error that this process was started with, even while
+/// OutputCapture redirects descriptors 1 and 2. The runtime writes its messages to these descriptors, and uses them to
+/// check for a terminal. Async-signal-safe.
 int standard_output();
 int standard_error();
 
-/// Copies descriptors 1 and 2 to the descriptors of standard_output() and standard_error(), closed on exec; a closed stream
-/// becomes /dev/null. The copies are never closed: threads and signal handlers may write at any time. Throws Error if the
-/// system has no descriptor left.
+/// Copies descriptors 1 and 2; standard_output() and standard_error() return the copies from now on. The copies are closed
+/// on exec. A closed stream is replaced by /dev/null. The copies are never closed, since threads and signal handlers may
+/// write to them at any time. Throws Error if the system has no descriptor left.
 void keep_standard_streams();
 
-/// Makes descriptors 1 and 2 the standard streams that keep_standard_streams() copied.
+/// Reverses a redirection: makes descriptors 1 and 2 the streams that keep_standard_streams() copied.
 void restore_standard_streams();
 
-/// The lowest number for a copy of a standard stream: a copy must not become another standard stream.
+/// The minimum number of a descriptor that is a copy of a standard stream, so that no copy becomes descriptor 0, 1 or 2.
 inline constexpr int min_copy = 3;
 
 }  // namespace trainrt

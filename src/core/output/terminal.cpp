@@ -27,14 +27,14 @@ std::optional<TerminalSize> size_of_terminal(int fd) {
   return TerminalSize{size.ws_row, size.ws_col};
 }
 
-/// Returns whether standard output is a pipe or a socket. Its reader may show it on a terminal.
+/// Returns whether standard output is a pipe or a socket. The process that reads it may show the output on a terminal.
 bool output_is_piped() {
   struct stat info {};
   return fstat(standard_output(), &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
-/// Returns the process id of the mpiexec that started this process, directly or by its proxies (MPICH's hydra_pmi_proxy); 0
-/// if another process is in between: a shell may have redirected the output.
+/// Returns the process id of the mpiexec that started this process, directly or by its proxy processes (MPICH's
+/// hydra_pmi_proxy). Returns 0 if another process is in between, such as a shell, which may have redirected the output.
 int mpiexec_above() {
   constexpr int max_generations = 4;
   int pid = getppid();
@@ -71,10 +71,11 @@ std::optional<TerminalSize> terminal_of_output() {
 
 namespace last_row {
 
-// "\0337" and "\0338" save and restore the cursor, "\033[r" makes the complete screen scroll.
+// "\0337" and "\0338" save and restore the cursor position. "\033[r" resets the scrolling region to the complete screen.
 
 std::string take(TerminalSize size) {
-  // Index and reverse index make sure of a row below the cursor. Setting the region moves the cursor.
+  // Index (\033D) and reverse index (\033M) ensure that there is a row below the cursor. Setting the scrolling region moves
+  // the cursor, so its position is saved and restored.
   return fmt::format("\033D\033M\0337\033[1;{}r\0338", size.rows - 1);
 }
 
@@ -89,7 +90,7 @@ void note_taken(bool taken) { last_row_taken = taken; }
 void restore_at_exit() {
   if (!last_row_taken.exchange(false)) return;
   constexpr std::string_view reset = "\0337\033[r\0338";
-  if (write(standard_output(), reset.data(), reset.size()) < 0) return;  // no way is left to report it
+  if (write(standard_output(), reset.data(), reset.size()) < 0) return;  // the failure cannot be reported
 }
 
 }  // namespace last_row

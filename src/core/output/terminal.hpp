@@ -13,26 +13,28 @@ struct TerminalSize {
   bool operator==(const TerminalSize&) const = default;
 };
 
-/// Returns the size of the terminal that shows this process's standard output: its own terminal, or that of the mpiexec on
-/// this host that started this process and reads its output from a pipe. Returns nullopt if the output goes elsewhere (a
-/// file, srun), or if the terminal has no control sequences (TERM=dumb).
+/// Returns the size of the terminal that shows this process's standard output: the process's own terminal, or the terminal
+/// of the mpiexec on this host that started this process and reads its output from a pipe. Returns nullopt if the output
+/// goes to a file or another program (srun, for example), or if the terminal has no control sequences (TERM=dumb).
 std::optional<TerminalSize> terminal_of_output();
 
-/// Control sequences (ECMA-48, and the scrolling region of the DEC VT100) that reserve the last row of a terminal for a
-/// status line, so that all other output scrolls above it.
+/// Terminal control sequences (ECMA-48, and the scrolling region of the DEC VT100) that reserve the last row of a terminal
+/// for a status line. All other output scrolls above the status line.
 namespace last_row {
 
-/// Returns the sequence that reserves the row: its text scrolls up, and the cursor stays in its line.
+/// Returns the control sequence that reserves the last row of the terminal for a status line. Text in the last row scrolls
+/// up, and the cursor stays in its line of text.
 std::string take(TerminalSize size);
-/// Returns the sequence that shows `text` in the row; the cursor does not move. `text` must fit into the columns.
+/// Returns the control sequence that shows `text` in the reserved last row; the cursor does not move. Precondition: `text`
+/// fits into the columns of the terminal.
 std::string show(TerminalSize size, std::string_view text);
-/// Returns the sequence that clears the row and ends the reservation.
+/// Returns the control sequence that clears the reserved last row and ends the reservation.
 std::string give_back(TerminalSize size);
 
-/// Stores whether this process has reserved the row, for restore_at_exit().
+/// Records whether this process has reserved the terminal's last row. restore_at_exit() reads the record.
 void note_taken(bool taken);
-/// Writes the sequence that ends the reservation if the row is still reserved. For a process that ends without calling
-/// destructors; async-signal-safe.
+/// If the terminal's last row is still reserved, writes the control sequence that ends the reservation. For a process that
+/// ends without calling destructors. Async-signal-safe.
 void restore_at_exit();
 
 }  // namespace last_row

@@ -13,7 +13,8 @@ namespace trainrt {
 
 namespace {
 
-constexpr double max_reader_wait_s = 2;  // for a reader that accepts nothing, after hurry()
+// Timeout in seconds after hurry() for a reader of the output (terminal, pipe) that accepts no bytes.
+constexpr double max_reader_wait_s = 2;
 
 }  // namespace
 
@@ -39,7 +40,8 @@ void TerminalWriter::put(std::string_view bytes) {
   }
 }
 
-/// Waits until a write of PIPE_BUF bytes does not block. Returns false if the reader is gone.
+/// Waits until a write of PIPE_BUF bytes to the output's reader (terminal, pipe) does not block. Returns false if the
+/// reader has closed its end, or has accepted nothing within the timeout after hurry().
 bool TerminalWriter::can_take() {
   constexpr int poll_ms = 200;
   double left_s = max_reader_wait_s;

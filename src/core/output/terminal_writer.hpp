@@ -7,17 +7,18 @@
 
 namespace trainrt {
 
-/// Writes an output to a terminal, or to another reader of a descriptor. A slow reader blocks the writer, as it would
-/// without this class; nothing more is written after the reader has closed its end. One thread at a time may use an object,
+/// Writes the output of a process to a terminal, or to any other descriptor such as a pipe. If the reader of the descriptor
+/// is slow, the calling thread blocks. After the reader has closed its end, nothing more is written. Not thread-safe,
 /// except for hurry().
 class TerminalWriter {
  public:
-  /// Writes to `fd`, which is not owned, in the form that `targets` specifies.
+  /// Writes output to the descriptor `fd`, which is not owned, unchanged or line by line with a prefix, as `targets`
+  /// specifies.
   TerminalWriter(const OutputTargets& targets, int fd);
   void add(std::string_view bytes);
-  /// Writes the rest of the output.
+  /// Flushes at the end of the output: writes a last line that has no trailing newline.
   void finish();
-  /// Limits further waits: a reader that accepts nothing for 2 seconds counts as gone. Any thread may call it.
+  /// Limits further waiting: a reader that accepts nothing for 2 seconds is then treated as closed. Thread-safe.
   void hurry() { hurried_ = true; }
 
  private:

@@ -4,18 +4,21 @@
 
 namespace trainrt {
 
-/// Environment variables by name.
+/// A set of environment variables: values by name.
 using Variables = std::map<std::string, std::string>;
 
-/// Returns the environment variables of this process.
+/// Returns a copy of the environment variables of this process.
 Variables inherited_environment();
 
-/// Returns the variables without those of MPI and PMIx launchers. A program that has them would act as this rank in MPI.
+/// Returns `variables` without the environment variables that MPI and PMIx launchers set. A child process that inherited
+/// them would join MPI as this rank.
 Variables without_launcher(Variables variables);
 
-/// Returns the folder of the Python package trainrt, next to the built program or in the installation; "" if it is missing.
+/// Returns the folder to add to PYTHONPATH for the Python package trainrt: next to the built program, or in the
+/// installation. "" if the package is missing.
 std::string client_folder();
-/// Returns `inherited`, a value of PYTHONPATH, with `folder` in front.
+/// Returns a value of PYTHONPATH: `folder`, then the folders of `inherited`, another value of PYTHONPATH. Either may be
+/// empty.
 std::string python_path(const std::string& folder, const std::string& inherited);
 
 }  // namespace trainrt

@@ -18,7 +18,8 @@ namespace {
 constexpr int cannot_start = 127;
 const std::atomic<bool> never_cancelled = false;
 
-/// Reads to the end of the output. Returns false if the deadline passes, or the call is cancelled, before that.
+/// Reads the output of a child process from `fd` to its end; keeps about the first 1 MiB in `text`. Returns false if the
+/// deadline passes or `cancelled` becomes true before the end.
 bool read_all(int fd, std::string& text, double deadline, const std::atomic<bool>& cancelled) {
   constexpr std::size_t max_bytes = 1 << 20;
   std::array<char, 4096> buffer{};
@@ -33,7 +34,8 @@ bool read_all(int fd, std::string& text, double deadline, const std::atomic<bool
   return false;
 }
 
-/// Returns the exit code; nullopt if the child does not end before the deadline.
+/// Waits for the end of child process `pid` and returns its exit code; nullopt if the child does not end before the
+/// deadline or `cancelled` becomes true.
 std::optional<int> wait_for(pid_t pid, double deadline, const std::atomic<bool>& cancelled) {
   int status = 0;
   for (;;) {

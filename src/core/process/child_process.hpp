@@ -6,20 +6,22 @@
 
 namespace trainrt {
 
-/// The exit code and the beginning of the output of a program that run_child() ran.
+/// The result of run_child(): the program's exit code and the beginning of its output.
 struct ChildOutput {
-  int exit_code = 0;  ///< as a shell reports it: 128 + N if signal N ended the program, 127 if it could not be started
-  std::string text;   ///< at most 1 MiB; the reason if the program could not be started
+  /// Exit code as a shell reports it: 128 + N if signal N ended the program, 127 if the program could not be started.
+  int exit_code = 0;
+  std::string text;  ///< the first 1 MiB of the output; the reason if the program could not be started
 };
 
-/// Selects where run_child() leads the standard error of a program.
+/// Selects the handling of a program's standard error in run_child(): discard it, or add it to ChildOutput::text.
 enum class ChildErrors { dropped, with_output };
 
-/// Runs `command` (without a shell; its first word is searched for in PATH) and returns its exit code and output. Returns
-/// nullopt if the program does not end within `limit_seconds`, or if `cancelled` becomes true; then the program's process
-/// group is killed. A process that the kernel does not let end is not waited for.
+/// Runs a program, waits for its end and returns its exit code and output. `command` is the command line; its first word is
+/// searched for in PATH, and no shell is used. Returns nullopt if the program does not end within `limit_seconds` or if
+/// another thread sets `cancelled`; the program's process group is then killed. If the kernel does not end the killed
+/// program within a second, the function returns without waiting longer.
 ///
-/// The program reads /dev/null and inherits no open file but its output. Any thread may call it.
+/// The program reads /dev/null and inherits no open file except its output. Thread-safe.
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,
                                      const std::atomic<bool>& cancelled, ChildErrors errors = ChildErrors::dropped);
 std::optional<ChildOutput> run_child(const std::vector<std::string>& command, double limit_seconds,

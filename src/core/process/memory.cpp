@@ -21,22 +21,25 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The names of the files of a memory cgroup, which depend on the version of cgroups.
+/// Names of the files in a memory cgroup's folder, which depend on the version of cgroups.
 struct CgroupFiles {
   const char* limit;
   const char* usage;
-  const char* kills;  ///< has a line "oom_kill N": kills in this cgroup; in version 2 also in its descendants
+  /// File with a line "oom_kill N": number of processes of the cgroup that the kernel killed because memory ran out.
+  /// Version 2 also counts the cgroup's descendants.
+  const char* kills;
 };
 constexpr CgroupFiles version_2 = {"memory.max", "memory.current", "memory.events"};
 constexpr CgroupFiles version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"};
 
-/// A cgroup that counts and limits memory.
+/// A cgroup with memory accounting: its folder, and the names of the files in the folder.
 struct MemoryCgroup {
   fs::path folder;
   CgroupFiles files;
 };
 
-/// Adds a cgroup and its ancestors. A container may see its own cgroup as the root, with the path that it has outside.
+/// Adds the cgroup with the path `inner` below the mount point `root`, and its ancestors, to `groups`. A container may see
+/// its own cgroup as the root although `inner` is the path outside the container; folders that do not exist are skipped.
 void add_with_ancestors(std::vector<MemoryCgroup>& groups, const fs::path& root, fs::path inner, const CgroupFiles& files) {
   for (;; inner = inner.parent_path()) {
     std::error_code none;
@@ -46,8 +49,8 @@ void add_with_ancestors(std::vector<MemoryCgroup>& groups, const fs::path& root,
   }
 }
 
-/// Returns the memory cgroups of this process that are visible from here, the innermost first. /proc/self/cgroup has lines
-/// "0::/path" (version 2) and "4:memory:/path" (version 1).
+/// Returns the memory cgroups of this process that are visible to it, the innermost first. They are read from
+/// /proc/self/cgroup, which has lines such as "0::/path" (version 2) and "4:memory:/path" (version 1).
 std::vector<MemoryCgroup> memory_cgroups() {
   std::ifstream in("/proc/self/cgroup");
   std::vector<MemoryCgroup> groups;
@@ -59,7 +62,7 @@ std::vector<MemoryCgroup> memory_cgroups() {
   return groups;
 }
 
-/// Returns the number after `wanted` in a file of lines "word number ..."; nullopt if the word is missing.
+/// Returns the number after the word `wanted` in a file with lines "word number ..."; nullopt if the word is missing.
 std::optional<std::uint64_t> number_after(const std::string& wanted, const fs::path& file) {
   std::ifstream in(file);
   for (std::string word; in >> word;) {
@@ -69,7 +72,7 @@ std::optional<std::uint64_t> number_after(const std::string& wanted, const fs::p
   return std::nullopt;
 }
 
-/// Returns the number in a file; `unlimited` if the file has "max" or does not exist.
+/// Returns the number in a file of a memory cgroup; `unlimited` if the file contains "max" or does not exist.
 std::uint64_t number_in_file(const fs::path& file) {
   std::ifstream in(file);
   std::uint64_t number = 0;
@@ -78,7 +81,8 @@ std::uint64_t number_in_file(const fs::path& file) {
 
 std::uint64_t difference(std::uint64_t limit, std::uint64_t used) { return limit > used ? limit - used : 0; }
 
-/// Returns the bytes left of a cgroup's limit. Page cache counts as used there, but the kernel can drop it.
+/// Returns the bytes that are left of a cgroup's memory limit; `unlimited` if it has no limit. The kernel counts inactive
+/// page cache as used; this function does not, since the kernel can drop it.
 std::uint64_t left_in(const MemoryCgroup& group) {
   const auto limit = number_in_file(group.folder / group.files.limit),
              used = number_in_file(group.folder / group.files.usage);
@@ -122,7 +126,7 @@ std::optional<MemoryShare> fullest_cgroup() {
     const auto limit = number_in_file(group.folder / group.files.limit),
                used = number_in_file(group.folder / group.files.usage);
     if (limit == 0 || limit >= node_kib << 10 || used == unlimited)
-      continue;  // version 1 reports a huge number if there is no limit
+      continue;  // no limit: version 1 of cgroups then reports a huge number
     const auto stat = group.folder / "memory.stat";
     const auto cache = number_after("inactive_file", stat).value_or(0) + number_after("active_file", stat).value_or(0);
     const MemoryShare found{difference(used, cache), limit};

@@ -16,7 +16,8 @@ namespace trainrt {
 
 namespace {
 
-/// Appends the next bytes to `text`; closes the descriptor at the end of the stream.
+/// Reads the next bytes from the descriptor `fd` and appends them to `text`. At the end of the stream or after an error,
+/// closes the descriptor.
 void read_some(Descriptor& fd, std::string& text) {
   std::array<char, 16384> buffer{};
   const auto count = read(fd.get(), buffer.data(), buffer.size());
@@ -41,7 +42,8 @@ PipedProgram::PipedProgram(const std::string& command, const Variables& environm
 
 PipedProgram::~PipedProgram() {
   if (!exit_code_) kill(-pid_, SIGKILL);
-  for (int polls = 0; !exit_code() && polls < 500; ++polls) usleep(2000);  // the kernel may hold it: give up after 1 s
+  // Waits for the end of the killed program, at most 1 s: the kernel may be unable to end it.
+  for (int polls = 0; !exit_code() && polls < 500; ++polls) usleep(2000);
 }
 
 std::size_t PipedProgram::unread() const {
@@ -73,7 +75,7 @@ std::optional<int> PipedProgram::exit_code() {
   siginfo_t ended{};
   const auto pid = static_cast<id_t>(pid_);
   if (exit_code_ || waitid(P_PID, pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return exit_code_;
-  kill(-pid_, SIGKILL);  // ends its remaining children, before the kernel can reuse the number of its group
+  kill(-pid_, SIGKILL);  // kills the remaining processes of the group before the kernel can reuse the group's number
   waitpid(pid_, nullptr, 0);
   return exit_code_ = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
 }

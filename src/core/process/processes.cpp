@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_processes = 1000;
 
-/// Returns the content of a file of /proc; "" or a part of it if the process ends meanwhile. The kernel then fails the
-/// read, and an iterator over the file would throw.
+/// Returns the content of a file in /proc. If the process ends during the call, the kernel fails the read, and the result
+/// is "" or a part of the content. Does not throw.
 std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -34,7 +34,8 @@ std::string content_of(const fs::path& path) {
   return text.str();
 }
 
-/// Returns the fields of /proc/PID/stat from the third on (proc(5)). The second is a name that may have any characters.
+/// Returns the fields of /proc/PID/stat from the third field on (proc(5)). The second field, the process's name, may
+/// contain any characters, so parsing begins after its closing parenthesis.
 std::vector<std::string> fields_of(pid_t process) {
   const auto text = content_of(fmt::format("/proc/{}/stat", process));
   const auto end_of_name = text.rfind(')');
@@ -43,7 +44,7 @@ std::vector<std::string> fields_of(pid_t process) {
   return {std::istream_iterator<std::string>(rest), {}};
 }
 
-/// Returns the number after the word `wanted`; -1 if the word is missing.
+/// Returns the number after the word `wanted` in `text`; -1 if the word is missing.
 std::int64_t value_after(const std::string& wanted, const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;)
@@ -115,7 +116,7 @@ std::optional<Kinship> kinship(pid_t process) {
 }
 
 unsigned long long process_start_time(pid_t process) {
-  constexpr std::size_t start_time = 19;  // field 22
+  constexpr std::size_t start_time = 19;  // field 22 of /proc/PID/stat; fields_of() begins with field 3
   const auto fields = fields_of(process);
   if (fields.size() <= start_time || has_ended(fields[0])) return 0;
   return parse_number<unsigned long long>(fields[start_time]).value_or(0);
@@ -136,13 +137,13 @@ std::string status_value(pid_t process, std::string_view key) {
   return {};
 }
 
-/// Reads the mask SigCgt. Its lowest bit is signal 1.
+/// Reads the mask of caught signals (SigCgt in /proc/PID/status). The lowest bit is signal 1.
 bool catches(pid_t process, int signal) {
   return (std::strtoull(status_value(process, "SigCgt:").c_str(), nullptr, 16) >> (signal - 1) & 1) != 0;
 }
 
 long cpu_ticks(pid_t process) {
-  constexpr std::size_t first = 11;  // utime, stime, cutime, cstime: fields 14 to 17
+  constexpr std::size_t first = 11;  // fields 14 to 17 of /proc/PID/stat: utime, stime, cutime, cstime
   const auto fields = fields_of(process);
   long ticks = 0;
   for (std::size_t i = first; i < first + 4 && i < fields.size(); ++i) ticks += parse_number<long>(fields[i]).value_or(0);

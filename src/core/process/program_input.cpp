@@ -38,7 +38,8 @@ bool is_null_device(const struct stat& found) {
   return S_ISCHR(found.st_mode) && major(found.st_rdev) == memory_devices && minor(found.st_rdev) == null;
 }
 
-/// Waits until `fd` is ready for `events` or fails. Returns false if `wake` becomes readable before.
+/// Waits until the descriptor `fd` is ready for the poll(2) events `events` or has failed; returns true. Returns false if
+/// the descriptor `wake` becomes readable first.
 bool is_ready(int fd, short events, int wake) {
   for (;;) {
     std::array<pollfd, 2> ready{{{.fd = fd, .events = events, .revents = 0}, {.fd = wake, .events = POLLIN, .revents = 0}}};
@@ -57,12 +58,12 @@ InputKind input_kind() {
   return S_ISREG(found.st_mode) ? InputKind::file : InputKind::stream;
 }
 
-/// Copies standard input into pipes, one after the other.
+/// Copies standard input into one pipe after the other, one for each program, in a thread.
 class ProgramInput::Feed {
  public:
   Feed() {
     if (!wake_) throw_refused("making a pipe");
-    ignore_signal_here(SIGPIPE);  // a program may end before it has read everything
+    ignore_signal_here(SIGPIPE);  // a program may end before it has read its complete input
   }
   ~Feed() { stop(); }
   Feed(const Feed&) = delete;
@@ -95,7 +96,8 @@ class ProgramInput::Feed {
     static_cast<void>(!read(wake_.read_end.get(), &taken, 1));
   }
 
-  /// Returns false if the program has closed its input, or if stop() was called.
+  /// Writes `bytes` to `output`, the pipe to a program's standard input. Returns false if the program has closed its
+  /// standard input or stop() was called.
   bool write_all(int output, std::string_view bytes) const {
     while (!bytes.empty()) {
       if (!is_ready(output, POLLOUT, wake_.read_end.get())) return false;
@@ -131,9 +133,9 @@ class ProgramInput::Feed {
 
   Pipe wake_;
   std::thread thread_;
-  // Used by the thread while it runs.
+  // While the thread that copies standard input runs, only it may use the members below.
   std::string kept_;
-  bool is_lost_ = false;  ///< more was read than max_kept_bytes
+  bool is_lost_ = false;  ///< whether the stream was longer than max_kept_bytes, so that it cannot be repeated
   bool is_at_end_ = false;
 };
 

@@ -28,8 +28,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Blocks all signals of the calling thread while it lives: a child of vfork() would run signal handlers in the memory of
-/// this process.
+/// Blocks all signals of the calling thread while an object exists. Otherwise a signal handler could run in the child of
+/// vfork(), which shares the memory of this process.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -44,17 +44,18 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-/// The arguments of execve(2), and where the child reports that it failed.
+/// The arguments of execve(2), the parent's process id, and the descriptor for reporting a failure of execve(2) to the
+/// parent.
 struct Execution {
   const char* path;
   char* const* words;
   char* const* environment;
   pid_t parent;
-  int failure;  ///< descriptor of a pipe: the child writes errno to it
+  int failure;  ///< write end of a pipe: the child writes errno to it if execve(2) fails
 };
 
-// The functions up to become() run in the child, in the memory of its parent: they make async-signal-safe calls only, and
-// allocate nothing.
+// The functions from here to become() run in the child of vfork(), in the memory of its parent. They make only
+// async-signal-safe calls and allocate no memory.
 
 void set_stream(int stream, int file) {
   const int source = file == null_device ? open("/dev/null", O_RDWR | O_CLOEXEC) : file;
@@ -64,12 +65,12 @@ void set_stream(int stream, int file) {
     dup2(source, stream);
 }
 
-/// Closes all files but the standard streams on exec.
+/// Marks all open files except the standard streams to be closed on exec.
 void close_files_at_exec() {
 #if defined(SYS_close_range) && defined(CLOSE_RANGE_CLOEXEC)
   if (syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
 #endif
-  constexpr int max_files = 65536;  // Linux before 5.11
+  constexpr int max_files = 65536;  // for Linux before 5.11, without CLOSE_RANGE_CLOEXEC
   for (int number = 3; number < max_files; ++number) fcntl(number, F_SETFD, FD_CLOEXEC);
 }
 
@@ -88,7 +89,7 @@ void set_signals(const SpawnOptions& options) {
   setpgid(0, 0);
   if (options.signal_at_parent_end != 0) {
     prctl(PR_SET_PDEATHSIG, options.signal_at_parent_end);
-    if (getppid() != execution.parent) _exit(cannot_exec);  // the parent ended before the call
+    if (getppid() != execution.parent) _exit(cannot_exec);  // the parent ended before the call of prctl(2)
   }
   set_stream(STDIN_FILENO, options.input);
   set_stream(STDOUT_FILENO, options.output);
@@ -134,7 +135,7 @@ pid_t spawn(const SpawnOptions& options) {
   pid_t pid = -1;
   {
     const SignalsBlocked blocked;
-    pid = vfork();  // not fork(): pages that a network card writes to must stay this process's own
+    pid = vfork();  // not fork(), since pages that a network card writes to (RDMA) must not become copy-on-write
     if (pid == 0) become(options, execution);
   }
   if (pid < 0) return -1;

@@ -25,8 +25,9 @@ namespace trainrt {
 
 namespace {
 
-/// The request for a stack; one at a time. The signal handler changes its state from `wanted` to `filling` to `done`. The
-/// requesting thread changes it from `wanted` to `idle` after the limit, so that a late handler does nothing.
+/// The request of one thread for the call stack of another thread; at most one request at a time. State transitions:
+/// - The signal handler of the other thread: from `wanted` to `filling` to `done`.
+/// - The requesting thread, after the time limit: from `wanted` to `idle`, so that a late handler does nothing.
 struct Request {
   enum State { idle, wanted, filling, done };
   std::atomic<int> state = idle;
@@ -48,9 +49,10 @@ void answer(int) {
   errno = error;
 }
 
-/// Installs the handler for an unused real-time signal and returns its number; 0 if all are in use.
+/// Installs the signal handler answer() for an unused real-time signal and returns the signal's number; 0 if all real-time
+/// signals are in use.
 int install_answer() {
-  stack_here();  // loads the unwinder, which the handler must not do
+  stack_here();  // loads the unwinder, since a signal handler must not load it
   for (int number = SIGRTMAX - 5; number > SIGRTMIN; --number) {
     struct sigaction action {};
     if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
@@ -68,14 +70,14 @@ int install_answer() {
   StackFrames frames;
   void* all[StackFrames::max_frames];
   const int count = backtrace(all, StackFrames::max_frames);
-  // The frames before the caller's are this function's own and one that AddressSanitizer adds.
+  // The frames before the caller's frame are that of this function and one that AddressSanitizer adds.
   const auto caller = std::find(all, all + count, __builtin_return_address(0)) - all;
   for (auto i = caller + skipped; i < count; ++i) frames.addresses[frames.count++] = all[i];
   return frames;
 }
 
 [[gnu::noinline]] StackFrames interrupted_stack() noexcept {
-  auto frames = stack_here(3);  // this function, the handler, and the kernel's signal trampoline
+  auto frames = stack_here(3);  // skips the frames of this function, the handler and the kernel's signal trampoline
   frames.interrupted = true;
   return frames;
 }
@@ -111,7 +113,8 @@ StackFrames stack_of(pid_t thread, double limit_seconds) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   int state = Request::wanted;
   const bool unanswered = request.state.compare_exchange_strong(state, Request::idle);
-  while (!unanswered && request.state != Request::done) std::this_thread::yield();  // the handler is filling it
+  // If the signal handler has begun to fill the request, wait until it is done.
+  while (!unanswered && request.state != Request::done) std::this_thread::yield();
   request.state = Request::idle;
   return unanswered ? StackFrames{} : request.frames;
 }

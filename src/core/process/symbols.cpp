@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;
 
-/// The bytes of a file, mapped into memory. Does not allocate.
+/// A read-only mapping of a file into memory; empty if the file cannot be mapped. Allocates no memory.
 class Mapped {
  public:
   explicit Mapped(const char* path) noexcept {
@@ -39,7 +39,8 @@ class Mapped {
   }
   Mapped(const Mapped&) = delete;
 
-  /// Returns `count` records at `offset`; nullptr if the file is too short.
+  /// Returns a pointer to `count` objects of type T at the byte offset `offset` of the file; nullptr if the file is too
+  /// short.
   template <class T>
   const T* at(std::uint64_t offset, std::uint64_t count = 1) const noexcept {
     if (data_ == nullptr || offset > size_ || count > (size_ - offset) / sizeof(T)) return nullptr;
@@ -62,7 +63,8 @@ bool covers(const ElfW(Sym) & entry, std::uintptr_t address) noexcept {
          address - entry.st_value < entry.st_size;
 }
 
-/// Finds the function at `address`, an address in the file, in the symbol section `table`.
+/// Finds the function that contains `address`, relative to the file, in the ELF symbol section `table`; the functions'
+/// names are in the section `names`. Returns whether a function was found, and fills `symbol` then.
 bool find_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr) & names, std::uintptr_t address,
                    Symbol& symbol) noexcept {
   const auto count = table.sh_size / sizeof(ElfW(Sym));
@@ -78,7 +80,8 @@ bool find_in_table(const Mapped& file, const ElfW(Shdr) & table, const ElfW(Shdr
   return false;
 }
 
-/// Finds the function at `address` in the file's symbol tables. `base`: the address that the file was loaded to.
+/// Finds the function that contains `address` in the symbol tables of the ELF file `path`, which is loaded at the address
+/// `base`. Returns whether a function was found, and fills `symbol` then.
 bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address, Symbol& symbol) noexcept {
   const Mapped file(path);
   const auto* header = file.at<ElfW(Ehdr)>(0);
@@ -93,7 +96,8 @@ bool find_in_file(const char* path, std::uintptr_t base, std::uintptr_t address,
   return false;
 }
 
-/// Returns a path of the file. The loader's name of the program itself is argv[0], which need not be a path.
+/// Returns the path of the program or library that `info` describes. For the program itself the loader uses argv[0], which
+/// need not be a path, so /proc/self/exe is returned.
 const char* path_of(const Dl_info& info) noexcept {
   const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   return getauxval(AT_PHDR) / page * page == base ? "/proc/self/exe" : info.dli_fname;

@@ -6,8 +6,8 @@
 
 namespace trainrt {
 
-/// Calls `act` once, in a thread of its own, if the object still exists after `seconds`. The destructor waits for a call
-/// that has begun.
+/// A watchdog timer: calls `act` once, in a thread of its own, if the object still exists after `seconds`. If the call has
+/// begun, the destructor waits for its end.
 class Timeout {
  public:
   Timeout(double seconds, std::function<void()> act);
@@ -19,7 +19,7 @@ class Timeout {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // declared last: the thread uses the other members
 };
 
 }  // namespace trainrt

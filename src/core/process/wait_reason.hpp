@@ -4,17 +4,19 @@
 
 namespace trainrt {
 
-/// The reason why a thread waits for other ranks, for reports by other threads. It is set only if a wait takes long. Any
-/// thread may call text().
+/// The reason why a thread waits for other ranks, for reports by other threads, such as hang reports. A reason is set only
+/// if a wait takes long. text() is thread-safe.
 class WaitReason {
  public:
-  /// Returns the object of the calling thread, which lives as long as the thread.
+  /// Returns the WaitReason of the calling thread, which exists as long as the thread.
   static WaitReason& of_this_thread();
 
   void set(const std::string& text);
-  /// Sets the reason of work that the thread has started on a device; the thread may wait for it at any place.
+  /// Sets the reason of a wait for work that this thread has started on a GPU; text() returns this reason if set() has set
+  /// no other one. "" clears it.
   void set_on_device(const std::string& text);
-  std::string text() const;  ///< "" if the thread does not wait, or not for long
+  /// Returns the reason; "" if the thread does not wait or has not waited for long.
+  std::string text() const;
 
  private:
   mutable std::mutex mutex_;
@@ -22,7 +24,8 @@ class WaitReason {
   std::string on_device_;
 };
 
-/// One wait of the calling thread. Once report() was called, WaitReason has its text until clear() or the destructor.
+/// One wait of the calling thread for other ranks. report() sets the WaitReason of the thread; clear() or the destructor
+/// clears it.
 class ReportedWait {
  public:
   ReportedWait() = default;
@@ -33,7 +36,7 @@ class ReportedWait {
     is_reported_ = true;
     WaitReason::of_this_thread().set(text);
   }
-  /// Ends the wait.
+  /// Ends the wait: clears the WaitReason of the thread if report() was called.
   void clear() {
     if (is_reported_) WaitReason::of_this_thread().set({});
     is_reported_ = false;

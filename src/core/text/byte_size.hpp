@@ -4,7 +4,7 @@
 
 namespace trainrt {
 
-/// Returns a number of bytes for people: "17 B", "1.2 GiB". Units are powers of 1024. Pure function.
+/// Returns a number of bytes as text for people: "17 B", "1.2 GiB". Units are powers of 1024. Pure function.
 std::string byte_size(std::uint64_t bytes);
 
 }  // namespace trainrt

@@ -38,7 +38,8 @@ bool is_in(char32_t point, std::span<const CodePoints> ranges) {
 
 std::size_t width_of(char32_t point) { return is_in(point, without_width) ? 0 : is_in(point, wide) ? 2 : 1; }
 
-/// Calls `action(character, width)` for each character of the text, and stops once it returns false.
+/// Calls `action(character, width)` for each UTF-8 character of `text` and its width in columns; stops when `action`
+/// returns false.
 template <class Action>
 void for_each_character(std::string_view text, Action&& action) {
   while (!text.empty()) {
@@ -57,7 +58,7 @@ std::string plain_text(std::string_view text) {
     const auto [bytes, point] = first_character(text);
     if (bytes == 0)
       plain += '?';
-    else if (point == '\t' || is_terminal_control(point))  // a tab takes several columns
+    else if (point == '\t' || is_terminal_control(point))  // a tab is replaced, too, since it occupies several columns
       plain += ' ';
     else
       plain += text.substr(0, bytes);

@@ -3,12 +3,12 @@
 
 namespace trainrt {
 
-/// The maximum nesting of arrays and objects in JSON from outside. The parser accepts any depth, but destroying, comparing
-/// and printing its result are recursive, so that deeper JSON could overflow the stack.
+/// The maximum nesting depth of arrays and objects in JSON from untrusted sources. The JSON parser accepts any depth, but
+/// destroying, comparing and printing its result are recursive, so that deeper JSON could overflow the stack.
 constexpr int max_json_depth = 64;
 
-/// Returns whether arrays and objects of a JSON text are nested more than `max_depth` levels deep. The text may be invalid
-/// JSON. Pure function.
+/// Returns whether arrays and objects in the text `json` are nested more than `max_depth` levels deep. The text may be
+/// invalid JSON. Pure function.
 bool is_nested_deeper(std::string_view json, int max_depth);
 
 }  // namespace trainrt

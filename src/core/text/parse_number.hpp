@@ -5,7 +5,8 @@
 
 namespace trainrt {
 
-/// Returns the number that all of `text` consists of (std::from_chars); nullopt for any other text. Pure function.
+/// Parses the complete `text` as a number, as std::from_chars does; returns nullopt if `text` is not a number or has
+/// further characters. Pure function.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number = 0;

@@ -4,20 +4,23 @@
 
 namespace trainrt {
 
-// These functions make text from outside (names of files, runs, hosts and metrics, records of a run directory, messages of
-// other programs) safe to print on a terminal or write to a log. Pure functions.
+// Pure functions that make untrusted text safe to print on a terminal or to write to a log. Such text is, for example, the
+// names of files, runs, hosts and metrics, records of a run directory, and messages of other programs.
 
-/// Returns whether a Unicode code point controls a terminal instead of being shown: the control characters of ASCII except
-/// the tab, those of ECMA-48 (C1), and those that reorder a line (Unicode Standard Annex #9).
+/// Returns whether a terminal interprets the Unicode code point `point` as a control instead of showing it: the control
+/// characters of ASCII except the tab, those of ECMA-48 (C1), and those that change the direction of text (Unicode Standard
+/// Annex #9).
 bool is_terminal_control(char32_t point);
 
-/// Returns the text with each byte of a control character or of invalid UTF-8 as \x1b. Tabs and line breaks are unchanged.
+/// Returns `text` with each byte of a control character or of invalid UTF-8 escaped, for example as \x1b. Tabs and newlines
+/// are kept; \r\n becomes \n.
 std::string printable_text(std::string_view text);
 
-/// Returns printable_text() in one line, with \n for each line break.
+/// Returns `text` as one line with control characters escaped as by printable_text(), and each newline as \n.
 std::string printable_line(std::string_view text);
 
-/// Returns an equivalent JSON text with all control characters escaped, as \u009b. JSON writers escape those of ASCII only.
+/// Returns an equivalent JSON text with all control characters escaped, for example as \u009b. JSON libraries escape only
+/// the control characters of ASCII.
 std::string printable_json(std::string_view json);
 
 }  // namespace trainrt

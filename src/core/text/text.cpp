@@ -40,7 +40,7 @@ Utf8Character first_character(std::string_view text) {
 
 namespace {
 
-/// Returns the line with each byte of a control character or of invalid UTF-8 as \x1b.
+/// Returns `line` with each byte of a control character or of invalid UTF-8 escaped, for example as \x1b.
 std::string escaped(std::string_view line) {
   std::string out;
   for (std::size_t at = 0; at < line.size();) {
