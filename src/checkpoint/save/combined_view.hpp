@@ -35,11 +35,11 @@ class MissingViews {
   /// `aside`: unused path in the run directory or its subdirectories, for write_view().
   MissingViews(std::string run_dir, std::string aside);
 
-  /// Adds a checkpoint whose combined view could not be written, so that the next write_all() tries again.
+  /// Adds a checkpoint for which writing the combined view has failed, so that the next write_all() tries again.
   void add(const std::string& checkpoint_dir);
 
   /// Writes missing combined views. The first call checks the newest 16 checkpoints of the run. Older checkpoints are not
-  /// checked, so that the start of a run with many checkpoints is not slow. Returns one message per checkpoint whose view
+  /// checked, so that the start of a run with many checkpoints is not slow. Returns one message per view that
   /// cannot be written, but only once for the same checkpoint. Does not throw Error.
   std::vector<std::string> write_all();
 

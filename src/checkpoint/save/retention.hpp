@@ -9,7 +9,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Rules for deleting old checkpoints, from the keys num_to_keep, score_attribute and score_order of [checkpoint].
+/// Rules for deleting old checkpoints. In the config: the keys num_to_keep, score_attribute and score_order of
+/// [checkpoint].
 struct Retention {
   std::int64_t num_to_keep = 0;  ///< number of best checkpoints to keep, plus the latest; 0 keeps all
   std::string score_attribute;   ///< name of the metric that ranks checkpoints; "": newer checkpoints rank first
@@ -19,9 +20,8 @@ struct Retention {
 /// Returns the numbers of the checkpoints to delete, in ascending order. `good`: the intact checkpoints. `damaged`: numbers
 /// of the damaged ones. Pure function. The rules:
 /// - The best num_to_keep checkpoints and the latest one are kept.
-/// - Checkpoints that were saved only because the run stopped rank last, so that a stopped run keeps the same checkpoints
-/// as
-///   a run without stops. Exception: the latest checkpoint if score_attribute is "".
+/// - Checkpoints that were saved only because the run stopped rank last. A stopped run therefore keeps the same checkpoints
+///   as a run without stops. Exception: the latest checkpoint if score_attribute is "".
 /// - A checkpoint that awaits its validation is kept. With a score_attribute, it does not count as one of num_to_keep.
 /// - A damaged checkpoint is deleted if at least num_to_keep intact ones exist and one of them is newer.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,

@@ -31,7 +31,7 @@ struct SaverOptions {
   WriterOptions writer;
 };
 
-/// Saves checkpoints in the background, one at a time. Every rank has one Saver. All functions must be called by the
+/// Saves checkpoints in the background, one at a time. Every rank has a Saver. All functions must be called by the
 /// training thread, the only thread that communicates, and are collective unless their comment states otherwise.
 ///
 /// The steps of a save:

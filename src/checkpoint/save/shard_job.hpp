@@ -101,8 +101,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   /// Error if another task of this job has failed.
   void ensure_folder_of(const std::string& path) {
     const std::lock_guard lock(folder_mutex_);
-    if (failed_)
-      throw Error("another part of the checkpoint was not written");  // never shown: fail() keeps the first message
+    // The message is never shown, because fail() keeps the message of the first failure.
+    if (failed_) throw Error("another part of the checkpoint was not written");
     if (!directory_seen_)
       await_directory(directory_, writer_.parent_seen_, writer_.options_.visible_s, writer_.options_.warn);
     directory_seen_ = writer_.parent_seen_ = true;
