@@ -13,7 +13,7 @@ namespace trainrt::checkpoint {
 /// because it reports no offset for errors in UTF-8, quotes and control characters.
 class JsonCursor {
  public:
-  /// `text` and `path` must outlive the cursor.
+  /// `text`: the JSON text. `path`: the file, for error messages. Both must outlive the JsonCursor.
   JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
   /// Skips white space and consumes the character `c`. If the next character is another one, the error is "lacks `what`".
@@ -22,7 +22,7 @@ class JsonCursor {
   void expect_key(std::string_view key);
   /// Skips white space. If the next character is `c`, consumes it and returns true, otherwise returns false.
   bool take(char c);
-  /// Checks the end of the text: only white space may remain.
+  /// Throws Error if anything except white space remains in the text.
   void end();
 
   /// Parses a string. `what` is the name of the item in error messages, as for count() and shape().

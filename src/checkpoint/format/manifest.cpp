@@ -15,7 +15,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns the last lines of manifest.json, which contain the digest of `body`, the text before these lines.
+/// Returns the last lines of manifest.json, with the digest of `body`, which is the text before these lines.
 std::string seal(std::string_view body) { return ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n"; }
 
 bool is_users_file(const std::string& name) {
@@ -38,7 +38,7 @@ std::map<std::string, double> metrics_from(StrictObject& reader) {
   return metrics;
 }
 
-/// Returns the value of an optional boolean key; false if the key is missing.
+/// Returns the value of an optional boolean key of a JSON object; false if the key is missing.
 bool flag_from(StrictObject& reader, const char* key) {
   const auto* flag = reader.find(key);
   if (flag != nullptr && !flag->is_boolean()) reader.fail("has '" + std::string(key) + "' that is neither true nor false");
@@ -93,7 +93,7 @@ ShardRecord shard_from(const Json& json, std::size_t number, const std::string& 
   for (const auto& part : shard.parts) {
     if (part.at != end) reader.fail("has 'parts' with a gap or an overlap");
     end += part.bytes;
-    // `end` cannot overflow: the sum of two 63-bit numbers fits into 64 bits.
+    // `end` cannot overflow, because the sum of two 63-bit numbers fits into 64 bits.
     if (end > shard.bytes) reader.fail("has 'parts' after its end");
   }
   if (end != shard.bytes) reader.fail("has 'parts' that do not reach its end");
@@ -202,7 +202,8 @@ Manifest read_manifest(const std::string& checkpoint_dir) {
 
 namespace {
 
-// Maximum number of nested levels of metadata: one less than for a manifest, which contains the metadata.
+/// Maximum number of nested levels of the user's metadata: one less than for a manifest, because a manifest contains the
+/// metadata.
 constexpr int max_metadata_depth = max_json_depth - 1;
 
 }  // namespace

@@ -23,8 +23,8 @@ struct Meta {
   bool has_directory = false;  ///< the folder files/ contains files from directories that were passed to report()
   std::string validation;      ///< JSON object with the parameters of a requested validation; "": no validation requested
   bool awaits_validation = false;  ///< the requested validation is not done; set by with_validation(), not stored
-  /// Duration in seconds, up to the save, of the iteration that had begun after the last report(). Without the time between
-  /// attempts of the run.
+  /// Number of seconds that the current iteration, which began after the last report(), had taken when the checkpoint was
+  /// saved. The time between attempts of the run does not count.
   double iteration_s = 0;
 };
 

@@ -47,13 +47,14 @@ std::string run_of(const std::string& checkpoint_dir);
 /// Returns the name of shard file number `file`: "shard-00000.h5".
 std::string shard_name(int file);
 
-/// Returns the HDF5 path of a tensor or value in the combined view (state.h5): "/model/w". In a shard file, values and
-/// tensors that are stored as one piece have the same path.
+/// Returns the HDF5 path of a tensor or value in the combined view (state.h5): "/model/w". Values, and tensors that are
+/// stored as one piece, have the same path in their shard file.
 inline std::string object_path(const std::string& entry) { return "/" + entry; }
-/// Returns the HDF5 path of slab `number` of a divided tensor in a shard file: "/trainrt/slabs/model/w/3".
+/// Returns the HDF5 path in a shard file of slab `number` of a tensor that is stored as several slabs (rectangular parts):
+/// "/trainrt/slabs/model/w/3".
 std::string slab_path(const std::string& entry, std::size_t number);
 
-/// Size in bytes of the text of view_seal(), which is the end of state.h5.
+/// Size in bytes of the text that view_seal() returns, with the digest of state.h5.
 inline constexpr std::size_t view_seal_bytes = 17 + 32 + 1;
 /// Returns the text at the end of state.h5, "trainrt xxh3_128 DIGEST\n". `digest`: digest of all bytes of state.h5 before
 /// that text.

@@ -7,7 +7,7 @@
 
 namespace trainrt::checkpoint {
 
-/// The result of a validation of a checkpoint, which the checkpoint's manifest requests. The validating program writes the
+/// The result of a validation of a checkpoint that the checkpoint's manifest requests. The validating program writes the
 /// result atomically to validation.json in the checkpoint directory:
 /// {"format": "trainrt validation", "version": 1, "metrics": {...}, "error": null or a string}.
 struct Validation {

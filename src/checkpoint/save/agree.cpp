@@ -122,7 +122,7 @@ void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab
     }
 }
 
-/// Approximate maximum number of bytes that all ranks together send in one round of exchange_slabs().
+/// Approximate maximum number of bytes that all ranks together contribute to one all-gather of slabs.
 constexpr std::int64_t gathered_bytes = std::int64_t{16} << 20;
 
 /// Computes a digest of the properties of a State's entries. Must be fast, because it is used at every save.
@@ -203,8 +203,9 @@ void Agreement::exchange(const State& state) {
   layout_ = planner.finish();
 }
 
-/// Exchanges the slabs of all ranks in rounds of several sharded tensors, to limit the memory, and adds them to `planner`.
-/// All ranks have the same number of sharded tensors, so that they execute the same rounds. Collective.
+/// Exchanges the slabs of all ranks and adds them to `planner`. To limit the memory, each all-gather exchanges the slabs of
+/// a few sharded tensors. All ranks have the same number of sharded tensors and therefore make the same all-gathers.
+/// Collective.
 void Agreement::exchange_slabs(const State& state, LayoutPlanner& planner) {
   const auto held = held_by(state, communicator_.rank());
   if (held.empty()) return;

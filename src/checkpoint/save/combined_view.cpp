@@ -52,7 +52,8 @@ Shape whole_shape(const TensorLayout& tensor, int ranks) {
   return shape;
 }
 
-/// Maps slab `number` of a tensor, a dataset in shard file number `file`, to its box in a virtual dataset of shape `whole`.
+/// Adds slab `number` of a tensor, which is a dataset in shard file number `file`, to a virtual dataset of shape `whole`.
+/// `how`: HDF5 creation properties of the virtual dataset.
 void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int file, const Shape& whole) {
   const auto& slab = tensor.slabs[number];
   std::vector<hsize_t> start(slab.offset.begin(), slab.offset.end());
@@ -71,7 +72,7 @@ void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int fil
 void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
   const auto whole = whole_shape(tensor, layout.ranks);
   io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-  // The bytes of the file must not depend on the current time.
+  // Without creation and modification times, the bytes of state.h5 depend only on the checkpoint.
   io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");
   if (element_count(whole) > 0) {
     set_fill(how, tensor.dtype);
@@ -155,7 +156,7 @@ void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
       add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
     }
   for (auto& [name, tensor] : tensors) {
-    // The order of the slabs defines their numbers, so it must be the same as in plan_layout().
+    // The slabs are sorted as in plan_layout(), because the number of a slab is its index in this order.
     const auto key = [&](const Slab& s) {
       return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
     };

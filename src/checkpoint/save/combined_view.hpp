@@ -32,7 +32,8 @@ void restore_view(const std::string& checkpoint_dir, const std::string& aside);
 /// was killed before it was written. Such checkpoints are complete and can be loaded. Must be used by one thread at a time.
 class MissingViews {
  public:
-  /// `aside`: unused path in the run directory or its subdirectories, for write_view().
+  /// `run_dir`: directory of the run. `aside`: unused path in the run directory or its subdirectories, under which views
+  /// are written before they are renamed (write_view()).
   MissingViews(std::string run_dir, std::string aside);
 
   /// Adds a checkpoint for which writing the combined view has failed, so that the next write_all() tries again.

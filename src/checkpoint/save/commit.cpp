@@ -99,7 +99,7 @@ std::string lost_text(const SavePaths& paths) {
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
   if (io::exists(paths.work)) io::remove_tree(paths.work);
   if (!io::make_directory(paths.work)) io::fail("make directory", paths.work, EEXIST);
-  // Errors are ignored: if the striping cannot be set, the files get the default striping of the file system.
+  // Errors of set_striping() are ignored, because the files then get the default striping of the file system.
   if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
 }
 
@@ -135,7 +135,7 @@ void add_view(const Commit& commit, const Observer& observer) {
   const auto aside = view_aside(commit.paths.private_dir);
   if (commit.layout.complete)
     write_view(commit.paths.final, aside, combined_view(commit.layout, commit.value_names));
-  else  // the omitted slabs are read from the indices in the shard files
+  else  // the layout is incomplete, so it is read from the indices in the shard files
     restore_view(commit.paths.final, aside);
   observer(Phase::view_written);
 }

@@ -60,7 +60,7 @@ std::string packed_list(const DirectoryCheckpoint& mine) {
   return packer.bytes();
 }
 
-/// The files of all ranks that have one name, and the ranks that have such a file.
+/// Describes the files with one name in the directories of all ranks.
 struct Shared {
   std::uint64_t bytes = 0;
   std::int64_t identity = 0;

@@ -25,13 +25,13 @@ struct DirectoryFile {
   std::uint64_t bytes = 0;  ///< size of the file when its directory was listed
 };
 
-/// The contents of the directories that the ranks passed to report() for one checkpoint.
+/// The files and metadata that the ranks passed to report(), as directories, for one checkpoint.
 struct DirectoryFiles {
   std::vector<DirectoryFile> files;  ///< files that this rank writes into the checkpoint
   /// JSON object with the user's metadata, from the lowest rank that passed metadata to report(). The same on all ranks.
   std::string metadata = "{}";
-  /// Directory of a committed checkpoint. Its files from earlier directories are added to the new checkpoint, because no
-  /// directory was passed to report() for the new one. Otherwise "".
+  /// If no directory was passed to report() for this checkpoint: path of an earlier committed checkpoint, whose directory
+  /// files are added to this checkpoint. Otherwise "".
   std::string carried_from;
   std::string validation;  ///< value for Meta::validation; the same on all ranks
 };

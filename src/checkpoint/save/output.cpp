@@ -41,7 +41,7 @@ void await_directory(const std::string& path, bool parent_was_seen, double limit
 }
 
 void Output::read_back(const std::function<void(std::uint64_t bytes)>& read) const {
-  // A buffer is larger than a block, because complete pages are read and a block may begin within a page.
+  // Each buffer is larger than a block: reads transfer complete pages, and a block may begin or end within a page.
   io::BlockPool pool(read_buffer_bytes, 0);
   const auto file = io::PositionalFile::open(path_);
   for (const auto& record : blocks) {

@@ -71,7 +71,7 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
     return meta.at_stop && !(retention.score_attribute.empty() && meta.number == latest);
   };
   auto ranked = good;
-  // Checkpoints that await a validation have no final score: they are kept, and do not count as one of num_to_keep.
+  // Checkpoints that await a validation have no final score yet. They are kept, and do not count as one of num_to_keep.
   if (!retention.score_attribute.empty()) std::erase_if(ranked, [](const Meta& meta) { return meta.awaits_validation; });
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
     return is_extra(a) != is_extra(b) ? is_extra(b) : is_better(a, b, retention);

@@ -17,8 +17,8 @@ struct Retention {
   bool maximize = true;          ///< true: a higher score is better; false: a lower score is better
 };
 
-/// Returns the numbers of the checkpoints to delete, in ascending order. `good`: the intact checkpoints. `damaged`: numbers
-/// of the damaged ones. Pure function. The rules:
+/// Returns the numbers of the checkpoints to delete, in ascending order. `good`: metadata of the intact checkpoints.
+/// `damaged`: numbers of the damaged checkpoints. Pure function. The rules:
 /// - The best num_to_keep checkpoints and the latest one are kept.
 /// - Checkpoints that were saved only because the run stopped rank last. A stopped run therefore keeps the same checkpoints
 ///   as a run without stops. Exception: the latest checkpoint if score_attribute is "".

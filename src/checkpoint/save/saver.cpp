@@ -28,7 +28,7 @@ std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_second
 
 }  // namespace
 
-/// The save in flight: started, and its result not returned yet.
+/// The save in flight. A save is in flight from start() until its result is returned.
 struct Saver::PendingSave {
   Request request;
   SavePaths paths;
@@ -36,7 +36,7 @@ struct Saver::PendingSave {
   bool gathered = false;
 };
 
-/// The result of the last commit, passed from the background thread of rank 0 to its train thread. Thread-safe.
+/// The result of the last commit, which a background thread of rank 0 passes to the training thread of rank 0. Thread-safe.
 struct Saver::LastCommit {
   std::mutex mutex;
   std::condition_variable changed;

@@ -59,12 +59,13 @@ class Saver {
   /// Compares one number of every rank, for example a digest of replicated tensors, before a save. The ranks do not compare
   /// numbers if `number` is empty.
   struct Comparison {
-    /// Returns this rank's number. Called after State::bring_up_to_date().
+    /// Returns the number of this rank that is compared. Called after State::bring_up_to_date().
     std::function<std::int64_t()> number;
-    /// Called on all ranks with the result: whether their numbers are equal. May throw on all ranks, which aborts the save.
+    /// Called on all ranks with the result of the comparison. `alike`: all ranks have the same number. May throw on all
+    /// ranks, which aborts the save.
     std::function<void(bool alike)> conclude;
   };
-  /// The parameters of one save.
+  /// The parameters of one save: the properties of the checkpoint, its files, and functions to call.
   struct Request {
     Meta meta;                            ///< properties of the checkpoint; Saver sets `ranks` and `created`
     std::function<void()> before_commit;  ///< called on rank 0, in a background thread, before the checkpoint is committed

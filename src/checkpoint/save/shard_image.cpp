@@ -22,7 +22,7 @@ void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const st
   if (first < last) copy(into.data() + (first - window), from.data() + (first - at), last - first);
 }
 
-/// Returns the first of the plan's sources that ends after offset `byte` of the file.
+/// Returns an iterator to the first element of ShardPlan::sources that ends after offset `byte` of the shard file.
 auto first_after(std::uint64_t byte, const ShardPlan& plan) {
   return std::ranges::partition_point(plan.sources,
                                       [byte](const auto& source) { return source.at + source.bytes <= byte; });

@@ -24,8 +24,8 @@ struct PlacedSlab {
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(slab->shape)) * size_of(tensor->dtype); }
 };
 
-/// Returns the ranks that write into shard file number `file`, in ascending order. The first of them is the leader, which
-/// also writes the HDF5 structure.
+/// Returns the ranks that write into shard file number `file`, in ascending order. The first of them is the leader of the
+/// file, which also writes the HDF5 structure.
 std::vector<int> writers_of(int file, const Layout& layout) {
   std::vector<int> writers;
   for (int rank = 0; rank < layout.ranks; ++rank)
@@ -170,7 +170,7 @@ std::vector<Beginning> beginnings_of(const std::vector<PlacedSlab>& slabs, const
 }
 
 /// Returns the blocks of the byte range [0, end) of a shard file that `rank` writes: its data, and the bytes up to the next
-/// data of another rank. The leader also writes the bytes before the first data.
+/// data of another rank. `leader`, the lowest rank that writes into the file, also writes the bytes before the first data.
 std::vector<BlockExtent> blocks_of(int rank, int leader, const std::vector<Beginning>& beginnings, std::uint64_t end) {
   std::vector<BlockExtent> blocks;
   int owner = leader;
@@ -193,7 +193,7 @@ std::uint64_t index_room(std::size_t tensors_text, const std::vector<IndexEntry>
   return io::align_up(frame + tensors_text + entries_text(values).size() + 24 * values.size() + a_block * blocks);
 }
 
-/// The contents of a shard file, with the offsets that HDF5 chose.
+/// The slabs, values and HDF5 structure of a shard file, with the offsets that HDF5 chose.
 struct LaidOut {
   std::vector<PlacedSlab> slabs;
   std::vector<IndexEntry> values;
@@ -220,7 +220,7 @@ LaidOut lay_out(const Layout& layout, const State& state, int file) {
   return made;
 }
 
-/// The part of a shard file that one rank writes.
+/// Lists the part of a shard file that one rank writes: tensors, values, blocks and the size of the rank's index.
 struct WriterShare {
   std::string tensors_text;
   std::vector<IndexEntry> values;
