@@ -34,8 +34,8 @@ class JsonCursor {
 
   /// Throws Error with the message "'PATH': ENTRY `why` (byte N of its text)".
   [[noreturn]] void fail(const std::string& why) const;
-  /// Sets the current entry, which error messages name, for example "entry 3 of 'tensors'". For an empty
-  /// `list`, error messages name "the index".
+  /// Sets the current entry, which error messages name: entry `number` of the JSON list `list`, "entry 3 of 'tensors'". If
+  /// `list` is empty, error messages name "the index".
   void at_entry(std::string_view list, std::size_t number) {
     list_ = list;
     number_ = number;

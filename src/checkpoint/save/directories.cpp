@@ -65,7 +65,7 @@ struct Shared {
   std::uint64_t bytes = 0;
   std::int64_t identity = 0;
   std::vector<int> ranks;      ///< ranks that have a file with this name, in ascending order
-  bool is_to_compare = false;  ///< ranks may have different files with this name, so that digests must be compared
+  bool is_to_compare = false;  ///< digests must be compared, as ranks may have different files with this name
 };
 using SharedFiles = std::map<std::string, Shared>;
 

@@ -33,7 +33,8 @@ struct DirectoryFiles {
   /// If no directory was passed to report() for this checkpoint: path of an earlier committed checkpoint, whose directory
   /// files are added to this checkpoint. Otherwise "".
   std::string carried_from;
-  std::string validation;  ///< value for Meta::validation; the same on all ranks
+  /// JSON object with the parameters of a requested validation (Meta::validation). The same on all ranks.
+  std::string validation;
 };
 
 /// Merges the lists of files of the directories that the ranks passed to report(). If several ranks have the same file, the

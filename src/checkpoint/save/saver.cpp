@@ -78,7 +78,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   state.bring_up_to_date();
   const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.number);
   const auto began_ms = now_ms();
-  SaveResult failure;  // set on rank 0 only
+  SaveResult failure;  // the result if the preparation of the directory fails; set on rank 0 only
   failure.number = request.meta.number;
   rank_zero_.run([&] {
     try {

@@ -31,8 +31,8 @@ struct TensorSource {
 /// depends only on names, dtypes, shapes and reserved sizes, so that one plan is used for all saves until those change.
 struct ShardPlan {
   int rank = 0;
-  std::string file;                               ///< name of the shard file, "shard-00000.h5"
-  std::uint64_t file_bytes = 0;                   ///< size of the file, including the indices of all its ranks
+  std::string file;              ///< name of the shard file, "shard-00000.h5"
+  std::uint64_t file_bytes = 0;  ///< size of the shard file in bytes, including the indices of all ranks that write into it
   std::shared_ptr<const io::H5Memory> structure;  ///< the HDF5 file without the data of tensors and values
   std::vector<TensorSource> sources;              ///< slabs that this rank writes, sorted by offset in the file
   std::string tensors_text;                       ///< entries_text() of the slabs that this rank writes

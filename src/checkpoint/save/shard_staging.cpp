@@ -25,9 +25,8 @@ void ShardWriter::Job::stage(const State& state, const DirectoryFiles& given) {
     if (writes_common && !given.carried_from.empty()) carry(given.carried_from, state);
     values_text_ = values_now(state);
   });
-  attempt([&] {
-    await_copies(writer_.copier_.record());
-  });  // also after a failure, because copies from GPUs still use the state and the staging memory
+  // Waits also after a failure, because copies from GPUs still use the state and the staging memory.
+  attempt([&] { await_copies(writer_.copier_.record()); });
   writer_.options_.observer(Phase::staged);
   complete_one(true);
 }

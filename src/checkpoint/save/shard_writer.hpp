@@ -19,8 +19,8 @@ namespace trainrt::checkpoint {
 
 /// Configuration of a ShardWriter, which writes one rank's bytes of a checkpoint.
 struct WriterOptions {
-  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< maximum staging memory of this rank
-  int threads = 4;                                       ///< number of background threads
+  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< maximum staging memory of this rank, in bytes
+  int threads = 4;                                       ///< number of background threads that write
   bool read_back = false;  ///< read all bytes again, past the page cache, and verify them before the commit
   double stuck_s = 1800;   ///< timeout in seconds: a save fails if no byte is written for that long
   double visible_s = 30;   ///< timeout in seconds for a directory created by rank 0 to become visible on this node
