@@ -19,7 +19,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-using Descriptions = std::map<std::string, std::string>;  // descriptions of a State's tensors, values and files, by name
+using Descriptions = std::map<std::string, std::string>;  // one description per tensor, value and file of a State, by name
 
 std::string value_text(const ValueEntry& entry) {
   return std::visit(

@@ -20,8 +20,8 @@ struct Retention {
 /// Returns the numbers of the checkpoints to delete, in ascending order. `good`: metadata of the intact checkpoints.
 /// `damaged`: numbers of the damaged checkpoints. Pure function. The rules:
 /// - The best num_to_keep checkpoints and the latest one are kept.
-/// - Checkpoints that were saved only because the run stopped rank last. A stopped run therefore keeps the same checkpoints
-///   as a run without stops. Exception: the latest checkpoint if score_attribute is "".
+/// - A checkpoint that was saved only because of a stop (Meta::at_stop) ranks after all others. A run with stops therefore
+///   keeps the same checkpoints as a run without. Exception: the latest checkpoint if score_attribute is "".
 /// - A checkpoint that awaits its validation is kept. With a score_attribute, it does not count as one of num_to_keep.
 /// - A damaged checkpoint is deleted if at least num_to_keep intact ones exist and one of them is newer.
 std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retention& retention,

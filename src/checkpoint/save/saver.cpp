@@ -130,8 +130,8 @@ void Saver::make_private_dir() {
   options_.makes_private_dir = false;
 }
 
-/// Computes the plan of this rank's shard file. Throws on all ranks if that fails on any rank; the next save then tries
-/// again. Collective.
+/// Computes the plan for writing this rank's shard file. If that fails on any rank, throws on all ranks, and the next save
+/// tries again. Collective.
 void Saver::plan(const State& state) try {
   on_every_rank(communicator_, [&] {
     plan_ = std::make_shared<const ShardPlan>(plan_shard(agreement_->layout(), state, communicator_.rank()));
@@ -177,8 +177,8 @@ std::optional<SaveResult> Saver::finish() {
   return conclude();
 }
 
-/// Waits until this rank's part is sealed, gathers the results of all ranks, and starts the commit on rank 0. Throws Error
-/// on all ranks if the storage of any rank makes no progress. Collective.
+/// Waits until all bytes of this rank are durable or a write has failed, gathers the results of all ranks, and starts the
+/// commit on rank 0. Throws Error on all ranks if the writes of any rank make no progress. Collective.
 void Saver::gather() {
   const auto wait = [&] {
     auto mine = writer_.wait();

@@ -48,7 +48,7 @@ class Saver {
   ~Saver();
 
   /// Must be called if the state was loaded from checkpoint `number`. Newer checkpoints, which were not loaded, are then
-  /// not deleted as old checkpoints. Not collective.
+  /// kept and do not count as checkpoints to keep. Not collective.
   void restored(std::int64_t number);
 
   /// Prepares the first save of `state`, so that start() takes less time: the ranks agree on the layout of the tensors in

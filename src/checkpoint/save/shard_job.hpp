@@ -93,7 +93,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
     ensure_folder_of(output.path());
     io::retried_while_gone(run_of(run_of(directory_)),
-                           [&] { output.file().write(record.at, bytes); });  // the first call of file() opens the file
+                           [&] { output.file().write(record.at, bytes); });  // the first call of file() creates the file
     done_bytes_ += bytes.size();
   }
 
