@@ -39,7 +39,8 @@ ProcessIdentity this_process() {
 std::optional<ProcessIdentity> owner_of(const std::string& name) {
   if (!name.starts_with(private_prefix)) return std::nullopt;
   auto rest = name.substr(private_prefix.size());
-  // PID, START, SCOPE and NUMBER, parsed from the end, because the host name may contain dots.
+  // The last four fields of the name: PID, START, SCOPE and NUMBER. Parsed from the end, because the host name may contain
+  // dots.
   std::array<std::string, 4> fields;
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     const auto dot = rest.rfind('.');
