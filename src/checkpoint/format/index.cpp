@@ -20,7 +20,7 @@ namespace {
 
 using Text = std::back_insert_iterator<std::string>;
 
-/// Appends a quoted name. Names without special characters, which are most, are not passed to the JSON library.
+/// Appends `name` as a JSON string. Only names with special characters are passed to the JSON library, which is slower.
 void put_name(std::string& text, const std::string& name) {
   const auto plain = [](unsigned char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
   if (std::all_of(name.begin(), name.end(), plain))
@@ -57,8 +57,8 @@ IndexEntry entry_from(JsonCursor& cursor) {
   return entry;
 }
 
-/// Returns the size of a slab in bytes; nullopt if it exceeds the maximum of std::int64_t. For an empty slab, the product
-/// of the other axes must not exceed it either, so that later computations with these axes do not overflow.
+/// Returns the size of a slab in bytes; nullopt if the size exceeds the maximum of std::int64_t. For an empty slab, the
+/// product of the axes that are not 0 must not exceed the maximum either, so that later computations do not overflow.
 std::optional<std::uint64_t> slab_bytes(const Shape& shape, std::uint64_t element_bytes) {
   std::int64_t bytes = static_cast<std::int64_t>(element_bytes);
   bool empty = false;

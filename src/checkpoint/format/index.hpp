@@ -7,28 +7,28 @@
 
 namespace trainrt::checkpoint {
 
-/// Describes a slab or a value and the position of its bytes in the shard file. They are contiguous, row-major and
-/// little-endian.
+/// Describes a value, or a slab (a rectangular part of a tensor), and the range of its bytes in the shard file. The bytes
+/// are contiguous, row-major and little-endian.
 struct IndexEntry {
   std::string name;
-  std::string dtype;      ///< "f32", ...; "string" (values only)
-  std::string placement;  ///< "replicated", "sharded", "per_rank", "value"
-  Shape global_shape;     ///< of the complete tensor; [] for values
-  Shape offset;           ///< of the slab in the tensor
-  Shape shape;            ///< of the slab
-  std::uint64_t at = 0;   ///< position in the file, bytes
+  std::string dtype;      ///< "f32", "i64", ...; values can also have "string"
+  std::string placement;  ///< "replicated", "sharded" or "per_rank" for tensors, "value" for values
+  Shape global_shape;     ///< shape of the complete tensor; [] for values
+  Shape offset;           ///< index of the slab's first element in the complete tensor, one number per axis
+  Shape shape;            ///< shape of the slab
+  std::uint64_t at = 0;   ///< offset of the first byte in the shard file, in bytes
   std::uint64_t bytes = 0;
 };
 
-/// A contiguous range of bytes that one rank wrote, at most block_bytes, with its checksum.
+/// Checksum of a block: a contiguous range of at most block_bytes bytes of a file, written by one rank.
 struct BlockRecord {
-  std::uint64_t at = 0;  ///< position in the file, bytes
+  std::uint64_t at = 0;  ///< offset of the block in the file, in bytes
   std::uint64_t bytes = 0;
-  std::string digest;  ///< XXH3-128 as 32 hexadecimal digits
+  std::string digest;  ///< XXH3-128 of the block, as 32 hexadecimal digits
 };
 
-/// Lists everything that one rank wrote into a shard file. The blocks of all ranks that wrote into a file tile its HDF5
-/// part from the first byte to the last, padding included.
+/// Lists everything that one rank wrote into a shard file. Together, the blocks of all ranks that wrote into a shard file
+/// cover every byte of its HDF5 part exactly once, including padding.
 struct Index {
   int rank = 0;
   std::vector<IndexEntry> tensors;
@@ -36,20 +36,22 @@ struct Index {
   std::vector<BlockRecord> blocks;
 };
 
-/// Returns entries as a JSON list for index_text(). The text of the tensors is the same for every save of a plan.
+/// Returns `entries` as a JSON list, for index_text(). The text of the tensors depends only on names and shapes, so that it
+/// can be reused for every save until those change.
 std::string entries_text(const std::vector<IndexEntry>& entries);
 
-/// Returns an index as JSON, padded with blanks to `padded_bytes`. `tensors_text` and `values_text` are results of
-/// entries_text(). Throws std::logic_error if the text is longer than `padded_bytes`.
+/// Returns the index of a rank as JSON, padded with blanks to `padded_bytes` bytes. `tensors_text` and `values_text` are
+/// results of entries_text(). Throws std::logic_error if the JSON is longer than `padded_bytes`.
 std::string index_text(int rank, std::string_view tensors_text, std::string_view values_text,
                        const std::vector<BlockRecord>& blocks, std::size_t padded_bytes);
 
-/// Returns the digest of a file from the digests of its blocks: the XXH3-128 of their concatenation.
+/// Returns the digest of a file, computed from the digests of its blocks: the XXH3-128 of the concatenated hexadecimal
+/// digests.
 std::string digest_of_blocks(const std::vector<BlockRecord>& blocks);
 
-/// Parses the text of index_text(). Throws Error naming `path`, the entry and the byte for anything else: wrong types,
-/// unknown or repeated keys, negative or overflowing numbers, shapes that do not match their bytes. The caller must check
-/// that blocks and entries are inside the file.
+/// Parses the index of a rank, a text that index_text() returned. Throws Error naming `path`, the entry and the byte offset
+/// if the text is invalid: wrong types, unknown or repeated keys, negative or too large numbers, or shapes that do not
+/// match the number of bytes. The caller must check that all byte ranges are inside the file.
 Index index_from(std::string_view text, const std::string& path);
 
 }  // namespace trainrt::checkpoint

@@ -38,7 +38,7 @@ std::string JsonCursor::text(std::string_view what) {
   skip_blanks();
   const auto begin = at_;
   if (!take('"')) bad();
-  bool plain = true;  // without escapes and non-ASCII characters, as most strings
+  bool plain = true;  // the string has no escapes and no non-ASCII characters, so that the JSON library is not needed
   for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
     const auto c = static_cast<unsigned char>(text_[at_]);
     plain = plain && c >= ' ' && c < 0x7f && c != '\\';

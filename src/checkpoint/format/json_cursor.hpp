@@ -7,34 +7,35 @@
 
 namespace trainrt::checkpoint {
 
-/// Parses JSON text with a structure that is known in advance, from the beginning to the end, without building a document.
-/// All functions throw Error naming `path`, the current entry, the byte and the expected item if the text differs. A
-/// byte-exact position for every error is the reason not to use simdjson: it checks UTF-8, quotes and control characters of
-/// the complete text first and reports no position for them.
+/// Parses the JSON text of a checkpoint's index from the beginning to the end, without building a document. The caller
+/// requests each item in order, because the structure is known in advance. All functions throw Error if the next item is
+/// another one; the message names `path`, the current entry, the byte offset and the expected item. simdjson is not used
+/// because it reports no offset for errors in UTF-8, quotes and control characters.
 class JsonCursor {
  public:
-  /// `text` and `path` must outlive the cursor.
+  /// `text`: the JSON text. `path`: the file, for error messages. Both must outlive the JsonCursor.
   JsonCursor(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
-  /// Skips blanks and consumes the character `c`. The error is "lacks `what`".
+  /// Skips white space and consumes the character `c`. If the next character is another one, the error is "lacks `what`".
   void expect(char c, std::string_view what);
-  /// Consumes the next key of an object and its colon.
+  /// Consumes the object key `key`, in quotes, and the colon after the key.
   void expect_key(std::string_view key);
-  /// Skips blanks and consumes `c` if it is the next character; returns whether it was.
+  /// Skips white space. If the next character is `c`, consumes it and returns true, otherwise returns false.
   bool take(char c);
-  /// Requires that only blanks remain.
+  /// Throws Error if anything except white space remains in the text.
   void end();
 
-  /// Parses a string; `what` names it in errors, here and below.
+  /// Parses a string. `what` is the name of the item in error messages, as for count() and shape().
   std::string text(std::string_view what);
   /// Parses an integer from 0 to the maximum of std::int64_t.
   std::uint64_t count(std::string_view what);
-  /// Parses a list of such integers.
+  /// Parses a list of integers, each from 0 to the maximum of std::int64_t.
   Shape shape(std::string_view what);
 
   /// Throws Error with the message "'PATH': ENTRY `why` (byte N of its text)".
   [[noreturn]] void fail(const std::string& why) const;
-  /// Sets the entry that errors name, "entry 3 of 'tensors'"; an empty `list` means the complete index.
+  /// Sets the current entry, which error messages name: entry `number` of the JSON list `list`, "entry 3 of 'tensors'". If
+  /// `list` is empty, error messages name "the index".
   void at_entry(std::string_view list, std::size_t number) {
     list_ = list;
     number_ = number;

@@ -15,7 +15,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns the last lines of a manifest, with the digest of `body`, the text before.
+/// Returns the last lines of manifest.json, with the digest of `body`, which is the text before these lines.
 std::string seal(std::string_view body) { return ",\n \"xxh3_128\": \"" + io::digest_of(body) + "\"\n}\n"; }
 
 bool is_users_file(const std::string& name) {
@@ -38,7 +38,7 @@ std::map<std::string, double> metrics_from(StrictObject& reader) {
   return metrics;
 }
 
-/// Returns false if the key is missing.
+/// Returns the value of an optional boolean key of a JSON object; false if the key is missing.
 bool flag_from(StrictObject& reader, const char* key) {
   const auto* flag = reader.find(key);
   if (flag != nullptr && !flag->is_boolean()) reader.fail("has '" + std::string(key) + "' that is neither true nor false");
@@ -93,7 +93,7 @@ ShardRecord shard_from(const Json& json, std::size_t number, const std::string& 
   for (const auto& part : shard.parts) {
     if (part.at != end) reader.fail("has 'parts' with a gap or an overlap");
     end += part.bytes;
-    // The sum of two 63-bit numbers fits into 64 bits.
+    // `end` cannot overflow, because the sum of two 63-bit numbers fits into 64 bits.
     if (end > shard.bytes) reader.fail("has 'parts' after its end");
   }
   if (end != shard.bytes) reader.fail("has 'parts' that do not reach its end");
@@ -112,7 +112,7 @@ FileRecord file_from(const Json& json, const std::string& path) {
   return file;
 }
 
-/// Checks that each rank wrote exactly one index, and that no file is listed twice.
+/// Checks that the manifest lists exactly one index per rank, and no file twice.
 void check_unique(const Manifest& manifest, const StrictObject& reader) {
   std::set<int> ranks;
   for (const auto& shard : manifest.shards)
@@ -183,7 +183,7 @@ std::string to_text(const Manifest& manifest) {
   for (const auto& shard : manifest.shards) json["shards"].push_back(to_json(shard));
   for (const auto& file : manifest.files) json["files"].push_back(to_json(file));
   auto body = json.dump(1, ' ', false, Json::error_handler_t::replace);
-  body.resize(body.rfind('\n'));  // the seal contains the closing bracket
+  body.resize(body.rfind('\n'));  // without the closing bracket, which seal() appends
   return body + seal(body);
 }
 
@@ -202,7 +202,9 @@ Manifest read_manifest(const std::string& checkpoint_dir) {
 
 namespace {
 
-constexpr int max_metadata_depth = max_json_depth - 1;  // one level less, as the manifest contains the metadata
+/// Maximum number of nested levels of the user's metadata: one less than for a manifest, because a manifest contains the
+/// metadata.
+constexpr int max_metadata_depth = max_json_depth - 1;
 
 }  // namespace
 

@@ -9,71 +9,78 @@
 
 namespace trainrt::checkpoint {
 
-/// The properties of a checkpoint that its manifest records, except the files.
+/// Metadata of a checkpoint: everything that its manifest contains except the lists of files.
 struct Meta {
   std::int64_t number = 0;                ///< NNNNNN of checkpoint_NNNNNN
-  std::int64_t iteration = 0;             ///< number of reports before it
-  std::int64_t step = 0;                  ///< number of steps before it
-  int ranks = 0;                          ///< number of ranks that wrote it
-  int attempt = 0;                        ///< number of the attempt; 0 if a CheckpointStore wrote it
-  std::string created;                    ///< UTC, "2026-11-21T01:02:03Z"
-  std::map<std::string, double> metrics;  ///< numbers of the last report, including NaN
-  std::string metadata = "{}";            ///< JSON object of the user
-  bool at_stop = false;                   ///< saved only because the run stopped
-  bool has_directory = false;             ///< files/ contains files from directories passed to report()
-  std::string validation;                 ///< JSON object with the parameters of a requested validation; "" if none
-  bool awaits_validation = false;         ///< its validation is not done; set by with_validation(), not stored
-  double iteration_s = 0;                 ///< seconds spent in the current iteration until the save, over all attempts
+  std::int64_t iteration = 0;             ///< number of calls of report() before the checkpoint
+  std::int64_t step = 0;                  ///< number of training steps before the checkpoint
+  int ranks = 0;                          ///< number of ranks that wrote the checkpoint
+  int attempt = 0;                        ///< attempt of the run that wrote the checkpoint; 0: written by a CheckpointStore
+  std::string created;                    ///< time of the commit in UTC, "2026-11-21T01:02:03Z"
+  std::map<std::string, double> metrics;  ///< numeric metrics of the last report, including NaN
+  std::string metadata = "{}";            ///< JSON object from the user
+  bool at_stop = false;                   ///< the only reason for the save was that the run stopped
+  bool has_directory = false;  ///< the folder files/ contains files from directories that were passed to report()
+  std::string validation;      ///< JSON object with the parameters of a requested validation; "": no validation requested
+  bool awaits_validation = false;  ///< the requested validation is not done; set by with_validation(), not stored
+  /// Number of seconds that the current iteration, which began after the last report(), had taken when the checkpoint was
+  /// saved. The time between attempts of the run does not count.
+  double iteration_s = 0;
 };
 
-/// The position of a rank's index in a shard file, and its checksum.
+/// Byte range and checksum of the index that one rank wrote into a shard file (index.hpp).
 struct PartRecord {
   int rank = 0;
-  std::uint64_t at = 0;     ///< position in the file, bytes
-  std::uint64_t bytes = 0;  ///< including the blanks at its end
-  std::string digest;       ///< XXH3-128 of these bytes, 32 hexadecimal digits
+  std::uint64_t at = 0;     ///< offset of the index in the file, in bytes
+  std::uint64_t bytes = 0;  ///< size of the index, including the blanks at its end
+  std::string digest;       ///< XXH3-128 of the index, 32 hexadecimal digits
 };
 
-/// A shard file: an HDF5 file up to the first index, then the indices, without gaps, to the end.
+/// The manifest's entry for a shard file. A shard file is an HDF5 file, followed by one index per rank that wrote into the
+/// file, without gaps.
 struct ShardRecord {
   std::string name;
   std::uint64_t bytes = 0;
-  std::vector<PartRecord> parts;  ///< one per rank that wrote into the file, sorted by position
+  std::vector<PartRecord> parts;  ///< one index per rank that wrote into the file, sorted by offset
 
+  /// Returns the size of the HDF5 file, which is the offset of the first index.
   std::uint64_t hdf5_bytes() const { return parts.front().at; }
 };
 
-/// A file of the user below files/.
+/// The manifest's entry for a file of the user, which is stored below the folder files/ of the checkpoint.
 struct FileRecord {
-  std::string name;  ///< path in the checkpoint directory, "files/vocabulary.txt"
+  std::string name;  ///< path relative to the checkpoint directory, "files/vocabulary.txt"
   std::uint64_t bytes = 0;
-  std::string digest;  ///< digest_of_blocks() (index.hpp) of its blocks of block_bytes
-  int rank = -1;       ///< rank that the file belongs to; -1: all ranks
+  std::string digest;  ///< digest_of_blocks() (index.hpp) of the file, divided into blocks of block_bytes bytes
+  int rank = -1;       ///< rank that the file belongs to; -1: the file belongs to all ranks
 };
 
-/// The contents of manifest.json.
-
+/// The contents of manifest.json, which describes all files of a checkpoint.
 struct Manifest {
   Meta meta;
   std::vector<ShardRecord> shards;
   std::vector<FileRecord> files;
 };
 
-/// Returns the manifest as JSON. It ends with a digest of all text before, so that every flipped bit is detected. NaN
-/// metrics are written as null.
+/// Returns the text of manifest.json. The text ends with a digest of all text before the digest, so that every flipped bit
+/// is detected. NaN metrics are written as null.
 std::string to_text(const Manifest& manifest);
 
-/// Parses the text of to_text(). Throws Error naming `path` for anything else: wrong types, missing or unknown keys,
-/// another digest or version, gaps between parts, and file names that are absolute or leave the directory.
+/// Parses the text of a manifest.json. Throws Error naming `path` if the text is invalid:
+/// - its digest or its version does not match
+/// - keys are missing or unknown, or values have the wrong type
+/// - the indices of a shard file have gaps or overlap
+/// - a file name is not a path below files/
 Manifest manifest_from(const std::string& text, const std::string& path);
 
-/// Reads and parses the manifest of a checkpoint directory. Throws Error if it is missing or damaged.
+/// Reads and parses manifest.json of a checkpoint directory. Throws Error if the file is missing or damaged.
 Manifest read_manifest(const std::string& checkpoint_dir);
 
-/// Throws UsageError if `json`, metadata from the user, is not a JSON object or is nested too deeply for a manifest.
+/// Checks the metadata that the user passed for a checkpoint. Throws UsageError if `json` is not a JSON object, or has more
+/// nested levels than a manifest can contain.
 void check_metadata(std::string_view json);
 
-/// Returns a JSON object with the keys of two metadata objects. For a key in both, the value of `over` is used.
+/// Merges two JSON objects with metadata of the user. If both have a key, the result has the value of `over`.
 std::string merged_metadata(const std::string& base, const std::string& over);
 
 }  // namespace trainrt::checkpoint

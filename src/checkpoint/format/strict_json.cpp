@@ -10,7 +10,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns whether the value is an integer from 0 to the maximum of std::int64_t.
+/// Returns whether a JSON value is an integer from 0 to the maximum of std::int64_t.
 bool is_count(const Json& value) {
   constexpr std::uint64_t max_count = std::numeric_limits<std::int64_t>::max();
   return value.is_number_unsigned() && value.get<std::uint64_t>() <= max_count;

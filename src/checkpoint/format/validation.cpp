@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t validation_version = 1;
 
-/// Returns the numbers among the metrics. Strings and bools are permitted and ignored.
+/// Returns the numeric metrics of a validation. Metrics that are strings or bools are permitted and ignored.
 std::map<std::string, double> numbers_in(StrictObject& reader) {
   std::map<std::string, double> numbers;
   for (const auto& [key, value] : reader.object("metrics").items()) {
@@ -58,7 +58,7 @@ Meta with_validation(Meta meta, const std::string& checkpoint_dir) {
     found = read_validation(checkpoint_dir);
   } catch (const io::StorageError&) {
     throw;
-  } catch (const Error&) {  // verify() reports the damage
+  } catch (const Error&) {  // a damaged file counts as missing; verify() reports the damage
   }
   meta.awaits_validation = !found;
   if (found)

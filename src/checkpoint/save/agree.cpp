@@ -19,13 +19,13 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-using Descriptions = std::map<std::string, std::string>;  // entry name to description
+using Descriptions = std::map<std::string, std::string>;  // one description per tensor, value and file of a State, by name
 
 std::string value_text(const ValueEntry& entry) {
   return std::visit(
       [](const auto* value) {
         using Value = std::remove_cvref_t<decltype(*value)>;
-        if constexpr (std::is_same_v<Value, double>)  // the bits distinguish NaNs and zeros
+        if constexpr (std::is_same_v<Value, double>)  // the bits distinguish different NaNs, and 0 from -0
           return fmt::format("value {:.17g} (bits {:016x})", *value, std::bit_cast<std::uint64_t>(*value));
         else
           return fmt::format(std::is_same_v<Value, std::string> ? "value \"{}\"" : "value {}", *value);
@@ -63,7 +63,8 @@ Descriptions unpack(std::string_view bytes) {
 
 std::string shortened(const std::string& text) { return text.size() <= 80 ? text : text.substr(0, 77) + "..."; }
 
-/// Returns "'epoch': value 3 on rank 0; value 4 on ranks 1, 2"; "" if all ranks have the same description.
+/// Returns how the ranks differ in the entry `name`, for example "'epoch': value 3 on rank 0; value 4 on ranks 1, 2"; "" if
+/// all ranks have the same description of the entry.
 std::string difference(const std::string& name, const std::vector<Descriptions>& ranks) {
   std::map<std::string, std::vector<std::string>> said;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -77,7 +78,8 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   return "'" + name + "': " + join(parts, "; ");
 }
 
-/// Exchanges the descriptions of all ranks and throws Error with the differences on every rank. Collective.
+/// Gathers the descriptions of the States of all ranks, and throws the same Error on every rank with all differences.
+/// Collective.
 [[noreturn]] void fail(Communicator& communicator, const State& state, Agreement::Purpose purpose) {
   std::vector<Descriptions> ranks;
   for (const auto& bytes : communicator.all_gather(pack(describe(state, purpose)))) ranks.push_back(unpack(bytes));
@@ -89,7 +91,7 @@ std::string difference(const std::string& name, const std::vector<Descriptions>&
   throw Error(text + "\nAll ranks must have the same tensors and equal values. Reduce values first.");
 }
 
-/// Returns the slabs that this rank holds of every sharded tensor, in name order.
+/// Returns the slabs that this rank holds, one list per sharded tensor, in the order of the tensors' names.
 std::vector<std::vector<Slab>> held_by(const State& state, int rank) {
   std::vector<std::vector<Slab>> held;
   for (const auto& group : tensors_by_name(state)) {
@@ -109,7 +111,7 @@ std::string packed(std::span<const std::vector<Slab>> held) {
   return packer.bytes();
 }
 
-/// Appends the packed slabs of a rank to the lists of their tensors.
+/// Deserializes the slabs of `rank`, a result of packed(), and appends them to the lists of their tensors.
 void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab>>& tensors) {
   Unpacker unpacker(bytes);
   for (auto& slabs : tensors)
@@ -120,10 +122,10 @@ void unpack_slabs(std::string_view bytes, int rank, std::vector<std::vector<Slab
     }
 }
 
-/// Approximate number of bytes that all ranks together exchange in one round of slabs.
+/// Approximate maximum number of bytes that all ranks together contribute to one all-gather of slabs.
 constexpr std::int64_t gathered_bytes = std::int64_t{16} << 20;
 
-/// Digests the properties of entries. Must be cheap, because it is computed at every save.
+/// Computes a digest of the properties of a State's entries. Must be fast, because it is used at every save.
 class Fingerprint {
  public:
   template <class T>
@@ -161,7 +163,7 @@ std::string structure_of(const State& state) {
   return print.digest();
 }
 
-/// Returns 60 bits of a digest of all values.
+/// Returns 60 bits of a digest of all values of the State, for a comparison by an all-reduce.
 std::int64_t values_of(const State& state) {
   std::map<std::string, std::string> values;
   for (const auto& entry : state.values()) values[entry.name] = bytes_of(entry);
@@ -193,15 +195,17 @@ Agreement::Outcome Agreement::update(const State& state, Purpose purpose, bool c
 void Agreement::exchange(const State& state) {
   require_alike(state, communicator_);
   const auto own_file = file_of_rank_[static_cast<std::size_t>(communicator_.rank())];
-  // With a complete layout, rank 0 writes the combined view without reading indices. The limit bounds its memory to some
-  // megabytes.
+  // If the layout of rank 0 is complete, rank 0 writes the combined view (state.h5) without reading the indices in the
+  // shard files. The limit of slabs bounds the memory of the layout to a few megabytes.
   const std::size_t max_slabs = communicator_.rank() == 0 ? 16'384 : 0;
   LayoutPlanner planner(state, file_of_rank_, own_file, max_slabs);
   exchange_slabs(state, planner);
   layout_ = planner.finish();
 }
 
-/// Exchanges slabs in rounds. All ranks have the same number of sharded tensors, so they make the same rounds. Collective.
+/// Exchanges the slabs of all ranks and adds them to `planner`. To limit the memory, each all-gather exchanges the slabs of
+/// a few sharded tensors. All ranks have the same number of sharded tensors and therefore make the same all-gathers.
+/// Collective.
 void Agreement::exchange_slabs(const State& state, LayoutPlanner& planner) {
   const auto held = held_by(state, communicator_.rank());
   if (held.empty()) return;

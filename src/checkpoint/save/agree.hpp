@@ -9,13 +9,14 @@
 
 namespace trainrt::checkpoint {
 
-/// Throws one Error on all ranks, naming entries and ranks, if the States of the ranks differ in entries, dtypes, shapes or
-/// placements. Collective; costs one small reduction.
+/// Checks that the States of all ranks have the same entries, dtypes, shapes and placements. If not, throws the same Error
+/// on all ranks; the message names the entries and ranks that differ. Collective; costs one small all-reduce.
 void require_alike(const State& state, Communicator& communicator);
 
-/// Checks before each save that the States of all ranks have the same entries, dtypes, shapes, placements and values, and
-/// computes the layout. While names and shapes are unchanged this costs one small reduction; otherwise the ranks exchange
-/// their slabs, some tensors at a time. Memory per rank grows with the number of tensors and of ranks that share a file.
+/// Checks before each save that the States of all ranks match: entries, dtypes, shapes, placements and values. Also
+/// computes the layout of the tensors in the shard files. A check costs one small all-reduce while names and shapes are
+/// unchanged. Otherwise the ranks exchange the offsets and shapes of their slabs (rectangular parts of tensors), a few
+/// tensors at a time. The memory per rank grows with the number of tensors and of ranks that share a shard file.
 class Agreement {
  public:
   Agreement(Communicator& communicator, std::vector<int> file_of_rank)
@@ -23,17 +24,18 @@ class Agreement {
 
   /// The result of update(), the same on all ranks.
   struct Outcome {
-    bool new_layout = false;   ///< the layout was computed again
-    bool cannot_save = false;  ///< at least one rank cannot save
+    bool new_layout = false;   ///< the layout was computed again, because names or shapes changed on a rank
+    bool cannot_save = false;  ///< at least one rank passed `cannot_save`
     bool alike = true;         ///< all ranks passed the same `number`
   };
+  /// plan: update() does not compare values; save: update() compares them.
   enum class Purpose { plan, save };
-  /// Compares the States of all ranks, and computes a new layout if names or shapes changed. Values are compared only for
-  /// Purpose::save. Passes `cannot_save` and the comparison of `number` on to all ranks. Throws one Error on all ranks,
-  /// naming entries and ranks, if the States differ. Collective.
+  /// Compares the States of all ranks, and computes a new layout if names or shapes changed. The same all-reduce informs
+  /// all ranks whether any rank passed `cannot_save`, and whether all passed the same `number`. If the States differ,
+  /// throws the same Error on all ranks; the message names the entries and ranks that differ. Collective.
   Outcome update(const State& state, Purpose purpose, bool cannot_save = false, std::int64_t number = 0);
 
-  /// Makes the next update() compute the layout again.
+  /// Discards the layout, so that the next update() computes a new one.
   void forget() { structure_.clear(); }
 
   const Layout& layout() const { return layout_; }
@@ -43,7 +45,7 @@ class Agreement {
   void exchange_slabs(const State& state, LayoutPlanner& planner);
   Communicator& communicator_;
   std::vector<int> file_of_rank_;
-  std::string structure_;  // digest of names and shapes on this rank, "" before the first update
+  std::string structure_;  // digest of names and shapes of this rank's State; "": the next update() must compute the layout
   Layout layout_;
 };
 

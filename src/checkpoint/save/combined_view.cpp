@@ -24,7 +24,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Creates an external link to an undivided entry in its shard.
+/// Creates an external link in the HDF5 file `file` to the dataset `name` in shard file number `shard`.
 void link(hid_t file, const std::string& name, int shard) {
   const auto links = io::h5_link_properties();
   const auto path = object_path(name);
@@ -32,7 +32,7 @@ void link(hid_t file, const std::string& name, int shard) {
                "link '" + name + "'");
 }
 
-/// Sets the fill value to NaN for types that have NaN.
+/// Sets the fill value of a dataset to NaN if its dtype has NaN. `how`: HDF5 creation properties of the dataset.
 void set_fill(hid_t how, DType dtype) {
   const double f64 = std::numeric_limits<double>::quiet_NaN();
   const float f32 = std::numeric_limits<float>::quiet_NaN();
@@ -52,7 +52,8 @@ Shape whole_shape(const TensorLayout& tensor, int ranks) {
   return shape;
 }
 
-/// Maps a slab in a shard to its box in the virtual dataset.
+/// Adds slab `number` of a tensor, which is a dataset in shard file number `file`, to a virtual dataset of shape `whole`.
+/// `how`: HDF5 creation properties of the virtual dataset.
 void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int file, const Shape& whole) {
   const auto& slab = tensor.slabs[number];
   std::vector<hsize_t> start(slab.offset.begin(), slab.offset.end());
@@ -71,7 +72,8 @@ void map_slab(hid_t how, const TensorLayout& tensor, std::size_t number, int fil
 void assemble(hid_t file, const TensorLayout& tensor, const Layout& layout) {
   const auto whole = whole_shape(tensor, layout.ranks);
   io::H5Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-  io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");  // the bytes must not depend on the time
+  // Without creation and modification times, the bytes of state.h5 depend only on the checkpoint.
+  io::h5_check(H5Pset_obj_track_times(how, false), "leave times out");
   if (element_count(whole) > 0) {
     set_fill(how, tensor.dtype);
     for (std::size_t number = 0; number < tensor.slabs.size(); ++number)
@@ -124,7 +126,7 @@ Placement placement_from(const std::string& name) {
   throw Error("a checkpoint's index has the unknown placement '" + name + "'");
 }
 
-/// Adds the entries of one rank's index.
+/// Adds the tensors and values in one rank's index to `tensors` and `values`.
 void add_index(const Index& index, std::map<std::string, TensorLayout>& tensors, std::vector<std::string>& values) {
   for (const auto& entry : index.tensors) {
     auto& tensor = tensors[entry.name];
@@ -154,7 +156,7 @@ void restore_view(const std::string& checkpoint_dir, const std::string& aside) {
       add_index(index_from(read_part(checkpoint_dir, manifest.shards[file], part), path), tensors, values);
     }
   for (auto& [name, tensor] : tensors) {
-    // Sort as plan_layout() does, as the order gives the slab numbers.
+    // The slabs are sorted as in plan_layout(), because the number of a slab is its index in this order.
     const auto key = [&](const Slab& s) {
       return std::tuple(tensor.placement == Placement::per_rank ? s.writer : 0, s.offset, s.shape);
     };
@@ -180,7 +182,7 @@ std::vector<std::string> MissingViews::write_all() {
     lines.push_back(std::string("the combined views (state.h5) of checkpoints may be missing: ") + error.what());
   }
   for (auto missing = missing_.begin(); missing != missing_.end();) try {
-      if (io::exists(*missing)) restore_view(*missing, aside_);  // skip deleted checkpoints
+      if (io::exists(*missing)) restore_view(*missing, aside_);  // skips deleted checkpoints
       missing = missing_.erase(missing);
     } catch (const Error& error) {
       if (reported_.insert(*missing).second)

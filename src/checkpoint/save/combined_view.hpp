@@ -7,37 +7,41 @@
 
 namespace trainrt::checkpoint {
 
-/// Returns the bytes of state.h5, an HDF5 file that presents every tensor and value of a checkpoint as a dataset under its
-/// own name, for tools such as h5py and h5dump. Undivided entries are external links into a shard. Divided tensors are
-/// virtual datasets; elements of missing shards read as NaN, or 0 for integers. Per_rank tensors get a first axis over the
-/// ranks. Paths to shards are relative, so the directory can be moved. trainrt never reads the file. `layout` must be
-/// complete.
+/// Returns the bytes of a combined view, the file state.h5 of a checkpoint. In this HDF5 file, every tensor and value is a
+/// dataset under its own name, for tools such as h5py and h5dump. trainrt itself never loads tensors from the file.
+/// - Values, and tensors stored as one piece, are external links into a shard file.
+/// - Other tensors are virtual datasets. Elements in missing shard files read as NaN, or as 0 for integers.
+/// - Tensors with placement per_rank get an additional first axis, the rank.
+/// - Paths of shard files are relative, so that the checkpoint directory can be moved.
+///
+/// `layout` must be complete (Layout::complete).
 std::string combined_view(const Layout& layout, const std::vector<std::string>& value_names);
 
-/// Writes a combined view and its digest to state.h5 of a checkpoint. Writes to the file `aside` on the same file system
-/// first, and renames it.
+/// Writes the file state.h5 of a checkpoint: the combined view `view`, followed by its digest. Writes the file under the
+/// path `aside` first, on the same file system, and then renames it atomically. Keeps a state.h5 that exists already.
 void write_view(const std::string& checkpoint_dir, const std::string& aside, const std::string& view);
 
-/// Returns the path for `aside` in a private directory.
+/// Returns a path in the private directory for the parameter `aside` of write_view().
 std::string view_aside(const std::string& private_dir);
 
-/// Writes state.h5 of a committed checkpoint from the indices of its shards. Does nothing if the file exists, or if
-/// `checkpoint_dir` is a symbolic link.
+/// Writes a missing state.h5 of a committed checkpoint, from the indices in its shard files. `aside`: see write_view().
+/// Does nothing if state.h5 exists, or if `checkpoint_dir` is a symbolic link.
 void restore_view(const std::string& checkpoint_dir, const std::string& aside);
 
-/// Writes combined views (state.h5) that are missing in checkpoints of a run, because they could not be written or the
-/// attempt was killed. A checkpoint can be loaded without its view. Must be used by one thread at a time.
+/// Writes the combined views (state.h5) that checkpoints of a run lack, because the file could not be written or a process
+/// was killed before it was written. Such checkpoints are complete and can be loaded. Must be used by one thread at a time.
 class MissingViews {
  public:
-  /// `aside` is a path in or below the run directory that nothing else uses, for write_view().
+  /// `run_dir`: directory of the run. `aside`: unused path in the run directory or its subdirectories, under which views
+  /// are written before they are renamed (write_view()).
   MissingViews(std::string run_dir, std::string aside);
 
-  /// Adds a checkpoint without a view, because the view could not be written.
+  /// Adds a checkpoint for which writing the combined view has failed, so that the next write_all() tries again.
   void add(const std::string& checkpoint_dir);
 
-  /// Writes missing views. The first call checks the newest 16 checkpoints of the run; older ones are ignored, so that a
-  /// start does not become slower with every checkpoint. Returns one message per view that cannot be written, only once per
-  /// checkpoint. Does not throw Error.
+  /// Writes missing combined views. The first call checks the newest 16 checkpoints of the run. Older checkpoints are not
+  /// checked, so that the start of a run with many checkpoints is not slow. Returns one message per view that
+  /// cannot be written, but only once for the same checkpoint. Does not throw Error.
   std::vector<std::string> write_all();
 
   bool are_all_written() const { return has_scanned_ && missing_.empty(); }

@@ -37,7 +37,7 @@ void take_back(const SavePaths& paths, const std::string& why) try {
   throw Error(why + "; the checkpoint is still visible, although it may not be durable: " + error.what());
 }
 
-/// Renames the written directory to its final name and makes that durable.
+/// Renames the directory with the written checkpoint to its final name, and makes the new name durable.
 void rename_into_place(const SavePaths& paths, const Observer& observer) {
   io::retried_while_gone(paths.run_dir, [&] { io::sync_directory(paths.work); });
   observer(Phase::directory_synced);
@@ -52,13 +52,14 @@ void rename_into_place(const SavePaths& paths, const Observer& observer) {
   try {
     io::retried_while_gone(paths.run_dir, [&] { io::sync_directory(paths.run_dir); });
   } catch (const Error& error) {
-    take_back(paths, error.what());  // a name that is not durable must not count as committed
+    take_back(paths, error.what());  // undo the rename: a name that is not durable must not count as committed
     throw;
   }
   observer(Phase::committed);
 }
 
-/// Removes the files of a dropped checkpoint. Returns `why`, extended by the failure to remove them.
+/// Removes the files of a checkpoint that could not be committed. Returns the error message `why`; if files could not be
+/// removed, that error is appended.
 std::string drop(const SavePaths& paths, std::string why) {
   try {
     io::remove_tree(paths.work);
@@ -98,7 +99,7 @@ std::string lost_text(const SavePaths& paths) {
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files) {
   if (io::exists(paths.work)) io::remove_tree(paths.work);
   if (!io::make_directory(paths.work)) io::fail("make directory", paths.work, EEXIST);
-  // If striping cannot be set, the default of the file system is used.
+  // Errors of set_striping() are ignored, because the files then get the default striping of the file system.
   if (io::file_system_of(paths.work).name == "lustre") io::set_striping(paths.work, io::striping_for(file_bytes, files));
 }
 
@@ -134,7 +135,7 @@ void add_view(const Commit& commit, const Observer& observer) {
   const auto aside = view_aside(commit.paths.private_dir);
   if (commit.layout.complete)
     write_view(commit.paths.final, aside, combined_view(commit.layout, commit.value_names));
-  else  // read the missing slabs from the indices
+  else  // the layout is incomplete, so it is read from the indices in the shard files
     restore_view(commit.paths.final, aside);
   observer(Phase::view_written);
 }

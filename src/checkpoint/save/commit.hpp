@@ -11,52 +11,53 @@
 
 namespace trainrt::checkpoint {
 
-/// The directories of a checkpoint that is being saved.
+/// Paths of the directories that are used to save one checkpoint.
 struct SavePaths {
   std::string run_dir;
-  std::string private_dir;  ///< in the run directory; only this attempt writes into it
-  std::string work;         ///< in the private directory; the checkpoint is written here
-  std::string final;        ///< in the run directory; the name of the committed checkpoint
+  std::string private_dir;  ///< directory in the run directory that only this attempt of the run writes into
+  std::string work;         ///< directory in the private directory that the files of the checkpoint are written into
+  std::string final;        ///< path of the committed checkpoint in the run directory; commit() renames `work` to `final`
 };
-/// Returns the paths of checkpoint `number`.
+/// Returns the paths for saving checkpoint `number`.
 SavePaths save_paths(const std::string& run_dir, const std::string& private_dir, std::int64_t number);
 
-/// Creates the directory that all ranks write into. The private directory must exist. On Lustre, sets stripes for `files`
-/// files of `file_bytes` bytes. Must be called on rank 0 only.
+/// Creates the directory SavePaths::work, which all ranks write into. The private directory must exist. On Lustre, sets the
+/// striping of the directory for `files` files of `file_bytes` bytes each. Must be called on rank 0 only.
 void prepare_work(const SavePaths& paths, std::uint64_t file_bytes, int files);
 
-/// Creates the folder files/ in it. Must be called on rank 0 only.
+/// Creates the folder files/ in the directory SavePaths::work. Must be called on rank 0 only.
 void prepare_files(const SavePaths& paths);
 
-/// Thrown if a checkpoint directory of that number exists already, or the private directory is gone, because another
-/// attempt owns the run now.
+/// Thrown if this attempt cannot commit a checkpoint because another attempt owns the run now. Detected if a checkpoint
+/// with the same number exists already, or if the private directory of this attempt was removed.
 class LostRun : public Error {
  public:
   using Error::Error;
 };
 
-/// Returns "" if the private directory exists, otherwise the message of a LostRun. It only chooses the message after a
-/// failure: a stale attempt cannot commit because the directory that it would rename is gone.
+/// Returns the message of a LostRun if the private directory was removed, otherwise "". Must be used only to choose the
+/// message after a failed operation. No check is necessary before a commit: if another attempt has removed the private
+/// directory, the rename of the commit fails.
 std::string lost_text(const SavePaths& paths);
 
-/// The input of commit(), on rank 0.
+/// The input of commit(), which only rank 0 calls.
 struct Commit {
   SavePaths paths;
   Meta meta;
   Layout layout;
   std::vector<std::string> value_names;
-  std::vector<std::uint64_t> file_bytes;  ///< size of each shard file
-  std::vector<Sealed> parts;              ///< one per rank
-  std::function<void()> before;           ///< called before the commit, to make the log of record durable
+  std::vector<std::uint64_t> file_bytes;  ///< size in bytes of each shard file
+  std::vector<Sealed> parts;              ///< result of each rank's writes, in rank order
+  std::function<void()> before;  ///< called before the commit, to make the run's log of reports durable; may be empty
 };
 
-/// Writes the manifest and renames the directory to its final name, which commits the checkpoint. Returns the size of the
-/// checkpoint in bytes. Throws LostRun if the final name exists or the private directory is gone. Throws Error if anything
-/// else fails; the checkpoint is then dropped and its files are removed. That is an io::StorageError for which
-/// io::is_transient() is true if the storage was unavailable for longer than io::set_storage_timeout().
+/// Commits a checkpoint: writes the manifest and renames the directory to its final name. Returns the size of the
+/// checkpoint in bytes. Throws LostRun if another attempt owns the run. Throws Error if the commit fails for another
+/// reason; the checkpoint is then dropped and its files are removed. If the storage was unavailable for longer than the
+/// timeout of io::set_storage_timeout(), the Error is an io::StorageError for which io::is_transient() returns true.
 std::uint64_t commit(const Commit& commit, const Observer& observer);
 
-/// Writes state.h5 into the committed checkpoint.
+/// Writes the combined view, state.h5, into the checkpoint that commit() has committed. Must be called on rank 0 only.
 void add_view(const Commit& commit, const Observer& observer);
 
 }  // namespace trainrt::checkpoint

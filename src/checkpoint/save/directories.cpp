@@ -34,14 +34,16 @@ struct stat look_at_file(const std::string& path) {
   return info;
 }
 
-/// Returns a number that is equal on ranks that see the same file of a shared directory.
+/// Returns a number that identifies a file: equal on ranks of one host that see the same file, so that its bytes need not
+/// be compared.
 std::int64_t identity_of(const struct stat& info) {
   const auto text =
       fmt::format("{} {} {} {} {}", host_name(), info.st_dev, info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
-/// Serializes metadata, validation, and name, size and identity of each file of this rank's directory.
+/// Serializes the contents of the directory that this rank passed to report(): metadata, validation, and name, size and
+/// identity_of() of each file.
 std::string packed_list(const DirectoryCheckpoint& mine) {
   check_metadata(mine.metadata);
   Packer packer;
@@ -58,12 +60,12 @@ std::string packed_list(const DirectoryCheckpoint& mine) {
   return packer.bytes();
 }
 
-/// A file name with the ranks that have such a file.
+/// Describes the files with one name in the directories of all ranks.
 struct Shared {
   std::uint64_t bytes = 0;
   std::int64_t identity = 0;
-  std::vector<int> ranks;  ///< in ascending order
-  bool is_to_compare = false;
+  std::vector<int> ranks;      ///< ranks that have a file with this name, in ascending order
+  bool is_to_compare = false;  ///< digests must be compared, as ranks may have different files with this name
 };
 using SharedFiles = std::map<std::string, Shared>;
 
@@ -114,7 +116,7 @@ bool is_in(const std::string& name, const std::string& folder) {
   return name == folder || name.starts_with(folder + "/") || folder.starts_with(name + "/");
 }
 
-/// Returns whether the name is in a folder "rank-00003/", which is reserved for files of the State.
+/// Returns whether `name` begins like the folders "rank-00003/" below files/, which are reserved for files of the State.
 bool is_of_ranks(const std::string& name) {
   return name.starts_with("rank-") && std::isdigit(static_cast<unsigned char>(name[5])) != 0;
 }
@@ -131,7 +133,7 @@ void refuse_names_of_state(const SharedFiles& files, const State& state) {
 
 bool has(const Shared& shared, int rank) { return std::ranges::binary_search(shared.ranks, rank); }
 
-/// Serializes the digests of this rank's files that must be compared, in name order.
+/// Serializes the digests of the files that must be compared with other ranks and that this rank has, in name order.
 std::string packed_digests(const SharedFiles& files, const std::string& directory, int rank) {
   Packer packer;
   for (const auto& [name, shared] : files)

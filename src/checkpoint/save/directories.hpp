@@ -18,25 +18,32 @@ class DirectoryFileUnreadable : public Error {
   using Error::Error;
 };
 
-/// A file in a directory that was passed to report(), to be copied into a checkpoint.
+/// A file that must be copied into a checkpoint, from a directory that the train function passed to report().
 struct DirectoryFile {
-  std::string name;         ///< path below files/
-  std::string path;         ///< path on this node
-  std::uint64_t bytes = 0;  ///< size when the directory was listed
+  std::string name;         ///< path relative to the folder files/ of the checkpoint
+  std::string path;         ///< path of the file on this node
+  std::uint64_t bytes = 0;  ///< size of the file when its directory was listed
 };
 
-/// The contents of the directories that the ranks passed to report() for one checkpoint.
+/// The files and metadata that the ranks passed to report(), as directories, for one checkpoint.
 struct DirectoryFiles {
-  std::vector<DirectoryFile> files;  ///< files that this rank writes
-  std::string metadata = "{}";       ///< the same on all ranks
-  std::string carried_from;          ///< committed checkpoint that provides directory files for the new one; "" if none
-  std::string validation;            ///< Meta::validation, the same on all ranks
+  std::vector<DirectoryFile> files;  ///< files that this rank writes into the checkpoint
+  /// JSON object with the user's metadata, from the lowest rank that passed metadata to report(). The same on all ranks.
+  std::string metadata = "{}";
+  /// If no directory was passed to report() for this checkpoint: path of an earlier committed checkpoint, whose directory
+  /// files are added to this checkpoint. Otherwise "".
+  std::string carried_from;
+  /// JSON object with the parameters of a requested validation (Meta::validation). The same on all ranks.
+  std::string validation;
 };
 
-/// Lists the directories of all ranks and merges them. The lowest rank writes a file that several ranks have. Links to
-/// files count as files; empty directories are ignored. Throws one Error on all ranks, naming path, rank and host, if a
-/// directory or file cannot be read, if it contains anything except files, links to files and folders, if ranks have
-/// different files of one name, or if a file of the State has the same name. Collective.
+/// Merges the lists of files of the directories that the ranks passed to report(). If several ranks have the same file, the
+/// lowest of these ranks writes it. Links to files count as files. Empty directories are ignored. Collective. Throws the
+/// same Error on all ranks, naming paths and ranks, if
+/// - a directory or file cannot be read
+/// - a directory contains anything except files, links to files and folders
+/// - ranks have different files, or a file and a folder, with the same name
+/// - a file has the same name as a file of the State
 DirectoryFiles gather_directories(const DirectoryCheckpoint& mine, const State& state, Communicator& communicator,
                                   const Explain& explain);
 

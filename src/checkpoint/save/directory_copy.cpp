@@ -30,7 +30,7 @@ std::size_t read_some(io::FileReader& reader, std::span<std::byte> into) try {
                                 "complete before report() and must not change until it returns");
 }
 
-/// Returns whether the error means that the file system does not support this hard link.
+/// Returns whether errno `error_number` of link(2) means that the file system does not support this hard link.
 bool cannot_link(int error_number) {
   return error_number == EXDEV || error_number == EPERM || error_number == EMLINK || error_number == EOPNOTSUPP ||
          error_number == ENOSYS;

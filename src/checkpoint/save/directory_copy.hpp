@@ -10,17 +10,19 @@
 #include "checkpoint/save/directories.hpp"
 #include "io/files/file.hpp"
 
-// Functions that copy files of directories, which were passed to report(), into a checkpoint.
+// Functions that copy files into a checkpoint, from the directories that the train function passed to report().
 namespace trainrt::checkpoint {
 
-/// Reads a file of a directory that was passed to report(), from the beginning to the end. All functions throw
-/// DirectoryFileUnreadable, which reports a failure of the train function and not of the run's storage.
+/// Reads a file from the beginning to the end, in a directory that was passed to report(). All functions throw
+/// DirectoryFileUnreadable if the file cannot be read or has changed. Such an error is a failure of the train function, not
+/// of the run's storage.
 class DirectoryFileReader {
  public:
   explicit DirectoryFileReader(const DirectoryFile& file);
-  /// Reads the next into.size() bytes.
+  /// Reads the next into.size() bytes of the file into `into`. The file must have that many bytes left.
   void read(std::span<std::byte> into);
-  /// Requires that no bytes remain: the file has the size that was listed.
+  /// Checks that the file ends at the current offset. Must be called after DirectoryFile::bytes bytes were read, to detect
+  /// that the file has grown.
   void end();
 
  private:
@@ -28,12 +30,13 @@ class DirectoryFileReader {
   io::FileReader reader_;
 };
 
-/// Returns the files of a committed checkpoint that come from directories passed to report(): all files except those of the
-/// State.
+/// Returns the manifest's entries for the files of a committed checkpoint that come from directories passed to report().
+/// These are all files except the files of `state`.
 std::vector<FileRecord> carried_files(const std::string& checkpoint_dir, const State& state);
 
-/// Adds a file of a committed checkpoint to another checkpoint, at the unused path `to`. Creates a hard link, or copies the
-/// file if the file system cannot link it. Throws Error if the copy does not match `record`.
+/// Adds the file `from` of a committed checkpoint to another checkpoint, under the unused path `to`. Creates a hard link,
+/// or copies the file if the file system does not support that link. Throws Error if the copied bytes do not match the
+/// digest in `record`.
 void carry_file(const std::string& from, const FileRecord& record, const std::string& to);
 
 }  // namespace trainrt::checkpoint

@@ -41,7 +41,8 @@ void await_directory(const std::string& path, bool parent_was_seen, double limit
 }
 
 void Output::read_back(const std::function<void(std::uint64_t bytes)>& read) const {
-  io::BlockPool pool(read_buffer_bytes, 0);  // larger than a block, because blocks need not begin on a page
+  // Each buffer is larger than a block: reads transfer complete pages, and a block may begin or end within a page.
+  io::BlockPool pool(read_buffer_bytes, 0);
   const auto file = io::PositionalFile::open(path_);
   for (const auto& record : blocks) {
     const auto block = pool.take(read_buffer_for(record.bytes));

@@ -6,25 +6,25 @@
 
 namespace trainrt::checkpoint {
 
-/// The steps of a save and of a deletion, in order, each of which must be safe against a crash. Tests stop or kill
-/// processes after each step. The train thread reaches `prepared`, `staged` and `gathered`; background threads reach the
-/// others.
+/// The phases of saving a checkpoint and of deleting old ones, in order. If processes are killed after any phase, no
+/// committed checkpoint may be lost or damaged; tests stop or kill processes after each phase. The training thread
+/// completes `prepared`, `staged` and `gathered`; background threads complete the other phases.
 enum class Phase {
-  prepared,          ///< the private directory exists (rank 0)
-  staged,            ///< this rank's bytes are copied, so the state may change
-  shard_written,     ///< all bytes of this rank's part are written
-  shard_synced,      ///< this rank's part is durable
-  gathered,          ///< this rank knows that the parts of all ranks are sealed
-  manifest_written,  ///< manifest.json is durable (rank 0, also all later steps)
-  directory_synced,  ///< the file names in the private directory are durable
-  renamed,           ///< the checkpoint has its final name
+  prepared,          ///< rank 0 has created the directory that all ranks write into
+  staged,            ///< this rank has copied its state, which may change now
+  shard_written,     ///< this rank has written all its bytes
+  shard_synced,      ///< this rank's bytes are durable (fsync)
+  gathered,          ///< this rank has received the results of all ranks; their bytes are durable, or a write failed
+  manifest_written,  ///< manifest.json is durable; this phase and all later ones occur on rank 0 only
+  directory_synced,  ///< the names of the checkpoint's files are durable
+  renamed,           ///< the checkpoint directory has its final name, checkpoint_NNNNNN
   committed,         ///< the final name is durable
-  view_written,      ///< state.h5 exists
-  retired,           ///< checkpoints to delete are renamed out of the run
-  deleted,           ///< their files are deleted
+  view_written,      ///< state.h5 of the committed checkpoint exists
+  retired,           ///< old checkpoints to delete are moved from the run directory into the private directory
+  deleted,           ///< the files of these old checkpoints are deleted
 };
 inline constexpr int phase_count = 12;
-/// Returns the identifier of the phase.
+/// Returns the name of a phase, which is the identifier of the enumerator: "prepared".
 constexpr std::string_view name_of(Phase phase) {
   constexpr std::array<std::string_view, phase_count> names = {
       "prepared",         "staged",  "shard_written", "shard_synced", "gathered", "manifest_written",
@@ -32,7 +32,7 @@ constexpr std::string_view name_of(Phase phase) {
   return names[static_cast<std::size_t>(phase)];
 }
 
-/// Called after each phase, possibly from several threads at once.
+/// Called after each phase of a save or a deletion. Must be thread-safe, because several threads may call it at once.
 using Observer = std::function<void(Phase)>;
 
 }  // namespace trainrt::checkpoint

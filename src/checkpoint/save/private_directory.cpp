@@ -34,11 +34,14 @@ ProcessIdentity this_process() {
   return {host_name(), pid, process_start_time(pid), io::digest_of(std::string_view(pid_scope())).substr(0, 8)};
 }
 
-/// Parses a name from private_directory_name(); returns nullopt for any other name.
+/// Returns the process that created a private directory, from the directory's name; nullopt if the name is not one of
+/// private_directory_name().
 std::optional<ProcessIdentity> owner_of(const std::string& name) {
   if (!name.starts_with(private_prefix)) return std::nullopt;
   auto rest = name.substr(private_prefix.size());
-  std::array<std::string, 4> fields;  // PID START SCOPE NUMBER; host names may contain dots
+  // The last four fields of the name: PID, START, SCOPE and NUMBER. Parsed from the end, because the host name may contain
+  // dots.
+  std::array<std::string, 4> fields;
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     const auto dot = rest.rfind('.');
     if (dot == std::string::npos) return std::nullopt;
@@ -51,7 +54,8 @@ std::optional<ProcessIdentity> owner_of(const std::string& name) {
   return ProcessIdentity{rest, static_cast<int>(*pid), static_cast<unsigned long long>(*start), fields[2]};
 }
 
-/// Returns whether the process is running; nullopt for processes of another host, boot or pid namespace.
+/// Returns whether the process `owner` is running; nullopt if that cannot be checked, because the process belongs to
+/// another host, boot or pid namespace than this process, `me`.
 std::optional<bool> is_alive(const ProcessIdentity& owner, const ProcessIdentity& me) {
   if (owner.host != me.host || owner.scope != me.scope || me.start == 0) return std::nullopt;
   return process_start_time(owner.pid) == owner.start;

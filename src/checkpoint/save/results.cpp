@@ -6,14 +6,14 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Packs or unpacks the members of a Sealed, except its files.
+/// Serializes or deserializes the members of a Sealed, except its files. `archive`: a Packer or an Unpacker.
 template <class Archive, class Value>
 void transfer_sealed(Archive& archive, Value& sealed) {
   auto& [rank, at, bytes, digest] = sealed.part;
   archive.all(sealed.failure, sealed.is_transient, rank, at, bytes, digest, sealed.file_bytes);
 }
 
-/// Packs or unpacks the members of a SaveResult.
+/// Serializes or deserializes the members of a SaveResult. `archive`: a Packer or an Unpacker.
 template <class Archive, class Value>
 void transfer_result(Archive& archive, Value& result) {
   archive.all(result.number, result.committed, result.directory, result.error, result.lost, result.is_transient,

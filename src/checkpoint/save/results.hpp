@@ -8,13 +8,13 @@
 
 namespace trainrt::checkpoint {
 
-/// The result of writing one rank's part of a checkpoint.
+/// The result of writing one rank's part of a checkpoint: its bytes of a shard file, and the user's files that it stores.
 struct Sealed {
-  std::string failure;        ///< message naming the file; "" if the part is durable
-  bool is_transient = false;  ///< io::is_transient() is true for the failure
+  std::string failure;        ///< error message that names the file; "" if all bytes of the part are durable
+  bool is_transient = false;  ///< the part failed with an error for which io::is_transient() returns true
   PartRecord part;
-  std::uint64_t file_bytes = 0;  ///< size of the shard file that contains the part
-  std::vector<FileRecord> files;
+  std::uint64_t file_bytes = 0;   ///< size in bytes of the shard file, including the parts of other ranks
+  std::vector<FileRecord> files;  ///< files of the user that this rank has stored in the checkpoint
 };
 
 /// The result of saving a checkpoint, the same on all ranks.
@@ -22,15 +22,16 @@ struct SaveResult {
   std::int64_t number = -1;
   bool committed = false;
   std::string directory;      ///< path of the committed checkpoint
-  std::string error;          ///< message with rank, host and file if it was not committed
-  bool lost = false;          ///< another attempt owns the run now
-  bool is_transient = false;  ///< io::is_transient() is true for the error
-  std::int64_t began_ms = 0;  ///< monotonic_seconds() of rank 0, in ms
-  std::int64_t ended_ms = 0;  ///< the same clock
-  std::uint64_t bytes = 0;    ///< size of the committed checkpoint
+  std::string error;          ///< why the save failed: message with rank, host and file; "" if the checkpoint is committed
+  bool lost = false;          ///< the save failed because another attempt owns the run now
+  bool is_transient = false;  ///< the save failed with an error for which io::is_transient() returns true
+  std::int64_t began_ms = 0;  ///< time of the start of the save: monotonic_seconds() on rank 0, in ms
+  std::int64_t ended_ms = 0;  ///< time of the end of the save: monotonic_seconds() on rank 0, in ms
+  std::uint64_t bytes = 0;    ///< size of the committed checkpoint in bytes
 };
 
-/// Serialize results for other ranks, and restore them.
+// packed() serializes a result into bytes that are sent to other ranks; unpacked_sealed() and unpacked_result() deserialize
+// such bytes.
 
 std::string packed(const Sealed& sealed);
 Sealed unpacked_sealed(std::string_view bytes);

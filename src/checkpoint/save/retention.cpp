@@ -14,7 +14,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns a score of which higher is better; nullopt, which compares lower, if the metric is NaN or missing.
+/// Returns the score of a checkpoint; a higher score is better. Returns nullopt, which is less than any number, if the
+/// metric is NaN or missing.
 std::optional<double> score(const Meta& meta, const Retention& retention) {
   const auto found = meta.metrics.find(retention.score_attribute);
   if (found == meta.metrics.end() || std::isnan(found->second)) return std::nullopt;
@@ -26,7 +27,8 @@ struct SortedOut {
   std::vector<std::int64_t> damaged;
 };
 
-/// Reads the manifests of these checkpoints and divides the numbers into intact and damaged ones.
+/// Reads the manifests of the checkpoints `numbers`, and divides the checkpoints into intact and damaged ones.
+/// `known_as_damaged`: checkpoints that a load found damaged.
 SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& numbers,
                    const std::vector<std::int64_t>& known_as_damaged) {
   SortedOut sorted;
@@ -36,7 +38,8 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
       const bool is_good = meta.number == number && std::ranges::count(known_as_damaged, number) == 0;
       is_good ? sorted.good.push_back(meta) : sorted.damaged.push_back(number);
     } catch (const io::StorageError&) {
-      // The storage may have failed, so it counts as damaged only if a load found it damaged.
+      // The checkpoint may be intact, because the storage may have failed. It counts as damaged only if a load found it
+      // damaged.
       if (std::ranges::count(known_as_damaged, number) > 0) sorted.damaged.push_back(number);
     } catch (const Error&) {
       sorted.damaged.push_back(number);
@@ -44,7 +47,7 @@ SortedOut sort_out(const std::string& run_dir, const std::set<std::int64_t>& num
   return sorted;
 }
 
-/// Returns whether `a` ranks before `b`: by score, then by number.
+/// Returns whether checkpoint `a` ranks before `b`: a better score, or the same score and a higher number.
 bool is_better(const Meta& a, const Meta& b, const Retention& retention) {
   const auto score_a = score(a, retention);
   const auto score_b = score(b, retention);
@@ -68,7 +71,7 @@ std::vector<std::int64_t> to_delete(const std::vector<Meta>& good, const Retenti
     return meta.at_stop && !(retention.score_attribute.empty() && meta.number == latest);
   };
   auto ranked = good;
-  // Checkpoints without a final score are kept and do not count.
+  // Checkpoints that await a validation have no final score yet. They are kept, and do not count as one of num_to_keep.
   if (!retention.score_attribute.empty()) std::erase_if(ranked, [](const Meta& meta) { return meta.awaits_validation; });
   std::sort(ranked.begin(), ranked.end(), [&](const Meta& a, const Meta& b) {
     return is_extra(a) != is_extra(b) ? is_extra(b) : is_better(a, b, retention);
@@ -91,7 +94,7 @@ const Meta* best_of(const std::vector<Meta>& good, const Retention& retention) {
 
 void retain(const std::string& run_dir, const std::string& private_dir, const Retention& retention,
             std::set<std::int64_t>& known, const std::vector<std::int64_t>& damaged, const Observer& observer) {
-  // Reading many manifests is slow, so they are read only if a checkpoint may have to be deleted.
+  // Manifests are read only if there are more than num_to_keep checkpoints, because reading many manifests is slow.
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(retention.num_to_keep, 0));
   if (keep == 0 || known.size() <= keep) return;
   const auto sorted = sort_out(run_dir, known, damaged);

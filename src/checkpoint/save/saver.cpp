@@ -28,7 +28,7 @@ std::int64_t now_ms() { return static_cast<std::int64_t>(1000 * monotonic_second
 
 }  // namespace
 
-/// The save in flight.
+/// The save in flight. A save is in flight from start() until its result is returned.
 struct Saver::PendingSave {
   Request request;
   SavePaths paths;
@@ -36,11 +36,11 @@ struct Saver::PendingSave {
   bool gathered = false;
 };
 
-/// The result of the last commit, passed from the background thread of rank 0 to its train thread. Thread-safe.
+/// The result of the last commit, which a background thread of rank 0 passes to the training thread of rank 0. Thread-safe.
 struct Saver::LastCommit {
   std::mutex mutex;
   std::condition_variable changed;
-  std::int64_t number = 0;  // number of the last finished save
+  std::int64_t number = 0;  // number of the last save with a successful or failed commit; 0 before the first
   SaveResult result;
 
   void set(std::int64_t save, SaveResult what) {
@@ -78,7 +78,7 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
   state.bring_up_to_date();
   const auto paths = save_paths(options_.run_dir, options_.private_dir, request.meta.number);
   const auto began_ms = now_ms();
-  SaveResult failure;  // used on rank 0 only
+  SaveResult failure;  // the result if the preparation of the directory fails; set on rank 0 only
   failure.number = request.meta.number;
   rank_zero_.run([&] {
     try {
@@ -123,13 +123,15 @@ void Saver::require_readable() {
   throw DirectoryFileUnreadable(join(failures, "; "));
 }
 
-/// Creates the private directory at the first save only. If it is gone later, another attempt has removed it.
+/// Creates the private directory at the first save only. If the directory is missing at a later save, another attempt of
+/// the run has removed it, so that it must not be created again.
 void Saver::make_private_dir() {
   if (options_.makes_private_dir) io::make_directories(options_.private_dir);
   options_.makes_private_dir = false;
 }
 
-/// Computes the plan. Throws on all ranks or on no rank; the next save tries again. Collective.
+/// Computes the plan for writing this rank's shard file. If that fails on any rank, throws on all ranks, and the next save
+/// tries again. Collective.
 void Saver::plan(const State& state) try {
   on_every_rank(communicator_, [&] {
     plan_ = std::make_shared<const ShardPlan>(plan_shard(agreement_->layout(), state, communicator_.rank()));
@@ -144,7 +146,7 @@ void Saver::plan(const State& state) try {
 void Saver::restored(std::int64_t number) {
   const std::lock_guard no_commit(commit_mutex_);
   options_.known.erase(options_.known.upper_bound(number), options_.known.end());
-  options_.known.insert(number);  // it may come from a mirror
+  options_.known.insert(number);  // not in `known` yet if the checkpoint was restored from a mirror
   may_retain_ = true;
 }
 
@@ -175,7 +177,8 @@ std::optional<SaveResult> Saver::finish() {
   return conclude();
 }
 
-/// Waits for this rank's part and gathers the parts of all ranks. Throws Error on all ranks if one is stalled. Collective.
+/// Waits until all bytes of this rank are durable or a write has failed, gathers the results of all ranks, and starts the
+/// commit on rank 0. Throws Error on all ranks if the writes of any rank make no progress. Collective.
 void Saver::gather() {
   const auto wait = [&] {
     auto mine = writer_.wait();
@@ -243,7 +246,7 @@ SaveResult save(const State& state, const SaverOptions& options, const Meta& met
   Saver saver(options, communicator);
   const auto failed = saver.start(state, {meta, {}});
   auto result = failed ? *failed : saver.finish().value();
-  on_every_rank(communicator, [&] {  // the view must exist when save() returns on any rank
+  on_every_rank(communicator, [&] {  // state.h5 must exist when save() returns on any rank
     saver.drain();
     return std::string();
   });

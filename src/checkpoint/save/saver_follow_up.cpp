@@ -1,4 +1,4 @@
-// Work of the saver after a commit, in the background: combined views, and deletions of old checkpoints.
+// Work of a Saver in the background, after a commit: writes combined views (state.h5) and deletes old checkpoints.
 #include <algorithm>
 #include <mutex>
 
@@ -9,7 +9,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Does the work after a commit. commit_mutex_ must be locked.
+/// Writes the combined view of a checkpoint that was just committed, then deletes old checkpoints. Reports errors as
+/// warnings. commit_mutex_ must be locked.
 void Saver::follow_up(const Commit& work) {
   options_.known.insert(work.meta.number);
   may_retain_ = true;
@@ -38,7 +39,8 @@ void Saver::write_missing_views() {
   for (const auto& line : missing_views_.write_all()) options_.writer.warn(line);
 }
 
-/// Writes missing views and applies retention, as a validation since the last commit may permit deletions.
+/// Submits a background task that writes missing combined views and deletes old checkpoints. A validation that was
+/// completed after the last commit can have made a checkpoint deletable.
 void Saver::repeat_follow_up_in_background() {
   writer_.workers().submit([this] {
     const std::lock_guard one_at_a_time(commit_mutex_);

@@ -12,7 +12,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Copies the intersection of `from`, at position `at` of the file, and `into`, at position `window` of the file.
+/// Copies the byte range of a file that both `from` and `into` cover. `from` holds the file's bytes from offset `at` on,
+/// `into` those from offset `window` on. `copy` is called like memcpy(), only if the range is not empty.
 template <class Copy>
 void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const std::byte> from, std::uint64_t at,
              Copy&& copy) {
@@ -21,7 +22,7 @@ void overlay(std::span<std::byte> into, std::uint64_t window, std::span<const st
   if (first < last) copy(into.data() + (first - window), from.data() + (first - at), last - first);
 }
 
-/// Returns the first source that ends after this byte of the file.
+/// Returns an iterator to the first element of ShardPlan::sources that ends after offset `byte` of the shard file.
 auto first_after(std::uint64_t byte, const ShardPlan& plan) {
   return std::ranges::partition_point(plan.sources,
                                       [byte](const auto& source) { return source.at + source.bytes <= byte; });
@@ -78,7 +79,8 @@ device::Events ShardImage::copy(std::span<std::byte> into, std::uint64_t window)
   return from_gpus ? copier_.record() : device::Events{};
 }
 
-/// Copies the part of a tensor in the window. Returns whether a GPU does the copy.
+/// Copies the bytes of `source` that are in the byte range of `into`, which begins at offset `window` of the file. Returns
+/// whether a GPU makes the copy, which then continues in the background.
 bool ShardImage::overlay_source(std::span<std::byte> into, std::uint64_t window, const TensorSource& source) const {
   const auto& entry = state_.tensors()[source.tensor];
   const auto gpu = gpus_[source.tensor];

@@ -25,8 +25,9 @@
 
 namespace trainrt::checkpoint {
 
-/// Writes one rank's part of one checkpoint. The train thread copies the state; background tasks write the copies, and the
-/// last task seals the part.
+/// Writes one rank's part of one checkpoint: its bytes of the shard file, and the user's files that this rank stores. The
+/// training thread copies the state. Background tasks write the copies. The last task seals the part: it writes the index
+/// and makes all files durable.
 class ShardWriter::Job : public std::enable_shared_from_this<Job> {
  public:
   Job(ShardWriter& writer, std::shared_ptr<const ShardPlan> plan, std::string directory)
@@ -36,9 +37,9 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     result_.file_bytes = plan_->file_bytes;
   }
 
-  // --- the train thread (shard_staging.cpp) ---
+  // --- functions called on the training thread; stage() is defined in shard_staging.cpp ---
 
-  /// Copies state and files into staging memory and submits their writes.
+  /// Copies the state, its files and the files in `given` into staging memory, and submits tasks that write the copies.
   void stage(const State& state, const DirectoryFiles& given);
   Sealed wait(double stuck_s) {
     std::unique_lock lock(mutex_);
@@ -59,19 +60,20 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   std::uint64_t done_bytes() const { return done_bytes_; }
 
  private:
-  /// Bytes that can be written when `copied` is complete: staging memory, or memory of a steady tensor.
+  /// A block that a background task will write, in staging memory or in the memory of a tensor with TensorEntry::steady.
   struct Staged {
-    std::uint64_t at = 0;  ///< position in the file
+    std::uint64_t at = 0;  ///< offset of the block in the file, in bytes
     std::span<const std::byte> bytes;
-    std::string digest;     ///< "" if it is not computed yet
-    device::Events copied;  ///< copies from GPUs
+    std::string digest;     ///< digest of `bytes`; "": the background task must compute it
+    device::Events copied;  ///< copies from GPUs into `bytes` that must be complete before the write
   };
   void stage_shard(const State& state);
   void stage_file(const FileEntry& entry);
   void stage_given(const DirectoryFile& file);
   void carry(const std::string& from, const State& state);
   std::string values_now(const State& state) const;
-  /// Submits the write of a block; `memory` keeps its bytes alive.
+  /// Submits a background task that writes `staged` as block `number` of the file. The task holds `memory`, which owns the
+  /// bytes of the block, until they are written.
   void submit(Output& output, std::size_t number, std::shared_ptr<const void> memory, Staged staged);
 
   Output& add_output(const std::string& name, std::uint64_t expected_bytes) {
@@ -85,21 +87,22 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     device::wait_all(copies, writer_.options_.stuck_s, "copying the state from a GPU");
   }
 
-  // --- background threads ---------------------------------------------------------------------------------------------
+  // --- functions called on background threads -------------------------------------------------------------------------
 
   void write(Output& output, BlockRecord& record, std::span<const std::byte> bytes) {
     if (record.digest.empty()) record.digest = io::digest_of(bytes);
     ensure_folder_of(output.path());
     io::retried_while_gone(run_of(run_of(directory_)),
-                           [&] { output.file().write(record.at, bytes); });  // it may reopen the file
+                           [&] { output.file().write(record.at, bytes); });  // the first call of file() creates the file
     done_bytes_ += bytes.size();
   }
 
-  /// Waits until the checkpoint directory is visible, and creates the folder of the file `path`. Throws Error if another
-  /// part has failed.
+  /// Waits until the checkpoint directory is visible on this node, and creates the folder of the file `path` in it. Throws
+  /// Error if another task of this job has failed.
   void ensure_folder_of(const std::string& path) {
     const std::lock_guard lock(folder_mutex_);
-    if (failed_) throw Error("another part of the checkpoint was not written");  // only the first failure is reported
+    // The message is never shown, because fail() keeps the message of the first failure.
+    if (failed_) throw Error("another part of the checkpoint was not written");
     if (!directory_seen_)
       await_directory(directory_, writer_.parent_seen_, writer_.options_.visible_s, writer_.options_.warn);
     directory_seen_ = writer_.parent_seen_ = true;
@@ -107,7 +110,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     if (folder != directory_ && folders_.insert(folder).second) io::make_directories_below(directory_, folder);
   }
 
-  /// Ends a task; the last one seals the part. The train thread's work counts as one task.
+  /// Must be called at the end of every background task, and by the training thread after it has submitted all tasks. The
+  /// last of these calls seals the part, on a background thread.
   void complete_one(bool on_train_thread) {
     if (--open_ > 0) return;
     if (on_train_thread)
@@ -149,7 +153,8 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
     done_bytes_ += text.size();
   }
 
-  /// Writes from an aligned block, so that direct I/O is used as for the other bytes, and one descriptor must be synced.
+  /// Writes `text` at offset `at` of the shard file, from an aligned buffer. The text is then written by direct I/O, like
+  /// the other bytes of the file, so that only one file descriptor needs an fsync.
   void write_text(const std::string& text, std::uint64_t at) {
     const auto block = writer_.pool_.take(text.size());
     for (std::size_t done = 0; done < text.size();) {
@@ -188,7 +193,7 @@ class ShardWriter::Job : public std::enable_shared_from_this<Job> {
   ShardWriter& writer_;
   std::shared_ptr<const ShardPlan> plan_;
   std::string directory_;
-  std::vector<std::unique_ptr<Output>> outputs_;  // the shard, then files of the user
+  std::vector<std::unique_ptr<Output>> outputs_;  // the shard file, then the user's files, in the order of result_.files
   std::vector<FileRecord> carried_;
   std::string unreadable_;
   std::string values_text_;

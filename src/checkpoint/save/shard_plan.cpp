@@ -15,7 +15,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// A slab and the position in the shard file that HDF5 gave it.
+/// A slab (a rectangular part of a tensor) and the offset in the shard file that HDF5 chose for the slab.
 struct PlacedSlab {
   const TensorLayout* tensor = nullptr;
   const Slab* slab = nullptr;
@@ -24,7 +24,8 @@ struct PlacedSlab {
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(slab->shape)) * size_of(tensor->dtype); }
 };
 
-/// Returns the ranks that write into a file, in ascending order. The first, the leader, also writes the HDF5 structure.
+/// Returns the ranks that write into shard file number `file`, in ascending order. The first of them is the leader of the
+/// file, which also writes the HDF5 structure.
 std::vector<int> writers_of(int file, const Layout& layout) {
   std::vector<int> writers;
   for (int rank = 0; rank < layout.ranks; ++rank)
@@ -32,7 +33,7 @@ std::vector<int> writers_of(int file, const Layout& layout) {
   return writers;
 }
 
-/// Returns the slabs of a file, grouped by writer.
+/// Returns the slabs that are stored in shard file number `file`, sorted by the ranks that write them.
 std::vector<PlacedSlab> slabs_of(int file, const Layout& layout) {
   std::vector<PlacedSlab> placed;
   for (const auto& tensor : layout.tensors)
@@ -47,7 +48,8 @@ std::string path_of(const PlacedSlab& placed) {
                                        : slab_path(placed.tensor->name, placed.slab->number);
 }
 
-/// Returns the number of HDF5 groups in the slabs' paths. A group needs as much space in the structure as a dataset.
+/// Returns the number of HDF5 groups that the paths of the slabs need. A group needs as much space in the HDF5 structure as
+/// a dataset.
 std::size_t groups_of(const std::vector<PlacedSlab>& slabs) {
   std::set<std::string> groups;
   for (const auto& placed : slabs)
@@ -56,7 +58,7 @@ std::size_t groups_of(const std::vector<PlacedSlab>& slabs) {
   return groups.size();
 }
 
-/// Creates the HDF5 datasets of slabs and values.
+/// Creates the HDF5 datasets of slabs and values in a shard file, without their data, and stores their offsets.
 class Structure {
  public:
   explicit Structure(hid_t file) : placer_(file) {}
@@ -105,7 +107,7 @@ IndexEntry entry_of(const PlacedSlab& placed) {
           placed.bytes()};
 }
 
-/// Returns the index of a box's first element in the row-major tensor of this shape.
+/// Returns the index of the element at `offset` (one number per axis) in a row-major tensor of shape `shape`.
 std::uint64_t first_element(const Shape& offset, const Shape& shape) {
   std::uint64_t element = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -113,7 +115,7 @@ std::uint64_t first_element(const Shape& offset, const Shape& shape) {
   return element;
 }
 
-/// Finds the entry of the state that holds a slab.
+/// Finds the entry of the State, and the byte range of its memory, that a slab is copied from.
 class Sources {
  public:
   explicit Sources(const State& state) {
@@ -149,7 +151,8 @@ void add_blocks(std::vector<BlockExtent>& blocks, std::uint64_t from, std::uint6
   }
 }
 
-/// The begin of data that one rank writes. HDF5 places small data into gaps, so data of ranks can be in any order.
+/// Offset of a slab or value in a shard file, and the rank that writes it. HDF5 stores small data in gaps, so that the data
+/// of different ranks can be in any order.
 struct Beginning {
   std::uint64_t at = 0;
   int writer = 0;
@@ -166,8 +169,8 @@ std::vector<Beginning> beginnings_of(const std::vector<PlacedSlab>& slabs, const
   return beginnings;
 }
 
-/// Returns the blocks of [0, end) that a rank writes: its data and the bytes up to the next rank's data. The leader also
-/// writes the bytes before the first data.
+/// Returns the blocks of the byte range [0, end) of a shard file that `rank` writes: its data, and the bytes up to the next
+/// data of another rank. `leader`, the lowest rank that writes into the file, also writes the bytes before the first data.
 std::vector<BlockExtent> blocks_of(int rank, int leader, const std::vector<Beginning>& beginnings, std::uint64_t end) {
   std::vector<BlockExtent> blocks;
   int owner = leader;
@@ -182,14 +185,15 @@ std::vector<BlockExtent> blocks_of(int rank, int leader, const std::vector<Begin
   return blocks;
 }
 
-/// Returns the bytes to reserve for an index: its entries and the text that index_text() adds.
+/// Returns the number of bytes to reserve for a rank's index: an upper bound of the length of index_text(), rounded up to
+/// complete pages. `tensors_text`: length of the text of the tensors. `blocks`: number of blocks.
 std::uint64_t index_room(std::size_t tensors_text, const std::vector<IndexEntry>& values, std::size_t blocks) {
   constexpr std::size_t frame = 256;
   constexpr std::size_t a_block = 96;
   return io::align_up(frame + tensors_text + entries_text(values).size() + 24 * values.size() + a_block * blocks);
 }
 
-/// A shard file with the positions that HDF5 chose.
+/// The slabs, values and HDF5 structure of a shard file, with the offsets that HDF5 chose.
 struct LaidOut {
   std::vector<PlacedSlab> slabs;
   std::vector<IndexEntry> values;
@@ -216,7 +220,7 @@ LaidOut lay_out(const Layout& layout, const State& state, int file) {
   return made;
 }
 
-/// The part of a shard file that one of its ranks writes.
+/// Lists the part of a shard file that one rank writes: tensors, values, blocks and the size of the rank's index.
 struct WriterShare {
   std::string tensors_text;
   std::vector<IndexEntry> values;
@@ -259,7 +263,7 @@ ShardPlan plan_shard(const Layout& layout, const State& state, int rank) {
   plan.structure = file.structure;
   plan.sources = sources_of(rank, file, state);
   plan.file_bytes = file.hdf5_bytes();
-  for (const auto writer : writers) {  // their indices are stored one after the other
+  for (const auto writer : writers) {  // the indices are stored in the order of the ranks
     auto share = share_of(writer, writers.front(), file, beginnings, layout.values_writer());
     if (writer == rank) {
       plan.tensors_text = std::move(share.tensors_text);

@@ -1,5 +1,5 @@
-// The work of the train thread for one rank's part of a checkpoint: it copies the state into staging memory, except for
-// steady tensors.
+// Functions of ShardWriter::Job that are called on the training thread: they copy the State into staging memory. Tensors
+// with TensorEntry::steady are not copied.
 #include <algorithm>
 
 #include <trainrt/error.hpp>
@@ -25,9 +25,8 @@ void ShardWriter::Job::stage(const State& state, const DirectoryFiles& given) {
     if (writes_common && !given.carried_from.empty()) carry(given.carried_from, state);
     values_text_ = values_now(state);
   });
-  attempt([&] {
-    await_copies(writer_.copier_.record());
-  });  // even after a failure, as copies use the state and the staging memory
+  // Waits also after a failure, because copies from GPUs still use the state and the staging memory.
+  attempt([&] { await_copies(writer_.copier_.record()); });
   writer_.options_.observer(Phase::staged);
   complete_one(true);
 }
@@ -74,7 +73,8 @@ void ShardWriter::Job::stage_file(const FileEntry& entry) {
   result_.files.push_back(std::move(record));
 }
 
-/// Copies a file of a directory. The output is closed after its last block, because there may be many such files.
+/// Copies a file of a directory that was passed to report(). The copy is closed after its last block is written, not at the
+/// end of the save, because a directory can have more files than a process can hold open.
 void ShardWriter::Job::stage_given(const DirectoryFile& file) {
   DirectoryFileReader reader(file);
   FileRecord record{files_folder + "/" + file.name, 0, "", -1};

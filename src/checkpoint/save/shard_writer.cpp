@@ -35,12 +35,12 @@ void ShardWriter::prepare(const ShardPlan& plan, const State& state) {
   take_memory(staged, largest);
 }
 
-/// Allocates staging memory in the background.
+/// Allocates `blocks` staging buffers of `bytes` bytes each, in a background thread. Ignores errors.
 void ShardWriter::take_memory(std::size_t blocks, std::uint64_t bytes) {
   workers_.submit([this, blocks, bytes] {
     try {
       pool_.prepare(blocks, bytes);
-    } catch (const Error&) {  // the save reports the error
+    } catch (const Error&) {  // ignored: begin() tries again and reports the error
     }
   });
 }
@@ -52,7 +52,8 @@ void ShardWriter::begin(std::shared_ptr<const ShardPlan> plan, const State& stat
   std::uint64_t of_files = 0;
   for (const auto& file : given.files) of_files += file.bytes;
   if (of_files > 0)
-    take_memory(static_cast<std::size_t>(of_files / block_bytes + 1), block_bytes);  // the next files are probably as large
+    // Allocates staging memory for the next save: its files probably have the same size.
+    take_memory(static_cast<std::size_t>(of_files / block_bytes + 1), block_bytes);
 }
 
 void ShardWriter::require_readable() const { job_->require_readable(); }
@@ -65,7 +66,7 @@ io::Block ShardWriter::staging_block(const Job& job, std::size_t bytes) {
   constexpr double limit_s = 2;
   if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);
   const auto limit = options_.staging_limit.empty() ? std::string() : " (" + options_.staging_limit + ")";
-  if (!std::exchange(warned_of_wait_, true))  // report only the first wait
+  if (!std::exchange(warned_of_wait_, true))  // only the first wait is reported
     options_.warn("the save waits for the disk: its staging memory is full" + limit);
   for (StallCheck check("writing a checkpoint", options_.stuck_s, job.done_bytes());;) {
     if (auto block = pool_.take_within(limit_s, bytes)) return std::move(*block);

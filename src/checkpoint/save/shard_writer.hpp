@@ -17,47 +17,52 @@
 
 namespace trainrt::checkpoint {
 
-/// The configuration of a ShardWriter.
+/// Configuration of a ShardWriter, which writes one rank's bytes of a checkpoint.
 struct WriterOptions {
-  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< maximum staging memory of this rank
-  int threads = 4;                                       ///< number of background threads
-  bool read_back = false;  ///< read all bytes again, past the page cache, before they count as written
-  double stuck_s = 1800;   ///< maximum seconds without a byte written
-  double visible_s = 30;   ///< maximum seconds until a directory created by rank 0 is visible
+  std::uint64_t staging_bytes = std::uint64_t{1} << 30;  ///< maximum staging memory of this rank, in bytes
+  int threads = 4;                                       ///< number of background threads that write
+  bool read_back = false;  ///< read all bytes again, past the page cache, and verify them before the commit
+  double stuck_s = 1800;   ///< timeout in seconds: a save fails if no byte is written for that long
+  double visible_s = 30;   ///< timeout in seconds for a directory created by rank 0 to become visible on this node
   Observer observer = [](Phase) {};
   std::function<void(const std::string&)> warn = [](const std::string&) {};  ///< called with warnings, from any thread
-  Explain explain = message_of;                                              ///< makes the messages of failed saves
-  std::string staging_limit;  ///< name of the option that sets staging_bytes, for messages; "" if there is none
+  Explain explain = message_of;  ///< converts an exception into the message of a failed save
+  std::string staging_limit;     ///< name of the option that sets staging_bytes, for messages; "" if no option sets it
 };
 
-/// Writes one rank's part of checkpoints, one checkpoint at a time. begin() copies the state into staging memory, block by
-/// block in the order of the file, and digests the copy; background threads write each block as soon as it is copied. If
-/// staging memory is full, begin() waits for the disk.
+/// Writes one rank's part of checkpoints, one checkpoint at a time. A rank's part is the bytes that this rank writes into a
+/// shard file, plus the user's files that this rank stores.
 ///
-/// GPUs copy their tensors into pinned staging memory on separate streams, and background threads digest the copies. A copy
-/// contains all work that the default streams were given before begin(), and no later work.
+/// begin() copies the state into staging memory, block by block in the order of the file, and computes the digests of the
+/// copy. Background threads write each block as soon as it is copied. If staging memory is full, begin() waits for the
+/// disk.
+///
+/// Tensors in GPU memory are copied into pinned staging memory on separate streams, and background threads compute the
+/// digests. A copy contains the results of all kernels that were enqueued on the GPUs' default streams before begin(), and
+/// of no later kernels.
 class ShardWriter {
  public:
   explicit ShardWriter(WriterOptions options);
   ~ShardWriter();
 
-  /// Starts writing a part and returns when the state and the files in `given` may change. The previous part must be
-  /// sealed. wait() returns failures.
+  /// Starts to write this rank's part of the checkpoint in `directory`. Returns as soon as the caller may change the state
+  /// and the files in `given`. The previous part must be sealed (is_sealed()). wait() reports failures to write.
   void begin(std::shared_ptr<const ShardPlan> plan, const State& state, const DirectoryFiles& given,
              const std::string& directory);
-  /// Throws DirectoryFileUnreadable if begin() could not read a file of a directory. Unlike a failure of the storage, that
-  /// must end training.
+  /// Throws DirectoryFileUnreadable if begin() could not read a file in a directory that was passed to report(). This
+  /// error must end training, unlike an error of the run's storage.
   void require_readable() const;
-  /// Returns whether the last part is durable or has failed; true before the first.
+  /// Returns whether the last part is sealed: all its bytes are durable, or a write has failed. True before the first
+  /// begin().
   bool is_sealed() const;
-  /// Waits until the last part is sealed and returns its result. Throws SaveStalled if no byte is written for stuck_s
-  /// seconds.
+  /// Waits until the last part is sealed (is_sealed()) and returns its result. Throws SaveStalled if no byte is written for
+  /// WriterOptions::stuck_s seconds.
   Sealed wait();
-  /// Allocates the staging memory that a save with this plan needs, in the background, so that the first save does not wait
-  /// for it. Failures are ignored; the save tries again.
+  /// Allocates the staging memory for a save with `plan`, in a background thread, so that the first save does not wait for
+  /// the allocation. Failures are ignored, because begin() allocates missing memory.
   void prepare(const ShardPlan& plan, const State& state);
 
-  /// Returns the background threads, for tasks after a write.
+  /// Returns the pool of background threads, so that the caller can submit tasks that follow a write, such as the commit.
   io::Workers& workers() { return workers_; }
 
  private:
@@ -65,13 +70,13 @@ class ShardWriter {
   io::Block staging_block(const Job& job, std::size_t bytes);
   void take_memory(std::size_t blocks, std::uint64_t bytes);
   WriterOptions options_;
-  std::atomic<bool> pins_{false};         // pin staging memory, because a state had tensors on GPUs
-  bool warned_of_wait_ = false;           // a wait for the disk was reported
-  std::atomic<bool> parent_seen_{false};  // this rank has seen the private directory
-  io::BlockPool pool_;
-  device::Copier copier_;  // destroyed before the memory that it has pinned
+  std::atomic<bool> pins_{false};         // true: pin new staging memory, because a state had tensors on GPUs
+  bool warned_of_wait_ = false;           // true after a warning that begin() waits for the disk
+  std::atomic<bool> parent_seen_{false};  // the parent of the checkpoint directory was visible on this rank
+  io::BlockPool pool_;                    // staging memory
+  device::Copier copier_;  // declared after pool_, so that it is destroyed before the memory that it has pinned
   std::shared_ptr<Job> job_;
-  io::Workers workers_;  // destroyed first, as its tasks use the other members
+  io::Workers workers_;  // last member, so that it is destroyed first: its tasks use the other members
 };
 
 }  // namespace trainrt::checkpoint

@@ -4,13 +4,14 @@
 
 namespace trainrt::checkpoint {
 
-/// Detects that a save makes no progress. Must be used by one thread.
+/// Detects that a save makes no progress: no byte was written for a given time. Must be used by one thread at a time.
 class StallCheck {
  public:
-  /// `what` begins the error message, "writing 'PATH'". `limit_s` is the maximum number of seconds without progress,
-  /// `bytes_done` the number of bytes written so far.
+  /// `what`: beginning of the error message, for example "writing 'PATH'". `limit_s`: maximum number of seconds without
+  /// progress. `bytes_done`: number of bytes written so far.
   StallCheck(std::string what, double limit_s, std::uint64_t bytes_done);
-  /// Throws SaveStalled if `bytes_done` has not changed for longer than the limit.
+  /// Throws SaveStalled if the number of bytes written so far, `bytes_done`, has not changed for more than `limit_s`
+  /// seconds.
   void require_progress(std::uint64_t bytes_done);
 
  private:
