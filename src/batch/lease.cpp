@@ -48,7 +48,8 @@ class EnvironmentTimes {
     if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
     return answer;
   }
-  /// Makes answer() ignore the end time of the job from now on. Logs a warning that contains the reason `why`.
+  /// Discards the end time of the Slurm job, which is then treated as unknown. Logs a warning that contains the reason
+  /// `why`.
   void discard(const std::string& why) {
     if (!end_) return;
     log::warning(
@@ -189,7 +190,8 @@ Lease::~Lease() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
   shared_->changed.notify_all();
-  // Gives the background thread a short time to end its squeue process. A query that blocks longer is not waited for.
+  // The background thread gets 0.3 s to end its squeue process. The destructor does not wait for a query that blocks
+  // longer.
   shared_->changed.wait_for(lock, std::chrono::milliseconds(300), [this] { return !shared_->asking; });
 }
 

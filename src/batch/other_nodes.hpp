@@ -16,7 +16,7 @@ struct PartitionNode {
   std::string kind;
 };
 
-/// The output format of sinfo that parse_partition() parses: node, state, features, CPUs, generic resources.
+/// The output format to pass to sinfo for parse_partition(): node, state, features, CPUs, generic resources.
 inline constexpr std::string_view partition_format = "%N %T %f %c %G";
 
 /// Parses the output of `sinfo --Node` in the format `partition_format`, which has one line per node and partition. A node

@@ -18,7 +18,7 @@ constexpr int killed_by_term = 128 + 15;
 
 int code_of(ExitCode code) { return static_cast<int>(code); }
 
-/// Returns a clause for messages with the point from which the next attempt continues.
+/// Returns a clause for messages that describes from which saved state the next attempt continues.
 std::string continuation(const Situation& situation) {
   return situation.silent ? "its program continues from what it saved itself" : "it continues from its last checkpoint";
 }
@@ -74,7 +74,8 @@ bool suffices(const Usable& usable, const RestartLimits& limits) {
   return !usable.nodes.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers));
 }
 
-/// Returns whether the nodes that are not excluded suffice for the run. At most half of the healthy nodes may be left out.
+/// Returns whether the run has enough nodes without its excluded (bad or slow) nodes. The excluded nodes may be at most
+/// half of the healthy nodes.
 bool suffices_without_excluded(const Usable& usable, const RestartLimits& limits) {
   return suffices(usable, limits) && usable.excluded.size() <= usable.nodes.size();
 }
@@ -88,7 +89,7 @@ RestartDecision continue_on(const Usable& usable, const std::string& reason) {
                              fmt::join(usable.nodes, ","))};
 }
 
-/// Returns a decision to give up if the number of consecutive attempts without progress has reached its limit; nullopt
+/// Returns the action to give up if the number of consecutive attempts without progress has reached its limit; nullopt
 /// otherwise.
 std::optional<RestartDecision> refused(const Situation& situation, const RestartLimits& limits) {
   if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
@@ -113,8 +114,8 @@ RestartDecision requeue(const Situation& situation, const RestartLimits& limits,
           .limit = limit};
 }
 
-/// Returns the decision after the allocation has lost nodes:
-/// - restart on the remaining nodes if enough are left, also on excluded ones if the run needs them
+/// Returns the action to take after nodes of the allocation have failed:
+/// - restart on the remaining nodes if enough are left; excluded nodes are used only if necessary
 /// - otherwise requeue the job
 RestartDecision after_loss(const Situation& situation, const RestartLimits& limits) {
   auto usable = usable_of(situation, limits);
@@ -128,9 +129,9 @@ RestartDecision after_loss(const Situation& situation, const RestartLimits& limi
                  Limit::min_workers);
 }
 
-/// Returns a decision to continue without the excluded nodes: on the other nodes of the allocation if they suffice,
-/// otherwise after a requeue. Returns nullopt if no node is excluded, or if the run cannot continue without the excluded
-/// nodes.
+/// Returns the action by which the run continues without its excluded (bad or slow) nodes: a restart on the other nodes of
+/// the allocation if they suffice, otherwise a requeue. Returns nullopt if no node is excluded, or if the run cannot
+/// continue without the excluded nodes.
 std::optional<RestartDecision> without_excluded(const Situation& situation, const RestartLimits& limits) {
   const auto usable = usable_of(situation, limits);
   if (usable.excluded.empty()) return std::nullopt;
@@ -141,7 +142,8 @@ std::optional<RestartDecision> without_excluded(const Situation& situation, cons
   return requeue(situation, limits, reason);
 }
 
-/// Returns a clause for messages with the reason why nodes are used although they are excluded; "" if no node is excluded.
+/// Returns a clause for messages that explains why bad or slow nodes are used although they should be avoided; "" if there
+/// are no such nodes.
 std::string note_of_used(const Situation& situation, const RestartLimits& limits) {
   const auto excluded = usable_of(situation, limits).excluded;
   if (excluded.empty()) return {};
@@ -165,8 +167,8 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
           .limit = Limit::max_failures};
 }
 
-/// Returns the decision after an attempt has saved and stopped because of a slow node. If the run cannot avoid the slow
-/// node any more, the node is used again.
+/// Returns the action to take after an attempt has saved and stopped because of a slow node: restart without the slow node
+/// or, if the run cannot do without the node any more, on all nodes.
 RestartDecision after_slow_node(const Situation& situation, const RestartLimits& limits) {
   if (auto decision = refused(situation, limits)) return *decision;
   if (auto decision = without_excluded(situation, limits)) return *decision;
@@ -175,7 +177,7 @@ RestartDecision after_slow_node(const Situation& situation, const RestartLimits&
           .why = fmt::format("{}: restarting the step{}", situation.how, note_of_used(situation, limits))};
 }
 
-/// Returns the decision if the Slurm job ends, or if a stop was requested; nullopt if the job continues.
+/// Returns the action to take if the Slurm job ends, or if a stop was requested; nullopt if the job continues.
 std::optional<RestartDecision> by_ending(const Situation& situation, const RestartLimits& limits) {
   switch (situation.ending) {
     case JobEnding::none:
@@ -192,7 +194,7 @@ std::optional<RestartDecision> by_ending(const Situation& situation, const Resta
   return std::nullopt;
 }
 
-/// Returns the decision after the run has finished. Its message has a note if the job's state in Slurm will not be
+/// Returns the action `done` for a finished run. Its message has a note if Slurm will report another state of the job than
 /// COMPLETED.
 RestartDecision done(JobEnding ending) {
   std::string why = "done; nothing is left to do";
@@ -231,7 +233,8 @@ RestartDecision begin(const Situation& situation, const RestartLimits& limits) {
   if (usable.excluded.empty()) return {.action = Action::restart};
   auto first = situation;
   first.how = "before the first attempt in this allocation";
-  // The job was requeued to avoid an excluded node, and Slurm allocated that node again. Another requeue might never end.
+  // The job was already requeued to avoid an excluded node, and Slurm allocated that node again. Requeueing again might
+  // never end.
   if (situation.requeues > 0 && situation.no_other_nodes.empty())
     first.no_other_nodes = "Slurm has allocated it to the job again";
   if (auto decision = without_excluded(first, limits)) return *decision;

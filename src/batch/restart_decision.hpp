@@ -7,7 +7,8 @@
 
 namespace trainrt::batch {
 
-/// Exit code of srun if srun itself fails (SLURM_EXIT_ERROR). With other codes srun passes on the exit code of its program.
+/// Exit code of srun if srun itself fails (SLURM_EXIT_ERROR). In all other cases srun exits with the exit code of its
+/// program.
 constexpr int exit_of_srun = 99;
 
 /// A node of the Slurm job's allocation as it was at the start of the job.
@@ -36,15 +37,15 @@ struct Situation {
   /// Number of failed attempts in this allocation, including this one. Attempts that ended by the loss of a node do not
   /// count.
   int failures = 0;
-  int no_progress = 0;  ///< number of consecutive attempts without progress, including this one
+  int no_progress = 0;  ///< number of consecutive attempts without progress, up to and including this one
   int requeues = 0;     ///< number of requeues so far (SLURM_RESTART_COUNT)
   /// True if the job step needed all nodes of the allocation, and Slurm has removed one of them (the name is unknown).
   bool shrunk = false;
   /// True if the program does not report progress to trainrt, so its saved state is unknown.
   bool silent = false;
-  /// True if the attempt stopped because one of its nodes, which is now excluded, slowed the other nodes down.
+  /// True if the attempt stopped because one node of the allocation, which is now excluded, slowed the other nodes down.
   bool slow = false;
-  std::string no_other_nodes;  ///< why a requeue cannot replace the excluded nodes by other ones; "" if it can
+  std::string no_other_nodes;  ///< reason why a requeue cannot replace the excluded nodes by other ones; "" if it can
 };
 
 /// The limits on restarts and requeues that the config and the batch script set.
@@ -60,14 +61,14 @@ struct RestartLimits {
 /// without Slurm) performs it.
 struct RestartDecision {
   enum class Action { done, restart, requeue, leave_to_slurm, give_up };
-  /// The restart limit that determined the action.
+  /// The restart limit that decided which action is taken.
   enum class Limit {
     none,
     max_failures,
     max_requeues,
     max_no_progress,
-    min_workers,     ///< fewer workers are left than the configured minimum
-    no_min_workers,  ///< workers are missing, and all are needed because the config sets no minimum
+    min_workers,     ///< fewer workers (ranks) are left than the configured minimum
+    no_min_workers,  ///< workers (ranks) are missing, and all are needed because the config sets no minimum
   };
   Action action = Action::done;
   int exit_code = 0;               ///< exit code of the supervising command; unused if the action is a restart
@@ -76,7 +77,7 @@ struct RestartDecision {
   int tasks = 0;                   ///< number of tasks to start on `nodes`
   std::string why;                 ///< message with the decision and its reason; a sentence without a full stop
   std::string advice;              ///< advice to the user, as a sentence; "" without advice
-  /// Limit that determined the action; the caller adds the name of its config key to `why`.
+  /// restart limit that decided which action is taken; the caller adds the name of its config key to `why`
   Limit limit = Limit::none;
 };
 

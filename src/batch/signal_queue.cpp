@@ -17,8 +17,8 @@ namespace trainrt::batch {
 
 namespace {
 
-/// Returns the signals to queue: SIGCHLD, and all stop signals that this process does not ignore. Resets SIGCHLD to its
-/// default.
+/// Returns the set of signals to queue: SIGCHLD, and all stop signals that this process does not ignore. Also resets the
+/// action of SIGCHLD to its default.
 sigset_t signals_to_queue() {
   signal(SIGCHLD, SIG_DFL);  // waitpid() does not report the exit of children while SIGCHLD is ignored
   sigset_t signals;

@@ -6,8 +6,8 @@ namespace trainrt::batch {
 
 /// Installs handlers for SIGUSR1, SIGUSR2, SIGTERM, SIGINT and SIGHUP that request a stop of the run. Must be called at the
 /// start of main, and again after MPI_Init, because MPICH handles SIGUSR1 and UCX handles SIGHUP.
-/// - The handler stores the first signal in a flag. The next vote of the ranks on stopping reads the flag and so informs
-///   all ranks. Later signals have no effect.
+/// - The handler stores the number of the first signal. The ranks vote regularly on whether to stop, so the signal of one
+///   rank stops all ranks. Later signals have no effect.
 /// - A stop signal that is ignored at the first call stays ignored (nohup, background commands of shell scripts).
 /// - SIGPIPE is ignored from then on.
 void install_stop_signals();

@@ -49,7 +49,7 @@ bool is_plain(std::string_view text) {
 }
 
 constexpr double max_query_s = 20;
-constexpr int killed_by_signal = 128;  // exit code minus the signal number, after a signal has killed a command
+constexpr int killed_by_signal = 128;  // exit code of a command that signal N killed, minus N
 constexpr double max_save_s = 20;
 constexpr double max_end_s = 60;
 
@@ -179,7 +179,7 @@ JobEnding job_ending(const JobEndingFacts& facts) {
     return has_signal ? JobEnding::cancelled : JobEnding::none;
   }
   if (job->state != "RUNNING" && job->state != "SUSPENDED") return JobEnding::cancelled;
-  // A person at the terminal has sent the signal.
+  // SIGINT and SIGHUP come from a person at the terminal
   if (facts.signal == SIGINT || facts.signal == SIGHUP) return JobEnding::cancelled;
   return has_signal ? JobEnding::stop_requested : JobEnding::none;
 }

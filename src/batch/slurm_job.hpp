@@ -17,7 +17,8 @@ struct JobFacts {
   std::string state;   ///< state of the job: "RUNNING", "COMPLETING"
   std::string reason;  ///< Slurm's reason for the state: "None", "TimeLimit"
   int restarts = 0;    ///< number of times that the job was requeued; Slurm increments it as soon as it decides to requeue
-  /// Current nodes of the job, "n[1,3]", without failed nodes that Slurm has removed (sbatch --no-kill).
+  /// Current nodes of the job as a host list, "n[1,3]", without failed nodes that Slurm has removed from the job (sbatch
+  /// --no-kill).
   std::string nodes;
   int node_count = 0;
   int tasks = 0;
@@ -30,19 +31,21 @@ struct JobFacts {
 /// Returns whether `text` is not empty and consists of digits only.
 bool is_number(std::string_view text);
 
-/// Returns the job id for Slurm's commands: SLURM_JOB_ID or, in a job array, ARRAY_TASK such as "8_3". Commands that got
-/// SLURM_JOB_ID in a job array could change the complete array, because one of its tasks has the id of the array.
+/// Returns the job id to pass to Slurm's commands: SLURM_JOB_ID or, for a task of a job array, ARRAY_TASK such as "8_3". In
+/// a job array SLURM_JOB_ID would be ambiguous, because one of the tasks has the id of the complete array.
 std::string task_id_of(const Environment& environment);
 
-/// Parses the output of `scontrol show job --oneliner`; returns nullopt if it describes no job. Pure function.
+/// Parses the output of `scontrol show job --oneliner`; returns the fields of the job, or nullopt if the output describes
+/// no job. Pure function.
 std::optional<JobFacts> parse_job(std::string_view text);
 
-/// The id and the working directory of a job.
+/// The id and the working directory of a Slurm job.
 struct JobLocation {
   std::string id;        ///< the job id, as in SLURM_JOB_ID; each task of a job array has its own
   std::string work_dir;  ///< working directory of the job; "" if unknown
 };
-/// Parses the output of `scontrol show job`; returns nullopt if it describes no job. Pure function.
+/// Parses the output of `scontrol show job`; returns the id and the working directory of the job, or nullopt if the output
+/// describes no job. Pure function.
 std::optional<JobLocation> parse_job_location(std::string_view text);
 /// Queries Slurm for job "4711", or for task 3 of job array 4711 as "4711_3"; blocks for up to 20 s. If Slurm does not know
 /// the job any more or does not answer, the result has `job` as its id and no directory. Throws UsageError if `job` is not
@@ -61,7 +64,8 @@ std::vector<int> parse_tasks_per_node(std::string_view text);
 /// Omits steps of other kinds, such as "12.batch" and "12.extern". Pure function.
 std::vector<std::string> parse_steps(std::string_view text);
 
-/// The input of job_ending(): the observations from which it derives whether and how a Slurm job ends.
+/// The input of job_ending(): signals, messages and the job's state, from which the function derives whether and how a
+/// Slurm job ends.
 struct JobEndingFacts {
   /// First stop signal (SIGTERM, SIGUSR1 ...) that `trainrt supervise` received; 0 if it received no signal.
   int signal = 0;
@@ -69,10 +73,10 @@ struct JobEndingFacts {
   std::optional<JobFacts> job;  ///< state of the job according to scontrol; nullopt if Slurm did not answer
   int restart_count = 0;        ///< number of requeues before this job started (SLURM_RESTART_COUNT)
 };
-/// Returns whether and how a Slurm job ends. The job's state does not show how, because it is COMPLETING in all cases. Pure
-/// function. Evaluates these signs:
+/// Returns whether and how a Slurm job ends. The job's state alone does not show how, because it is COMPLETING in all
+/// cases. Pure function. Indications that are evaluated, among others:
 /// - The Restarts field of scontrol is above SLURM_RESTART_COUNT: the job is being requeued.
-/// - The job's reason is TimeLimit, or slurmstepd printed TIME LIMIT: the job's time limit has passed.
+/// - The job's reason is TimeLimit, or slurmstepd printed TIME LIMIT: the job has reached its time limit.
 JobEnding job_ending(const JobEndingFacts& facts);
 
 /// Returns whether `scontrol requeue` succeeded, from its exit code and its output `text`. A job that was requeued already
@@ -87,7 +91,7 @@ class SlurmJob {
   static std::optional<SlurmJob> of(const Environment& environment);
 
   const std::string& id() const { return id_; }  ///< SLURM_JOB_ID
-  /// Id for Slurm's commands: id() or, for a task of a job array, "8_3".
+  /// The job id to pass to Slurm's commands: id() or, for a task of a job array, "8_3".
   const std::string& task_id() const { return task_id_; }
   int restart_count() const { return restart_count_; }
 
@@ -95,16 +99,16 @@ class SlurmJob {
   /// Returns the nodes of the job's original allocation. A node is not healthy if the job no longer has it (`facts`), or if
   /// sinfo reports it as unusable. All nodes count as healthy if `facts` is empty or sinfo does not answer.
   std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
-  /// Ends all running steps of the job, for example after their srun was killed. Each step gets SIGUSR1, on which a run
-  /// saves and stops, and SIGKILL after 20 s. Blocks until all steps have ended, for up to a minute.
+  /// Ends all running job steps of the job, for example after their srun was killed. Each job step gets SIGUSR1, on which a
+  /// run saves and stops, and SIGKILL after 20 s. Blocks until all job steps have ended, for up to a minute.
   void end_steps() const;
   /// Requeues the job; returns "" if that succeeded, or the reason why it failed.
   std::string requeue() const;
   /// Returns the reason why a requeue could not replace the nodes in `excluded` by other nodes; "" if it could.
   std::string no_other_nodes(const std::optional<JobFacts>& facts, std::span<const std::string> excluded) const;
-  /// Sets the list of nodes that Slurm must not allocate to the requeued job: `nodes`, and the nodes that the job already
-  /// excluded according to `before`, the state before the requeue. Must be called while the job is pending. Returns "" or
-  /// the reason why it failed.
+  /// Changes the pending job so that Slurm does not allocate certain nodes to it after a requeue: `nodes`, and the nodes
+  /// that the job already excluded before the requeue (`before`). Must be called while the job is pending. Returns "" or
+  /// the reason why the change failed.
   std::string exclude(std::span<const std::string> nodes, const std::optional<JobFacts>& before) const;
 
  private:

@@ -23,7 +23,8 @@ namespace {
 
 constexpr double not_due = std::numeric_limits<double>::infinity();
 constexpr double end_by_itself_s = 3;
-constexpr double after_term_s = 30;  // time from SIGTERM to SIGKILL of srun; srun itself waits about 12 s for its job step
+// Seconds between SIGTERM and SIGKILL of srun; srun itself waits about 12 s for its job step.
+constexpr double after_term_s = 30;
 constexpr double from_slurm_s = 0.5;
 constexpr double again_s = 5;
 

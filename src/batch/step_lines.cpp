@@ -26,8 +26,9 @@ std::optional<std::string_view> text_after(std::string_view line, std::string_vi
   return line.substr(at + mark.size());
 }
 
-/// Returns whether a task exited with a code after which all tasks of the job step end, because the ranks have agreed on
-/// this code, or because one rank aborts the others with it. `how` is srun's description of the exit.
+/// Returns whether a task exited with one of the codes after which all other tasks of the job step end, too: codes that the
+/// ranks have agreed on, or with which one rank aborts the others. `how` is srun's description of the exit, such as "Exited
+/// with exit code 3".
 bool ends_step(std::string_view how) {
   if (!how.starts_with(exited)) return false;
   const auto code = parse_integer(std::string(how.substr(exited.size())));
@@ -42,8 +43,8 @@ int signal_of(std::string_view how) {
   return 0;
 }
 
-/// Returns the number of the signal that killed a task, or that the exit code 128 + N of the task reports; 0 if the task
-/// exited otherwise. `how` is srun's description of the exit.
+/// Returns the number N of the signal that killed a task, or that is encoded in the task's exit code 128 + N; 0 if the task
+/// exited otherwise. `how` is srun's description of the exit, such as "Killed".
 int deadly_signal(std::string_view how) {
   if (!how.starts_with(exited)) return signal_of(how);
   const auto code = parse_integer(std::string(how.substr(exited.size()))).value_or(0);

@@ -9,7 +9,7 @@ namespace trainrt::batch {
 /// output of the program.
 class StepLines {
  public:
-  /// A task (rank) that ended without notice to the other tasks, for example killed by a signal.
+  /// A task (rank) that ended in a way that the other tasks do not notice, for example by a signal.
   struct DeadTask {
     std::string node;
     std::string tasks;  ///< numbers of the tasks that ended in the same way, "1" or "0-3,5"
@@ -20,8 +20,8 @@ class StepLines {
   /// on the same line.
   void take(std::string_view line);
 
-  /// Returns the tasks that were killed by a signal or exited with a code other than 0 and those that the ranks exit with
-  /// together (64, 70, 75, 76).
+  /// Returns the tasks that were killed by a signal or exited with an unexpected code. Expected codes are 0 and the codes
+  /// that all ranks exit with together (64, 70, 75, 76).
   const std::vector<DeadTask>& dead() const { return dead_; }
   /// Returns the nodes that failed or could not be reached, according to srun's messages.
   const std::vector<std::string>& failed_nodes() const { return failed_nodes_; }
@@ -51,8 +51,8 @@ class StepLines {
   std::string cancel_reason_;
 };
 
-/// Describes the end of an attempt if its ranks could not record the reason themselves: "killed: rank 1 on n2 by SIGKILL
-/// (srun exit 137)". `exit_code` is that of srun.
+/// Describes the end of an attempt from the messages of srun, for attempts in which no rank could record the reason:
+/// "killed: rank 1 on n2 by SIGKILL (srun exit 137)". `exit_code` is the exit code of srun.
 std::string how_it_ended(const StepLines& lines, int exit_code);
 
 /// Returns the name of the node that caused the end of the job step:

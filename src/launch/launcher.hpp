@@ -50,8 +50,8 @@ class Launch {
   World world_;
 };
 
-/// A launcher plug-in: code for one way in which ranks are started, in one file in launch/launchers. discover() uses the
-/// viable plug-in with the highest preference.
+/// A launcher plug-in: connects ranks that were started in one particular way, such as by srun or mpiexec. Each plug-in is
+/// one file in launch/launchers. discover() uses the viable plug-in with the highest preference.
 struct Launcher {
   std::string_view name;
   std::string_view help;

@@ -86,7 +86,7 @@ class RankExchange {
   std::condition_variable changed_;
   std::map<std::pair<int, std::string>, std::string> values_;
   std::vector<int> barriers_;  ///< number of barriers that each rank has reached, by rank
-  std::string broken_;         ///< error message of fence() after close(); "" before
+  std::string broken_;         ///< error message that fence() throws after close(); "" before close()
 };
 
 Variables environment_of(int rank, int size, int socket) {
@@ -100,8 +100,8 @@ Variables environment_of(int rank, int size, int socket) {
   return variables;
 }
 
-/// Returns a new descriptor for the standard input of a rank, which the caller owns: the file, opened at its beginning, if
-/// each rank reads it; otherwise a duplicate of `input.fd`, or /dev/null.
+/// Returns a new file descriptor for the standard input of a rank, which the caller owns. If each rank reads the same file,
+/// the descriptor is at the beginning of that file; otherwise it is a duplicate of `input.fd`, or /dev/null.
 Descriptor open_input(const GroupInput& input) {
   if (input.fd < 0) return Descriptor(null_device);
   Descriptor own(input.is_for_all ? open(fmt::format("/proc/self/fd/{}", input.fd).c_str(), O_RDONLY | O_CLOEXEC)
@@ -206,7 +206,7 @@ class RankGroup::Impl {
                    .get = [this](int other, const auto& key) { return exchange_.get(other, key); },
                    .finalize = [&rank] { rank.finalized = true; },
                    .abort = [this, number](int code) { abort(number, code); },
-                   // The server closes the socket, and the rank's MPI then ends its process.
+                   // After an error the PMI server closes the socket, and the rank's MPI then ends its process.
                    .fail = [](const std::string&) {}};
     rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
   }

@@ -5,7 +5,7 @@
 
 namespace trainrt::launch {
 
-/// Timeouts of the barriers in MPI_Init and MPI_Finalize, for the ranks of a RankGroup. After a timeout the missing ranks
+/// Timeouts for the ranks of a RankGroup in the barriers of MPI_Init and MPI_Finalize. After a timeout the missing ranks
 /// are logged, and the group ends with exit code 70.
 struct GroupLimits {
   double start_s = 20;    ///< timeout in seconds for the first barrier
@@ -20,7 +20,8 @@ struct GroupEnd {
 
 /// Standard input of the ranks of a RankGroup. The caller owns and closes `fd`.
 struct GroupInput {
-  /// Descriptor of rank 0's standard input; the other ranks read /dev/null. -1: all ranks read /dev/null.
+  /// File descriptor of rank 0's standard input; -1: /dev/null. Unless `is_for_all` is true, the other ranks read
+  /// /dev/null.
   int fd = -1;
   bool is_for_all = false;  ///< true if `fd` is a regular file that each rank reads from its beginning
 };

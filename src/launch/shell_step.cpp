@@ -18,7 +18,7 @@ namespace trainrt::launch {
 
 namespace {
 
-/// Lowest id of the special Slurm job steps that srun did not start, such as the batch step (slurm.h).
+/// Lowest step id of Slurm's special job steps, which srun did not start, such as the batch step (slurm.h).
 constexpr std::int64_t first_special_step = 0xFFFFFFF0;
 
 /// Returns the words of the command line of process `pid`; empty if the process does not exist.

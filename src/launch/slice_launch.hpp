@@ -5,8 +5,8 @@
 
 namespace trainrt::launch {
 
-/// A subset of the ranks of another Launch, which acts as a Launch with its own World and rank numbers. abort() ends all
-/// ranks of the other Launch.
+/// Launch of a subset of the ranks of another Launch, with its own World and rank numbers. abort() ends all ranks of the
+/// other Launch, not only those of the subset.
 class SliceLaunch : public Launch {
  public:
   /// `members` lists the ranks of `parent` that belong to the subset, in the order of their new rank numbers. The calling

@@ -133,7 +133,7 @@ StepView view_of_step(const Environment& environment) {
 
 std::vector<StepGap> gaps_in(const StepView& view) {
   if (!view.has_pmix) {
-    // A missing PMIx server is no problem in Docker and Podman, which are also used without Slurm.
+    // In Docker and Podman a missing PMIx server is no problem, because they are also used without Slurm.
     const bool expects_step =
         view.has_step || view.container == "Apptainer" || view.container == "Singularity" || view.container == "Enroot";
     return expects_step ? std::vector{missing_variables(view)} : std::vector<StepGap>{};

@@ -8,8 +8,8 @@
 
 namespace trainrt::launch {
 
-/// The parts of a Slurm job step and its PMIx server that are visible to this process. In a container some parts may be
-/// missing.
+/// A view of the Slurm job step and its PMIx server: the parts that this process can see. In a container some parts may be
+/// invisible.
 struct StepView {
   /// Container runtime: "Apptainer", "Singularity", "Enroot", "Docker" or "Podman"; "" outside of these.
   std::string container;

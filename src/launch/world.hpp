@@ -12,14 +12,14 @@ struct World {
   int local_size = 1;  ///< number of ranks on this node
   int node_rank = 0;   ///< index of this rank's node; nodes are ordered by their lowest rank
   int node_count = 1;
-  /// Node index of each rank; empty until complete_topology() has been called, unless the launcher has provided it.
+  /// Index of the node that each rank runs on, by rank; empty until the launcher or complete_topology() has provided it.
   std::vector<int> node_of_rank;
   std::string launcher;   ///< name of the launcher plug-in that created this World
   std::vector<int> gpus;  ///< CUDA device numbers that this rank uses; empty if it uses no GPU
 };
 
-/// Sets `local_rank`, `local_size`, `node_rank` and `node_count` of `world` from its `node_of_rank`, which must have `size`
-/// entries. Renumbers the nodes in `node_of_rank` from 0, in the order of their lowest rank.
+/// Computes `local_rank`, `local_size`, `node_rank` and `node_count` of `world` from its `node_of_rank`, which must have
+/// `size` entries. Renumbers the nodes in `node_of_rank` from 0, in the order of their lowest rank.
 void derive_topology(World& world);
 
 /// Returns the number of seconds that this rank must wait before it reports a failure that all ranks may have: 0 on rank 0,

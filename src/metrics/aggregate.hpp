@@ -35,16 +35,17 @@ Encoded encode(const Metrics& metrics);
 ///   all ranks reported integers and their magnitudes add up to less than 2^53.
 Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t iteration);
 
-/// Returns the metric record of one rank's report without aggregation and without conversion of numbers. Throws UsageError
-/// in the same cases as encode().
+/// Returns the metric record of one rank's report without aggregation and without conversion of numbers. Ignores weights.
+/// Throws UsageError if a key is invalid, as encode() does.
 Record unreduced_record(const Metrics& metrics, std::int64_t iteration);
 
 /// Returns a text with one line per key of the metrics, sorted by key: the kind ("mean", "sum", "min", "max" or "text"), a
 /// blank, the key.
 std::string describe_keys(const Metrics& metrics);
 
-/// Compares the metric keys of all ranks. Returns a message that names the first key that differs between ranks, and a
-/// rank; "" if all keys are equal. `described` has the result of describe_keys() of each rank.
+/// Compares the metric keys of all ranks. Returns a message that names the first key that differs between ranks, and a rank
+/// that lacks it or reports it differently; "" if all keys are equal. `described` has the result of describe_keys() of each
+/// rank.
 std::string first_difference(const std::vector<std::string>& described);
 
 }  // namespace trainrt::metrics

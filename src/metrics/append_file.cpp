@@ -13,7 +13,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Truncates the file by its last `bytes` bytes, the part of a line that was written before the disk was full. Otherwise
+/// Removes the last `bytes` bytes from the file: the part of a line that was written before the disk was full. Otherwise
 /// the next line would be appended to that part.
 void remove_last(int fd, ssize_t bytes) {
   struct stat status {};

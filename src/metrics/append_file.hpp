@@ -17,8 +17,8 @@ class AppendFile {
   /// Replaces file `name` of the run directory by a file that contains `bytes`, and opens the new file.
   static AppendFile replace(const io::FencedDirectory& run_dir, const std::string& name, std::string_view bytes);
 
-  /// Appends all of `bytes`, usually by one write(2). After an error the file is truncated to its previous length. Part of
-  /// `bytes` remains only if that fails, too.
+  /// Appends all of `bytes`, usually by one write(2). After an error the file is truncated to its previous length; if the
+  /// truncation fails, too, a part of `bytes` remains.
   void append(std::string_view bytes);
   void sync();
   void truncate(std::uint64_t bytes);

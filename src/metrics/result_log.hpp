@@ -52,15 +52,15 @@ class ResultLog {
 
 struct ResultLog::Opened {
   ResultLog log;
-  std::vector<Record> history;  ///< the records of iterations 1 to `keep_iterations`
+  std::vector<Record> history;  ///< the metric records of iterations 1 to `keep_iterations`
 };
 
 /// Returns the records in the result.json of a run, in the order of the file. Skips truncated lines, because the run may be
 /// writing at the same time. Returns an empty list if the file does not exist.
 std::vector<Record> read_results(const std::string& run_dir);
 
-/// Returns whether the result.json of a run has exactly one record for each iteration from 1 to `iterations`, in order, as
-/// ResultLog::open() requires.
+/// Returns whether the result.json of a run has exactly one record for each iteration from 1 to `iterations`, in ascending
+/// order. ResultLog::open() requires this.
 bool holds_records(const std::string& run_dir, std::int64_t iterations);
 
 }  // namespace trainrt::metrics

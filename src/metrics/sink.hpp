@@ -19,7 +19,8 @@
 
 namespace trainrt::metrics {
 
-/// Function that returns this rank's part of a tensor, in host memory. The bytes are valid until the next call.
+/// Function that copies this rank's part of a tensor to host memory and returns its bytes. The bytes are valid until the
+/// next call.
 using HostBytes = std::function<std::span<const std::byte>(const TensorEntry&)>;
 
 /// A metrics sink: receives the aggregated metric records of a run and writes them to a file or a program. Exists on rank 0
@@ -35,8 +36,8 @@ class Sink {
   virtual void expect_iterations(std::int64_t) {}
   /// Called before begin() and before each write(), with the number of training steps of the run so far.
   virtual void at_step(std::int64_t) {}
-  /// Returns whether the sink needs the State of the run (the tensors of a checkpoint) when the report of this iteration is
-  /// written.
+  /// Returns whether the sink needs the State of the run (its tensors) for the report of this iteration. If true,
+  /// at_state() is called before write().
   virtual bool wants_state(std::int64_t) const { return false; }
   /// Called before the write() of a report with the State of the run, if wants_state() returned true and the run has a
   /// State.
@@ -60,7 +61,7 @@ struct SinkContext {
   std::string name = {};                                         ///< name of the sink, NAME in [sink.NAME]
   std::string run_id = {};                                       ///< random id of the run; the same after restarts
   std::vector<std::pair<std::string, std::string>> config = {};  ///< keys ("section.key") and values of the run's config
-  /// Returns the time left as text, "1:02:03 left", or "" if unknown; called on the thread of write().
+  /// Returns the time left as text, "1:02:03 left", or "" if unknown. Called on the thread that calls Sink::write().
   std::function<std::string()> time_left = {};
 };
 
@@ -82,12 +83,11 @@ struct ChosenSink {
   Options options;
 };
 
-/// Returns the selected metrics sinks, with checked options. `names` are those of the config key metrics.sinks. `sections`
-/// has all config sections [sink.NAME] by NAME, also of sinks that are not selected. A name that is not the name of a
-/// SinkKind is a program of the user if its section has the key `program`. Throws UsageError in these cases:
-/// - a name or a section matches no sink
-/// - a name occurs twice
-/// - an option is invalid
+/// Returns the selected metrics sinks, with checked options.
+/// - `names` are the values of the config key metrics.sinks.
+/// - `sections` has all config sections [sink.NAME] by NAME, also of sinks that are not selected.
+/// - A name that is not the name of a SinkKind is a program of the user if its section has the key `program`.
+/// - Throws UsageError if a name or a section matches no sink, if a name occurs twice, or if an option is invalid.
 std::vector<ChosenSink> choose_sinks(std::span<const std::string> names, const std::map<std::string, Options>& sections);
 
 }  // namespace trainrt::metrics

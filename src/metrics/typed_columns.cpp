@@ -17,7 +17,7 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Returns the line with the digest of the HDF5 file `image`, which is stored after the end of the file.
+/// Returns the digest line that is appended to the bytes `image` of an HDF5 file.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
 /// The values of one metric key, one per record; null if the record lacks the key.
@@ -49,7 +49,8 @@ char kind_of(const Record::Value* value) {
   return std::holds_alternative<double>(*value) ? 'r' : 'w';
 }
 
-/// Returns the types of the cells, one letter per cell (TypedColumn::kinds); "" if all are of type `default_kind`.
+/// Returns the types of a column's values, one letter per value (see TypedColumn::kinds); "" if all are of type
+/// `default_kind`.
 std::string kinds_of(const Cells& cells, char default_kind) {
   std::string kinds;
   for (const auto* cell : cells) kinds += kind_of(cell);
@@ -216,7 +217,7 @@ std::vector<Record> metrics_records(const std::string& path) try {
   for (auto& record : records)
     std::ranges::stable_partition(record.values, [](const auto& value) { return !value.first.starts_with("_"); });
   return records;
-} catch (const std::logic_error& error) {  // std::stoll throws it
+} catch (const std::logic_error& error) {  // thrown by std::stoll for an invalid number
   throw Error("'" + path + "' contains an invalid number: " + error.what());
 }
 

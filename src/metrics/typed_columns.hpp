@@ -22,9 +22,10 @@ struct TypedColumn {
 /// Returns one column per metric key of the records, in the order in which the keys first appear.
 std::vector<TypedColumn> typed_columns(const std::vector<Record>& records);
 
-/// Returns the path of each column's dataset below /metrics in metrics.h5. The path is the metric key; slashes in it create
-/// HDF5 groups. HDF5 cannot store some keys in this way: those with an empty part, "." or ".." as a part, or '%', and keys
-/// below another key. They become one name, in which '%', '/' and a leading '.' are escaped as %25, %2F and %2E.
+/// Returns the path of each column's dataset below /metrics in metrics.h5. The path is the metric key; slashes in the key
+/// create HDF5 groups. Some keys cannot be such a path: keys with an empty part, with a part "." or "..", with '%', or
+/// below another key. In them '%', '/' and a leading '.' are escaped as %25, %2F and %2E, so that the key becomes one name
+/// without groups.
 std::vector<std::string> hdf5_names(const std::vector<TypedColumn>& columns);
 
 /// Returns the content of metrics.h5, followed by a digest after the end of the HDF5 data, where HDF5 ignores it. The

@@ -37,8 +37,8 @@ class PmiLaunch : public Launch {
   }
 
   void after_mpi() override {
-    // Child processes must not inherit these variables. A child process that calls MPI would join MPI as this rank, and its
-    // MPI_Finalize would end this rank's connection.
+    // Child processes must not inherit the PMI variables: a child process that calls MPI would join MPI as this rank, and
+    // its MPI_Finalize would end this rank's connection to the launcher.
     for (const auto* variable : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID"}) unsetenv(variable);
   }
 

@@ -71,7 +71,8 @@ class PmixLaunch : public Launch {
   void finalize() override { client_.finalize(); }
 
  private:
-  /// Logs the error `why` and ends the job step. Called if ranks are missing, so that the ranks cannot agree on how to end.
+  /// Logs the error message `why` and ends the job step for all ranks. Called if some ranks are missing, so that the ranks
+  /// cannot agree on how to end.
   void fail(const std::string& why) noexcept {
     log::error(why);
     abort(static_cast<int>(ExitCode::failed));

@@ -30,7 +30,7 @@ void PmiBridge::start() {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
     throw Error(std::string("PMI bridge: socketpair failed: ") + std::strerror(errno));
-  // Child processes must not inherit the sockets. The PMI client is this process itself.
+  // Child processes must not inherit the sockets of the bridge. The PMI client is this process itself.
   for (const int end : pair)
     if (fcntl(end, F_SETFD, FD_CLOEXEC) != 0) throw Error("PMI bridge: fcntl failed");
   server_socket_ = pair[1];

@@ -41,7 +41,7 @@ PmiServer::PmiServer(PmiStore store) : store_(std::move(store)) {}
 
 void PmiServer::serve(int socket) {
   answer_requests(socket);
-  shutdown(socket, SHUT_RDWR);  // without the shutdown, MPI would wait for an answer
+  shutdown(socket, SHUT_RDWR);  // the MPI of the rank would otherwise wait for an answer
 }
 
 void PmiServer::answer_requests(int socket) {

@@ -19,7 +19,7 @@ struct PmiStore {
   std::function<std::string(int rank, const std::string& key)> get;
   std::function<void()> finalize;  ///< called when the rank calls MPI_Finalize; may be empty
   std::function<void(int code)> abort;
-  /// Called if put, fence or get threw an exception; the rank cannot continue.
+  /// Called if `put`, `fence` or `get` threw an exception, after which the rank cannot continue.
   std::function<void(const std::string& why)> fail;
 };
 

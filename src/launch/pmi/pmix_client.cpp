@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-pmix_proc_t the_proc{};  // identity of this process in PMIx, which allows one client per process
+pmix_proc_t the_proc{};  // namespace and rank of this process in PMIx, which allows one client per process
 
 void check(pmix_status_t status, const std::string& call) {
   if (status != PMIX_SUCCESS) throw Error(fmt::format("PMIx: {} failed: {} ({})", call, PMIx_Error_string(status), status));
@@ -102,7 +102,7 @@ std::vector<int> ranks_without_file(const std::string& shared_dir, const std::st
   const int mine = open_guarded(board / std::to_string(rank), O_WRONLY | O_CREAT);
   if (mine < 0) return {};
   close(mine);
-  // All waiting ranks reach this point at about the same time; slow ranks and file attribute caches need some seconds.
+  // All waiting ranks create their files at about the same time; slow ranks and file attribute caches need some seconds.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::vector<int> missing;
   for (int other = 0; other < size; ++other)

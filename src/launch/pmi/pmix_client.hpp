@@ -13,7 +13,7 @@ class PmixClient {
   /// Connects to the PMIx server by PMIx_Init. `timeout_seconds` limits each fence(); for `shared_dir` see LaunchOptions.
   /// Throws Error if PMIx fails.
   PmixClient(double timeout_seconds, std::string shared_dir);
-  /// Does not call PMIx_Finalize: a rank that exits without finalize() ends the job step.
+  /// Does not call PMIx_Finalize: if a rank exits without having called finalize(), the launcher ends the job step.
   ~PmixClient() = default;
   PmixClient(const PmixClient&) = delete;
   PmixClient& operator=(const PmixClient&) = delete;
@@ -28,7 +28,7 @@ class PmixClient {
   /// Publishes all values that this rank has put, and blocks until all ranks have called fence(). Collective. Throws Error
   /// after the timeout, with a message that names `purpose` and the missing ranks.
   void fence(const std::string& purpose);
-  /// Returns the value that rank `rank` put under `key` before the last fence. Throws Error if PMIx fails.
+  /// Returns the value that rank `rank` put under `key` before the last fence(). Throws Error if PMIx fails.
   std::string get(int rank, const std::string& key) const;
 
   void abort(int code) noexcept;

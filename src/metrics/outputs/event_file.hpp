@@ -22,12 +22,13 @@ std::string event_file_head(std::string_view config);
 /// kept.
 std::string event_of(const Record& record);
 
-/// Returns a TensorBoard event with the given histograms (by name), at the iteration of the record. If a histogram has NaN
-/// or infinite values, their number is added under the tag NAME/not_finite.
+/// Returns a TensorBoard event with the given histograms (by tensor name), at the iteration of the record. For a histogram
+/// with NaN or infinite values, the number of these values is added under the tag NAME/not_finite.
 std::string event_of(const Record& record, const std::map<std::string, Histogram>& histograms);
 
-/// Finds the events with histograms in `file`, the content of a TensorBoard event file. Returns them by iteration, up to
-/// the first corrupt or incomplete event; if an iteration has two, the first one. The views refer to `file`.
+/// Finds the events with histograms in `file`, the content of a TensorBoard event file; returns them by iteration. Stops at
+/// the first corrupt or incomplete event. If an iteration has two events with histograms, the first one is returned. The
+/// returned views refer to `file`.
 std::map<std::int64_t, std::string_view> histogram_events(std::string_view file);
 
 }  // namespace trainrt::metrics

@@ -16,8 +16,8 @@ struct Histogram {
   std::uint64_t not_finite = 0;     ///< number of NaN and infinite values
   std::vector<double> upper_edges;  ///< upper edges of the buckets, ascending; the last one is `max`
   std::vector<std::uint64_t>
-      /// Number of values in each bucket: from the previous upper edge (first bucket: `min`) to below its own (last bucket:
-      /// to `max`).
+      /// Number of values in each bucket. A bucket begins at the upper edge of the previous bucket (the first one at `min`)
+      /// and excludes its own upper edge (the last one includes `max`).
       in_bucket;
 };
 

@@ -17,9 +17,9 @@ namespace trainrt::metrics {
 /// Runs a user's program and writes a line to its standard input for each metric report. A thread of this object feeds the
 /// program, and restarts it if it exits early, so add() does not block.
 ///
-/// The program confirms reports by printing a number on a line: it has kept (stored) all reports up to that number. A
-/// restarted program gets all later reports again. Until the program has printed a number, each line counts as kept once
-/// the program has read it from the pipe.
+/// The program confirms by printing a number N on a line that it has stored all reports up to number N. A restarted program
+/// gets all reports that were not confirmed again. Until the program has printed a number, a report counts as confirmed
+/// once the program has read its line from the pipe.
 class ProgramFeed {
  public:
   struct ReportLine {
@@ -32,17 +32,18 @@ class ProgramFeed {
     Variables environment;
     std::string log;  ///< path of the log file for the program's standard error
     std::int64_t kept = 0;
-    /// Maximum number of lines that wait in the queue after calls of add().
+    /// Maximum number of lines from add() that wait to be confirmed; further lines are dropped.
     std::size_t queue = 1000;
     double wait_s = 10;  ///< timeout of end(), in seconds
-    /// Returns the first line to send to the program; `kept` is the number of the last report that it has kept.
+    /// Returns the first line to send to the program. `kept` is the number of the last report that the program has
+    /// confirmed.
     std::function<std::string(std::int64_t kept)> greeting;
-    /// Stores the number of the last report that the program kept, and the number of reports that were dropped. Called on
-    /// this object's thread, at most once a second and at the end. May throw.
+    /// Stores the number of the last report that the program has confirmed (`kept`), and the number of reports that were
+    /// dropped. Called on the thread of the ProgramFeed, at most once a second and at the end. May throw.
     std::function<void(std::int64_t kept, std::int64_t dropped)> note;
   };
-  /// `backlog` has the lines of earlier reports that the program has not kept yet. They do not count for Setup::queue, and
-  /// are not dropped.
+  /// `backlog` has the lines of earlier reports that the program has not confirmed yet. They do not count for Setup::queue,
+  /// and are not dropped.
   ProgramFeed(Setup setup, std::vector<ReportLine> backlog);
   /// Closes the program's standard input, and kills the program if it has not exited after two seconds.
   ~ProgramFeed();
@@ -52,13 +53,13 @@ class ProgramFeed {
   /// Does not block.
   void add(ReportLine line);
   /// Sends the remaining lines of the queue and then `last_line`, and blocks until the program has exited, for up to
-  /// `wait_s`; kills it after that time. Logs a warning if the program did not keep all reports.
+  /// `wait_s`; kills the program after that time. Logs a warning if the program did not confirm all reports.
   void end(std::string last_line);
 
  private:
   struct Sent {
     std::int64_t report;
-    std::uint64_t end;  ///< offset of the end of the line in all bytes sent to this process of the program
+    std::uint64_t end;  ///< offset of the line's end in all bytes that were sent to this process of the program
   };
 
   void run();
@@ -79,18 +80,18 @@ class ProgramFeed {
   std::atomic<std::int64_t> kept_, dropped_ = 0;
 
   std::mutex mutex_;  // guards the members up to `deadline_`
-  /// Lines of the reports after `kept_`; those that were sent to the running process come first.
+  /// Lines that the program has not confirmed yet. Lines that were sent to the running process come first.
   std::deque<ReportLine> lines_;
-  std::size_t of_backlog_;  ///< number of lines at the front of `lines_` that belong to the backlog
+  std::size_t of_backlog_;  ///< number of lines at the front of `lines_` that were passed to the constructor
   std::string last_line_;
   bool ends_ = false;
   double deadline_ = 0;  ///< time by which the program must have exited, on the monotonic clock
 
-  // Members that only run(), the function of `thread_`, uses.
+  // Members that only the thread `thread_` uses, in run().
   std::unique_ptr<PipedProgram> program_;
   OutputFile log_;
   std::size_t logged_bytes_ = 0;
-  /// Lines that were sent to the running process of the program and are not confirmed as kept.
+  /// Lines that were sent to the running process of the program, and that it has not confirmed yet.
   std::deque<Sent> sent_;
   std::uint64_t sent_bytes_ = 0;    ///< number of bytes sent to the running process of the program
   std::int64_t kept_at_start_ = 0;  ///< value of `kept_` when the running process of the program was started

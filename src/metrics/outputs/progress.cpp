@@ -78,8 +78,8 @@ void ProgressSink::write(const Record& record) {
     interval_s_ = interval_s_ > 0 ? std::min(2 * interval_s_, last_interval_s) : first_interval_s;
 }
 
-/// Returns the progress line without the name of the run and the progress bar. Omits the training step if the run does not
-/// count steps, or reports at each step.
+/// Returns the text of the progress line, without the run's name and the progress bar. Omits the training step if the run
+/// does not count training steps, or makes one report per step.
 std::string ProgressSink::line_of(const Record& record) const {
   const auto steps = step_ - shown_step_;
   const bool with_steps = step_ > 0 && step_ != record.iteration;

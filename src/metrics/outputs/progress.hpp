@@ -10,7 +10,7 @@
 
 namespace trainrt::metrics {
 
-/// Returns a summary of the record for the progress line: "iteration 12  loss=0.1234  accuracy=0.9". Contains the user's
+/// Returns a metric record as text for the progress line: "iteration 12  loss=0.1234  accuracy=0.9". Contains the user's
 /// metrics with 4 significant digits, without the keys that trainrt adds.
 std::string summary(const Record& record);
 
@@ -69,7 +69,7 @@ class ProgressSink final : public Sink {
   double shown_s_ = 0;      ///< time at which the last progress line was shown, or begin() called, in seconds
   double reported_s_ = 0;   ///< time of the last report, or of begin(), in seconds
   int since_shown_ = 0;     ///< number of reports since the last progress line
-  /// Sum of the iteration times of the reports since the last progress line, in seconds.
+  /// Sum of the iteration times in seconds, over the reports since the last progress line.
   double taken_s_ = 0;
   std::int64_t step_ = 0;              ///< current training step of the run
   std::int64_t shown_step_ = 0;        ///< training step at the last progress line, or at begin()

@@ -34,7 +34,7 @@ class CsvSink final : public Sink {
   }
 
  private:
-  /// Adds a column for each new key of `record`, and returns whether it has new keys.
+  /// Adds a column for each new key of `record`, and returns whether there was a new key.
   bool add_columns(const Record& record) {
     const auto before = columns_.size();
     for (const auto& [key, value] : record.values)

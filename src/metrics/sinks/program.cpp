@@ -30,8 +30,8 @@ Variables environment_of_program() {
   return variables;
 }
 
-/// Reads and writes the file sink_NAME.json, which stores the number of the last report that the program has kept, for
-/// later attempts of the run.
+/// Reads and writes the file sink_NAME.json, which stores for later attempts of the run the number of the last report that
+/// the program has confirmed.
 class KeptReports {
  public:
   explicit KeptReports(const SinkContext& context)

@@ -27,8 +27,8 @@ std::string lines_of(const std::vector<std::pair<std::string, std::string>>& con
   return lines;
 }
 
-/// Writes the TensorBoard event file. Its numbers can be restored from result.json. Histograms are stored in this file
-/// only, so rewrite() copies them from the old file.
+/// Metrics sink that writes the TensorBoard event file. Its numbers can be restored from result.json. Histograms are stored
+/// in this file only, so rewrite() copies them from the old file.
 class TensorBoardSink final : public Sink {
  public:
   explicit TensorBoardSink(const SinkContext& context)
@@ -91,7 +91,7 @@ class TensorBoardSink final : public Sink {
   std::string config_;
   std::string path_;
   GrowingFile file_;
-  std::vector<std::string> patterns_;  ///< name patterns of the tensors to make histograms of
+  std::vector<std::string> patterns_;  ///< name patterns of the tensors to show as histograms
   std::int64_t interval_;              ///< number of reports between two histograms
   bool has_warned_ = false, is_full_ = false;
   std::vector<Record> records_;                    ///< all metric records of the run, for rewrite()
