@@ -13,7 +13,8 @@ using Action = RestartDecision::Action;
 using Limit = RestartDecision::Limit;
 
 constexpr double max_wait_s = 60;
-// Exit code that leaves the job to Slurm: on 75 the batch script would requeue the job itself.
+// Exit code of the supervising command when Slurm itself ends or requeues the job. On exit code 75 the batch script would
+// requeue the job, too.
 constexpr int killed_by_term = 128 + 15;
 
 int code_of(ExitCode code) { return static_cast<int>(code); }
@@ -177,7 +178,7 @@ RestartDecision after_slow_node(const Situation& situation, const RestartLimits&
           .why = fmt::format("{}: restarting the step{}", situation.how, note_of_used(situation, limits))};
 }
 
-/// Returns the action to take if the Slurm job ends, or if a stop was requested; nullopt if the job continues.
+/// Returns the action to take if Slurm or the user ends the job, or if a stop was requested; nullopt if the job continues.
 std::optional<RestartDecision> by_ending(const Situation& situation, const RestartLimits& limits) {
   switch (situation.ending) {
     case JobEnding::none:

@@ -19,7 +19,7 @@ struct Node {
   bool excluded = false;  ///< true if the run should avoid the node, because attempts failed on it or it is slow
 };
 
-/// Whether and how Slurm or the user ends the Slurm job.
+/// How the Slurm job ends, if Slurm or the user ends it.
 enum class JobEnding {
   none,            ///< the job continues
   stop_requested,  ///< a stop signal arrived while the job is running: its time limit or a preemption is near

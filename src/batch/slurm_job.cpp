@@ -66,13 +66,13 @@ std::optional<ChildOutput> run(const std::vector<std::string>& command) {
   return run_child(command, max_query_s, ChildErrors::with_output);
 }
 
-/// Returns the reason why a command failed that run() has executed. `done` is the result of run().
+/// Returns the reason why a Slurm command failed. `done` is the result of run() for this command.
 std::string failure_of(const std::optional<ChildOutput>& done, std::string_view command) {
   if (!done) return fmt::format("{} gave no answer within {:.0f} s", command, max_query_s);
   return done->exit_code == 127 ? "scontrol was not found" : trim(done->text);
 }
 
-/// Returns the name and number of tasks of each node of the Slurm job, from the job's environment variables.
+/// Returns the nodes of the Slurm job, each with its name and number of tasks, from the job's environment variables.
 std::vector<Node> allocated_nodes(const Environment& environment) {
   const auto list = environment.text("SLURM_JOB_NODELIST").value_or("");
   if (!is_plain(list)) return {};

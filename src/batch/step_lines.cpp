@@ -36,7 +36,8 @@ bool ends_step(std::string_view how) {
   return code && std::ranges::find(agreed, *code) != agreed.end();
 }
 
-/// Returns the number of the signal that srun's description `how` names ("Killed" is SIGKILL); 0 if it names no signal.
+/// Returns the number of the signal that srun's description of a task's end names ("Killed" is SIGKILL); 0 if `how` names
+/// no signal.
 int signal_of(std::string_view how) {
   for (int signal = 1; signal < 32; ++signal)
     if (how.starts_with(strsignal(signal))) return signal;

@@ -12,13 +12,13 @@ struct GroupLimits {
   double later_s = 1800;  ///< timeout in seconds for later barriers
 };
 
-/// The result of a RankGroup (the ranks of a run on one node) that has ended.
+/// The result of a RankGroup (all ranks of a run on one node) after all ranks have exited.
 struct GroupEnd {
   int exit_code = 0;  ///< exit code of the first failed rank, 128 + N after signal N; 0 if all ranks succeeded
   int rank = -1;      ///< number of the first failed rank; -1 if all ranks succeeded
 };
 
-/// Standard input of the ranks of a RankGroup. The caller owns and closes `fd`.
+/// The standard input that a RankGroup gives to its ranks. The caller owns and closes `fd`.
 struct GroupInput {
   /// File descriptor of rank 0's standard input; -1: /dev/null. Unless `is_for_all` is true, the other ranks read
   /// /dev/null.
@@ -44,8 +44,8 @@ class RankGroup {
   RankGroup& operator=(const RankGroup&) = delete;
 
   void signal(int number) const;  ///< sends signal `number` to all ranks that are still running
-  /// Collects the exit codes of ranks that have exited, kills the other ranks if necessary, and returns whether all ranks
-  /// have exited. Does not block. Must be called every 100 ms, and after SIGCHLD.
+  /// Collects the exit codes of ranks of the group that have exited, kills the other ranks if necessary, and returns
+  /// whether all ranks have exited. Does not block. Must be called every 100 ms, and after SIGCHLD.
   bool ended();
   GroupEnd end() const;  ///< returns the result of the group; requires that ended() has returned true
 

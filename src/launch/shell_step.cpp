@@ -21,7 +21,7 @@ namespace {
 /// Lowest step id of Slurm's special job steps, which srun did not start, such as the batch step (slurm.h).
 constexpr std::int64_t first_special_step = 0xFFFFFFF0;
 
-/// Returns the words of the command line of process `pid`; empty if the process does not exist.
+/// Returns the command line of process `pid` as a list of words; empty if the process does not exist.
 std::vector<std::string> words_of(int pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
   std::vector<std::string> words;

@@ -8,8 +8,7 @@
 
 namespace trainrt::launch {
 
-/// A view of the Slurm job step and its PMIx server: the parts that this process can see. In a container some parts may be
-/// invisible.
+/// The parts of the Slurm job step and its PMIx server that this process can see. A container may hide some parts.
 struct StepView {
   /// Container runtime: "Apptainer", "Singularity", "Enroot", "Docker" or "Podman"; "" outside of these.
   std::string container;

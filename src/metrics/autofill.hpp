@@ -8,7 +8,7 @@
 
 namespace trainrt::metrics {
 
-/// A point in time on two clocks, as a value that tests can choose.
+/// A point in time, on the monotonic clock and as Unix time. Tests can choose the values.
 struct Moment {
   double monotonic_s = 0;   ///< seconds on the monotonic clock
   std::int64_t unix_s = 0;  ///< Unix time: seconds since 1970, UTC

@@ -26,12 +26,13 @@ struct Record {
     return nullptr;
   }
 
-  /// Returns the number stored under `key`, converted to double; nullopt if the key is missing or its value is a string.
+  /// Returns the number that the record holds under `key`, converted to double; nullopt if the key is missing or its value
+  /// is a string.
   std::optional<double> number(std::string_view key) const {
     const auto* value = find(key);
     return value != nullptr ? real_of(*value) : std::nullopt;
   }
-  /// Returns `value` converted to double; nullopt if it is a string.
+  /// Returns a record's value, converted to double; nullopt if the value is a string.
   static std::optional<double> real_of(const Value& value) {
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
     const auto* real = std::get_if<double>(&value);

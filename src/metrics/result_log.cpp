@@ -104,8 +104,8 @@ class ResultLog::Impl {
     recent_ += std::exchange(waiting_, {});
   }
 
-  /// Makes all lines durable in the open file. If the open file is lost, for example because the file server has lost it,
-  /// writes a new file.
+  /// Makes all lines of the log durable in the open file. Writes a new file if the open file is lost, for example because
+  /// the file server has lost it.
   void make_durable() {
     if (!sync_open_file()) rewrite();
     durable_ += recent_.size();
@@ -113,8 +113,8 @@ class ResultLog::Impl {
     in_file_ = 0;
   }
 
-  /// Writes all lines and makes them durable in the open file. Returns false if the open file is lost, and rethrows all
-  /// other errors.
+  /// Writes all lines of the log and makes them durable in the open file. Returns false if the open file is lost, and
+  /// rethrows all other errors.
   bool sync_open_file() try {
     if (is_lost_) return false;
     write_waiting();
@@ -149,7 +149,7 @@ class ResultLog::Impl {
   std::mutex io_;
   std::optional<AppendFile> file_;
   std::uint64_t durable_;    // number of durable bytes in result.json
-  std::string recent_;       // lines after the durable ones, some of which may be in the file
+  std::string recent_;       // lines of the log after the durable ones; some of them may be in the file
   std::size_t in_file_ = 0;  // number of bytes of `recent_` that were written to the file
   bool ends_well_ = true;    // false if the file may end with a part of a line
   bool is_lost_ = false;     // true if the open file cannot be used any more, so that rewrite() is needed

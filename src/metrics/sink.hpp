@@ -61,7 +61,8 @@ struct SinkContext {
   std::string name = {};                                         ///< name of the sink, NAME in [sink.NAME]
   std::string run_id = {};                                       ///< random id of the run; the same after restarts
   std::vector<std::pair<std::string, std::string>> config = {};  ///< keys ("section.key") and values of the run's config
-  /// Returns the time left as text, "1:02:03 left", or "" if unknown. Called on the thread that calls Sink::write().
+  /// Function that returns the time left as text, "1:02:03 left", or "" if unknown. Called on the thread that calls
+  /// Sink::write().
   std::function<std::string()> time_left = {};
 };
 

@@ -16,8 +16,8 @@ class PmiBridge {
   PmiBridge(const PmiBridge&) = delete;
   PmiBridge& operator=(const PmiBridge&) = delete;
 
-  /// Sets the environment variables PMI_FD, PMI_RANK and PMI_SIZE for the following MPI_Init, and starts the thread of the
-  /// bridge.
+  /// Starts the PMI-1 server thread of the bridge, and sets the environment variables PMI_FD, PMI_RANK and PMI_SIZE for the
+  /// following MPI_Init.
   void start();
   /// Removes PMI_FD, PMI_RANK and PMI_SIZE from the environment, because a child process that inherited them would join MPI
   /// as this rank. Later barriers do not wait (PmiServer::end_start()). Must be called after MPI_Init.

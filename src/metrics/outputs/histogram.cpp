@@ -59,7 +59,8 @@ void for_values(DType dtype, std::span<const std::byte> bytes, Take take) {
   }
 }
 
-/// Accumulates minimum, maximum and sums in independent lanes, which the compiler turns into vector instructions.
+/// Accumulates minimum, maximum and sums of a tensor's values in independent lanes, which the compiler turns into vector
+/// instructions.
 struct Lanes {
   static constexpr std::size_t count = 8;
   using Values = std::array<double, count>;

@@ -28,7 +28,7 @@ constexpr double between_notes_s = 1;
 constexpr std::size_t max_unread_bytes = std::size_t{64} << 10;  // capacity of a pipe; further lines wait in the queue
 constexpr std::size_t max_logged_bytes = std::size_t{1} << 20;   // maximum size of the program's log per attempt
 constexpr std::size_t max_answer_bytes = 100;
-constexpr int do_not_restart = 64;  // exit code of a program that should not be restarted, because a restart would not help
+constexpr int do_not_restart = 64;  // exit code by which a program requests not to be restarted
 
 }  // namespace
 

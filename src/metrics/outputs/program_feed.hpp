@@ -32,14 +32,14 @@ class ProgramFeed {
     Variables environment;
     std::string log;  ///< path of the log file for the program's standard error
     std::int64_t kept = 0;
-    /// Maximum number of lines from add() that wait to be confirmed; further lines are dropped.
+    /// Maximum number of report lines from add() that wait for the program's confirmation; further lines are dropped.
     std::size_t queue = 1000;
     double wait_s = 10;  ///< timeout of end(), in seconds
-    /// Returns the first line to send to the program. `kept` is the number of the last report that the program has
-    /// confirmed.
+    /// Function that returns the first line to send to the program. `kept` is the number of the last report that the
+    /// program has confirmed.
     std::function<std::string(std::int64_t kept)> greeting;
-    /// Stores the number of the last report that the program has confirmed (`kept`), and the number of reports that were
-    /// dropped. Called on the thread of the ProgramFeed, at most once a second and at the end. May throw.
+    /// Function that stores the number of the last report that the program has confirmed (`kept`), and the number of
+    /// reports that were dropped. Called on the thread of the ProgramFeed, at most once a second and at the end. May throw.
     std::function<void(std::int64_t kept, std::int64_t dropped)> note;
   };
   /// `backlog` has the lines of earlier reports that the program has not confirmed yet. They do not count for Setup::queue,
@@ -49,11 +49,11 @@ class ProgramFeed {
   ~ProgramFeed();
   ProgramFeed(const ProgramFeed&) = delete;
 
-  /// Adds a report's line to the queue; report numbers must increase. If the queue is full, drops the line and counts it.
-  /// Does not block.
+  /// Adds a report's line to the queue of the program; report numbers must increase. If the queue is full, drops the line
+  /// and counts it as dropped. Does not block.
   void add(ReportLine line);
-  /// Sends the remaining lines of the queue and then `last_line`, and blocks until the program has exited, for up to
-  /// `wait_s`; kills the program after that time. Logs a warning if the program did not confirm all reports.
+  /// Sends the remaining report lines and then `last_line` to the program, and blocks until the program has exited, for up
+  /// to `wait_s`; kills the program after that time. Logs a warning if the program did not confirm all reports.
   void end(std::string last_line);
 
  private:
@@ -79,8 +79,8 @@ class ProgramFeed {
   const Setup setup_;
   std::atomic<std::int64_t> kept_, dropped_ = 0;
 
-  std::mutex mutex_;  // guards the members up to `deadline_`
-  /// Lines that the program has not confirmed yet. Lines that were sent to the running process come first.
+  std::mutex mutex_;  // guards the following members, up to `deadline_`
+  /// Report lines that the program has not confirmed yet. Lines that were sent to the running process come first.
   std::deque<ReportLine> lines_;
   std::size_t of_backlog_;  ///< number of lines at the front of `lines_` that were passed to the constructor
   std::string last_line_;
@@ -91,7 +91,7 @@ class ProgramFeed {
   std::unique_ptr<PipedProgram> program_;
   OutputFile log_;
   std::size_t logged_bytes_ = 0;
-  /// Lines that were sent to the running process of the program, and that it has not confirmed yet.
+  /// Report lines that were sent to the running process of the program, and that it has not confirmed yet.
   std::deque<Sent> sent_;
   std::uint64_t sent_bytes_ = 0;    ///< number of bytes sent to the running process of the program
   std::int64_t kept_at_start_ = 0;  ///< value of `kept_` when the running process of the program was started

@@ -23,7 +23,7 @@ std::string bar(std::int64_t done, std::int64_t total);
 
 /// The terminal or log that a ProgressSink writes to.
 struct ProgressOutput {
-  /// Returns the size of the terminal; nullopt if the output is not a terminal.
+  /// Function that returns the size of the terminal; nullopt if the output is not a terminal.
   std::function<std::optional<TerminalSize>()> size;
   std::function<void(std::string_view)> write;
   bool every_report = false;  ///< true to print each report on its own line, also on a terminal
