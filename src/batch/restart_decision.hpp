@@ -34,10 +34,10 @@ struct Situation {
   std::string how;    ///< how the attempt ended, as a phrase for messages
   JobEnding ending = JobEnding::none;
   std::vector<Node> nodes;  ///< all nodes of the allocation; empty if Slurm did not answer
-  /// Number of failed attempts in this allocation, including this one. Attempts that ended by the loss of a node do not
-  /// count.
+  /// Number of failed attempts in this allocation, including the last attempt. Attempts that ended by the loss of a node do
+  /// not count.
   int failures = 0;
-  int no_progress = 0;  ///< number of consecutive attempts without progress, up to and including this one
+  int no_progress = 0;  ///< number of consecutive attempts without progress, including the last attempt
   int requeues = 0;     ///< number of requeues so far (SLURM_RESTART_COUNT)
   /// True if the job step needed all nodes of the allocation, and Slurm has removed one of them (the name is unknown).
   bool shrunk = false;

@@ -67,7 +67,7 @@ std::vector<std::string> parse_steps(std::string_view text);
 /// The input of job_ending(): signals, messages and the job's state, from which the function derives whether and how a
 /// Slurm job ends.
 struct JobEndingFacts {
-  /// First stop signal (SIGTERM, SIGUSR1 ...) that `trainrt supervise` received; 0 if it received no signal.
+  /// First stop signal (SIGTERM, SIGUSR1 ...) that the supervising process received; 0 if it received no signal.
   int signal = 0;
   std::string cancel_reason;    ///< slurmstepd's reason for ending the job step, such as "TIME LIMIT"; "" without a reason
   std::optional<JobFacts> job;  ///< state of the job according to scontrol; nullopt if Slurm did not answer

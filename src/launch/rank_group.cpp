@@ -219,16 +219,17 @@ class RankGroup::Impl {
     exchange_.wait_until_closed();
   }
 
-  /// Handles an MPI_Abort of rank `rank`. Blocks until the group is closed, because MPI would print an error if it got an
-  /// answer. If `code` is an error number of MPI and not an exit code, the group ends with 70.
+  /// Handles an MPI_Abort of rank `rank`: the group ends with exit code `code`, or with 70 if `code` is an error number of
+  /// MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI would print an error if it got an
+  /// answer.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
     record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
     exchange_.wait_until_closed();
   }
 
-  /// Records an abort of rank `rank`. Returns true if it is the first abort of the group; its code then becomes the exit
-  /// code of the group.
+  /// Records an MPI_Abort of rank `rank`, or the failure of its barrier. Returns true for the first abort of the group; the
+  /// `code` of the first abort becomes the exit code of the group.
   bool record_abort(int rank, int code) {
     auto no_abort = GroupEnd{};
     return aborted_.compare_exchange_strong(no_abort, GroupEnd{code, rank});

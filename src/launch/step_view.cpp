@@ -27,7 +27,8 @@ std::string container_name(const Environment& environment) {
   return exists("/.dockerenv") ? "Docker" : "";
 }
 
-/// Returns the PMIx server's address for the newest protocol version in the environment; "" if no address is set.
+/// Returns the address of the PMIx server from the environment variable of the newest protocol version; "" if no address is
+/// set.
 std::string server_address(const Environment& environment) {
   for (const auto* name : {"PMIX_SERVER_URI5", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
                            "PMIX_SERVER_URI21", "PMIX_SERVER_URI2"})

@@ -132,7 +132,7 @@ class ResultLog::Impl {
   }
 
   void rewrite() {
-    // `is_lost_` is true until the file is replaced, because the open file may have been removed from its directory.
+    // true until result.json is replaced, because the open file may have been removed from its directory
     is_lost_ = true;
     const auto old = io::read_file(path());
     if (old.size() < durable_) throw Error("result log " + path() + ": the file was truncated by another process");

@@ -17,9 +17,9 @@ namespace trainrt::metrics {
 /// Runs a user's program and writes a line to its standard input for each metric report. A thread of this object feeds the
 /// program, and restarts it if it exits early, so add() does not block.
 ///
-/// The program confirms by printing a number N on a line that it has stored all reports up to number N. A restarted program
-/// gets all reports that were not confirmed again. Until the program has printed a number, a report counts as confirmed
-/// once the program has read its line from the pipe.
+/// The program confirms reports by printing a number N on a line: it has stored all reports up to number N. A restarted
+/// program gets again all reports that it has not confirmed. Until the program has printed a number, a report counts as
+/// confirmed once the program has read its line from the pipe.
 class ProgramFeed {
  public:
   struct ReportLine {

@@ -31,7 +31,7 @@ Variables environment_of_program() {
 }
 
 /// Reads and writes the file sink_NAME.json, which stores for later attempts of the run the number of the last report that
-/// the program has confirmed.
+/// the sink's program has confirmed.
 class KeptReports {
  public:
   explicit KeptReports(const SinkContext& context)
@@ -39,7 +39,7 @@ class KeptReports {
     const auto path = run_dir_.path() + '/' + name_;
     if (!std::filesystem::exists(path)) return;
     const auto note = Json::parse(io::read_file(path), nullptr, false);
-    // The file is corrupt, or was copied from another run.
+    // The sink_NAME.json file is corrupt, or was copied from another run.
     if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;
     if (const auto kept = note.value("kept", Json()); kept.is_number_unsigned()) kept_ = kept.get<std::int64_t>();
     if (const auto dropped = note.value("dropped", Json()); dropped.is_number_unsigned())
