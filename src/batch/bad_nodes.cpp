@@ -10,7 +10,7 @@ namespace trainrt::batch {
 
 namespace {
 
-constexpr std::size_t max_listed = 8;  // maximum number of attempts that the reason for an exclusion lists
+constexpr std::size_t max_listed = 8;  // maximum number of attempts that a message lists as reasons for excluding a node
 
 /// Returns the reason why node `name` should be excluded because attempts failed on it; "" if it should not be excluded.
 std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int min_ends) {

@@ -179,7 +179,7 @@ JobEnding job_ending(const JobEndingFacts& facts) {
     return has_signal ? JobEnding::cancelled : JobEnding::none;
   }
   if (job->state != "RUNNING" && job->state != "SUSPENDED") return JobEnding::cancelled;
-  // SIGINT and SIGHUP come from a person at the terminal
+  // Ctrl-C (SIGINT) or a closed terminal (SIGHUP): the user has ended the job.
   if (facts.signal == SIGINT || facts.signal == SIGHUP) return JobEnding::cancelled;
   return has_signal ? JobEnding::stop_requested : JobEnding::none;
 }

@@ -8,9 +8,10 @@ namespace trainrt::batch {
 using StopCause = int;
 
 constexpr StopCause no_stop = 0;
-constexpr StopCause slow_node = 998;    ///< a node slows the other nodes down; the run continues without it
-constexpr StopCause paused = 999;       ///< stopped by a callback; the run continues when the user starts it again
-constexpr StopCause time_is_up = 1000;  ///< the time limit of the job is near; the run continues in another job
+constexpr StopCause slow_node = 998;  ///< a node slows the other nodes down; the run continues without it
+constexpr StopCause paused = 999;     ///< stopped by a callback; the run continues when the user starts it again
+/// The run stops because the time limit of the job is near; it continues in another job.
+constexpr StopCause time_is_up = 1000;
 /// The run has finished early by a stop rule of the config or by the train function.
 constexpr StopCause ended_early = 1001;
 

@@ -47,7 +47,7 @@ class Sink {
   virtual void write(const Record& record) = 0;
   /// Called when a checkpoint is committed. Updates the sink's files if that is cheap.
   virtual void sync() {}
-  /// Called once, after the last write(). Completes the sink's files.
+  /// Completes the sink's files. Called once, after the last write().
   virtual void end() {}
 };
 
