@@ -10,9 +10,9 @@ namespace trainrt::batch {
 
 namespace {
 
-constexpr std::size_t max_listed = 8;  // attempt numbers in the reason
+constexpr std::size_t max_listed = 8;  // maximum number of attempts that a message lists as reasons for excluding a node
 
-/// Returns why node `name` should be excluded because of failures; "" if it should not.
+/// Returns the reason why node `name` should be excluded because attempts failed on it; "" if it should not be excluded.
 std::string why_bad(std::span<const NodeEnd> ends, const std::string& name, int min_ends) {
   std::vector<int> there;
   std::size_t anywhere = 0;

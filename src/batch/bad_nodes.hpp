@@ -5,31 +5,35 @@
 
 namespace trainrt::batch {
 
-/// The node that an attempt ended at.
+/// The node that caused the end of one attempt of a run.
 struct NodeEnd {
   int attempt = 0;
-  std::string node;   ///< "" if no node is to blame
-  bool slow = false;  ///< the attempt stopped because the node slowed the others down; it did not fail there
-  std::string why;    ///< why the attempt ended
+  std::string node;  ///< name of the node; "" if no node is to blame
+  /// True if the attempt stopped because the node slowed the other nodes down; false if the attempt failed.
+  bool slow = false;
+  std::string why;  ///< why the attempt ended, as a phrase for messages
 };
 
-/// The limits that the config sets for the exclusion of nodes.
+/// The rules in the config for excluding bad or slow nodes from later attempts of the run.
 struct ExclusionRules {
-  int min_ends = 0;   ///< number of attempts that must end at a node before it is excluded; 0: never
+  int min_ends = 0;   ///< number of failed attempts that exclude a node; 0: never exclude
   int max_nodes = 0;  ///< maximum number of excluded nodes at a time
 };
 
-/// A node that the run should no longer use.
+/// A node that the run should avoid in later attempts, because attempts failed on it or it is slow.
 struct BadNode {
   std::string name;
-  std::string why;          ///< "3 attempts ended there (4, 5, 7)"
-  bool can_exclude = true;  ///< false if `max_nodes` nodes are excluded already
+  std::string why;          ///< reason for messages: "3 attempts ended there (4, 5, 7)", with the attempt numbers
+  bool can_exclude = true;  ///< false if the maximum number of nodes is excluded already
 };
 
-/// Returns the node that the newest attempt ended at if it should be excluded; nullopt otherwise. A slow node should be
-/// excluded at once; another node if at least `min_ends` attempts ended there, and at least half of all attempts that ended
-/// at some node (a program that fails on any node does not exclude nodes). `ends` lists the newest attempts, oldest first;
-/// nodes in `excluded` are never returned. Pure function.
+/// Returns the node that ended the newest attempt if the run should avoid this node from now on; nullopt otherwise. Pure
+/// function.
+/// - A slow node is excluded at once.
+/// - Any other node is excluded if it ended at least `min_ends` attempts, and at least half of all attempts that some node
+///   ended. A program that fails on any node therefore does not exclude nodes.
+///
+/// `ends` lists the newest attempts of the run, oldest first. Nodes in `excluded` are already excluded and never returned.
 std::optional<BadNode> bad_node(std::span<const NodeEnd> ends, std::span<const std::string> excluded,
                                 const ExclusionRules& rules);
 

@@ -33,7 +33,7 @@ std::optional<double> if_known(double value) { return value == never ? std::null
 
 double seconds_until(std::int64_t epoch_s) { return std::difftime(static_cast<std::time_t>(epoch_s), std::time(nullptr)); }
 
-/// The start and end of the job according to the environment. Used if squeue does not answer.
+/// The start time and end time of the Slurm job according to its environment variables. Used if squeue does not answer.
 class EnvironmentTimes {
  public:
   explicit EnvironmentTimes(const Environment& environment)
@@ -48,7 +48,8 @@ class EnvironmentTimes {
     if (begin_ && *begin_ < *end_) answer.length = static_cast<double>(*end_ - *begin_);
     return answer;
   }
-  /// Ignores the end time of the job from now on, and logs a warning with the reason.
+  /// Discards the end time of the Slurm job, which is then treated as unknown. Logs a warning that contains the reason
+  /// `why`.
   void discard(const std::string& why) {
     if (!end_) return;
     log::warning(
@@ -64,7 +65,7 @@ class EnvironmentTimes {
   bool was_asked_ = false;
 };
 
-/// Returns whether squeue answered that the job does not exist.
+/// Returns whether the answer of squeue means that the job does not exist.
 bool is_unknown_job(const ChildOutput& answer) {
   return answer.exit_code == 0 ? trim(answer.text).empty() : answer.text.find("Invalid job id") != std::string::npos;
 }
@@ -152,9 +153,9 @@ struct Lease::Shared {
   Ask ask;
   AskNotice ask_notice;
   double every_seconds;
-  std::atomic<double> ends_at = never;  // in monotonic_seconds()
-  std::atomic<double> length = never;   // `never` if the job has no limit, or if it is unknown
-  std::atomic<double> notice = never;   // `never` if it is unknown
+  std::atomic<double> ends_at = never;  // end of the job on the monotonic clock; `never` without a limit
+  std::atomic<double> length = never;   // time limit of the job; `never` if it has no limit or the limit is unknown
+  std::atomic<double> notice = never;   // seconds between SIGTERM and SIGKILL of a preemption; `never` if unknown
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> ending = false;
@@ -189,7 +190,8 @@ Lease::~Lease() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
   shared_->changed.notify_all();
-  // The thread may end its squeue process in this time, but a query that blocks is not waited for.
+  // The background thread gets 0.3 s to end its squeue process. The destructor does not wait for a query that blocks
+  // longer.
   shared_->changed.wait_for(lock, std::chrono::milliseconds(300), [this] { return !shared_->asking; });
 }
 

@@ -14,8 +14,8 @@ namespace trainrt::batch {
 
 namespace {
 
-/// Returns whether Slurm can allocate a node in this state of sinfo: "idle", "mixed~" (powered down until it is needed),
-/// but not "down*" (does not answer).
+/// Returns whether Slurm can allocate a node in the sinfo state `state`: true for "idle" or "mixed~" (powered down until it
+/// is needed), false for "down" or any state with "*" (the node does not respond).
 bool is_allocatable(std::string_view state) {
   constexpr std::array usable = {"idle", "mixed", "allocated", "completing", "planned"};
   return state.find('*') == std::string_view::npos &&

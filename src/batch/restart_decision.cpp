@@ -13,11 +13,13 @@ using Action = RestartDecision::Action;
 using Limit = RestartDecision::Limit;
 
 constexpr double max_wait_s = 60;
-constexpr int killed_by_term = 128 + 15;  // a batch script would requeue the job on 75
+// Exit code of the supervising command when Slurm itself ends or requeues the job. On exit code 75 the batch script would
+// requeue the job, too.
+constexpr int killed_by_term = 128 + 15;
 
 int code_of(ExitCode code) { return static_cast<int>(code); }
 
-/// Returns where the next attempt continues.
+/// Returns a clause for messages that describes from which saved state the next attempt continues.
 std::string continuation(const Situation& situation) {
   return situation.silent ? "its program continues from what it saved itself" : "it continues from its last checkpoint";
 }
@@ -42,13 +44,13 @@ std::string times(int count) { return fmt::format("{} time{}", count, count == 1
 
 std::string are(const std::vector<std::string>& names) { return names.size() == 1 ? "is" : "are"; }
 
-/// The nodes of the allocation, by whether the next attempt can use them.
+/// The nodes of the job's allocation, sorted by whether the next attempt can use them.
 struct Usable {
   std::vector<std::string> nodes;
   std::vector<std::string> lost;
-  std::vector<std::string> excluded;  ///< healthy, but excluded
+  std::vector<std::string> excluded;  ///< healthy nodes that the next attempt should avoid
   int tasks = 0;                      ///< number of tasks to run on `nodes`, at most `wanted`
-  int wanted = 0;                     ///< number of tasks of a step on all nodes
+  int wanted = 0;                     ///< number of tasks that a job step on all nodes would have
 };
 
 enum class Excluded { left_out, used };
@@ -73,7 +75,8 @@ bool suffices(const Usable& usable, const RestartLimits& limits) {
   return !usable.nodes.empty() && (whole || (limits.min_workers > 0 && usable.tasks >= limits.min_workers));
 }
 
-/// Returns whether the run can do without the excluded nodes. They may be at most half of the healthy nodes.
+/// Returns whether the run has enough nodes without its excluded (bad or slow) nodes. The excluded nodes may be at most
+/// half of the healthy nodes.
 bool suffices_without_excluded(const Usable& usable, const RestartLimits& limits) {
   return suffices(usable, limits) && usable.excluded.size() <= usable.nodes.size();
 }
@@ -87,7 +90,8 @@ RestartDecision continue_on(const Usable& usable, const std::string& reason) {
                              fmt::join(usable.nodes, ","))};
 }
 
-/// Returns a decision to give up if the last attempts made no progress; nullopt otherwise.
+/// Returns the action to give up if the number of consecutive attempts without progress has reached its limit; nullopt
+/// otherwise.
 std::optional<RestartDecision> refused(const Situation& situation, const RestartLimits& limits) {
   if (limits.max_no_progress > 0 && situation.no_progress >= limits.max_no_progress)
     return give_up(ExitCode::no_progress,
@@ -111,8 +115,9 @@ RestartDecision requeue(const Situation& situation, const RestartLimits& limits,
           .limit = limit};
 }
 
-/// Returns the decision after nodes were lost: continue on the others if they suffice, also on excluded ones if necessary;
-/// otherwise requeue.
+/// Returns the action to take after nodes of the allocation have failed:
+/// - restart on the remaining nodes if enough are left; excluded nodes are used only if necessary
+/// - otherwise requeue the job
 RestartDecision after_loss(const Situation& situation, const RestartLimits& limits) {
   auto usable = usable_of(situation, limits);
   const auto lost =
@@ -125,8 +130,9 @@ RestartDecision after_loss(const Situation& situation, const RestartLimits& limi
                  Limit::min_workers);
 }
 
-/// Returns a decision to continue without the excluded nodes: on the other nodes of the allocation if they suffice,
-/// otherwise after a requeue. Returns nullopt if no node is excluded, or if neither is possible.
+/// Returns the action by which the run continues without its excluded (bad or slow) nodes: a restart on the other nodes of
+/// the allocation if they suffice, otherwise a requeue. Returns nullopt if no node is excluded, or if the run cannot
+/// continue without the excluded nodes.
 std::optional<RestartDecision> without_excluded(const Situation& situation, const RestartLimits& limits) {
   const auto usable = usable_of(situation, limits);
   if (usable.excluded.empty()) return std::nullopt;
@@ -137,7 +143,8 @@ std::optional<RestartDecision> without_excluded(const Situation& situation, cons
   return requeue(situation, limits, reason);
 }
 
-/// Returns the clause that says why excluded nodes are used; "" if no node is excluded.
+/// Returns a clause for messages that explains why bad or slow nodes are used although they should be avoided; "" if there
+/// are no such nodes.
 std::string note_of_used(const Situation& situation, const RestartLimits& limits) {
   const auto excluded = usable_of(situation, limits).excluded;
   if (excluded.empty()) return {};
@@ -161,8 +168,8 @@ RestartDecision after_failure(const Situation& situation, const RestartLimits& l
           .limit = Limit::max_failures};
 }
 
-/// Returns the decision after an attempt has saved and stopped because of a slow node. If that node cannot be left out any
-/// more, it is used again.
+/// Returns the action to take after an attempt has saved and stopped because of a slow node: restart without the slow node
+/// or, if the run cannot do without the node any more, on all nodes.
 RestartDecision after_slow_node(const Situation& situation, const RestartLimits& limits) {
   if (auto decision = refused(situation, limits)) return *decision;
   if (auto decision = without_excluded(situation, limits)) return *decision;
@@ -171,7 +178,7 @@ RestartDecision after_slow_node(const Situation& situation, const RestartLimits&
           .why = fmt::format("{}: restarting the step{}", situation.how, note_of_used(situation, limits))};
 }
 
-/// Returns the decision if the job ends or was asked to stop; nullopt if it continues.
+/// Returns the action to take if Slurm or the user ends the job, or if a stop was requested; nullopt if the job continues.
 std::optional<RestartDecision> by_ending(const Situation& situation, const RestartLimits& limits) {
   switch (situation.ending) {
     case JobEnding::none:
@@ -188,7 +195,8 @@ std::optional<RestartDecision> by_ending(const Situation& situation, const Resta
   return std::nullopt;
 }
 
-/// Returns the decision for a finished run, with a note if Slurm reports another state for its job.
+/// Returns the action `done` for a finished run. Its message has a note if Slurm will report another state of the job than
+/// COMPLETED.
 RestartDecision done(JobEnding ending) {
   std::string why = "done; nothing is left to do";
   if (ending == JobEnding::time_limit)
@@ -226,7 +234,8 @@ RestartDecision begin(const Situation& situation, const RestartLimits& limits) {
   if (usable.excluded.empty()) return {.action = Action::restart};
   auto first = situation;
   first.how = "before the first attempt in this allocation";
-  // The job was requeued to avoid an excluded node, and got it again. Another requeue might never end.
+  // The job was already requeued to avoid an excluded node, and Slurm allocated that node again. Requeueing again might
+  // never end.
   if (situation.requeues > 0 && situation.no_other_nodes.empty())
     first.no_other_nodes = "Slurm has allocated it to the job again";
   if (auto decision = without_excluded(first, limits)) return *decision;

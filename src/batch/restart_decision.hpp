@@ -7,82 +7,93 @@
 
 namespace trainrt::batch {
 
-/// Exit code of srun if srun itself fails (SLURM_EXIT_ERROR), as opposed to the exit code of the program.
+/// Exit code of srun if srun itself fails (SLURM_EXIT_ERROR). In all other cases srun exits with the exit code of its
+/// program.
 constexpr int exit_of_srun = 99;
 
-/// A node of the allocation as it was at the start of the job.
+/// A node of the Slurm job's allocation as it was at the start of the job.
 struct Node {
   std::string name;
   int tasks = 0;
   bool healthy = true;
-  bool excluded = false;  ///< the run should not use it, if that is possible
+  bool excluded = false;  ///< true if the run should avoid the node, because attempts failed on it or it is slow
 };
 
-/// Whether and how Slurm or the user ends the job.
+/// How the Slurm job ends, if Slurm or the user ends it.
 enum class JobEnding {
   none,            ///< the job continues
-  stop_requested,  ///< a stop signal came, and the job still runs: its time limit or a preemption is near
-  requeued,        ///< Slurm ends the job and requeues it: preemption, `scontrol requeue`, or a failed node
+  stop_requested,  ///< a stop signal arrived while the job is running: its time limit or a preemption is near
+  requeued,        ///< Slurm ends the job and requeues it: after a preemption, `scontrol requeue` or a node failure
   time_limit,      ///< Slurm ends the job at its time limit
-  cancelled        ///< scancel, or Ctrl-C or a closed terminal
+  cancelled        ///< the user ended the job: scancel, Ctrl-C or a closed terminal
 };
 
-/// How an attempt ended, and the state of its job: all inputs of a RestartDecision.
+/// How an attempt (one start of all ranks) ended, and the state of its Slurm job. Input of decide().
 struct Situation {
-  int exit_code = 0;  ///< exit code of the step; exit_of_srun if srun failed, 128 + N after signal N
-  std::string how;    ///< how the attempt ended, as a phrase
+  int exit_code = 0;  ///< exit code of the Slurm job step; 99 (exit_of_srun) if srun itself failed, 128 + N after signal N
+  std::string how;    ///< how the attempt ended, as a phrase for messages
   JobEnding ending = JobEnding::none;
-  std::vector<Node> nodes;     ///< all nodes of the allocation; empty if Slurm did not answer
-  int failures = 0;            ///< failed attempts in this allocation, including this one; lost nodes do not count
-  int no_progress = 0;         ///< consecutive attempts without progress, including this one
-  int requeues = 0;            ///< number of requeues so far (SLURM_RESTART_COUNT)
-  bool shrunk = false;         ///< the step needed the complete allocation, and Slurm has removed an unknown node from it
-  bool silent = false;         ///< the program does not report progress, so its saved state is unknown
-  bool slow = false;           ///< the attempt stopped because one of its nodes, now excluded, slowed the others down
-  std::string no_other_nodes;  ///< why a requeue cannot replace the excluded nodes; "" if it can
+  std::vector<Node> nodes;  ///< all nodes of the allocation; empty if Slurm did not answer
+  /// Number of failed attempts in this allocation, including the last attempt. Attempts that ended by the loss of a node do
+  /// not count.
+  int failures = 0;
+  int no_progress = 0;  ///< number of consecutive attempts without progress, including the last attempt
+  int requeues = 0;     ///< number of requeues so far (SLURM_RESTART_COUNT)
+  /// True if the job step needed all nodes of the allocation, and Slurm has removed one of them (the name is unknown).
+  bool shrunk = false;
+  /// True if the program does not report progress to trainrt, so its saved state is unknown.
+  bool silent = false;
+  /// True if the attempt stopped because one node of the allocation, which is now excluded, slowed the other nodes down.
+  bool slow = false;
+  std::string no_other_nodes;  ///< reason why a requeue cannot replace the excluded nodes by other ones; "" if it can
 };
 
-/// The limits that the config and the batch script set.
+/// The limits on restarts and requeues that the config and the batch script set.
 struct RestartLimits {
-  int max_failures = 0;  ///< maximum number of restarts in this allocation
+  int max_failures = 0;  ///< maximum number of restarts in one allocation
   int max_requeues = 0;
-  int max_no_progress = 0;  ///< 0: unlimited
-  int min_workers = 0;      ///< 0: all workers are required
-  int workers = 0;          ///< workers of a step on all nodes; 0: the number of tasks of the allocation
+  int max_no_progress = 0;  ///< maximum number of consecutive attempts without progress; 0: unlimited
+  int min_workers = 0;      ///< minimum number of workers (ranks) to continue with; 0: all workers are required
+  int workers = 0;          ///< number of workers (ranks) on all nodes; 0: the number of tasks of the allocation
 };
 
-/// The action to take after an attempt.
+/// The action to take after an attempt to run the job step. The supervising command (`trainrt supervise`, or `trainrt -n`
+/// without Slurm) performs it.
 struct RestartDecision {
   enum class Action { done, restart, requeue, leave_to_slurm, give_up };
-  /// The limit that determined the action.
+  /// The restart limit that decided which action is taken.
   enum class Limit {
     none,
     max_failures,
     max_requeues,
     max_no_progress,
-    min_workers,     ///< fewer workers than the minimum are left
-    no_min_workers,  ///< all workers are needed, because no minimum is set
+    min_workers,     ///< fewer workers (ranks) are left than the configured minimum
+    no_min_workers,  ///< workers (ranks) are missing, and all are needed because the config sets no minimum
   };
   Action action = Action::done;
-  int exit_code = 0;               ///< exit code of supervise, unless the action is a restart
+  int exit_code = 0;               ///< exit code of the supervising command; unused if the action is a restart
   double wait_s = 0;               ///< delay before a restart, in seconds
   std::vector<std::string> nodes;  ///< nodes to restart on; empty: all nodes of the allocation
-  int tasks = 0;                   ///< number of tasks of a restart on `nodes`
-  std::string why;                 ///< the decision and its reason; a sentence without full stop
-  std::string advice;              ///< what the user can do, a sentence; "" if nothing
-  Limit limit = Limit::none;       ///< the caller adds the name of its config key to `why`
+  int tasks = 0;                   ///< number of tasks to start on `nodes`
+  std::string why;                 ///< message with the decision and its reason; a sentence without a full stop
+  std::string advice;              ///< advice to the user, as a sentence; "" without advice
+  /// restart limit that decided which action is taken; the caller adds the name of its config key to `why`
+  Limit limit = Limit::none;
 };
 
-/// Returns the action to take after an attempt. Pure function.
+/// Returns the action to take after an attempt has ended: restart, requeue, leave the job to Slurm, or give up. Pure
+/// function.
 RestartDecision decide(const Situation& situation, const RestartLimits& limits);
 
-/// Returns the action to take before the first attempt in an allocation: start on all nodes, start without the excluded
-/// nodes, or requeue at once if the job was not requeued before. Uses only `nodes`, `requeues` and `no_other_nodes` of
-/// `situation`. Pure function.
+/// Returns the action to take before the first attempt in an allocation. Reads only `nodes`, `requeues` and
+/// `no_other_nodes` of `situation`. Pure function. The possible actions are:
+/// - start on all nodes
+/// - start without the excluded nodes
+/// - requeue the job to get other nodes, only if it was not requeued before
 RestartDecision begin(const Situation& situation, const RestartLimits& limits);
 
-/// Returns why the run must use its excluded nodes, in this allocation and after a requeue; "" if it can do without them.
-/// Pure function.
+/// Returns the reason why the run must use nodes that it should avoid (Node::excluded), because neither this allocation nor
+/// a requeue has enough other nodes; "" if the run can avoid them. Pure function.
 std::string why_not_without_excluded(const Situation& situation, const RestartLimits& limits);
 
 }  // namespace trainrt::batch

@@ -17,9 +17,10 @@ namespace trainrt::batch {
 
 namespace {
 
-/// Returns the signals to queue: all but those that this process ignores.
+/// Returns the set of signals to queue: SIGCHLD, and all stop signals that this process does not ignore. Also resets the
+/// action of SIGCHLD to its default.
 sigset_t signals_to_queue() {
-  signal(SIGCHLD, SIG_DFL);  // waitpid() does not report children while it is ignored
+  signal(SIGCHLD, SIG_DFL);  // waitpid() does not report the exit of children while SIGCHLD is ignored
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD})

@@ -2,10 +2,11 @@
 
 namespace trainrt::batch {
 
-/// Blocks SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 and SIGCHLD in this process and queues them, so that no signal is lost
-/// or interrupts the program. A stop signal that is ignored when this object is created stays ignored. It must be created
-/// before any other thread starts. The signals stay blocked after its destruction, so that the process still ends with its
-/// exit code.
+/// A queue of the signals that this process receives. The constructor blocks SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 and
+/// SIGCHLD in this process and ignores SIGPIPE, so that no signal is lost or interrupts the program.
+/// - A stop signal that is ignored when the object is created stays ignored.
+/// - The object must be created before any other thread starts.
+/// - The signals stay blocked after its destruction, so that a late signal does not change the exit code of the process.
 class SignalQueue {
  public:
   SignalQueue();
@@ -13,11 +14,12 @@ class SignalQueue {
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
 
-  /// Returns a descriptor that poll() reports as readable while a signal is queued.
+  /// Returns a file descriptor, owned by this object, that poll() reports as readable while a signal is queued.
   int fd() const { return fd_; }
-  /// Removes and returns the next signal; 0 if the queue is empty. Does not block.
+  /// Removes the next signal from the queue and returns its number; 0 if the queue is empty. Does not block.
   int take();
-  /// Waits up to `seconds` for a stop signal and returns it; 0 after that time. SIGCHLD is discarded.
+  /// Blocks until a stop signal arrives, for up to `seconds`, and returns the number of the signal; 0 after a timeout.
+  /// Discards SIGCHLD.
   int wait(double seconds);
 
  private:

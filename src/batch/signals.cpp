@@ -20,7 +20,8 @@ constexpr std::array stop_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> acknowledges{false};
-std::atomic<unsigned> kept_ignored{0};  ///< bit i: stop_signals[i] was ignored before the handlers were first installed
+/// Bit i is set if stop_signals[i] was ignored before the handlers were first installed.
+std::atomic<unsigned> kept_ignored{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may use it");
 
 void remember(int signal) {

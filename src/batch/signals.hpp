@@ -4,13 +4,15 @@
 
 namespace trainrt::batch {
 
-/// Installs handlers by which SIGUSR1, SIGUSR2, SIGTERM, SIGINT and SIGHUP request a stop. The handler sets a flag, which
-/// the next stop vote carries to all ranks; later signals have no effect. A stop signal that is ignored at the first call
-/// stays ignored (nohup, background commands of shell scripts). SIGPIPE is ignored. Call it at the start of main, and again
-/// after MPI_Init, because MPICH handles SIGUSR1 and UCX handles SIGHUP.
+/// Installs handlers for SIGUSR1, SIGUSR2, SIGTERM, SIGINT and SIGHUP that request a stop of the run. Must be called at the
+/// start of main, and again after MPI_Init, because MPICH handles SIGUSR1 and UCX handles SIGHUP.
+/// - The handler stores the number of the first signal. The ranks vote regularly on whether to stop, so the signal of one
+///   rank stops all ranks. Later signals have no effect.
+/// - A stop signal that is ignored at the first call stays ignored (nohup, background commands of shell scripts).
+/// - SIGPIPE is ignored from then on.
 void install_stop_signals();
 
-/// Installs the handlers of install_stop_signals() while it lives, and then restores the handlers of the program.
+/// Scope guard: the constructor calls install_stop_signals(), and the destructor restores the previous signal handlers.
 class StopSignals {
  public:
   StopSignals();
@@ -23,20 +25,20 @@ class StopSignals {
   std::unique_ptr<Before> before_;
 };
 
-/// Requests a stop as SIGUSR1 does, even if SIGUSR1 is ignored. Any thread may call it.
+/// Requests a stop of the run as SIGUSR1 does, even if SIGUSR1 is ignored. Thread-safe.
 void request_stop();
 
-/// After this call the handler of the first stop signal prints a line on standard error at once. Only one rank should call
-/// it.
+/// Makes the signal handler print a line on standard error as soon as the first stop signal arrives. Only one rank should
+/// call this function, so that the line is printed once.
 void acknowledge_stop_signals();
 
-/// Returns the first stop signal that arrived; 0 before that.
+/// Returns the number of the first stop signal that arrived; 0 if no signal has arrived.
 int stop_signal();
 
-/// Returns "SIGUSR1" for SIGUSR1.
+/// Returns the name of a signal number: "SIGUSR1" for SIGUSR1.
 std::string signal_name(int signal);
 
-/// Clears the stop request. For tests.
+/// Clears the stop request, as if no signal had arrived. For tests.
 void forget_stop_signal();
 
 }  // namespace trainrt::batch

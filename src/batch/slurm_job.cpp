@@ -29,7 +29,7 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return words;
 }
 
-/// Returns the value of " KEY=value "; "" if the key is missing.
+/// Returns the value of `key` in a line " KEY1=value1 KEY2=value2 "; "" if the key is missing.
 std::string field(std::string_view line, std::string_view key) {
   for (std::size_t at = 0; (at = line.find(key, at)) != std::string_view::npos; at += key.size()) {
     const auto end = at + key.size();
@@ -39,7 +39,8 @@ std::string field(std::string_view line, std::string_view key) {
   return {};
 }
 
-/// Returns whether `text` has only characters of job numbers and host lists, so that it is safe as part of a command.
+/// Returns whether `text` is not empty and has only characters of job numbers and host lists, so that it is safe to use in
+/// a command.
 bool is_plain(std::string_view text) {
   constexpr std::string_view others = "_-.,[]";
   return !text.empty() && std::ranges::all_of(text, [&](unsigned char c) {
@@ -48,28 +49,30 @@ bool is_plain(std::string_view text) {
 }
 
 constexpr double max_query_s = 20;
-constexpr int killed_by_signal = 128;  // plus the signal number
+constexpr int killed_by_signal = 128;  // exit code of a command that signal N killed, minus N
 constexpr double max_save_s = 20;
 constexpr double max_end_s = 60;
 
-/// Returns the output of a Slurm command; "" if it does not exist, fails, or takes too long.
+/// Runs a Slurm command and returns its output; "" if the command does not exist, fails, or takes longer than
+/// `max_query_s`.
 std::string ask(const std::vector<std::string>& command) {
   const auto answer = run_child(command, max_query_s);
   return answer && answer->exit_code == 0 ? answer->text : "";
 }
 
-/// Runs a Slurm command that changes the job. Returns its output and errors; nullopt if it takes longer than `max_query_s`.
+/// Runs a Slurm command that changes the job. Returns its standard output and error; nullopt if the command takes longer
+/// than `max_query_s`.
 std::optional<ChildOutput> run(const std::vector<std::string>& command) {
   return run_child(command, max_query_s, ChildErrors::with_output);
 }
 
-/// Returns why the command failed that run() has executed.
+/// Returns the reason why a Slurm command failed. `done` is the result of run() for this command.
 std::string failure_of(const std::optional<ChildOutput>& done, std::string_view command) {
   if (!done) return fmt::format("{} gave no answer within {:.0f} s", command, max_query_s);
   return done->exit_code == 127 ? "scontrol was not found" : trim(done->text);
 }
 
-/// Returns the names and tasks of the nodes of the job according to its environment.
+/// Returns the nodes of the Slurm job, each with its name and number of tasks, from the job's environment variables.
 std::vector<Node> allocated_nodes(const Environment& environment) {
   const auto list = environment.text("SLURM_JOB_NODELIST").value_or("");
   if (!is_plain(list)) return {};
@@ -134,7 +137,7 @@ std::map<std::string, bool> parse_node_states(std::string_view text) {
     const auto words = split(line, " ");
     if (words.size() != 2) continue;
     const auto& state = words[1];
-    // Suffixes of a state: * no answer, ~ powered off, # powering up, % powering down
+    // Suffixes of a node state of sinfo: * does not respond, ~ powered off, # powering up, % powering down
     const bool usable = std::string_view("*~#%").find(state.back()) == std::string_view::npos &&
                         !state.starts_with("down") && !state.starts_with("unknown") && !state.starts_with("error");
     healthy[words[0]] = usable;
@@ -176,7 +179,8 @@ JobEnding job_ending(const JobEndingFacts& facts) {
     return has_signal ? JobEnding::cancelled : JobEnding::none;
   }
   if (job->state != "RUNNING" && job->state != "SUSPENDED") return JobEnding::cancelled;
-  if (facts.signal == SIGINT || facts.signal == SIGHUP) return JobEnding::cancelled;  // sent by a person at the terminal
+  // Ctrl-C (SIGINT) or a closed terminal (SIGHUP): the user has ended the job.
+  if (facts.signal == SIGINT || facts.signal == SIGHUP) return JobEnding::cancelled;
   return has_signal ? JobEnding::stop_requested : JobEnding::none;
 }
 
@@ -244,7 +248,8 @@ std::string SlurmJob::exclude(std::span<const std::string> nodes, const std::opt
   const auto list = join(all, ",");
   if (!is_plain(list)) return fmt::format("'{}' is not a list of nodes", list);
   std::optional<ChildOutput> done;
-  for (int tries_left = 3; tries_left > 0; --tries_left) {  // Slurm may kill scontrol with the other processes of the job
+  // Slurm may kill scontrol together with the other processes of the job.
+  for (int tries_left = 3; tries_left > 0; --tries_left) {
     done = run({"scontrol", "update", "JobId=" + task_id_, "ExcNodeList=" + list});
     if (done && done->exit_code == 0) return {};
     if (!done || done->exit_code <= killed_by_signal) break;

@@ -11,89 +11,104 @@
 
 namespace trainrt::batch {
 
-/// The fields of `scontrol show job --oneliner` that a RestartDecision depends on.
+/// The fields of the output of `scontrol show job --oneliner` that decide whether and how a failed run is restarted
+/// (RestartDecision).
 struct JobFacts {
-  std::string state;   ///< "RUNNING"
-  std::string reason;  ///< "None", "TimeLimit"
-  int restarts = 0;    ///< number of requeues; Slurm increments it as soon as it decides to requeue
-  std::string nodes;   ///< current nodes, "n[1,3]"; failed nodes have been removed (sbatch --no-kill)
+  std::string state;   ///< state of the job: "RUNNING", "COMPLETING"
+  std::string reason;  ///< Slurm's reason for the state: "None", "TimeLimit"
+  int restarts = 0;    ///< number of times that the job was requeued; Slurm increments it as soon as it decides to requeue
+  /// Current nodes of the job as a host list, "n[1,3]", without failed nodes that Slurm has removed from the job (sbatch
+  /// --no-kill).
+  std::string nodes;
   int node_count = 0;
   int tasks = 0;
-  std::string partition;        ///< one or several: "main,high"
-  std::string requested_nodes;  ///< nodes that the job requests by name; "" if it accepts any
-  std::string excluded_nodes;   ///< nodes that the job must not get
+  std::string partition;        ///< partition of the job, or several: "main,high"
+  std::string requested_nodes;  ///< nodes that the job requests by name; "" if it accepts any node
+  std::string excluded_nodes;   ///< nodes that Slurm must not allocate to the job
   bool may_requeue = true;
 };
 
-/// Returns whether `text` consists of digits.
+/// Returns whether `text` is not empty and consists of digits only.
 bool is_number(std::string_view text);
 
-/// Returns SLURM_JOB_ID or, for a task of an array, "8_3". Commands get the task id, because the job id of one of the tasks
-/// is that of the array.
+/// Returns the job id to pass to Slurm's commands: SLURM_JOB_ID or, for a task of a job array, ARRAY_TASK such as "8_3". In
+/// a job array SLURM_JOB_ID would be ambiguous, because one of the tasks has the id of the complete array.
 std::string task_id_of(const Environment& environment);
 
-/// Parses the output of `scontrol show job --oneliner`; returns nullopt if it describes no job. Pure function.
+/// Parses the output of `scontrol show job --oneliner`; returns the fields of the job, or nullopt if the output describes
+/// no job. Pure function.
 std::optional<JobFacts> parse_job(std::string_view text);
 
-/// The id and the working directory of a job.
+/// The id and the working directory of a Slurm job.
 struct JobLocation {
-  std::string id;        ///< value of SLURM_JOB_ID; a task of an array has its own
-  std::string work_dir;  ///< "" if unknown
+  std::string id;        ///< the job id, as in SLURM_JOB_ID; each task of a job array has its own
+  std::string work_dir;  ///< working directory of the job; "" if unknown
 };
-/// Parses the output of `scontrol show job`; returns nullopt if it describes no job. Pure function.
+/// Parses the output of `scontrol show job`; returns the id and the working directory of the job, or nullopt if the output
+/// describes no job. Pure function.
 std::optional<JobLocation> parse_job_location(std::string_view text);
-/// Queries Slurm for job "4711" or array task "4711_3", for up to 20 s. If Slurm does not know the job any more, the result
-/// has `job` as its id and no directory. Throws UsageError if `job` is not a job number.
+/// Queries Slurm for job "4711", or for task 3 of job array 4711 as "4711_3"; blocks for up to 20 s. If Slurm does not know
+/// the job any more or does not answer, the result has `job` as its id and no directory. Throws UsageError if `job` is not
+/// a job number.
 JobLocation locate_job(const std::string& job);
 
-/// Parses the output of `sinfo --Node --format="%N %T"`: maps each node to whether a step can run on it. Pure function.
+/// Parses the output of `sinfo --Node --format="%N %T"`; returns a map from the name of each node to whether a job step can
+/// run on the node. Pure function.
 std::map<std::string, bool> parse_node_states(std::string_view text);
 
-/// Parses SLURM_TASKS_PER_NODE: "2(x3),1" is 2, 2, 2, 1. Returns an empty list if it is malformed. Pure function.
+/// Parses the value of SLURM_TASKS_PER_NODE; returns the number of tasks of each node: "2(x3),1" is 2, 2, 2, 1. Returns an
+/// empty list if the value is malformed. Pure function.
 std::vector<int> parse_tasks_per_node(std::string_view text);
 
-/// Parses the output of `squeue --steps --format=%i`: returns the steps that srun started, such as "12.0", without
-/// "12.batch" and "12.extern". Pure function.
+/// Parses the output of `squeue --steps --format=%i`; returns the ids of the job steps that srun started, such as "12.0".
+/// Omits steps of other kinds, such as "12.batch" and "12.extern". Pure function.
 std::vector<std::string> parse_steps(std::string_view text);
 
-/// The facts from which job_ending() derives whether and how a job ends.
+/// The input of job_ending(): signals, messages and the job's state, from which the function derives whether and how a
+/// Slurm job ends.
 struct JobEndingFacts {
-  int signal = 0;               ///< stop signal that supervise received; 0 if it received no signal
-  std::string cancel_reason;    ///< StepLines::cancel_reason()
-  std::optional<JobFacts> job;  ///< nullopt if Slurm did not answer
-  int restart_count = 0;        ///< SLURM_RESTART_COUNT of this job
+  /// First stop signal (SIGTERM, SIGUSR1 ...) that the supervising process received; 0 if it received no signal.
+  int signal = 0;
+  std::string cancel_reason;    ///< slurmstepd's reason for ending the job step, such as "TIME LIMIT"; "" without a reason
+  std::optional<JobFacts> job;  ///< state of the job according to scontrol; nullopt if Slurm did not answer
+  int restart_count = 0;        ///< number of requeues before this job started (SLURM_RESTART_COUNT)
 };
-/// Returns whether and how the job ends. Its state alone does not show that, because it is COMPLETING for each cause. A
-/// Restarts field above SLURM_RESTART_COUNT means that the job is requeued; the reason of the job or slurmstepd's message
-/// means that its time is over. Pure function.
+/// Returns whether and how a Slurm job ends. The job's state alone does not show how, because it is COMPLETING in all
+/// cases. Pure function. Indications that are evaluated, among others:
+/// - The Restarts field of scontrol is above SLURM_RESTART_COUNT: the job is being requeued.
+/// - The job's reason is TimeLimit, or slurmstepd printed TIME LIMIT: the job has reached its time limit.
 JobEnding job_ending(const JobEndingFacts& facts);
 
-/// Returns whether `scontrol requeue` requeued the job, or found it requeued already. Pure function.
+/// Returns whether `scontrol requeue` succeeded, from its exit code and its output `text`. A job that was requeued already
+/// counts as success. Pure function.
 bool requeue_succeeded(int exit_code, std::string_view text);
 
-/// The Slurm job of this process. Each query is an RPC to Slurm, and waits for up to 20 s.
+/// The Slurm job that contains this process. Each function that queries or changes the job runs a Slurm command (an RPC to
+/// the controller) and blocks for up to 20 s, unless stated otherwise.
 class SlurmJob {
  public:
-  /// Returns the job that contains this process; nullopt outside a job.
+  /// Returns the Slurm job that contains this process; nullopt outside a job.
   static std::optional<SlurmJob> of(const Environment& environment);
 
-  const std::string& id() const { return id_; }            ///< SLURM_JOB_ID
-  const std::string& task_id() const { return task_id_; }  ///< id() or, for a task of an array, "8_3"
+  const std::string& id() const { return id_; }  ///< SLURM_JOB_ID
+  /// The job id to pass to Slurm's commands: id() or, for a task of a job array, "8_3".
+  const std::string& task_id() const { return task_id_; }
   int restart_count() const { return restart_count_; }
 
   std::optional<JobFacts> show() const;
-  /// Returns the nodes of the original allocation. Those that `facts` no longer lists, or that sinfo reports as unusable,
-  /// are not healthy. All count as healthy if `facts` is empty or sinfo does not answer.
+  /// Returns the nodes of the job's original allocation. A node is not healthy if the job no longer has it (`facts`), or if
+  /// sinfo reports it as unusable. All nodes count as healthy if `facts` is empty or sinfo does not answer.
   std::vector<Node> nodes(const std::optional<JobFacts>& facts) const;
-  /// Ends the steps of the job that still run, for example after their srun was killed: they get SIGUSR1, to stop and save,
-  /// and SIGKILL after 20 s. Blocks until all have ended, up to a minute.
+  /// Ends all running job steps of the job, for example after their srun was killed. Each job step gets SIGUSR1, on which a
+  /// run saves and stops, and SIGKILL after 20 s. Blocks until all job steps have ended, for up to a minute.
   void end_steps() const;
-  /// Requeues the job; returns "" or the reason why it failed.
+  /// Requeues the job; returns "" if that succeeded, or the reason why it failed.
   std::string requeue() const;
-  /// Returns why a requeue would not replace the nodes in `excluded`; "" if it would.
+  /// Returns the reason why a requeue could not replace the nodes in `excluded` by other nodes; "" if it could.
   std::string no_other_nodes(const std::optional<JobFacts>& facts, std::span<const std::string> excluded) const;
-  /// Excludes `nodes`, and those that the job excluded `before`, from the requeued job. Must be called while the job is
-  /// pending. Returns "" or the reason why it failed.
+  /// Changes the pending job so that Slurm does not allocate certain nodes to it after a requeue: `nodes`, and the nodes
+  /// that the job already excluded before the requeue (`before`). Must be called while the job is pending. Returns "" or
+  /// the reason why the change failed.
   std::string exclude(std::span<const std::string> nodes, const std::optional<JobFacts>& before) const;
 
  private:

@@ -23,11 +23,13 @@ namespace {
 
 constexpr double not_due = std::numeric_limits<double>::infinity();
 constexpr double end_by_itself_s = 3;
-constexpr double after_term_s = 30;  // srun itself waits about 12 s for its step
+// Seconds between SIGTERM and SIGKILL of srun; srun itself waits about 12 s for its job step.
+constexpr double after_term_s = 30;
 constexpr double from_slurm_s = 0.5;
 constexpr double again_s = 5;
 
-/// srun gets default actions for all signals: it takes also those that its parent ignores. `input`: see run_step().
+/// Starts srun and returns its process id. Resets all signals of srun to their default actions, including those that this
+/// process ignores. For `input` see run_step(). Throws Error if srun cannot be started.
 pid_t spawn_step(const std::vector<std::string>& command, int stderr_fd, int input) {
   const pid_t pid = spawn({.command = command,
                            .input = input,
@@ -42,7 +44,7 @@ void pass_on(const char* data, std::size_t size) {
   while (size > 0) {
     const auto written = write(STDERR_FILENO, data, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // the reader has closed the pipe; the step continues
+    if (written <= 0) return;  // the reader of standard error has closed the pipe; the job step continues
     data += written;
     size -= static_cast<std::size_t>(written);
   }
@@ -68,7 +70,7 @@ class RunningStep {
       read_lines();
       act();
     }
-    const double until = monotonic_seconds() + 1;  // for the last output of srun
+    const double until = monotonic_seconds() + 1;  // time limit for reading the last output of srun
     while (!at_end_ && monotonic_seconds() < until) {
       pollfd rest{.fd = pipe_.get(), .events = POLLIN, .revents = 0};
       poll(&rest, 1, 100);
@@ -117,8 +119,8 @@ class RunningStep {
   }
 
   void take(char c) {
-    constexpr std::size_t max_bytes = 4096;  // messages of srun are shorter
-    if (c != '\n' && c != '\r') {            // a progress bar may print only \r for hours
+    constexpr std::size_t max_bytes = 4096;  // maximum length of a line; messages of srun are shorter
+    if (c != '\n' && c != '\r') {            // \r ends a line, too: a progress bar may print only \r for hours
       if (line_.size() == max_bytes) line_.erase(0, max_bytes / 2);
       line_ += c;
       return;

@@ -7,25 +7,31 @@
 
 namespace trainrt::batch {
 
-/// The result of run_step(): how the step ended.
+/// The result of run_step(): how the Slurm job step ended.
 struct StepEnd {
-  int exit_code = 0;  ///< exit code of srun; 128 + N after signal N
-  int signal = 0;     ///< first stop signal that this process received during the step; 0 without a signal
-  StepLines lines;    ///< messages of srun and slurmstepd
+  int exit_code = 0;  ///< exit code of srun; 128 + N if signal N killed it
+  int signal = 0;     ///< first stop signal that this process received during the job step; 0 if it received no signal
+  StepLines lines;    ///< messages of srun and slurmstepd about the end of the job step
 };
 
-/// Runs `command`, an srun, as a child process and waits until it has exited. Its standard error is copied to that of this
-/// process at once and unchanged; standard output is inherited. Its standard input is `input`, which the caller owns, or
-/// /dev/null if that is -1. Throws Error if the command cannot be started.
+/// Runs the srun command `command` as a child process and blocks until it has exited. Throws Error if the command cannot be
+/// started.
+/// - The standard error of srun is copied unchanged and without delay to that of this process. Standard output is
+///   inherited.
+/// - The standard input of srun is the descriptor `input`, which the caller owns, or /dev/null if `input` is -1.
 ///
-/// If a task dies, the step is ended on all nodes, because Slurm's PMIx plugin does not notify the others if the task was
-/// alone on its node. The step has 3 s to end without intervention; then srun gets SIGTERM, and kills all tasks.
+/// If a task dies, the job step is ended on all nodes, because Slurm's PMIx plugin does not notify the other ranks if the
+/// task was alone on its node. The job step first has 3 s to end without intervention. Then srun gets SIGTERM and kills all
+/// tasks.
 ///
-/// A stop signal that this process receives is sent to srun as USR1 (USR2 as USR2), which srun forwards to its tasks. It is
-/// sent again every 5 s, for tasks that were still starting. SIGTERM and SIGINT are sent as USR1 after 0.5 s, in which
-/// Slurm's own signal reaches the tasks, because srun itself kills its tasks on SIGTERM and asks back on SIGINT.
+/// Stop signals that this process receives:
+/// - SIGUSR1 and SIGUSR2 are sent to srun at once, which forwards them to its tasks.
+/// - Other signals are sent to srun as SIGUSR1 after 0.5 s, in which Slurm's own signal reaches the tasks. On SIGTERM
+///   itself srun would kill its tasks, and on SIGINT it would ask for confirmation.
+/// - The signal is sent again every 5 s, for tasks that were still starting.
 ///
-/// With `needs_whole_allocation`, srun gets SIGTERM if the allocation has lost a node: it would wait forever.
+/// If `needs_whole_allocation` is true and the allocation has lost a node, srun gets SIGTERM, because it would wait
+/// forever.
 StepEnd run_step(const std::vector<std::string>& command, SignalQueue& signals, bool needs_whole_allocation = false,
                  int input = -1);
 

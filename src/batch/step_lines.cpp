@@ -19,15 +19,16 @@ namespace {
 
 constexpr std::string_view exited = "Exited with exit code ";
 
-/// Returns the part of `line` after `mark`; nullopt if `mark` is missing.
+/// Returns the part of `line` after the first occurrence of `mark`; nullopt if `line` does not contain `mark`.
 std::optional<std::string_view> text_after(std::string_view line, std::string_view mark) {
   const auto at = line.find(mark);
   if (at == std::string_view::npos) return std::nullopt;
   return line.substr(at + mark.size());
 }
 
-/// Returns whether the task exited with a code after which all tasks end, because the ranks have agreed on it, or
-/// because one rank aborts the others with it.
+/// Returns whether a task exited with one of the codes after which all other tasks of the job step end, too: codes that the
+/// ranks have agreed on, or with which one rank aborts the others. `how` is srun's description of the exit, such as "Exited
+/// with exit code 3".
 bool ends_step(std::string_view how) {
   if (!how.starts_with(exited)) return false;
   const auto code = parse_integer(std::string(how.substr(exited.size())));
@@ -35,29 +36,31 @@ bool ends_step(std::string_view how) {
   return code && std::ranges::find(agreed, *code) != agreed.end();
 }
 
-/// Returns the signal that `how` describes ("Killed" is SIGKILL); 0 if it describes no signal.
+/// Returns the number of the signal that srun's description of a task's end names ("Killed" is SIGKILL); 0 if `how` names
+/// no signal.
 int signal_of(std::string_view how) {
   for (int signal = 1; signal < 32; ++signal)
     if (how.starts_with(strsignal(signal))) return signal;
   return 0;
 }
 
-/// Returns the signal that killed a task, or that its exit code (128 + N) names; 0 if it exited otherwise.
+/// Returns the number N of the signal that killed a task, or that is encoded in the task's exit code 128 + N; 0 if the task
+/// exited otherwise. `how` is srun's description of the exit, such as "Killed".
 int deadly_signal(std::string_view how) {
   if (!how.starts_with(exited)) return signal_of(how);
   const auto code = parse_integer(std::string(how.substr(exited.size()))).value_or(0);
   return code > 128 ? static_cast<int>(code - 128) : 0;
 }
 
-/// Returns whether a task died of a signal that only its own error causes.
+/// Returns whether a task died of a signal that only an error of the task itself causes, such as SIGSEGV.
 bool is_crash(std::string_view how) {
   constexpr std::array crashes = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   return std::ranges::find(crashes, deadly_signal(how)) != crashes.end();
 }
 
-/// Returns the task whose death ended the others: the first that crashed, because the end of a peer causes no crash, or
-/// else the first that srun reported. SIGABRT after a killed task does not count as a crash: UCX aborts a process whose
-/// peer died.
+/// Returns the task that died first and so ended the job step. It is the first task that crashed, because the end of a peer
+/// causes no crash, or else the first task that srun reported. If the first task in the list was killed by SIGKILL, SIGABRT
+/// of another task does not count as a crash, because UCX aborts a process after the death of its peer.
 const StepLines::DeadTask& first_to_die(const std::vector<StepLines::DeadTask>& dead) {
   const bool one_was_killed_first = signal_of(dead.front().how) == SIGKILL;
   const auto crashed = std::ranges::find_if(dead, [&](const auto& task) {
@@ -82,7 +85,8 @@ void StepLines::take_task(std::string_view node, std::string_view text) {
   dead_.push_back({std::string(node), std::string(text.substr(0, colon)), std::string(how)});
 }
 
-/// A message of Slurm may follow an unfinished line of the program, such as a progress bar.
+/// A message of Slurm may follow an unfinished line of the program, such as a progress bar, so the text before it is
+/// skipped.
 void StepLines::take(std::string_view line) {
   if (const auto at = std::min(line.find("slurmstepd"), line.find("srun: ")); at != std::string_view::npos)
     take_message(line.substr(at));

@@ -3,16 +3,19 @@
 
 namespace trainrt::batch {
 
-/// Why a run stops, as a number that the ranks vote on; the highest number wins. Numbers from 1 to 64 are signal numbers.
+/// The reason why a run stops, as a number. The ranks agree on it by an all-reduce, in which the highest number wins.
+/// Numbers from 1 to 64 are signal numbers.
 using StopCause = int;
 
 constexpr StopCause no_stop = 0;
-constexpr StopCause slow_node = 998;     ///< a node slows the others down; the run continues without it
-constexpr StopCause paused = 999;        ///< stopped by a callback; the run continues when it is started again
-constexpr StopCause time_is_up = 1000;   ///< the time limit of the job is near; the run continues in another job
-constexpr StopCause ended_early = 1001;  ///< finished by a stop rule or by the train function
+constexpr StopCause slow_node = 998;  ///< a node slows the other nodes down; the run continues without it
+constexpr StopCause paused = 999;     ///< stopped by a callback; the run continues when the user starts it again
+/// The run stops because the time limit of the job is near; it continues in another job.
+constexpr StopCause time_is_up = 1000;
+/// The run has finished early by a stop rule of the config or by the train function.
+constexpr StopCause ended_early = 1001;
 
-/// Returns `cause` as a noun phrase for messages: "SIGUSR1", "the end of the job's time", "itself".
+/// Returns the stop cause as a noun phrase for messages: "SIGUSR1", "the end of the job's time", "itself".
 std::string describe(StopCause cause);
 
 }  // namespace trainrt::batch

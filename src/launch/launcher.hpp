@@ -11,16 +11,17 @@
 namespace trainrt::launch {
 
 struct LaunchOptions {
-  double timeout_seconds = 20;  ///< how long ranks wait for each other at the start
+  double timeout_seconds = 20;  ///< number of seconds that the ranks wait for each other at the start
   /// Directory that all nodes share; "" if unknown. If ranks are missing at the start, the ranks that did start create
-  /// temporary files in it to find the numbers of the missing ones. Otherwise nothing is written.
+  /// temporary files in the directory, from which they find the numbers of the missing ranks. Otherwise nothing is written.
   std::string shared_dir;
-  /// True if the program itself starts and finalizes MPI. The launcher then finalizes when the program calls
-  /// MPI_Finalize, and Launch::finalize() is not called.
+  /// True if the program itself starts and finalizes MPI. The connection to the launcher is then finalized when the program
+  /// calls MPI_Finalize, and Launch::finalize() is not called.
   bool ends_with_mpi = false;
 };
 
-/// The connection of this process to the launcher that started it. Must live until the process ends.
+/// The connection of this process to the launcher (srun, mpiexec ...) that started it. The object must live until the
+/// process ends.
 class Launch {
  public:
   virtual ~Launch() = default;
@@ -28,28 +29,29 @@ class Launch {
   const World& world() const { return world_; }
   World& world() { return world_; }
 
-  /// Must be called directly before MPI_Init: prepares the environment in which MPI finds the launcher.
+  /// Prepares the environment variables in which MPI finds the launcher. Must be called directly before MPI_Init.
   virtual void before_mpi() {}
-  /// Must be called directly after MPI_Init: removes the launcher's variables from the environment, which child processes
-  /// would inherit.
+  /// Removes the launcher's environment variables, which child processes would inherit. Must be called directly after
+  /// MPI_Init.
   virtual void after_mpi() {}
-  /// Returns whether a process that has called MPI_Init may exit without MPI_Finalize. False if the launcher would treat
-  /// that as a failure.
+  /// Returns whether a process that has called MPI_Init may exit without MPI_Finalize; false if the launcher would treat
+  /// such an exit as a failure.
   virtual bool may_skip_mpi_finalize() const { return false; }
 
-  /// Ends all processes of the step with exit code `code`. Any thread may call it. It does not return. Output that the
-  /// launcher has not forwarded yet may be lost: see wait_for_output_delivery().
+  /// Ends all processes of the job step with exit code `code`; does not return. Thread-safe. Output that the launcher has
+  /// not forwarded yet may be lost: see wait_for_output_delivery().
   virtual void abort(int code) noexcept = 0;
 
-  /// Disconnects this process from its launcher without ending other ranks. Collective. If MPI was started, it must be
-  /// called after MPI_Finalize.
+  /// Disconnects this process from its launcher without ending other ranks. Collective. If MPI was started, this function
+  /// must be called after MPI_Finalize.
   virtual void finalize() {}
 
  protected:
   World world_;
 };
 
-/// A launcher plug-in: one file in launch/launchers. discover() takes the viable launcher with the highest preference.
+/// A launcher plug-in: connects ranks that were started in one particular way, such as by srun or mpiexec. Each plug-in is
+/// one file in launch/launchers. discover() uses the viable plug-in with the highest preference.
 struct Launcher {
   std::string_view name;
   std::string_view help;
@@ -60,22 +62,25 @@ struct Launcher {
 
 PluginTable<Launcher> launcher_table();
 
-/// Connects to the launcher of this process, and returns the connection with its World. Collective over the ranks of the
-/// step. In a shell that is itself a Slurm step (launch/shell_step.hpp) the World has one rank, and the variables of the
-/// step are removed from the environment. Throws UsageError if the World is smaller than the launch requested, or if the
-/// batch shell of a job with several tasks started the program without srun.
+/// Connects this process to the launcher that started it; returns the connection with its World (rank and size). Collective
+/// over the ranks of the job step. In an interactive shell that is itself a Slurm job step (launch/shell_step.hpp) the
+/// World has one rank, and the variables of the job step are removed from the environment. Throws UsageError in these
+/// cases:
+/// - fewer ranks are connected than the environment requests
+/// - the batch shell of a job with several tasks started the program without srun
+/// - no launcher plug-in is viable
 std::unique_ptr<Launch> discover(const Environment& environment, const LaunchOptions& options);
 
-/// Returns the rank that the environment names, or 0 if it names no rank. It may be called before discover(), to print a
-/// message on one rank only.
+/// Returns this process's rank according to the launcher's environment variables, or 0 if they name no rank. May be called
+/// before discover(), to print a message on one rank only.
 int claimed_rank(const Environment& environment);
 
-/// Returns the rank within this node that the environment names, or `world.rank` if it does not name one. Used to print a
-/// message once per node.
+/// Returns this process's rank within its node according to the launcher's environment variables, or `world.rank` if they
+/// do not name one. Used to print a message once per node.
 int claimed_local_rank(const World& world, const Environment& environment);
 
-/// Returns the number of ranks on this node according to `world` and the launcher's variables, or nullopt if only
-/// communication between the ranks can determine it. The result is `world.size` if one node has all ranks.
+/// Returns the number of ranks on this node according to `world` and the launcher's environment variables; nullopt if only
+/// communication between the ranks can determine the number. The result is `world.size` if all ranks run on one node.
 std::optional<int> ranks_on_this_node(const World& world, const Environment& environment);
 
 }  // namespace trainrt::launch

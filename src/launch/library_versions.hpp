@@ -5,12 +5,13 @@
 
 namespace trainrt::launch {
 
-// The versions of the MPI and PMIx libraries. These functions may be called before MPI_Init and PMIx_Init.
+// The versions of the MPI and PMIx libraries, as compiled and as loaded. These functions may be called before MPI_Init and
+// PMIx_Init.
 
 LibraryVersion mpi_version();
 LibraryVersion pmix_version();
 
-/// Returns the result of MPI_Get_library_version(), which includes how the loaded MPI was configured.
+/// Returns the text of MPI_Get_library_version(): version and build configuration of the loaded MPI library.
 std::string mpi_library_text();
 
 }  // namespace trainrt::launch

@@ -33,9 +33,9 @@ namespace trainrt::launch {
 
 namespace {
 
-constexpr double grace_s = 3;  ///< between an exit without MPI_Finalize and the kill of the other ranks
+constexpr double grace_s = 3;  ///< seconds between the exit of a rank without MPI_Finalize and the kill of the other ranks
 
-/// The key-value store and the barrier of the ranks. All functions may be called from any thread.
+/// The key-value store and the barrier that the ranks of a RankGroup share, for their PMI servers. Thread-safe.
 class RankExchange {
  public:
   RankExchange(int size, const GroupLimits& limits) : limits_(limits), barriers_(static_cast<std::size_t>(size)) {}
@@ -49,8 +49,8 @@ class RankExchange {
     const auto found = values_.find({rank, key});
     return found == values_.end() ? "" : found->second;
   }
-  /// Blocks until all ranks have called fence(), and returns "". Returns the missing ranks, such as "rank 1", after the
-  /// time limit. Throws Error if close() was called.
+  /// Blocks until all ranks have called fence(), and returns "". After a timeout returns the missing ranks, such as "rank
+  /// 1". Throws Error if close() was called.
   std::string fence(int rank) {
     std::unique_lock lock(mutex_);
     const int mine = ++barriers_[static_cast<std::size_t>(rank)];
@@ -61,12 +61,12 @@ class RankExchange {
     if (!all_came()) throw Error(broken_);
     return {};
   }
-  /// Blocks until close() is called.
   void wait_until_closed() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !broken_.empty(); });
   }
-  /// Makes all current and later calls of fence() fail with `why`, unless all ranks have reached the fence.
+  /// Makes all current and later calls of fence() throw Error with the message `why`, unless all ranks have reached the
+  /// fence.
   void close(const std::string& why) {
     const std::lock_guard lock(mutex_);
     broken_ = why;
@@ -85,8 +85,8 @@ class RankExchange {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::pair<int, std::string>, std::string> values_;
-  std::vector<int> barriers_;  ///< number of barriers that each rank has reached
-  std::string broken_;         ///< the argument of close()
+  std::vector<int> barriers_;  ///< number of barriers that each rank has reached, by rank
+  std::string broken_;         ///< error message that fence() throws after close(); "" before close()
 };
 
 Variables environment_of(int rank, int size, int socket) {
@@ -100,7 +100,8 @@ Variables environment_of(int rank, int size, int socket) {
   return variables;
 }
 
-/// Opens the standard input of a rank: a file at its beginning if each rank reads it.
+/// Returns a new file descriptor for the standard input of a rank, which the caller owns. If each rank reads the same file,
+/// the descriptor is at the beginning of that file; otherwise it is a duplicate of `input.fd`, or /dev/null.
 Descriptor open_input(const GroupInput& input) {
   if (input.fd < 0) return Descriptor(null_device);
   Descriptor own(input.is_for_all ? open(fmt::format("/proc/self/fd/{}", input.fd).c_str(), O_RDONLY | O_CLOEXEC)
@@ -109,18 +110,18 @@ Descriptor open_input(const GroupInput& input) {
   return own;
 }
 
-/// Returns the signal that a rank gets if this process dies. It asks the rank to stop and save, so it must be one that
-/// the rank does not ignore.
+/// Returns the signal that the kernel sends to a rank if this process dies. The signal asks the rank to save and stop, so
+/// it must be one that the rank does not ignore.
 int signal_at_death() {
   for (const int number : {SIGTERM, SIGUSR1, SIGUSR2, SIGHUP, SIGINT})
     if (!is_signal_ignored(number)) return number;
   return SIGKILL;
 }
 
-/// One rank: its process, and the thread that serves PMI-1 to its MPI.
+/// One rank of a RankGroup: its process, and the thread that serves PMI-1 to its MPI.
 struct RankProcess {
   pid_t pid = -1;
-  int socket = -1;  ///< this process's end
+  int socket = -1;  ///< this process's end of the socket pair for PMI-1; owned by RankGroup::Impl
   std::optional<int> code;
   std::atomic<bool> finalized = false;
   std::thread server;
@@ -135,7 +136,7 @@ class RankGroup::Impl {
     try {
       for (int rank = 0; rank < size; ++rank) {
         start(command, rank, open_input(input));
-        if (!input.is_for_all) input.fd = -1;  // a stream is the input of the first rank alone
+        if (!input.is_for_all) input.fd = -1;  // a stream, such as a pipe, is the standard input of rank 0 only
       }
     } catch (...) {
       kill_all();
@@ -208,7 +209,8 @@ class RankGroup::Impl {
                    .get = [this](int other, const auto& key) { return exchange_.get(other, key); },
                    .finalize = [&rank] { rank.finalized = true; },
                    .abort = [this, number](int code) { abort(number, code); },
-                   .fail = [](const std::string&) {}};  // the server closes the socket, and MPI ends its process
+                   // After an error the PMI server closes the socket, and the rank's MPI then ends its process.
+                   .fail = [](const std::string&) {}};
     rank.server = std::thread([store = std::move(store), socket = rank.socket] { PmiServer(store).serve(socket); });
   }
 
@@ -220,15 +222,17 @@ class RankGroup::Impl {
     exchange_.wait_until_closed();
   }
 
-  /// Handles an MPI_Abort of rank `rank`. Blocks, because MPI would print an error after an answer. If `code` is an error
-  /// number of MPI and no exit code, the group ends with 70.
+  /// Handles an MPI_Abort of rank `rank`: the group ends with exit code `code`, or with 70 if `code` is an error number of
+  /// MPI and not an exit code. Blocks until RankExchange::close() is called, because MPI would print an error if it got an
+  /// answer.
   void abort(int rank, int code) {
     constexpr int max_exit_code = 128;
     record_abort(rank, code >= 0 && code < max_exit_code ? code : static_cast<int>(ExitCode::failed));
     exchange_.wait_until_closed();
   }
 
-  /// Returns whether this is the first abort. Its code becomes the exit code of the group.
+  /// Records an MPI_Abort of rank `rank`, or the failure of its barrier. Returns true for the first abort of the group; the
+  /// `code` of the first abort becomes the exit code of the group.
   bool record_abort(int rank, int code) {
     auto no_abort = GroupEnd{};
     return aborted_.compare_exchange_strong(no_abort, GroupEnd{code, rank});
@@ -249,7 +253,7 @@ class RankGroup::Impl {
 
   RankExchange exchange_;
   std::vector<RankProcess> ranks_;
-  GroupEnd first_;  ///< the first rank that exited with an error
+  GroupEnd first_;  ///< exit code and number of the first rank that exited with an error
   std::atomic<GroupEnd> aborted_{GroupEnd{}};
   double kill_at_ = 1e300;
 };

@@ -18,10 +18,10 @@ namespace trainrt::launch {
 
 namespace {
 
-/// Lowest step id of the steps that srun did not start (slurm.h).
+/// Lowest step id of Slurm's special job steps, which srun did not start, such as the batch step (slurm.h).
 constexpr std::int64_t first_special_step = 0xFFFFFFF0;
 
-/// Returns the command line of process `pid`; empty if it does not exist.
+/// Returns the command line of process `pid` as a list of words; empty if the process does not exist.
 std::vector<std::string> words_of(int pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
   std::vector<std::string> words;
@@ -29,8 +29,8 @@ std::vector<std::string> words_of(int pid) {
   return words;
 }
 
-/// Returns true for "bash", "-zsh", "bash --login" and "bash --rcfile FILE -i"; false for "bash wrapper.sh" and "bash -c
-/// COMMAND".
+/// Returns whether a command line is that of an interactive shell: true for "bash", "-zsh", "bash --login" and "bash
+/// --rcfile FILE -i"; false for "bash wrapper.sh" and "bash -c COMMAND".
 bool is_interactive_shell(const std::vector<std::string>& words) {
   static constexpr std::array shells = {"bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh"};
   if (words.empty()) return false;

@@ -27,7 +27,8 @@ std::string container_name(const Environment& environment) {
   return exists("/.dockerenv") ? "Docker" : "";
 }
 
-/// Returns the server's address of the newest protocol version; "" if no address is set.
+/// Returns the address of the PMIx server from the environment variable of the newest protocol version; "" if no address is
+/// set.
 std::string server_address(const Environment& environment) {
   for (const auto* name : {"PMIX_SERVER_URI5", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
                            "PMIX_SERVER_URI21", "PMIX_SERVER_URI2"})
@@ -35,8 +36,8 @@ std::string server_address(const Environment& environment) {
   return {};
 }
 
-/// Returns whether a socket of this network namespace listens at `port`; nullopt if `table`, a file such as /proc/net/tcp,
-/// cannot be read.
+/// Returns whether a socket of this network namespace listens at TCP port `port`; nullopt if `table`, a file such as
+/// /proc/net/tcp, cannot be read.
 std::optional<bool> listens(const char* table, std::uint16_t port) {
   std::ifstream file(table);
   std::string line;
@@ -58,8 +59,8 @@ bool server_listens_at(std::uint16_t port) {
   return !v4 || *v4 || v6.value_or(false);
 }
 
-/// Returns why this process cannot write to the server's folder; "" if it can. Without the folder the PMIx library prints
-/// errors, and works without shared memory.
+/// Returns the reason why this process cannot write to the PMIx server's folder; "" if it can. Without the folder the PMIx
+/// library prints errors, and works without shared memory.
 std::string problem_of_folder(const std::string& folder) {
   if (folder.empty() || access(folder.c_str(), R_OK | W_OK | X_OK) == 0) return {};
   if (errno == ENOENT) return "does not exist here";
@@ -69,7 +70,7 @@ std::string problem_of_folder(const std::string& folder) {
 
 bool has_munge_socket() { return exists("/run/munge/munge.socket.2") || exists("/var/run/munge/munge.socket.2"); }
 
-/// Returns the user number of this process outside its user namespace; nullopt if it is the same as inside.
+/// Returns the user id (UID) of this process outside its user namespace; nullopt if it is the same inside and outside.
 std::optional<std::uint32_t> user_outside() {
   std::ifstream map("/proc/self/uid_map");
   const std::uint64_t user = geteuid();
@@ -133,7 +134,7 @@ StepView view_of_step(const Environment& environment) {
 
 std::vector<StepGap> gaps_in(const StepView& view) {
   if (!view.has_pmix) {
-    // Docker and Podman are also used without Slurm.
+    // In Docker and Podman a missing PMIx server is no problem, because they are also used without Slurm.
     const bool expects_step =
         view.has_step || view.container == "Apptainer" || view.container == "Singularity" || view.container == "Enroot";
     return expects_step ? std::vector{missing_variables(view)} : std::vector<StepGap>{};

@@ -25,7 +25,7 @@ void check_key(const std::string& key) {
   if (std::ranges::any_of(key, is_control)) bad_key(key, "has a control character in its name");
 }
 
-/// Metrics in the order of their keys, which all ranks have in common.
+/// Metrics sorted by key. The ranks may report their keys in different orders, so a sorted order is used on all ranks.
 using Sorted = std::map<std::string_view, const MetricValue*>;
 
 Sorted sorted(const Metrics& metrics) {
@@ -62,7 +62,7 @@ void encode_mean(std::string_view key, const Number& number, Encoded& out) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Sums of integers in double are exact if their magnitudes add up to less than this.
+/// Exclusive upper limit for exact sums of integers in double: the sum of the integers' magnitudes must be below it.
 constexpr double exact_below = static_cast<double>(max_exact_integer);
 
 double magnitude(const Number& number) { return number.whole ? std::abs(number.value) : infinity; }
@@ -72,7 +72,8 @@ void encode_sum(const Number& number, Encoded& out) {
   out.sums.push_back(magnitude(number));
 }
 
-/// NaN is counted separately, because its effect on a maximum depends on the implementation of Op::max.
+/// Encodes a value whose minimum or maximum over the ranks is computed. NaN is counted separately, because its effect on a
+/// maximum depends on the implementation of Op::max.
 void encode_extreme(const Number& number, Encoded& out) {
   const bool nan = std::isnan(number.value);
   out.sums.push_back(nan ? 1.0 : 0.0);
@@ -81,7 +82,7 @@ void encode_extreme(const Number& number, Encoded& out) {
   out.maxima.push_back(nan ? -infinity : value);
 }
 
-/// Reads the numbers of an all-reduced Encoded in the order in which encode() has written them.
+/// Reads back the numbers that encode() wrote, in the same order, after the all-reduce.
 class Decoder {
  public:
   explicit Decoder(const Encoded& reduced) : reduced_(reduced) {}
@@ -113,7 +114,7 @@ class Decoder {
   std::size_t maximum_ = 0;
 };
 
-/// Parses the result of describe_keys().
+/// Parses the result of describe_keys(); returns the kind ("mean", "sum" ...) of each metric, by key.
 std::map<std::string, std::string> kinds_by_key(const std::string& described) {
   std::map<std::string, std::string> kinds;
   std::istringstream lines(described);

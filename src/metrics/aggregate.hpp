@@ -9,14 +9,15 @@
 
 namespace trainrt::metrics {
 
-/// The contribution of one rank to an aggregated record. The caller communicates, in three steps:
-///   1. Each rank calls encode(). If the schema hashes differ between ranks, the caller gathers describe_keys() and throws
-///      first_difference().
-///   2. The caller all-reduces `sums` with Op::sum and `maxima` with Op::max. Either may be empty.
-///   3. Each rank calls decode(). Texts are not reduced, so only the record of rank 0 is used.
+/// The contribution of one rank to an aggregated metric record. The caller does the communication, in three steps:
+/// - Each rank calls encode(). If the schema hashes differ between ranks, the caller gathers the results of describe_keys()
+///   and throws first_difference().
+/// - The caller all-reduces `sums` with Op::sum and `maxima` with Op::max. Either list may be empty.
+/// - Each rank calls decode(). Strings are not reduced, so only the record of rank 0 is used.
+///
 /// The order of the keys may differ between ranks; keys, kinds and reductions must not.
 struct Encoded {
-  std::uint64_t schema_hash = 0;  ///< hash of all keys, kinds and reductions
+  std::uint64_t schema_hash = 0;  ///< hash of the keys, kinds and reductions of all metrics
   std::vector<double> sums;
   std::vector<double> maxima;
 };
@@ -25,21 +26,26 @@ struct Encoded {
 /// is empty, starts with "_", contains control characters or occurs twice, or if a weight is negative or not finite.
 Encoded encode(const Metrics& metrics);
 
-/// Returns the aggregated record, with its values in the order of `metrics`. `reduced` is the all-reduced encode(metrics).
+/// Returns the aggregated metric record, with its values in the order of `metrics`. `reduced` is the result of
+/// encode(metrics), all-reduced over the ranks.
 ///
-/// A mean is sum(value * weight) / sum(weight). Values of weight 0 are ignored; if all weights are 0 the mean is NaN. If
-/// any rank reports NaN with a weight above 0, the result is NaN, also of a minimum or maximum. A minimum or maximum is an
-/// integer if all ranks reported integers with magnitudes below 2^53; a sum if their magnitudes add up to less than 2^53.
+/// - A mean is sum(value * weight) / sum(weight). Values with weight 0 are ignored; if all weights are 0, the mean is NaN.
+/// - If any rank reports NaN with a weight above 0, the result is NaN, also for a minimum or maximum.
+/// - A minimum or maximum is an integer if all ranks reported integers with magnitudes below 2^53. A sum is an integer if
+///   all ranks reported integers and their magnitudes add up to less than 2^53.
 Record decode(const Metrics& metrics, const Encoded& reduced, std::int64_t iteration);
 
-/// Returns the record of a single rank's report, without conversion of numbers. Throws UsageError as encode() does.
+/// Returns the metric record of one rank's report without aggregation and without conversion of numbers. Ignores weights.
+/// Throws UsageError if a key is invalid, as encode() does.
 Record unreduced_record(const Metrics& metrics, std::int64_t iteration);
 
-/// Returns one line per key, sorted by key: its kind ("mean", "sum", "min", "max" or "text"), a blank, the key.
+/// Returns a text with one line per key of the metrics, sorted by key: the kind ("mean", "sum", "min", "max" or "text"), a
+/// blank, the key.
 std::string describe_keys(const Metrics& metrics);
 
-/// Returns a message that names the first key that differs between ranks, and a rank; "" if there is no difference.
-/// `described` has describe_keys() of each rank.
+/// Compares the metric keys of all ranks. Returns a message that names the first key that differs between ranks, and a rank
+/// that lacks it or reports it differently; "" if all keys are equal. `described` has the result of describe_keys() of each
+/// rank.
 std::string first_difference(const std::vector<std::string>& described);
 
 }  // namespace trainrt::metrics

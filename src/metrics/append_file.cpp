@@ -13,12 +13,12 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Removes the last `bytes`, the part of a line that fitted on a full disk; otherwise the next line would follow it
-/// directly.
+/// Removes the last `bytes` bytes from the file: the part of a line that was written before the disk was full. Otherwise
+/// the next line would be appended to that part.
 void remove_last(int fd, ssize_t bytes) {
   struct stat status {};
   if (::fstat(fd, &status) == 0 && status.st_size >= bytes)
-    if (::ftruncate(fd, status.st_size - bytes) != 0) return;  // readers skip torn lines
+    if (::ftruncate(fd, status.st_size - bytes) != 0) return;  // readers skip incomplete lines
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ AppendFile::AppendFile(const std::string& path) : path_(path), fd_(open_guarded(
 AppendFile AppendFile::replace(const io::FencedDirectory& run_dir, const std::string& name, std::string_view bytes) {
   run_dir.write_temporary(name, bytes);
   AppendFile file(
-      run_dir.temporary_path(name));  // opened before the move, after which a newer attempt may replace the file
+      run_dir.temporary_path(name));  // opened before the rename, after which a newer attempt may replace the file
   run_dir.publish(name);
   return file;
 }
@@ -42,7 +42,7 @@ void AppendFile::append(std::string_view bytes) {
   auto written = write_from(0);
   if (written == static_cast<ssize_t>(bytes.size())) return;
   int error_number = errno;
-  if (written > 0) {  // the second write writes the rest, or finds the error
+  if (written > 0) {  // the second write(2) writes the rest, or returns the error
     const auto rest = write_from(static_cast<std::size_t>(written));
     error_number = rest < 0 ? errno : ENOSPC;
     written += std::max<ssize_t>(rest, 0);

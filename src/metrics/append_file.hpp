@@ -8,19 +8,19 @@
 
 namespace trainrt::metrics {
 
-/// A file that is open for appending. Throws the errors of io/files/file.hpp.
+/// A file that is open for appending. All functions throw the errors of io/files/file.hpp.
 class AppendFile {
  public:
-  /// Opens an existing file.
+  /// Opens an existing file for appending.
   explicit AppendFile(const std::string& path);
 
-  /// Replaces file `name` of the run directory by one that contains `bytes`, and opens it.
+  /// Replaces file `name` of the run directory by a file that contains `bytes`, and opens the new file.
   static AppendFile replace(const io::FencedDirectory& run_dir, const std::string& name, std::string_view bytes);
 
-  /// Appends all of `bytes` in one write(2). On an error nothing is appended, unless the file cannot be truncated either.
+  /// Appends all of `bytes`, usually by one write(2). After an error the file is truncated to its previous length; if the
+  /// truncation fails, too, a part of `bytes` remains.
   void append(std::string_view bytes);
   void sync();
-  /// Truncates the file to a length of `bytes`.
   void truncate(std::uint64_t bytes);
 
  private:

@@ -22,7 +22,8 @@ std::string text_of(const sockaddr_in& address) {
   return text.data();
 }
 
-/// Returns the IPv4 address of the first network interface that is up and is not the loopback; "127.0.0.1" without one.
+/// Returns the IPv4 address of the first network interface that is up and is not the loopback; "127.0.0.1" if there is no
+/// such interface.
 std::string node_address() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "127.0.0.1";

@@ -9,13 +9,13 @@ namespace trainrt::metrics {
 
 namespace {
 
-constexpr std::string_view program = "program";  // name of the SinkKind and of its option
+constexpr std::string_view program = "program";  // name of the sink plug-in for programs, and of its option
 
 bool is_kind(std::string_view name) {
   return std::ranges::any_of(sink_table(), [&](const auto* kind) { return kind->name == name; });
 }
 
-/// Returns whether the name of a program may be a part of a file name.
+/// Returns whether a sink's name may be used in a file name: it has only letters, digits, _ and -.
 bool is_valid_in_file_name(std::string_view name) {
   constexpr std::string_view valid = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
   return name.find_first_not_of(valid) == std::string_view::npos;

@@ -31,7 +31,7 @@ std::optional<T> number_from(std::string_view text) {
   return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// Returns the value of a CSV cell that is not quoted.
+/// Returns the value of a CSV cell that is not quoted: an integer, a real or a text.
 Record::Value plain_value(const std::string& text) {
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf") return std::numeric_limits<double>::infinity();
@@ -60,12 +60,12 @@ struct CsvCell {
   bool quoted = false;
 };
 
-/// Splits the text of a CSV file into rows.
+/// Splits the content of a CSV file into rows of cells.
 class CsvRows {
  public:
   explicit CsvRows(std::string_view text) : rest_(text) {}
 
-  /// Returns the next row; nullopt at the end, or if the row is incomplete.
+  /// Returns the cells of the next CSV row; nullopt at the end of the text, or if the row is incomplete.
   std::optional<std::vector<CsvCell>> next() {
     std::vector<CsvCell> cells;
     while (auto cell = next_cell()) {

@@ -17,7 +17,8 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Returns the records of a derived file of the run; an empty list if it does not exist or cannot be read.
+/// Returns the metric records in the file `name` of the run directory, metrics.h5 or progress.csv; an empty list if the
+/// file does not exist or cannot be read.
 std::vector<Record> records_in(const std::string& run_dir, const std::string& name) try {
   const auto path = run_dir + "/" + name;
   if (!io::retried([&] { return io::exists(path); })) return {};

@@ -21,7 +21,8 @@ namespace {
 
 std::string path_in(const std::string& run_dir) { return run_dir + "/" + result_log_name; }
 
-/// Returns records 1 to `keep`. Throws UsageError if one is missing or not in order.
+/// Returns the metric records of iterations 1 to `keep`, without later ones. Throws UsageError if a record is missing or
+/// not in order.
 std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const std::string& path) {
   std::vector<Record> history;
   for (auto& record : records) {
@@ -45,8 +46,9 @@ std::vector<Record> kept(std::vector<Record> records, std::int64_t keep, const s
 
 }  // namespace
 
-/// The file has two parts: durable lines, and later lines, which are also kept in memory. `io_` guards the file and these
-/// lines; `mutex_` guards `waiting_`, the lines that append() has added since the last write.
+/// Implementation of ResultLog. result.json has two parts: durable lines, and later lines, which are also kept in memory.
+/// The mutex `io_` guards the file and the later lines. The mutex `mutex_` guards `waiting_`, the lines that append() has
+/// added since the last write.
 class ResultLog::Impl {
  public:
   Impl(io::FencedDirectory run_dir, const std::string& lines) : run_dir_(std::move(run_dir)), durable_(lines.size()) {
@@ -63,13 +65,13 @@ class ResultLog::Impl {
       waiting_ += line;
     }
     const std::unique_lock file(io_, std::try_to_lock);
-    if (file) try_to_write();  // otherwise sync() holds the lock, and writes this line, too
+    if (file) try_to_write();  // otherwise sync() holds the mutex, and also writes this line
   }
 
   void sync() {
     const std::lock_guard file(io_);
     io::retried_in(run_dir_.path(), [this] { make_durable(); });
-    try_to_write();  // lines that were appended in the meantime
+    try_to_write();  // writes lines that were appended during sync()
   }
 
  private:
@@ -86,7 +88,8 @@ class ResultLog::Impl {
       log::warning(std::string(error.what()) + ". The records are kept in memory until they can be written");
   }
 
-  /// Writes all lines that are not in the file. First removes the part of a line that a failed write may have left.
+  /// Writes all lines that are not in result.json yet. First truncates the file if a failed write may have left a part of a
+  /// line.
   void write_waiting() {
     take_waiting();
     if (!ends_well_) file_->truncate(durable_ + in_file_);
@@ -101,7 +104,8 @@ class ResultLog::Impl {
     recent_ += std::exchange(waiting_, {});
   }
 
-  /// Makes all lines durable in the open file, or in a new one if the open file is lost, for example by its server.
+  /// Makes all lines of the log durable in the open file. Writes a new file if the open file is lost, for example because
+  /// the file server has lost it.
   void make_durable() {
     if (!sync_open_file()) rewrite();
     durable_ += recent_.size();
@@ -109,7 +113,8 @@ class ResultLog::Impl {
     in_file_ = 0;
   }
 
-  /// Returns false if the open file is lost. Throws errors that do not mean that.
+  /// Writes all lines of the log and makes them durable in the open file. Returns false if the open file is lost, and
+  /// rethrows all other errors.
   bool sync_open_file() try {
     if (is_lost_) return false;
     write_waiting();
@@ -127,7 +132,8 @@ class ResultLog::Impl {
   }
 
   void rewrite() {
-    is_lost_ = true;  // until the end of this function, because the open file may have no name
+    // true until result.json is replaced, because the open file may have been removed from its directory
+    is_lost_ = true;
     const auto old = io::read_file(path());
     if (old.size() < durable_) throw Error("result log " + path() + ": the file was truncated by another process");
     take_waiting();
@@ -142,12 +148,12 @@ class ResultLog::Impl {
   io::FencedDirectory run_dir_;
   std::mutex io_;
   std::optional<AppendFile> file_;
-  std::uint64_t durable_;    // number of durable bytes in the file
-  std::string recent_;       // lines after the durable ones
-  std::size_t in_file_ = 0;  // number of bytes of `recent_` that were written
+  std::uint64_t durable_;    // number of durable bytes in result.json
+  std::string recent_;       // lines of the log after the durable ones; some of them may be in the file
+  std::size_t in_file_ = 0;  // number of bytes of `recent_` that were written to the file
   bool ends_well_ = true;    // false if the file may end with a part of a line
-  bool is_lost_ = false;     // the open file cannot be used any more: rewrite() is needed
-  bool is_behind_ = false;   // the last write failed
+  bool is_lost_ = false;     // true if the open file cannot be used any more, so that rewrite() is needed
+  bool is_behind_ = false;   // true if a write has failed and a warning was logged
   std::mutex mutex_;
   std::string waiting_;
 };

@@ -17,10 +17,11 @@ namespace trainrt::metrics {
 
 namespace {
 
-/// Returns the digest line that follows the HDF5 file.
+/// Returns the line with a digest of `image`, the bytes of metrics.h5, which is appended to that file.
 std::string seal(std::string_view image) { return "trainrt metrics xxh3_128 " + io::digest_of(image) + "\n"; }
 
-using Cells = std::vector<const Record::Value*>;  ///< one per record; null if it lacks the key
+/// The values of one metric key, one per record; null if the record lacks the key.
+using Cells = std::vector<const Record::Value*>;
 
 template <class T>
 bool holds(const Record::Value* value) {
@@ -36,7 +37,7 @@ std::string as_text(const Record::Value* value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, *value);
 }
 
-/// Returns whether the value is missing, or a number that a double represents exactly.
+/// Returns whether a value of a metric is missing, or is a number that a double represents exactly.
 bool fits_real(const Record::Value* value) {
   const auto* whole = value != nullptr ? std::get_if<std::int64_t>(value) : nullptr;
   return !holds<std::string>(value) && (whole == nullptr || (*whole >= -max_exact_integer && *whole <= max_exact_integer));
@@ -48,7 +49,8 @@ char kind_of(const Record::Value* value) {
   return std::holds_alternative<double>(*value) ? 'r' : 'w';
 }
 
-/// Returns the kind of each cell; "" if all are `default_kind`.
+/// Returns the types of a column's values, one letter per value (see TypedColumn::kinds); "" if all are of type
+/// `default_kind`.
 std::string kinds_of(const Cells& cells, char default_kind) {
   std::string kinds;
   for (const auto* cell : cells) kinds += kind_of(cell);
@@ -215,7 +217,7 @@ std::vector<Record> metrics_records(const std::string& path) try {
   for (auto& record : records)
     std::ranges::stable_partition(record.values, [](const auto& value) { return !value.first.starts_with("_"); });
   return records;
-} catch (const std::logic_error& error) {  // thrown by std::stoll
+} catch (const std::logic_error& error) {  // thrown by std::stoll for an invalid number
   throw Error("'" + path + "' contains an invalid number: " + error.what());
 }
 

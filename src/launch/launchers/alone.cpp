@@ -1,4 +1,4 @@
-// Launcher "alone": a single process, a World of size 1.
+// Launcher plug-in "alone": a single process that no launcher started, with a World of size 1.
 #include <unistd.h>
 
 #include "core/output/output_capture.hpp"

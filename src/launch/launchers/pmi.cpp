@@ -1,5 +1,5 @@
-// Launcher "pmi": ranks started by mpiexec (Hydra), `srun --mpi=pmi2` or `trainrt -n`. MPICH's own PMI client communicates
-// with the launcher; this plug-in only reads the rank and size.
+// Launcher plug-in "pmi": ranks that mpiexec (Hydra), `srun --mpi=pmi2` or `trainrt -n` started. MPICH's own PMI client
+// communicates with the launcher; this plug-in only reads the rank and size from the environment.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -16,7 +16,8 @@ namespace trainrt::launch::plugins {
 
 namespace {
 
-/// Discards further output on standard error: MPI_Abort would print "Abort(64) on node 0 ..." after the actual error.
+/// Redirects standard error to /dev/null, because MPI_Abort would print "Abort(64) on node 0 ..." after the actual error
+/// message.
 void silence_standard_error() {
   if (const int nothing = open("/dev/null", O_WRONLY); nothing >= 0) dup2(nothing, STDERR_FILENO);
 }
@@ -36,8 +37,8 @@ class PmiLaunch : public Launch {
   }
 
   void after_mpi() override {
-    // A child process that calls MPI would take itself for this rank, and its MPI_Finalize would end this rank's
-    // connection.
+    // Child processes must not inherit the PMI variables: a child process that calls MPI would join MPI as this rank, and
+    // its MPI_Finalize would end this rank's connection to the launcher.
     for (const auto* variable : {"PMI_FD", "PMI_PORT", "PMI_RANK", "PMI_SIZE", "PMI_ID"}) unsetenv(variable);
   }
 

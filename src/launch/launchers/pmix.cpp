@@ -1,5 +1,5 @@
-// Launcher "pmix": ranks started by `srun --mpi=pmix`. trainrt is a PMIx client itself, and serves PMI-1 to an MPICH that
-// does not speak PMIx.
+// Launcher plug-in "pmix": ranks that `srun --mpi=pmix` started. trainrt itself is a PMIx client, and serves PMI-1 to an
+// MPICH that does not speak PMIx.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <trainrt/error.hpp>
@@ -71,7 +71,8 @@ class PmixLaunch : public Launch {
   void finalize() override { client_.finalize(); }
 
  private:
-  /// Logs `why` and ends the step. Called if ranks are missing, so that the ranks cannot agree on how to end.
+  /// Logs the error message `why` and ends the job step for all ranks. Called if some ranks are missing, so that the ranks
+  /// cannot agree on how to end.
   void fail(const std::string& why) noexcept {
     log::error(why);
     abort(static_cast<int>(ExitCode::failed));

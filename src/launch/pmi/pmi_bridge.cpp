@@ -21,7 +21,7 @@ PmiBridge::PmiBridge(PmiStore store) : rank_(store.rank), size_(store.size), ser
 
 PmiBridge::~PmiBridge() {
   if (server_socket_ < 0) return;
-  shutdown(server_socket_, SHUT_RDWR);  // ends PmiServer::serve() if MPI has not finalized
+  shutdown(server_socket_, SHUT_RDWR);  // ends PmiServer::serve() if MPI has not been finalized
   thread_.join();
   close(server_socket_);
 }
@@ -30,7 +30,7 @@ void PmiBridge::start() {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
     throw Error(std::string("PMI bridge: socketpair failed: ") + std::strerror(errno));
-  // Child processes must not inherit the sockets; the client is this process itself.
+  // Child processes must not inherit the sockets of the bridge. The PMI client is this process itself.
   for (const int end : pair)
     if (fcntl(end, F_SETFD, FD_CLOEXEC) != 0) throw Error("PMI bridge: fcntl failed");
   server_socket_ = pair[1];

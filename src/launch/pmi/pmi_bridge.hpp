@@ -6,8 +6,9 @@
 
 namespace trainrt::launch {
 
-/// Lets an MPICH that speaks only PMI-1 start in a step that offers only PMIx. A thread of the bridge serves PMI-1 over a
-/// socket pair inside this process; the PmiStore turns its puts and barriers into PMIx puts and fences.
+/// A bridge from PMI-1 to PMIx: lets an MPICH that speaks only PMI-1 start in a Slurm job step that offers only PMIx. A
+/// thread of the bridge serves PMI-1 to MPICH over a socket pair inside this process. The PmiStore turns puts and barriers
+/// of PMI-1 into PMIx puts and fences.
 class PmiBridge {
  public:
   explicit PmiBridge(PmiStore store);
@@ -15,10 +16,11 @@ class PmiBridge {
   PmiBridge(const PmiBridge&) = delete;
   PmiBridge& operator=(const PmiBridge&) = delete;
 
-  /// Sets PMI_FD, PMI_RANK and PMI_SIZE for the following MPI_Init, and starts the thread.
+  /// Starts the PMI-1 server thread of the bridge, and sets the environment variables PMI_FD, PMI_RANK and PMI_SIZE for the
+  /// following MPI_Init.
   void start();
-  /// Must be called after MPI_Init: removes these variables from the environment, because child processes would take
-  /// themselves for this rank. Later barriers do not wait (PmiServer::end_start()).
+  /// Removes PMI_FD, PMI_RANK and PMI_SIZE from the environment, because a child process that inherited them would join MPI
+  /// as this rank. Later barriers do not wait (PmiServer::end_start()). Must be called after MPI_Init.
   void hide();
 
  private:
@@ -26,11 +28,12 @@ class PmiBridge {
   int size_;
   PmiServer server_;
   std::thread thread_;
-  int server_socket_ = -1;  ///< MPI owns and closes the other end of the pair
+  /// This process's end of the socket pair that the bridge serves; MPI owns and closes the other end.
+  int server_socket_ = -1;
 };
 
-/// Returns whether the MPI with this MPI_Get_library_version() text speaks only PMI-1: an MPICH that was not configured
-/// with --with-pmix.
+/// Returns whether an MPI library speaks only PMI-1, and so needs a PmiBridge: an MPICH that was not configured with
+/// --with-pmix. `library_version` is the text of MPI_Get_library_version().
 bool needs_bridge(const std::string& library_version);
 
 }  // namespace trainrt::launch

@@ -13,7 +13,8 @@ namespace trainrt::launch {
 
 namespace {
 
-/// Returns the pairs of a request such as "cmd=put kvsname=a key=b value=c". Values contain no blanks in this protocol.
+/// Returns the key-value pairs of a PMI-1 request such as "cmd=put kvsname=a key=b value=c". Values contain no blanks in
+/// this protocol.
 std::map<std::string, std::string> words_of(const std::string& line) {
   std::map<std::string, std::string> words;
   std::istringstream in(line);
@@ -40,7 +41,7 @@ PmiServer::PmiServer(PmiStore store) : store_(std::move(store)) {}
 
 void PmiServer::serve(int socket) {
   answer_requests(socket);
-  shutdown(socket, SHUT_RDWR);  // MPI would wait for an answer
+  shutdown(socket, SHUT_RDWR);  // the MPI of the rank would otherwise wait for an answer
 }
 
 void PmiServer::answer_requests(int socket) {

@@ -6,34 +6,37 @@
 
 namespace trainrt::launch {
 
-/// The key-value store and the fence that a PmiServer offers to one rank. Implemented over PMIx, by the process that
-/// started all ranks, or by a fake in tests. The server calls all functions on its own thread.
+/// The key-value store and the fence (a barrier that also exchanges values) that a PmiServer offers to one rank. The
+/// implementation is PMIx, the process that started all ranks, or a fake in tests. The server calls all functions on its
+/// own thread.
 struct PmiStore {
   int rank = 0;
   int size = 1;
-  std::string space;            ///< name of the job's key-value space
-  std::string process_mapping;  ///< see process_mapping.hpp; "" if unknown
+  std::string space;            ///< name of the job's PMI key-value space
+  std::string process_mapping;  ///< PMI process mapping, which assigns ranks to nodes (process_mapping.hpp); "" if unknown
   std::function<void(const std::string& key, const std::string& value)> put;
-  std::function<void()> fence;  ///< blocks until all ranks have called it; throws if a rank cannot
+  std::function<void()> fence;  ///< blocks until all ranks have called fence(); throws if a rank cannot call it
   std::function<std::string(int rank, const std::string& key)> get;
-  std::function<void()> finalize;  ///< called when the client calls MPI_Finalize; may be empty
+  std::function<void()> finalize;  ///< called when the rank calls MPI_Finalize; may be empty
   std::function<void(int code)> abort;
-  std::function<void(const std::string& why)> fail;  ///< called if put, fence or get threw; the client cannot continue
+  /// Called if `put`, `fence` or `get` threw an exception, after which the rank cannot continue.
+  std::function<void(const std::string& why)> fail;
 };
 
-/// Serves the PMI-1 wire protocol, also named "Simple PMI", to one rank (Flux RFC 13; MPICH src/pmi/simple).
+/// A server of the PMI-1 wire protocol, also named "Simple PMI", for one rank (Flux RFC 13; MPICH src/pmi/simple).
 class PmiServer {
  public:
   explicit PmiServer(PmiStore store);
 
-  /// Answers requests from `socket` until the client finalizes or closes its end, and then shuts the socket down. The
-  /// caller owns and closes it.
+  /// Answers PMI-1 requests from `socket` until the client (the MPI of the rank) finalizes or closes its end, and then
+  /// shuts the socket down. The caller owns and closes the socket.
   void serve(int socket);
-  /// Returns the answer to one request line, both without newline; "" if the connection must be closed.
+  /// Returns the answer to one line of a PMI-1 request, both without a newline; "" if the connection must be closed.
   std::string answer(const std::string& line);
-  /// Must be called after MPI_Init has returned. Later barriers are answered at once, without a fence: the only one is that
-  /// of MPI_Finalize. In it MPICH before 4.2 makes no progress on open connections, for which other ranks may wait forever
-  /// if UCX uses TCP (pmodels/mpich pull request 6596 removed that barrier). Any thread may call it.
+  /// Makes the server answer all later barriers at once, without a fence. Must be called after MPI_Init has returned; the
+  /// only later barrier is that of MPI_Finalize. During this barrier MPICH before 4.2 makes no progress on open
+  /// connections, for which other ranks may wait forever if UCX uses TCP (pmodels/mpich pull request 6596 removed the
+  /// barrier). Thread-safe.
   void end_start() { start_is_over_ = true; }
 
  private:
@@ -43,8 +46,8 @@ class PmiServer {
   PmiStore store_;
   std::atomic<bool> start_is_over_ = false;
   int epoch_ = 0;
-  std::map<std::string, std::string> mine_;    ///< values put since the last barrier
-  std::map<std::string, std::string> shared_;  ///< values of all ranks, from all barriers so far
+  std::map<std::string, std::string> mine_;    ///< key-value pairs that this rank has put since the last barrier
+  std::map<std::string, std::string> shared_;  ///< key-value pairs of all ranks, from all barriers so far
 };
 
 }  // namespace trainrt::launch

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-pmix_proc_t the_proc{};  // PMIx allows one client per process
+pmix_proc_t the_proc{};  // namespace and rank of this process in PMIx, which allows one client per process
 
 void check(pmix_status_t status, const std::string& call) {
   if (status != PMIX_SUCCESS) throw Error(fmt::format("PMIx: {} failed: {} ({})", call, PMIx_Error_string(status), status));
@@ -37,7 +37,8 @@ pmix_proc_t proc_of(pmix_rank_t rank) {
   return proc;
 }
 
-/// Returns a value that the server gave to this process at the start. Never communicates with other ranks.
+/// Returns a string that the PMIx server gave to this process at the start, by its key; nullopt if there is no such string.
+/// Never communicates with other ranks.
 std::optional<std::string> local_text(pmix_rank_t rank, const char* key) {
   const auto proc = proc_of(rank);
   pmix_value_t* value = nullptr;
@@ -54,7 +55,7 @@ std::optional<std::string> local_text(pmix_rank_t rank, const char* key) {
   return text;
 }
 
-/// The result of a fence. The caller and the callback share ownership, because either may end first.
+/// The result of a PMIx fence. The waiting thread and the callback of PMIx share ownership, because either may end first.
 struct FenceResult {
   std::mutex mutex;
   std::condition_variable changed;
@@ -83,10 +84,14 @@ std::chrono::steady_clock::time_point in_seconds(double seconds) {
   return std::chrono::steady_clock::now() + std::chrono::milliseconds(static_cast<long>(seconds * 1000));
 }
 
-/// Returns the numbers of the ranks that did not reach the fence. Each waiting rank creates a file named by its number in
-/// `shared_dir`/.trainrt-here-`id`, waits, and lists the files; the last rank removes the directory. `id` must be the same
-/// on all ranks of the step, and unique to it. Returns an empty list if the directory cannot be used. (PMIx itself cannot
-/// answer: getting a value of a rank blocks Slurm's plugin for 30 s if the node of that rank has no task left.)
+/// Returns the numbers of the ranks that did not reach the PMIx fence, after a timeout of the fence. Collective over the
+/// waiting ranks, which communicate through the file system:
+/// - Each waiting rank creates a file named by its number in the directory `shared_dir`/.trainrt-here-`id`, waits, lists
+///   the files and then removes the directory. `id` must be the same on all ranks of the job step, and unique to it.
+/// - Returns an empty list if the directory cannot be used.
+///
+/// PMIx itself cannot report the missing ranks: getting a value of a rank blocks Slurm's plugin for 30 s if the node of
+/// that rank has no task left.
 std::vector<int> ranks_without_file(const std::string& shared_dir, const std::string& id, int rank, int size) {
   const auto existing = fs::path(shared_dir);
   const auto board = existing / (".trainrt-here-" + id);
@@ -97,12 +102,12 @@ std::vector<int> ranks_without_file(const std::string& shared_dir, const std::st
   const int mine = open_guarded(board / std::to_string(rank), O_WRONLY | O_CREAT);
   if (mine < 0) return {};
   close(mine);
-  // All ranks wait in the same fence; slow ranks and file attribute caches need some time.
+  // All waiting ranks create their files at about the same time; slow ranks and file attribute caches need some seconds.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::vector<int> missing;
   for (int other = 0; other < size; ++other)
     if (!fs::exists(board / std::to_string(other), error)) missing.push_back(other);
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // other ranks list the files before they are removed
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // other ranks list the files before the directory is removed
   fs::remove_all(board, error);
   return missing;
 }
@@ -142,7 +147,7 @@ void PmixClient::fence(const std::string& purpose) {
   auto result = std::make_shared<FenceResult>();
   auto passed = std::make_unique<SharedFenceResult>(result);
   check(PMIx_Fence_nb(&proc, 1, &info, 1, on_fence, passed.get()), "fence (" + purpose + ")");
-  static_cast<void>(passed.release());  // the callback owns it now
+  static_cast<void>(passed.release());  // the callback now owns the pointer
   if (!result->wait_until(in_seconds(timeout_seconds_))) {
     std::vector<std::string> missing;
     for (const auto rank : ranks_without_file(shared_dir_, space(), this->rank(), size_))

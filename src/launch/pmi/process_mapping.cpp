@@ -10,7 +10,7 @@ namespace trainrt::launch {
 
 namespace {
 
-/// One triple of a mapping: the first node, the number of nodes, and the ranks per node.
+/// One triple of a PMI process mapping: the first node, the number of nodes, and the number of ranks per node.
 struct NodeBlock {
   int first, nodes, ranks;
 };
@@ -31,7 +31,7 @@ std::string text_of_blocks(std::span<const int> node_of_rank) {
   return text + ")";
 }
 
-/// Returns the length of the shortest period of the list; its own length if it does not repeat.
+/// Returns the length of the shortest period of `node_of_rank`; the length of the list itself if it does not repeat.
 std::size_t period_of(std::span<const int> node_of_rank) {
   std::size_t period = 1;
   while (period < node_of_rank.size() &&
@@ -64,7 +64,7 @@ std::vector<int> nodes_from_mapping(std::string_view mapping, int size) {
 }
 
 std::string mapping_of_nodes(std::span<const int> node_of_rank) {
-  constexpr std::size_t max_bytes = 1000;  // all PMI libraries accept a value of this length
+  constexpr std::size_t max_bytes = 1000;  // maximum length of a mapping, which all PMI libraries accept as a value
   auto text = text_of_blocks(node_of_rank);
   if (text.size() > max_bytes) text = text_of_blocks(node_of_rank.first(period_of(node_of_rank)));
   return text.size() > max_bytes ? std::string() : text;

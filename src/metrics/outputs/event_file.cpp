@@ -36,7 +36,7 @@ std::string framed(const tensorboard::Event& event) {
   return length + little_endian(masked_crc(length)) + data + little_endian(masked_crc(data));
 }
 
-constexpr std::size_t head_bytes = 12, tail_bytes = 4;  // before and after the data of an event
+constexpr std::size_t head_bytes = 12, tail_bytes = 4;  // number of bytes before and after the data of a TensorBoard event
 
 template <class Number>
 Number read_little_endian(std::string_view bytes) {
@@ -46,7 +46,8 @@ Number read_little_endian(std::string_view bytes) {
   return number;
 }
 
-/// Returns the event at the beginning of `bytes`, including its checksums; "" if it is incomplete or damaged.
+/// Returns the TensorBoard event at the beginning of `bytes`, including its checksums; "" if the event is incomplete or
+/// corrupt.
 std::string_view first_event(std::string_view bytes) {
   if (bytes.size() < head_bytes + tail_bytes) return {};
   const auto length = read_little_endian<std::uint64_t>(bytes);

@@ -9,22 +9,26 @@
 
 namespace trainrt::metrics {
 
-// TensorBoard's event files: TFRecords, each of which is a protobuf message (event.proto) between checksums.
+// TensorBoard's event files: sequences of TFRecords, each a protobuf message (event.proto) with checksums before and after
+// it.
 // https://www.tensorflow.org/tutorials/load_data/tfrecord#tfrecords_format_details
 
-/// Returns the first bytes of an event file: the version of the format, and a text that TensorBoard shows under `config`.
+/// Returns the first two events of a TensorBoard event file: the version of the format, and the text `config`, which
+/// TensorBoard shows under the tag "config".
 std::string event_file_head(std::string_view config);
 
-/// Returns an event with the numbers of a record at its iteration, by name. A key of the runtime is named runtime/NAME
-/// without its underscore; a user's key runtime/NAME is named metric/runtime/NAME. NaN and infinities are kept.
+/// Returns a TensorBoard event with the numeric values of a metric record, at its iteration. A key of the runtime, such as
+/// _step, gets the tag runtime/step. A user's key runtime/NAME gets the tag metric/runtime/NAME. NaN and infinities are
+/// kept.
 std::string event_of(const Record& record);
 
-/// Returns an event with histograms, by name, at the iteration of the record. The number of NaN and infinite values, if not
-/// 0, is added as NAME/not_finite.
+/// Returns a TensorBoard event with the given histograms (by tensor name), at the iteration of the record. For a histogram
+/// with NaN or infinite values, the number of these values is added under the tag NAME/not_finite.
 std::string event_of(const Record& record, const std::map<std::string, Histogram>& histograms);
 
-/// Returns the events of histograms in the bytes of an event file, by iteration, up to the first damaged or incomplete
-/// event. The views refer to `file`. If an iteration has two, the first is returned.
+/// Finds the events with histograms in `file`, the content of a TensorBoard event file; returns them by iteration. Stops at
+/// the first corrupt or incomplete event. If an iteration has two events with histograms, the first one is returned. The
+/// returned views refer to `file`.
 std::map<std::int64_t, std::string_view> histogram_events(std::string_view file);
 
 }  // namespace trainrt::metrics

@@ -9,7 +9,7 @@
 
 namespace trainrt::metrics {
 
-/// A file of the run directory that is derived from the records and grows with them.
+/// A file in the run directory that is derived from the metric records and grows with them.
 class GrowingFile {
  public:
   GrowingFile(io::FencedDirectory run_dir, std::string name) : run_dir_(std::move(run_dir)), name_(std::move(name)) {}
@@ -18,7 +18,7 @@ class GrowingFile {
   bool is_complete() const { return file_.has_value(); }
   /// Replaces the file by one that contains `bytes`. Throws the errors of FencedDirectory.
   void rewrite(std::string_view bytes);
-  /// Appends `bytes`. Throws StorageError; the file may then end with a part of them, and must be rewritten.
+  /// Appends `bytes` to the file. Throws StorageError; the file may then end with a part of `bytes`, and must be rewritten.
   void append(std::string_view bytes);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t buckets = 64;
 constexpr std::size_t block_elements = 1024;
 
-/// Converts the elements to double with `decode`, and passes them to `take` in blocks.
+/// Converts the elements of a tensor to double by `decode`, and passes them to `take` in blocks.
 template <class T, class Decode, class Take>
 void in_blocks(std::span<const std::byte> bytes, Decode decode, Take take) {
   const std::span elements(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
@@ -59,7 +59,8 @@ void for_values(DType dtype, std::span<const std::byte> bytes, Take take) {
   }
 }
 
-/// Accumulates minimum, maximum and sums in independent lanes, which the compiler turns into vector instructions.
+/// Accumulates minimum, maximum and sums of a tensor's values in independent lanes, which the compiler turns into vector
+/// instructions.
 struct Lanes {
   static constexpr std::size_t count = 8;
   using Values = std::array<double, count>;
@@ -70,7 +71,7 @@ struct Lanes {
     high.fill(-std::numeric_limits<double>::infinity());
   }
   void add(std::size_t lane, double value) {
-    const bool counts = value - value == 0;  // neither NaN nor infinite
+    const bool counts = value - value == 0;  // true if the value is neither NaN nor infinite
     const double number = counts ? value : 0;
     finite[lane] += counts ? 1 : 0;
     sum[lane] += number;
@@ -88,7 +89,7 @@ struct Lanes {
 
 double total(const Lanes::Values& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// Returns a histogram without buckets.
+/// Returns a histogram with minimum, maximum, sums and counts of the values, but without buckets.
 Histogram sums_of(DType dtype, std::span<const std::byte> bytes) {
   Lanes lanes;
   for_values(dtype, bytes, [&](std::span<const double> values) { lanes.add(values); });
@@ -103,15 +104,15 @@ Histogram sums_of(DType dtype, std::span<const std::byte> bytes) {
   return found;
 }
 
-/// Adds the values to the buckets of `histogram`. `edges` has the lower edge of the first bucket and the upper edge of
-/// each.
+/// Counts `values` into the buckets of `histogram`. `edges` has the lower edge of the first bucket, followed by the upper
+/// edge of each bucket.
 void count_into(Histogram& histogram, const std::array<double, buckets + 1>& edges, std::span<const double> values) {
   const double scale = static_cast<double>(buckets) / (histogram.max - histogram.min);
   for (const double value : values) {
     if (!(value - value == 0)) continue;
     auto bucket = std::min(static_cast<std::size_t>((value - histogram.min) * scale), buckets - 1);
     if (value < edges[bucket])
-      --bucket;  // the product was rounded up
+      --bucket;  // the computed bucket is too high, because the product was rounded up
     else if (bucket + 1 < buckets && value >= edges[bucket + 1])
       ++bucket;
     ++histogram.in_bucket[bucket];

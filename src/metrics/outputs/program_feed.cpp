@@ -22,13 +22,13 @@ namespace trainrt::metrics {
 namespace {
 
 constexpr auto poll_interval = std::chrono::milliseconds(100);
-constexpr double min_pause_s = 1, max_pause_s = 600;  // before a restart
+constexpr double min_pause_s = 1, max_pause_s = 600;  // minimum and maximum delay before a restart of the program
 constexpr double wait_after_failure_s = 2;
 constexpr double between_notes_s = 1;
-constexpr std::size_t max_unread_bytes = std::size_t{64} << 10;  // capacity of a pipe; further lines stay in the queue
-constexpr std::size_t max_logged_bytes = std::size_t{1} << 20;   // per attempt
+constexpr std::size_t max_unread_bytes = std::size_t{64} << 10;  // capacity of a pipe; further lines wait in the queue
+constexpr std::size_t max_logged_bytes = std::size_t{1} << 20;   // maximum size of the program's log per attempt
 constexpr std::size_t max_answer_bytes = 100;
-constexpr int do_not_restart = 64;  // exit code of a program that a restart would not help
+constexpr int do_not_restart = 64;  // exit code by which a program requests not to be restarted
 
 }  // namespace
 
@@ -53,7 +53,7 @@ ProgramFeed::~ProgramFeed() {
 void ProgramFeed::add(ReportLine line) {
   {
     const std::lock_guard lock(mutex_);
-    if (line.report <= kept_) return;  // repeated after a restart of the run; the program has it
+    if (line.report <= kept_) return;  // a report that the run repeats after a restart, and that the program has confirmed
     if (lines_.size() - of_backlog_ < setup_.queue) {
       lines_.push_back(std::move(line));
     } else if (dropped_++ == 0) {

@@ -14,46 +14,52 @@
 
 namespace trainrt::metrics {
 
-/// Runs a program and writes a line to its standard input for each report. A thread of this object feeds the program, and
-/// restarts it if it exits early, so that add() never waits for it.
+/// Runs a user's program and writes a line to its standard input for each metric report. A thread of this object feeds the
+/// program, and restarts it if it exits early, so add() does not block.
 ///
-/// If the program prints a number on a line, it confirms that it has kept all reports up to that number. A restarted
-/// program gets all later reports. Until a program has printed a number, all lines that it has read count as kept.
+/// The program confirms reports by printing a number N on a line: it has stored all reports up to number N. A restarted
+/// program gets again all reports that it has not confirmed. Until the program has printed a number, a report counts as
+/// confirmed once the program has read its line from the pipe.
 class ProgramFeed {
  public:
   struct ReportLine {
     std::int64_t report;
-    std::string text;  ///< including its line break
+    std::string text;  ///< line to send, including its newline
   };
   struct Setup {
-    std::string name;     ///< name in messages: "sink.wandb"
+    std::string name;     ///< name of the program in messages: "sink.wandb"
     std::string command;  ///< command for /bin/sh
     Variables environment;
-    std::string log;  ///< path of the file that gets the standard error of the program
+    std::string log;  ///< path of the log file for the program's standard error
     std::int64_t kept = 0;
-    std::size_t queue = 1000;                                ///< maximum number of lines from add() that wait
-    double wait_s = 10;                                      ///< how long end() waits
-    std::function<std::string(std::int64_t kept)> greeting;  ///< returns the first line that the program gets
-    /// Stores which reports were kept and how many were dropped. Called on this object's thread, at most once a second. May
-    /// throw.
+    /// Maximum number of report lines from add() that wait for the program's confirmation; further lines are dropped.
+    std::size_t queue = 1000;
+    double wait_s = 10;  ///< timeout of end(), in seconds
+    /// Function that returns the first line to send to the program. `kept` is the number of the last report that the
+    /// program has confirmed.
+    std::function<std::string(std::int64_t kept)> greeting;
+    /// Function that stores the number of the last report that the program has confirmed (`kept`), and the number of
+    /// reports that were dropped. Called on the thread of the ProgramFeed, at most once a second and at the end. May throw.
     std::function<void(std::int64_t kept, std::int64_t dropped)> note;
   };
-  /// `backlog` has the lines of earlier reports, which are all kept until the program has read them.
+  /// `backlog` has the lines of earlier reports that the program has not confirmed yet. They do not count for Setup::queue,
+  /// and are not dropped.
   ProgramFeed(Setup setup, std::vector<ReportLine> backlog);
-  /// Closes the program's input, and kills the program if it has not exited after two seconds.
+  /// Closes the program's standard input, and kills the program if it has not exited after two seconds.
   ~ProgramFeed();
   ProgramFeed(const ProgramFeed&) = delete;
 
-  /// Adds a line; report numbers must increase. If the queue is full, the line is dropped and counted.
+  /// Adds a report's line to the queue of the program; report numbers must increase. If the queue is full, drops the line
+  /// and counts it as dropped. Does not block.
   void add(ReportLine line);
-  /// Sends the remaining lines and `last_line`, and waits until the program has exited, for up to `wait_s`; then kills it.
-  /// Logs a warning if reports were not kept.
+  /// Sends the remaining report lines and then `last_line` to the program, and blocks until the program has exited, for up
+  /// to `wait_s`; kills the program after that time. Logs a warning if the program did not confirm all reports.
   void end(std::string last_line);
 
  private:
   struct Sent {
     std::int64_t report;
-    std::uint64_t end;  ///< position after the line in the bytes sent to this process
+    std::uint64_t end;  ///< offset of the line's end in all bytes that were sent to this process of the program
   };
 
   void run();
@@ -73,21 +79,23 @@ class ProgramFeed {
   const Setup setup_;
   std::atomic<std::int64_t> kept_, dropped_ = 0;
 
-  std::mutex mutex_;              // guards the following members
-  std::deque<ReportLine> lines_;  ///< reports after `kept_`; those that were sent to this process come first
-  std::size_t of_backlog_;        ///< number of lines at the front that belong to the backlog
+  std::mutex mutex_;  // guards the following members, up to `deadline_`
+  /// Report lines that the program has not confirmed yet. Lines that were sent to the running process come first.
+  std::deque<ReportLine> lines_;
+  std::size_t of_backlog_;  ///< number of lines at the front of `lines_` that were passed to the constructor
   std::string last_line_;
   bool ends_ = false;
-  double deadline_ = 0;  ///< for the exit of the program, on the monotonic clock
+  double deadline_ = 0;  ///< time by which the program must have exited, on the monotonic clock
 
-  // Members that only the function run() on `thread_` uses.
+  // Members that only the thread `thread_` uses, in run().
   std::unique_ptr<PipedProgram> program_;
   OutputFile log_;
   std::size_t logged_bytes_ = 0;
-  std::deque<Sent> sent_;           ///< lines sent to this process and not confirmed
-  std::uint64_t sent_bytes_ = 0;    ///< bytes sent to this process
-  std::int64_t kept_at_start_ = 0;  ///< `kept_` at the start of this process
-  std::string answer_;              ///< unfinished line of output
+  /// Report lines that were sent to the running process of the program, and that it has not confirmed yet.
+  std::deque<Sent> sent_;
+  std::uint64_t sent_bytes_ = 0;    ///< number of bytes sent to the running process of the program
+  std::int64_t kept_at_start_ = 0;  ///< value of `kept_` when the running process of the program was started
+  std::string answer_;              ///< last line of the program's output, while it has no newline yet
   std::string last_error_;
   bool answers_ = false, has_last_line_ = false, is_given_up_ = false, has_warned_ = false;
   double start_at_ = 0, pause_s_, noted_at_ = 0;

@@ -19,7 +19,7 @@ std::string shown(double number) { return fmt::format("{:.4g}", number); }
 std::string shown(std::int64_t number) { return fmt::format("{}", number); }
 std::string shown(const std::string& text) { return text; }
 
-/// Returns at most the first `width` UTF-8 characters; each is assumed to be one column wide.
+/// Truncates `text` to its first `width` UTF-8 characters; each is assumed to be one column wide.
 std::string cut(const std::string& text, std::size_t width) {
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -78,7 +78,8 @@ void ProgressSink::write(const Record& record) {
     interval_s_ = interval_s_ > 0 ? std::min(2 * interval_s_, last_interval_s) : first_interval_s;
 }
 
-/// Returns the line without run name and bar. Omits the step if the run does not count steps, or reports at each step.
+/// Returns the text of the progress line, without the run's name and the progress bar. Omits the training step if the run
+/// does not count training steps, or makes one report per step.
 std::string ProgressSink::line_of(const Record& record) const {
   const auto steps = step_ - shown_step_;
   const bool with_steps = step_ > 0 && step_ != record.iteration;
@@ -112,7 +113,7 @@ void ProgressSink::show(const Record& record) {
 void ProgressSink::show_in_last_row(TerminalSize size, const std::string& line) {
   std::string text;
   if (taken_ != size) {
-    if (taken_) text += last_row::give_back(*taken_);  // the size of the window has changed
+    if (taken_) text += last_row::give_back(*taken_);  // the size of the terminal window has changed
     text += last_row::take(size);
     taken_ = size;
     last_row::note_taken(true);

@@ -1,4 +1,5 @@
-// Sink "csv": progress.csv with one row per report and one column per key, in the order in which the keys first appeared.
+// Metrics sink "csv": writes progress.csv with one row per report and one column per metric key, in the order in which the
+// keys first appeared.
 #include <algorithm>
 
 #include "metrics/csv.hpp"
@@ -33,7 +34,7 @@ class CsvSink final : public Sink {
   }
 
  private:
-  /// Adds the keys of `record`, and returns whether any were new.
+  /// Adds a column for each new key of `record`, and returns whether there was a new key.
   bool add_columns(const Record& record) {
     const auto before = columns_.size();
     for (const auto& [key, value] : record.values)
@@ -49,7 +50,7 @@ class CsvSink final : public Sink {
 
   GrowingFile file_;
   std::vector<std::string> columns_;
-  std::vector<Record> records_;  ///< all records of the run, for rewrite()
+  std::vector<Record> records_;  ///< all metric records of the run, for rewrite()
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Sink "hdf5": metrics.h5 with the layout of hdf5_schemas/metrics.json. The file is built in memory and replaced by a
-// rename, so readers always see a complete file.
+// Metrics sink "hdf5": writes metrics.h5 with the layout of hdf5_schemas/metrics.json. The file is built in memory and
+// replaced by a rename, so readers always see a complete file.
 #include "core/host.hpp"
 #include "metrics/sink.hpp"
 #include "metrics/typed_columns.hpp"

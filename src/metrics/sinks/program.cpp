@@ -1,5 +1,5 @@
-// Sink "program": sends each report as a line of JSON to the standard input of a program of the user, or of trainrt.sinks
-// (protocol: src/metrics/README.md).
+// Metrics sink "program": sends each report as a line of JSON to the standard input of a program, which the user or the
+// Python package trainrt.sinks provides (protocol: src/metrics/README.md).
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -30,7 +30,8 @@ Variables environment_of_program() {
   return variables;
 }
 
-/// Reads and writes sink_NAME.json, which stores across attempts which reports the program has kept.
+/// Reads and writes the file sink_NAME.json, which stores for later attempts of the run the number of the last report that
+/// the sink's program has confirmed.
 class KeptReports {
  public:
   explicit KeptReports(const SinkContext& context)
@@ -38,7 +39,8 @@ class KeptReports {
     const auto path = run_dir_.path() + '/' + name_;
     if (!std::filesystem::exists(path)) return;
     const auto note = Json::parse(io::read_file(path), nullptr, false);
-    if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;  // damaged, or copied from another run
+    // The sink_NAME.json file is corrupt, or was copied from another run.
+    if (!note.is_object() || note.value("run_id", Json()) != run_id_) return;
     if (const auto kept = note.value("kept", Json()); kept.is_number_unsigned()) kept_ = kept.get<std::int64_t>();
     if (const auto dropped = note.value("dropped", Json()); dropped.is_number_unsigned())
       dropped_ = dropped.get<std::int64_t>();

@@ -1,4 +1,5 @@
-// Sink "prometheus": metrics.prom with the last report, in the text format that node exporter's textfile collector reads.
+// Metrics sink "prometheus": writes metrics.prom with the last report, in the text format that node exporter's textfile
+// collector reads.
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 #include <cmath>
 #include <string>

@@ -1,4 +1,5 @@
-// Sink "tensorboard": events.out.tfevents.trainrt with the numbers of each report, histograms of tensors, and the config.
+// Metrics sink "tensorboard": writes events.out.tfevents.trainrt with the numbers of each report, histograms of tensors,
+// and the config.
 #include <map>
 #include <utility>
 
@@ -17,7 +18,8 @@ namespace trainrt::metrics {
 namespace {
 
 constexpr const char* file_name = "events.out.tfevents.trainrt";
-constexpr std::size_t max_unwritten_bytes = 64 << 20;  // of histograms in memory while the file cannot be written
+// Maximum size of the histograms in memory while the file cannot be written.
+constexpr std::size_t max_unwritten_bytes = 64 << 20;
 
 std::string lines_of(const std::vector<std::pair<std::string, std::string>>& config) {
   std::string lines;
@@ -25,8 +27,8 @@ std::string lines_of(const std::vector<std::pair<std::string, std::string>>& con
   return lines;
 }
 
-/// Writes the event file. Numbers can be restored from result.json. Histograms are stored in this file only, so rewrite()
-/// copies them from the old file.
+/// Metrics sink that writes the TensorBoard event file. Its numbers can be restored from result.json. Histograms are stored
+/// in this file only, so rewrite() copies them from the old file.
 class TensorBoardSink final : public Sink {
  public:
   explicit TensorBoardSink(const SinkContext& context)
@@ -77,7 +79,7 @@ class TensorBoardSink final : public Sink {
     const auto old = io::exists(path_) ? io::read_file(path_) : std::string();
     auto histograms = histogram_events(old);
     for (const auto& [iteration, event] : unwritten_) histograms[iteration] = event;
-    auto bytes = event_file_head("```\n" + config_ + "```");  // TensorBoard shows texts as Markdown
+    auto bytes = event_file_head("```\n" + config_ + "```");  // TensorBoard renders texts as Markdown
     for (const auto& record : records_) {
       bytes += event_of(record);
       if (const auto found = histograms.find(record.iteration); found != histograms.end()) bytes += found->second;
@@ -89,12 +91,12 @@ class TensorBoardSink final : public Sink {
   std::string config_;
   std::string path_;
   GrowingFile file_;
-  std::vector<std::string> patterns_;  ///< names of the tensors to make histograms of
+  std::vector<std::string> patterns_;  ///< name patterns of the tensors to show as histograms
   std::int64_t interval_;              ///< number of reports between two histograms
   bool has_warned_ = false, is_full_ = false;
-  std::vector<Record> records_;                    ///< all records of the run, for rewrite()
-  std::map<std::string, Histogram> histograms_;    ///< histograms of the next report
-  std::map<std::int64_t, std::string> unwritten_;  ///< events of histograms that are not in the file yet, by iteration
+  std::vector<Record> records_;                    ///< all metric records of the run, for rewrite()
+  std::map<std::string, Histogram> histograms_;    ///< histograms of the next report, by tensor name
+  std::map<std::int64_t, std::string> unwritten_;  ///< events with histograms that are not in the file yet, by iteration
 };
 
 }  // namespace
