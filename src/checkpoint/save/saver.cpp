@@ -84,8 +84,8 @@ std::optional<SaveResult> Saver::start(const State& state, Request request) {
     try {
       make_private_dir();
       const auto file_bytes = plan_ ? plan_->file_bytes : 0;
-      io::retried_in(options_.run_dir,
-                     [&] { prepare_work(paths, file_bytes, static_cast<int>(options_.file_of_rank.size())); });
+      const int files = std::ranges::max(options_.file_of_rank) + 1;
+      io::retried_in(options_.run_dir, [&] { prepare_work(paths, file_bytes, files); });
       if (request.meta.has_directory) prepare_files(paths);
       options_.writer.observer(Phase::prepared);
     } catch (const std::exception& error) {
