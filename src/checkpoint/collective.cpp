@@ -12,7 +12,7 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// The result of a rank's work: a string, or the message and exit code of its exception.
+/// The result of the function that a rank ran: the string that it returned, or the message and exit code of its exception.
 struct WorkOutcome {
   bool failed = false;
   bool cannot_read = false;  // the exception was CannotRead
@@ -60,7 +60,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   if (mine.failed) mine.text = rank_and_host(communicator) + ": " + mine.text;
   Gathered gathered;
   if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) ==
-      0) {  // no rank has a result or a failure
+      0) {  // all ranks returned "" and no rank failed
     gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
     return gathered;
   }
