@@ -97,7 +97,7 @@ class LayoutPlanner {
 
   Layout layout_;
   int own_file_;
-  std::size_t slabs_left_;            // number of slabs that may still be kept for other shard files
+  std::size_t slabs_left_;            // number of slabs that are still kept, whichever shard file they are stored in
   std::vector<std::uint64_t> load_;   // bytes that each rank writes so far
   std::vector<std::size_t> sharded_;  // indices of the sharded tensors in layout_.tensors
   std::size_t next_ = 0;

@@ -21,7 +21,7 @@ FileRecord digest_file(const std::string& path, const std::function<void(std::sp
 /// "files/rank-00003/NAME" if each rank has its own file.
 std::string file_name(const FileEntry& entry, int rank);
 
-/// Callback that gets the exception of a failed read, of which otherwise only the message is kept.
+/// Callback that gets the exception of a failed read, whose message alone is kept otherwise.
 using FailedRead = std::function<void(const std::exception& error)>;
 
 /// Verifies a file of a checkpoint against its record (size and digest) in the manifest. Returns "" if the file is intact,
