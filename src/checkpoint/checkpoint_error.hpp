@@ -35,7 +35,8 @@ class DirectoryNotSeen : public io::StorageError {
 /// Restarting the job does not help.
 class AllDamaged : public UsageError {
  public:
-  /// `damages` has one line per checkpoint, "checkpoint_000003: REASON", newest first, at most the first few.
+  /// `damages` has one line per damaged checkpoint, such as "checkpoint_000003: REASON", newest first. Only the first few
+  /// checkpoints are listed.
   AllDamaged(const std::string& message, std::string directory, std::vector<std::string> damages)
       : UsageError(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
   const std::string& directory() const { return directory_; }  ///< the run directory

@@ -171,7 +171,8 @@ class CheckpointStore::Impl {
     } catch (const std::exception& error) {
       broken_ =
           error
-              .what();  // permanent failure: another program owns the run directory, or a rank or the storage has been lost
+              // This failure is permanent: another program owns the run directory, or a rank or the storage has been lost.
+              .what();
       throw;
     }
     if (result) take(*result);

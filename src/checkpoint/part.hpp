@@ -32,6 +32,7 @@ std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shar
 /// read (direct I/O).
 constexpr std::size_t read_buffer_for(std::uint64_t bytes) { return bytes + 2 * io::io_alignment; }
 inline constexpr std::size_t read_buffer_bytes =
-    read_buffer_for(block_bytes);  ///< buffer size in bytes for a block of the maximum size
+    /// Buffer size in bytes for a block of the maximum size.
+    read_buffer_for(block_bytes);
 
 }  // namespace trainrt::checkpoint

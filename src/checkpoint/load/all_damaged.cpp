@@ -52,7 +52,8 @@ RereadResult read_again(const CheckpointCandidate& candidate, int shift, const s
     if (!found[rank].empty()) reading.finders.insert(readers[rank]);
   if (reading.finders.empty())
     reading.finders.insert(readers.begin(),
-                           readers.end());  // no rank found damage in its share, so the parts contradict each other
+                           // No rank found damage in its share, so the parts of the checkpoint contradict each other.
+                           readers.end());
   return reading;
 }
 

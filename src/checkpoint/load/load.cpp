@@ -90,7 +90,8 @@ std::vector<CheckpointCandidate> candidates_at(const std::string& path, Communic
   return {{path, std::nullopt}};
 } catch (const Error& error) {
   if (error.code() == ExitCode::usage)
-    throw UsageError(error.what());  // from_root() keeps the exit code, but not the type of the exception
+    // from_root() keeps the exit code, but not the type of the exception.
+    throw UsageError(error.what());
   throw;
 }
 

@@ -60,8 +60,8 @@ class ReadPlan {
   /// ignored.
   void add(const Entries& entries, bool all_blocks);
 
-  /// Returns the names of tensors whose wanted boxes are not completely covered by the added parts. Must be called after
-  /// all parts were added.
+  /// Returns the names of tensors that can be read only in part: the slabs of the added parts do not cover the wanted box.
+  /// Must be called after all parts were added.
   std::vector<std::string> uncovered() const;
 
   /// The blocks of one shard file that are read with the same page-cache policy, sorted by offset.

@@ -44,7 +44,7 @@ class StateFiller {
   void install();
   /// Returns whether any rank met a temporary storage error (io::is_transient()). Collective.
   bool is_transient() const;
-  /// Returns whether this rank has found damage in its share of the checkpoint. Not collective.
+  /// Returns whether this rank has found damage in the part of the checkpoint that it verifies. Not collective.
   bool has_found() const { return has_found_; }
 
  private:

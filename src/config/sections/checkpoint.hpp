@@ -8,14 +8,15 @@
 
 namespace trainrt::config {
 
-/// Action if replicated tensors differ between ranks.
+/// Action if replicated tensors are found to differ between ranks: end the run with an error, log a warning, or do not
+/// compare.
 enum class OnReplicaDifference { error, warn, off };
 
-/// The values of [checkpoint].
+/// Values of the config section [checkpoint].
 struct CheckpointKeys {
   CheckpointInterval every;
-  std::int64_t num_to_keep = 0;  ///< 0: all
-  std::string score_attribute;   ///< metric that orders the checkpoints; "": the newest are the best
+  std::int64_t num_to_keep = 0;  ///< number of checkpoints to keep; 0: all
+  std::string score_attribute;   ///< metric by which checkpoints are ranked; "": the newest are the best
   bool score_is_maximized = true;
   FileLayout layout = FileLayout::node;
   bool async = true;
