@@ -169,10 +169,8 @@ class CheckpointStore::Impl {
     try {
       result = saver_->finish();
     } catch (const std::exception& error) {
-      broken_ =
-          error
-              // This failure is permanent: another program owns the run directory, or a rank or the storage has been lost.
-              .what();
+      // The failure is permanent: another program owns the run directory, or a rank or the storage has been lost.
+      broken_ = error.what();
       throw;
     }
     if (result) take(*result);

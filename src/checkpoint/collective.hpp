@@ -97,9 +97,8 @@ std::vector<std::string> on_every_rank(Communicator& communicator, const std::fu
 
 /// The gathered results of try_on_every_rank(), the same on all ranks.
 struct Gathered {
-  std::vector<std::string>
-      /// The string that each rank's function returned, or its error message if the rank failed; in rank order.
-      texts;
+  /// The string that each rank's function returned, or its error message if the rank failed; in rank order.
+  std::vector<std::string> texts;
   std::vector<std::string> failures;  ///< error messages of the failed ranks, such as "rank 1 on n2: cannot ..."
   ExitCode code = ExitCode::failed;   ///< exit code that on_every_rank() gives to its Error
 };

@@ -31,8 +31,7 @@ std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shar
 /// Returns the size in bytes of a buffer that can hold any `bytes` contiguous bytes of a file, when only complete pages are
 /// read (direct I/O).
 constexpr std::size_t read_buffer_for(std::uint64_t bytes) { return bytes + 2 * io::io_alignment; }
-inline constexpr std::size_t read_buffer_bytes =
-    /// Buffer size in bytes for a block of the maximum size.
-    read_buffer_for(block_bytes);
+/// Size in bytes of a buffer for reading a block of the maximum size.
+inline constexpr std::size_t read_buffer_bytes = read_buffer_for(block_bytes);
 
 }  // namespace trainrt::checkpoint

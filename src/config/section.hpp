@@ -44,7 +44,7 @@ std::vector<const Section*> sections();
 /// Returns the declared keys of all config sections, by ascending `order` of the section.
 std::vector<OptionSpec> declared_options();
 
-/// Throws UsageError with the message "ORIGIN: KEY TEXT", where ORIGIN is the place that set `key`. `options` must contain
+/// Throws UsageError with the message "ORIGIN: KEY TEXT", where ORIGIN names the file and line, or the argument, that set `key`. `options` must contain
 /// the key.
 [[noreturn]] void refuse_key(const Options& options, std::string_view key, std::string_view text);
 

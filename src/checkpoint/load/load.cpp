@@ -89,9 +89,8 @@ std::vector<CheckpointCandidate> candidates_at(const std::string& path, Communic
   if (from_root(communicator, [&] { return kind_of(path); }) == "run") return candidates_in(path, communicator);
   return {{path, std::nullopt}};
 } catch (const Error& error) {
-  if (error.code() == ExitCode::usage)
-    // from_root() keeps the exit code, but not the type of the exception.
-    throw UsageError(error.what());
+  // from_root() keeps the exit code of an exception, but not its type.
+  if (error.code() == ExitCode::usage) throw UsageError(error.what());
   throw;
 }
 

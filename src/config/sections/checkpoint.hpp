@@ -12,7 +12,7 @@ namespace trainrt::config {
 /// compare.
 enum class OnReplicaDifference { error, warn, off };
 
-/// Values of the config section [checkpoint].
+/// Values of the config section [checkpoint]: when checkpoints are saved, how they are written, and which are kept.
 struct CheckpointKeys {
   CheckpointInterval every;
   std::int64_t num_to_keep = 0;  ///< number of checkpoints to keep; 0: all
@@ -20,14 +20,14 @@ struct CheckpointKeys {
   bool score_is_maximized = true;
   FileLayout layout = FileLayout::node;
   bool async = true;
-  std::uint64_t staging_bytes = 0;  ///< per rank
-  std::int64_t max_failed = 0;      ///< consecutive checkpoints; 0: no limit
-  int io_threads = 0;               ///< per rank
+  std::uint64_t staging_bytes = 0;  ///< staging memory for a save, bytes per rank
+  std::int64_t max_failed = 0;      ///< maximum number of consecutive checkpoints that may fail; 0: no limit
+  int io_threads = 0;               ///< number of I/O threads per rank
   bool read_back = false;
   OnReplicaDifference replica_check = OnReplicaDifference::error;
-  StepInterval replica_check_every;  ///< additional comparisons between checkpoints
-  std::string mirror;                ///< URL or path; "": no mirror
-  double mirror_wait_s = 0;          ///< at the end of the run
+  StepInterval replica_check_every;  ///< interval of additional comparisons of replicated tensors between checkpoints
+  std::string mirror;                ///< storage that checkpoints are copied to, as URL or path; "": no mirror
+  double mirror_wait_s = 0;          ///< maximum time that the end of a run waits for the mirror, seconds
 };
 
 }  // namespace trainrt::config

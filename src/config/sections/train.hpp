@@ -4,13 +4,13 @@
 
 namespace trainrt::config {
 
-/// The values of [train]: the train function or program to run.
+/// Values of the config section [train]: the train function or program to run.
 struct TrainKeys {
   std::string function;
-  std::string library;               ///< shared library of a user; "": no library
-  std::string program;               ///< command line; "": a train function is run
-  std::vector<std::string> command;  ///< the words of `program`
-  std::string stop_signal;           ///< name without SIG: "TERM"
+  std::string library;               ///< path of the shared library with the train function; "": no library
+  std::string program;               ///< command line of a program to run; "": a train function is run
+  std::vector<std::string> command;  ///< `program` split into words
+  std::string stop_signal;           ///< name of the signal that asks the program to stop, without SIG: "TERM"
   double stop_timeout_s = 0;
 };
 
