@@ -39,7 +39,7 @@ class AllDamaged : public UsageError {
   /// checkpoints are listed.
   AllDamaged(const std::string& message, std::string directory, std::vector<std::string> damages)
       : UsageError(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
-  const std::string& directory() const { return directory_; }  ///< the run directory
+  const std::string& directory() const { return directory_; }  ///< Returns the path of the run directory.
   const std::vector<std::string>& damages() const { return damages_; }
 
  private:
@@ -50,10 +50,10 @@ class AllDamaged : public UsageError {
 /// Exception thrown if the tensors, values or files of a checkpoint do not match those of the State that is to be restored.
 class StateDiffers : public UsageError {
  public:
-  /// `differences` has one line per tensor, value or file that does not match.
+  /// `differences` has one line per tensor, value or file that does not match between State and checkpoint.
   StateDiffers(const std::string& message, std::string directory, std::vector<std::string> differences)
       : UsageError(message), directory_(std::move(directory)), differences_(std::move(differences)) {}
-  const std::string& directory() const { return directory_; }  ///< the checkpoint directory
+  const std::string& directory() const { return directory_; }  ///< Returns the path of the checkpoint directory.
   const std::vector<std::string>& differences() const { return differences_; }
 
  private:

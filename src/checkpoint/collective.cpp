@@ -15,7 +15,7 @@ namespace {
 /// The result of the function that a rank ran: the string that it returned, or the message and exit code of its exception.
 struct WorkOutcome {
   bool failed = false;
-  bool cannot_read = false;  // the exception was CannotRead
+  bool cannot_read = false;  // true if the exception was a CannotRead
   ExitCode code = ExitCode::failed;
   std::string text;
 
@@ -68,7 +68,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = WorkOutcome::unpacked(bytes);
     if (outcome.failed) {
-      // ExitCode::failed permits a restart, so one rank with that code is enough.
+      // ExitCode::failed permits a restart of the run, so it is used if at least one rank has it.
       const bool is_first = gathered.failures.empty();
       if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
       gathered.failures.push_back(outcome.text);

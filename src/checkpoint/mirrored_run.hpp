@@ -56,7 +56,7 @@ class MirroredRun {
   bool holds(const HeldCheckpoint& checkpoint) const;
   /// Copies all files of the checkpoint into the storage, the manifest last.
   void put(const HeldCheckpoint& checkpoint);
-  /// Removes a checkpoint from the storage, the manifest first.
+  /// Removes all files of checkpoint `number` from the storage, the manifest first.
   void remove(std::int64_t number);
   /// Copies checkpoint `number` from the storage into the existing directory `run_dir`, and makes the files durable
   /// (fsync). Does not verify digests.

@@ -21,7 +21,8 @@ FileRecord digest_file(const std::string& path, const std::function<void(std::sp
 /// "files/rank-00003/NAME" if each rank has its own file.
 std::string file_name(const FileEntry& entry, int rank);
 
-/// Callback that gets the exception of a failed read, whose message alone is kept otherwise.
+/// Callback that gets the exception of a failed read, for example to find out whether the error is temporary. The functions
+/// themselves keep only its message.
 using FailedRead = std::function<void(const std::exception& error)>;
 
 /// Verifies a file of a checkpoint against its record (size and digest) in the manifest. Returns "" if the file is intact,

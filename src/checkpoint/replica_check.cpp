@@ -26,8 +26,8 @@ constexpr std::uint64_t sample_parts = 16;
 constexpr std::uint64_t bytes_worth_threads = std::uint64_t{64} << 20;
 constexpr std::size_t max_named_tensors = 16;  // maximum number of differing tensors that are reported with their ranks
 
-/// Returns the ranks whose text differs from the most frequent text. If several texts are equally frequent, the text of the
-/// lowest rank counts as the most frequent one.
+/// Returns the ranks with a text that differs from the most frequent text. If several texts are equally frequent, the text
+/// of the lowest rank counts as the most frequent one.
 std::vector<int> odd_ones(const std::vector<std::string>& texts) {
   std::map<std::string, int> counts;
   for (const auto& text : texts) ++counts[text];

@@ -39,8 +39,8 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
   return &(section == "data" ? spec.data : section == "sink" ? spec.sink : spec.callback)[name];
 }
 
-/// Copies the options of sections whose keys are declared elsewhere ([loop], [stop], [data.NAME] ...) into `spec`, and
-/// returns all other options.
+/// Copies the options of sections without declared keys ([loop], [stop], [data.NAME] ...) into `spec`, and returns all
+/// other options.
 Options take_free_sections(const Options& options, RunSpec& spec) {
   Options declared;
   for (auto key : options.keys()) {

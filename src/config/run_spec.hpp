@@ -41,7 +41,7 @@ struct RunSpec {
   std::map<std::string, Options> sink;      ///< keys of each [sink.NAME], by NAME
   std::map<std::string, Options> callback;  ///< keys of each [callback.NAME], by NAME
 
-  Options given;        ///< the options that make_run_spec() was called with
+  Options given;        ///< the options from config file and command line that make_run_spec() was called with
   std::string run_dir;  ///< run directory: storage_path/name
   /// text of every key, as given or defaulted, except for [loop]; recorded in run.json
   std::map<std::string, std::string> texts;

@@ -44,8 +44,8 @@ std::vector<const Section*> sections();
 /// Returns the declared keys of all config sections, by ascending `order` of the section.
 std::vector<OptionSpec> declared_options();
 
-/// Throws UsageError with the message "ORIGIN: KEY TEXT", where ORIGIN names the file and line, or the argument, that set `key`. `options` must contain
-/// the key.
+/// Throws UsageError with the message "ORIGIN: KEY TEXT", where ORIGIN names the file and line, or the argument, that set
+/// `key`. `options` must contain the key.
 [[noreturn]] void refuse_key(const Options& options, std::string_view key, std::string_view text);
 
 /// Returns whether `text` is a valid plain name of a file or directory, which cannot refer to another directory (see
@@ -112,7 +112,7 @@ T value_from(const OptionSpec& option, const std::string& text) {
     return text;
 }
 
-/// Returns a config key whose text is parsed as the type of `member` and stored in `member`.
+/// Returns a config key that is parsed as the type of `member`, and stored in `member` of its section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option) {
   using Value = typename Unwrapped<T>::type;
@@ -122,7 +122,7 @@ Key key(T Values::*member, OptionSpec option) {
           }};
 }
 
-/// Returns a config key whose text `read` converts to the value that is stored in `member`.
+/// Returns a config key that the function `read` parses. The result is stored in `member` of its section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, T (*read)(const std::string& text)) {
   return {std::move(option),
@@ -133,7 +133,8 @@ Key key(T Values::*member, OptionSpec option, T (*read)(const std::string& text)
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 
-/// Returns a config key for which only `words` are valid texts. The value of the given word is stored in `member`.
+/// Returns a config key for which only `words` are valid. The value of the given word is stored in `member` of its
+/// section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, Words<typename Unwrapped<T>::type> words) {
   for (const auto& [word, value] : words) option.choices.push_back(word);

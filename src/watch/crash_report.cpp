@@ -193,7 +193,7 @@ void on_crash(int number, siginfo_t* info, void*) {
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t nobody = 0;
   if (!crashing_thread.compare_exchange_strong(nobody, thread) && nobody != thread) {
-    for (;;) pause();  // the first crashing thread ends the process
+    for (;;) pause();  // the thread that crashed first reports its crash and ends the process
   }
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);

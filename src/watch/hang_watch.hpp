@@ -56,7 +56,7 @@ class HangWatch {
   HangWatch& operator=(const HangWatch&) = delete;
 
  private:
-  /// The state of this rank when it raised the alarm.
+  /// The progress of this rank at the time when it raised the hang alarm.
   struct Suspicion {
     double quiet_s = 0;
     std::uint64_t updates = 0;  ///< number of progress updates (Liveness::Snapshot::updates)

@@ -48,7 +48,7 @@ class Liveness {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<Phase>::is_always_lock_free);
 };
 
-/// Sets the phase of the train thread while this object lives, and restores the earlier phase.
+/// While this object lives, the train thread is in phase `phase`. The destructor restores the earlier phase.
 class InPhase {
  public:
   InPhase(Liveness& life, Phase phase) : life_(life), before_(life.snapshot()) { life_.progress(before_.step, phase); }

@@ -13,7 +13,7 @@ namespace trainrt::watch {
 /// Kinds of work that a rank does in a training step without waiting for other ranks.
 enum class Work : std::size_t {
   input,     ///< waiting for the next batch of data
-  forward,   ///< computation before the first collective of the step
+  forward,   ///< computation before the first collective of the training step
   backward,  ///< computation after the first collective of the step
   report,
   save,

@@ -19,7 +19,7 @@ enum class Covers : std::uint8_t {
 struct Item {
   std::string name;
   std::string dtype;      ///< "f32", ...; "string" only for values
-  std::string placement;  ///< "replicated", "sharded", "per_rank", "value"
+  std::string placement;  ///< how ranks hold the tensor: "replicated", "sharded" or "per_rank"; "value" for values
   Shape shape;            ///< shape of the complete tensor; of one rank's tensor if it is per_rank; [] for values
 };
 

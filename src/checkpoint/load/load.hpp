@@ -19,7 +19,7 @@ struct LoadResult {
   std::string directory;              ///< directory of the checkpoint that was loaded
   std::vector<std::string> skipped;   ///< one line per newer checkpoint that was skipped as damaged, with the reason
   std::vector<std::int64_t> damaged;  ///< numbers of the checkpoints that were skipped as damaged
-  std::vector<std::string> notes;     ///< other messages for the user, such as a missing state.h5
+  std::vector<std::string> notes;     ///< messages for the user about other problems, such as a missing state.h5
   std::set<std::string> untouched;    ///< names of the State's tensors that were not loaded
 };
 

@@ -28,7 +28,7 @@ struct Loaded {
 
 /// The checkpoints that a load has skipped as damaged; the same on all ranks.
 struct SkippedCheckpoints {
-  std::vector<std::string> lines;  ///< "checkpoint_000003: REASON", newest first
+  std::vector<std::string> lines;  ///< one line per skipped checkpoint, newest first: "checkpoint_000003: REASON"
   bool is_transient = false;       ///< true if an error was a temporary storage error (io::is_transient())
 };
 

@@ -28,7 +28,7 @@ class PieceReader {
   struct Tensor {
     std::string name;
     DType dtype = DType::f32;
-    std::string placement;  ///< "replicated", "sharded", "per_rank"
+    std::string placement;  ///< how ranks held the tensor: "replicated", "sharded" or "per_rank"
     Shape shape;  ///< shape of the complete tensor; a per_rank tensor has an additional first axis over the ranks that
                   ///< wrote it
     std::vector<StoredSlab> slabs;  ///< slabs that the tensor is stored as; together they tile it
@@ -36,13 +36,13 @@ class PieceReader {
   using Value = std::variant<std::int64_t, double, bool, std::string>;
   struct NamedValue {
     std::string name;
-    std::string dtype;  ///< "i64", "f64", "bool", "string"
+    std::string dtype;  ///< type of the value: "i64", "f64", "bool" or "string"
     Value value;
   };
 
   const Manifest& manifest() const { return manifest_; }
-  const std::vector<Tensor>& tensors() const { return tensors_; }    ///< by name
-  const std::vector<NamedValue>& values() const { return values_; }  ///< by name
+  const std::vector<Tensor>& tensors() const { return tensors_; }    ///< sorted by name
+  const std::vector<NamedValue>& values() const { return values_; }  ///< sorted by name
   /// Returns the tensor with this name. Throws UsageError if it does not exist.
   const Tensor& tensor(const std::string& name) const;
 
@@ -56,9 +56,9 @@ class PieceReader {
   /// Reads several boxes of tensors. Reads each stored block that intersects a box once, and no other blocks. Thread-safe.
   /// Throws Error if a box is outside its tensor or if bytes are damaged.
   void read(std::span<const BoxRequest> requests) const;
-  /// Reads one box of a tensor. Thread-safe.
+  /// Reads one box (rectangular part) of a tensor into `into`, row-major. Thread-safe. Throws Error if bytes are damaged.
   void read(const Tensor& tensor, const Box& box, std::span<std::byte> into) const;
-  /// Reads a complete tensor. Thread-safe.
+  /// Reads a complete tensor into `into`, row-major. Thread-safe. Throws Error if bytes are damaged.
   void read(const Tensor& tensor, std::span<std::byte> into) const;
 
  private:

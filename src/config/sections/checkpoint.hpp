@@ -19,11 +19,11 @@ struct CheckpointKeys {
   std::string score_attribute;   ///< metric by which checkpoints are ranked; "": the newest are the best
   bool score_is_maximized = true;
   FileLayout layout = FileLayout::node;
-  bool async = true;
+  bool async = true;                ///< true: write checkpoints while training continues
   std::uint64_t staging_bytes = 0;  ///< staging memory for a save, bytes per rank
   std::int64_t max_failed = 0;      ///< maximum number of consecutive checkpoints that may fail; 0: no limit
   int io_threads = 0;               ///< number of I/O threads per rank
-  bool read_back = false;
+  bool read_back = false;           ///< true: read and verify every checkpoint before it is committed
   OnReplicaDifference replica_check = OnReplicaDifference::error;
   StepInterval replica_check_every;  ///< interval of additional comparisons of replicated tensors between checkpoints
   std::string mirror;                ///< storage that checkpoints are copied to, as URL or path; "": no mirror

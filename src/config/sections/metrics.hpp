@@ -6,11 +6,11 @@ namespace trainrt::config {
 
 /// Values of the config section [metrics]: the sinks that get metric records, and which metrics are recorded.
 struct MetricsKeys {
-  std::vector<std::string> sinks;
-  bool detailed = false;
-  bool every_report = false;  ///< show each report on the terminal, not only an occasional one
-  bool aggregate =
-      false;  ///< combine the metrics of all ranks if the report does not choose; otherwise rank 0's metrics are used
+  std::vector<std::string> sinks;  ///< names of the sinks that reports are written to
+  bool detailed = false;           ///< true: add columns such as _hostname, _step and _goodput to every report
+  bool every_report = false;       ///< show each report on the terminal, not only an occasional one
+  /// true: a report that does not choose combines the metrics of all ranks; false: it uses rank 0's metrics
+  bool aggregate = false;
 };
 
 }  // namespace trainrt::config

@@ -14,14 +14,14 @@ struct RunKeys {
   bool is_opened_by_program = false;  ///< true if a program requested this run
   std::string storage_path;           ///< directory that contains the run directory, absolute
   std::uint64_t seed = 0;
-  std::string
-      resume_from;  ///< checkpoint or run directory to start from, absolute; "": the run starts without a checkpoint
-  bool continues_iterations =
-      false;  ///< true: the iteration count continues from the checkpoint of resume_from; false: it starts at 0
-  std::vector<std::string>
-      resume_tensors;  ///< patterns of the tensor names to load from resume_from; empty: everything is loaded
-  bool accepts_missing_checkpoints = false;
-  std::vector<std::string> callbacks;                  ///< names of the callbacks
+  /// absolute path of a checkpoint or run directory to start from; "": the run starts without a checkpoint
+  std::string resume_from;
+  /// true: the count of reports continues from the checkpoint of resume_from; false: it starts at 0
+  bool continues_iterations = false;
+  /// patterns of the names of tensors to load from resume_from; empty: everything is loaded
+  std::vector<std::string> resume_tensors;
+  bool accepts_missing_checkpoints = false;  ///< true: the run may resume although saved checkpoints are missing or damaged
+  std::vector<std::string> callbacks;        ///< names of the callbacks
   ShownOutput shown_output = ShownOutput::first_rank;  ///< which output of the ranks is shown on the terminal
 };
 

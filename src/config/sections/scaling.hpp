@@ -17,12 +17,13 @@ struct ScalingKeys {
   int num_workers = 0;  ///< required number of ranks; 0: any number
   int min_workers = 0;  ///< minimum number of ranks with which the run may restart; 0: the run is not elastic
   std::optional<OnResize> on_resize_key;
-  std::string backend;  ///< name of a communication backend, or "auto"
-  std::uint64_t bucket_bytes = 0;
-  bool bf16_on_the_wire = false;
+  std::string backend;             ///< name of a communication backend, or "auto"
+  std::uint64_t bucket_bytes = 0;  ///< size of the buckets in which gradients are averaged during the backward pass
+  bool bf16_on_the_wire = false;   ///< true: f32 gradients are sent as bf16, and summed in f32
+  /// true: sums on GPUs use one fixed order, so that results do not depend on the layout of ranks
   bool deterministic = false;
-  std::string gpus_per_worker;  ///< number of GPUs per rank, or "auto"
-  bool check_collectives = false;
+  std::string gpus_per_worker;     ///< number of GPUs per rank, or "auto"
+  bool check_collectives = false;  ///< true: the calls of all ranks are compared before each collective
 
   /// Returns the value of the key on_resize, or its default, which depends on `min_workers`.
   OnResize on_resize() const {
