@@ -197,7 +197,7 @@ class CheckpointStore::Impl {
   std::function<void(const std::string&)> say_;
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;
-  std::optional<GuardedTree> guarded_;  // refuses symbolic links in directory_
+  std::optional<GuardedTree> guarded_;  // guard that refuses symbolic links in the run directory
   std::string private_dir_;
   std::set<std::int64_t> listed_;  // numbers of the checkpoints that existed at construction
   std::int64_t next_number_ = 0;

@@ -99,7 +99,7 @@ class RowDealer {
       if (writer_ + 1 < load_.size()) {
         const auto room =
             static_cast<std::int64_t>((std::max(level_, load_[writer_]) - load_[writer_] + row_bytes / 2) / row_bytes);
-        if (room < min_rows) {  // this writer is full
+        if (room < min_rows) {  // this rank has enough bytes to write
           ++writer_;
           continue;
         }
@@ -151,7 +151,7 @@ std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const
   std::vector<std::size_t> order(item_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return item_bytes[a] > item_bytes[b]; });
-  using Writer = std::pair<std::uint64_t, int>;  // load in bytes, rank
+  using Writer = std::pair<std::uint64_t, int>;  // load of a writing rank in bytes, its rank number
   std::priority_queue<Writer, std::vector<Writer>, std::greater<>> least;
   for (std::size_t writer = 0; writer < load.size(); ++writer) least.emplace(load[writer], static_cast<int>(writer));
   std::vector<int> writers(item_bytes.size(), 0);

@@ -18,7 +18,8 @@ struct PartRef {
   const PartRecord& record(const Manifest& manifest) const { return manifest.shards[shard].parts[part]; }
 };
 
-/// Returns all parts of a checkpoint, ordered by shard file and then by offset in the file.
+/// Returns all parts of a checkpoint (each is the bytes that one rank wrote), ordered by shard file and then by offset in
+/// the file.
 std::vector<PartRef> parts_of(const Manifest& manifest);
 
 /// Opens a shard file for reading. Throws Error if the file's size differs from the manifest.

@@ -50,10 +50,11 @@ struct ReplicaCheck::Block {
   std::int64_t equal_at = 0;
 };
 
-/// Staging memory and copier for tensor blocks in GPU memory, which are copied to host memory and digested there.
+/// Host staging buffer and copier for tensor blocks in GPU memory: the blocks are copied to the buffer and digested in host
+/// memory.
 struct ReplicaCheck::Gpus {
   std::vector<std::byte> staging = std::vector<std::byte>(block_bytes);
-  device::Copier copier;  // declared after `staging`, so that it is destroyed before the memory that it has pinned
+  device::Copier copier;  // declared after `staging`, so that the copier is destroyed before the memory that it has pinned
 };
 
 ReplicaCheck::ReplicaCheck(const State& state, Communicator& communicator, std::int64_t step, int threads)

@@ -15,8 +15,8 @@ namespace trainrt::checkpoint {
 std::string dtype_of(const ValueEntry& entry);
 /// Returns the bytes of a State's value as they are stored in a checkpoint.
 std::string bytes_of(const ValueEntry& entry);
-/// Returns the number of bytes reserved for a State's value in a shard file. A string can grow up to that size before the
-/// ranks must compute a new save plan.
+/// Returns the number of bytes reserved for a State's value in a shard file. A string that grows beyond that size requires
+/// a new layout of the file.
 std::uint64_t room_of(const ValueEntry& entry);
 
 /// Converts the stored bytes of a value to a number of type T. index_from() has already checked the number of bytes against

@@ -37,7 +37,7 @@ struct CheckpointInterval {
 
 /// A config value that is an interval in training steps: "500 steps", or "off".
 struct StepInterval {
-  std::int64_t steps = 0;  ///< number of steps; 0: off
+  std::int64_t steps = 0;  ///< number of training steps; 0: the interval is off
 
   static std::string form();
   static std::optional<StepInterval> parse(std::string_view text);

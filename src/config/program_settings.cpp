@@ -63,7 +63,7 @@ bool is_record_of_python(std::string_view loop_key) {
 RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                        std::vector<SettingChange>& changes) {
   auto options = base.given;
-  // uses rank 0's name, if the name was generated
+  // a generated name differs between ranks: all use rank 0's
   options.set("run.name", {base.run.name, options.find("run.name")->origin});
   for (const auto& [key, text] : settings) require_open(key);
   set_by_program(options, settings, changes);

@@ -8,7 +8,7 @@
 
 namespace trainrt::config {
 
-/// Origin that error messages name for a setting that the program itself requested at run time.
+/// Origin, as named in error messages, of a setting that the program requested at run time.
 inline constexpr std::string_view origin_of_program = "the program";
 
 /// A setting that a program requests and that differs from the config file or the command line.

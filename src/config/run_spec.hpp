@@ -36,7 +36,7 @@ struct RunSpec {
   // the callback. Their keys are stored without the name of the section.
   Options loop;                             ///< keys of [loop], the arguments of the train function
   Options loop_defaults;                    ///< defaults that the train function declares for keys missing in [loop]
-  Options stop;                             ///< keys of [stop]
+  Options stop;                             ///< keys of [stop], the conditions that end the run early
   std::map<std::string, Options> data;      ///< keys of each [data.NAME], by NAME
   std::map<std::string, Options> sink;      ///< keys of each [sink.NAME], by NAME
   std::map<std::string, Options> callback;  ///< keys of each [callback.NAME], by NAME

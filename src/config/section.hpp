@@ -21,7 +21,8 @@ namespace trainrt::config {
 /// are generated from it.
 struct Key {
   OptionSpec option;
-  std::function<void(const std::string& text, RunSpec& spec)> take;  ///< stores a text, which must be valid, in the RunSpec
+  /// parses a text, which must be valid, and stores the value in the RunSpec
+  std::function<void(const std::string& text, RunSpec& spec)> take;
 };
 
 /// A section of the config with declared keys. Each section is a plug-in: one file in config/sections, next to the header
@@ -54,7 +55,7 @@ bool is_plain_name(std::string_view text);
 constexpr std::string_view plain_name_form =
     "one plain name: no '/', no control characters, at most 200 bytes, not starting with '.'";
 
-/// Splits the value of a config key at its commas. "none" returns an empty list.
+/// Splits the value of a config key at its commas, and returns the names. The value "none" gives an empty list.
 std::vector<std::string> names_in(const std::string& text);
 
 /// A type of config values with its own syntax: form() returns a description of the valid texts, parse() returns nullopt

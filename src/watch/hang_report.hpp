@@ -6,7 +6,7 @@
 
 namespace trainrt::watch {
 
-/// Position of execution in a program that a rank's train function has started.
+/// Current source line, last collective call and stacks of a program that a rank's train function has started.
 struct StartedProgram {
   std::string location;   ///< current source line: "train.py, line 7 in step"; "": unknown
   std::string last_call;  ///< the program's last collective call: "report() at train.py:12"; "": no call
@@ -24,7 +24,7 @@ struct RankReport {
   double quiet_s = 0;          ///< seconds without progress
   bool excused = false;        ///< true if the current operation may take long (see StallMeter)
   std::string waits_in;        ///< operation in which the rank waits for other ranks; "": the rank does not wait
-  std::string program;         ///< position of the rank's program (StartedProgram::location)
+  std::string program;         ///< current source line of the rank's program (StartedProgram::location)
   std::string last_call = {};  ///< last collective call of the rank's program (StartedProgram::last_call)
 };
 
@@ -33,7 +33,7 @@ std::string to_text(const RankReport& report);
 /// Parses the report of a rank at the beginning of `text`. Returns nullopt if the report is incomplete.
 std::optional<RankReport> parse_rank_report(const std::string& text);
 
-/// The result of judge_hang(): whether the ranks hang, and which ranks are late.
+/// The result of judge_hang(): whether the ranks hang, and which ranks are late (the others wait for them).
 struct HangVerdict {
   /// description for the user: "rank 3 on n2 did not answer (...) while others are at step 812; ranks 0-2 wait in ..."
   std::string text;

@@ -125,7 +125,7 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
     if (written && is_cancelled()) return false;
     log::error(fmt::format("ranks hang, and the verdict could not be written: {}", error.what()));
   }
-  if (ends_within(0)) return false;  // the train thread has ended: nothing hangs any more
+  if (ends_within(0)) return false;  // The train thread has ended, so nothing hangs any more.
   actions_.end_step();
   return true;
 }
@@ -150,7 +150,7 @@ bool HangWatch::decide(const Suspicion& suspicion) {
 }
 
 /// Waits until the rank that created verdict.txt has ended the job step or cancelled the alarm. Returns true if this rank
-/// has to end the step, because that rank decided to end it and has not done so in time.
+/// has to end the step, because the other rank decided to end it and has not done so in time.
 bool HangWatch::follow_others() {
   const auto end = monotonic_seconds() + others_end_after_s;
   while (monotonic_seconds() < end && !ends_within(0.1))
@@ -158,8 +158,8 @@ bool HangWatch::follow_others() {
   return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(cancelled_text);
 }
 
-/// Called after a storage error. Returns whether the alarm is over: another rank has cancelled it, which removes the report
-/// of this rank, or the train thread ends in the meantime.
+/// Called after a storage error. Returns whether the alarm is over: another rank has cancelled the alarm, which removes the
+/// report of this rank, or the train thread ends in the meantime.
 bool HangWatch::is_cancelled() {
   const auto own = file_of(folder_, static_cast<std::size_t>(attempt_.rank));
   for (const auto end = monotonic_seconds() + others_read_s; io::exists(own) && !ends_within(0.1);)
@@ -176,7 +176,7 @@ void HangWatch::cancel_alarm(bool warns) {
   ends_within(others_read_s);
   for (int tries_left = 20;; --tries_left) try {
       return io::remove_tree(folder_);
-    } catch (const Error&) {  // a late rank has just written its report into the folder
+    } catch (const Error&) {  // removal fails if a late rank has just written its report into the folder
       if (tries_left == 0) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }

@@ -59,7 +59,7 @@ class HangWatch {
   /// The progress of this rank at the time when it raised the hang alarm.
   struct Suspicion {
     double quiet_s = 0;
-    std::uint64_t updates = 0;  ///< number of progress updates (Liveness::Snapshot::updates)
+    std::uint64_t updates = 0;  ///< number of progress updates (Liveness::Snapshot::updates) before the alarm
     bool is_excused = false;    ///< the rank's operation may take long: a cancelled alarm is then not logged
   };
   void watch();

@@ -11,7 +11,7 @@ namespace trainrt::watch {
 /// processes. Reads getrusage(2), proc(5) and sysfs of Linux; a value that cannot be read counts as 0.
 class NodeLoad {
  public:
-  /// `root` is the directory that contains /proc and /sys; tests pass another one.
+  /// `root` is the directory that contains /proc and /sys: "" on a real node, a directory with test data in tests.
   explicit NodeLoad(std::string root = "");
 
   /// Returns the conditions of the node since the previous sample. Without `in_detail` these are only preemptions and page
@@ -24,7 +24,8 @@ class NodeLoad {
     double at_s = 0, preempted = 0, major_faults = 0;
   };
   struct NodeCounts {
-    double at_s = 0, stolen = 0, all = 0, swapped = 0, throttled = 0;  ///< seconds; ticks; ticks; pages; number of times
+    /// units: seconds, ticks, ticks, pages, number of events
+    double at_s = 0, stolen = 0, all = 0, swapped = 0, throttled = 0;
   };
   struct Process {
     std::string name;

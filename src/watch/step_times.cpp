@@ -13,12 +13,13 @@ namespace trainrt::watch {
 namespace {
 
 constexpr double min_ratio = 1.1;
-constexpr double min_share = 0.01;    // minimum share of a step
-constexpr double min_deviations = 5;  // minimum number of standard errors of a median
-/// Factors for a normal distribution: the standard deviation divided by the median absolute deviation, and the standard
+constexpr double min_share = 0.01;  // minimum delay by a slow rank, as a share of the step time
+// minimum delay by a slow rank, as a number of standard errors of the median step time
+constexpr double min_deviations = 5;
+/// Constants of the normal distribution: the standard deviation divided by the median absolute deviation, and the standard
 /// error of a median divided by the standard error of a mean.
 constexpr double deviation_by_spread = 1.4826, median_by_mean = 1.2533;
-constexpr std::size_t min_rare = 3;  // minimum number of reports or saves to compute a median of
+constexpr std::size_t min_rare = 3;  // minimum number of measured reports or saves from which a median is computed
 
 /// Returns the median; of two middle values, the lower one. For two ranks this is the time of the faster rank.
 float median_of(std::vector<float>& values) {

@@ -58,9 +58,9 @@ struct WindowTimes {
   /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save: for these kinds,
   /// the median duration of one, times their number per step.
   std::array<float, work_count> work{};
-  float own = 0;     ///< own work per step: all work except reports, for which rank 0 alone writes files
+  float own = 0;     ///< seconds of own work per step: all work except reports, for which rank 0 alone writes files
   float waits = 0;   ///< median seconds per step in collectives
-  float spread = 0;  ///< median absolute deviation of the steps' own times
+  float spread = 0;  ///< median absolute deviation of the steps' own times, in seconds
   std::int32_t steps = 0;
   NodeFacts facts;
 
@@ -76,7 +76,7 @@ class WindowMaker {
 
  private:
   struct Rare {
-    std::vector<float> seconds;  ///< durations since `share` was last computed
+    std::vector<float> seconds;  ///< durations of the reports or saves since `share` was last computed
     std::size_t steps = 0;
     float share = 0;  ///< seconds of this kind of work per step
   };
@@ -92,9 +92,9 @@ struct SlowRank {
   double own_s = 0, median_s = 0;
 };
 
-/// Returns the slowest rank, or nullopt if no rank is clearly slow. `ranks` has one summary per rank. The own time of the
-/// slow rank must exceed the own time of the median rank by more than a tenth, by more than the variation of its steps, and
-/// by more than a hundredth of a step including waits. Pure function.
+/// Returns the rank that slows the others down, or nullopt if no rank is clearly slow. `ranks` has one summary per rank.
+/// The own time of the slow rank must exceed the own time of the median rank by more than a tenth, by more than the
+/// variation of its steps, and by more than a hundredth of a step including waits. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

@@ -27,7 +27,7 @@ thread_local std::size_t next_throw = 0;
 [[gnu::noinline]] void note_throw(const void* exception) noexcept {
   auto& entry = throws[next_throw++ % kept];
   entry.exception = exception;
-  entry.frames = stack_here(3);  // skips the frames of this function, throw_noted() and __cxa_throw
+  entry.frames = stack_here(3);  // without the frames of this function, throw_noted() and __cxa_throw
 }
 
 /// Returns the address of the exception object that is being handled: the pointer that __cxa_throw was called with, which

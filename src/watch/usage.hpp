@@ -30,7 +30,7 @@ class UsageMeter {
  private:
   static Usage count();
   Usage begin_;
-  Usage max_;  ///< maximum of each value over all samples
+  Usage max_;  ///< maximum of each usage value over all samples
 };
 
 }  // namespace trainrt::watch

@@ -5,8 +5,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Iterates over the contiguous runs of a box copy and returns the offset of each run in source and target memory. A step
-/// to the next run usually costs one addition per offset.
+/// Iterates over the runs of a box copy (the byte ranges that are contiguous in source and target) and returns the offset
+/// of each run in both memories. A step to the next run usually costs one addition per offset.
 class BoxCopy::RunCursor {
  public:
   RunCursor(const BoxCopy& copy, std::uint64_t run)
@@ -69,8 +69,8 @@ BoxCopy::BoxCopy(const Box& from, const Box& to, std::size_t element_bytes) {
   std::reverse(axes_.begin(), axes_.end());
 }
 
-/// Adds the next outer axis to the grid of runs. Merges it with the previous axis if the runs along both axes have a
-/// constant distance.
+/// Adds the next outer axis along which the runs of the copy repeat. Merges it with the previous axis if the runs have a
+/// constant distance along both.
 void BoxCopy::add_axis(Axis axis) {
   runs_ *= axis.count;
   if (axis.count == 1) return;

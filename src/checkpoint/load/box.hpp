@@ -36,8 +36,8 @@ class BoxCopy {
   void each_run(std::uint64_t first, std::span<const std::byte> window, const Put& put) const;
 
  private:
-  /// One axis of the grid of runs (contiguous byte ranges): the number of runs along the axis, and the distance in bytes
-  /// between neighbouring runs in the source and in the target. Runs are numbered in row-major order.
+  /// One axis along which the runs (contiguous byte ranges) of the copy repeat: the number of runs along the axis, and the
+  /// distance in bytes between neighbouring runs in the source and in the target. Runs are numbered in row-major order.
   struct Axis {
     std::uint64_t count;
     std::uint64_t from_step;
@@ -50,7 +50,7 @@ class BoxCopy {
   std::uint64_t source_of(std::uint64_t run) const;
   std::uint64_t first_run_after(std::uint64_t byte) const;
 
-  std::vector<Axis> axes_;  // axes of the grid of runs, outermost first
+  std::vector<Axis> axes_;  // axes along which the runs repeat, outermost first
   std::uint64_t from_ = 0;  // offset of the first run in the source box's memory
   std::uint64_t to_ = 0;    // offset of the first run in the target box's memory
   std::uint64_t run_bytes_ = 0;

@@ -6,10 +6,10 @@
 
 namespace trainrt::checkpoint {
 
-/// A checkpoint directory that a load tries to load, newest first.
+/// A checkpoint directory that a load tries, and the checkpoint number that its manifest must have.
 struct CheckpointCandidate {
   std::string directory;
-  std::optional<std::int64_t> number;  ///< checkpoint number that the manifest must have; nullopt: any number
+  std::optional<std::int64_t> number;  ///< checkpoint number; nullopt: any number
 };
 
 /// The result of reading a checkpoint's manifest on one rank, in a form that can be sent to other ranks.

@@ -26,8 +26,8 @@ struct ByteRange {
 /// Sorts the blocks of the index and returns the byte ranges that they cover, with adjacent ranges merged. Pure function.
 std::vector<ByteRange> check_part(Index& index, const ShardRecord& shard, const PartRecord& part, const std::string& path);
 
-/// Checks that the byte ranges of all parts of a shard file cover each byte of [0, bytes) exactly once. Throws Error naming
-/// the file `path` if they do not. Pure function.
+/// Checks that the byte ranges that the ranks wrote into a shard file cover each byte of [0, bytes) exactly once. Throws
+/// Error naming the file `path` if they do not. Pure function.
 void check_tiling(std::vector<ByteRange> ranges, std::uint64_t bytes, const std::string& path);
 
 /// Collects the indices of all parts of a checkpoint, which the caller fetches one after the other. Checks that the indices
@@ -66,7 +66,7 @@ class IndexFetch {
   std::size_t readers_;
   std::vector<PartRef> parts_;
   Contents contents_;
-  // byte ranges of the parts, by shard file, for the shard files that this reader checks
+  // byte ranges that the ranks' blocks cover, by shard file, for the shard files that this reader checks
   std::map<std::size_t, std::vector<ByteRange>> ranges_;
 };
 

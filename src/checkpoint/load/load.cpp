@@ -113,7 +113,9 @@ class Partial {
       if (selects(selection_, entry.name)) wanted.tensors.push_back(&entry);
     for (const auto& entry : state_.values())
       if (selects(selection_, entry.name)) wanted.values.push_back(&entry);
-    wanted.check_first = true;  // verify before copying: an older checkpoint may lack entries that a damaged one has
+    // Verify before copying: otherwise the State would keep data of a damaged checkpoint in entries that an older one
+    // lacks.
+    wanted.check_first = true;
     return wanted;
   }
 

@@ -16,8 +16,8 @@ namespace trainrt::checkpoint {
 /// State.
 class LoadedValues {
  public:
-  /// Adds the values named by `entries` to the read plan, with this object as destination. The entries and this object must
-  /// outlive the execution of the plan.
+  /// Adds the State's values `entries` to the read plan, which will read their bytes into this object. The entries and this
+  /// object must outlive the execution of the plan.
   LoadedValues(const std::vector<const ValueEntry*>& entries, ReadPlan& plan);
   LoadedValues(const LoadedValues&) = delete;
 
@@ -41,9 +41,9 @@ class LoadedValues {
 /// to the State.
 class SummedParts {
  public:
-  /// Adds the parts of tensor `entry` that the ranks `rank`, `rank` + `size`, ... below `saved_by` wrote to the read plan.
-  /// `saved_by` is the number of ranks that wrote the checkpoint, `size` the number of ranks now. `gpu` is the GPU that
-  /// owns the tensor's memory, as returned by gpu_of(). The entry must outlive this object.
+  /// Adds to the read plan the parts of tensor `entry` that the ranks `rank`, `rank` + `size`, `rank` + 2 * `size` ...
+  /// wrote. `saved_by` is the number of ranks that wrote the checkpoint, `size` the number of ranks now. `gpu` is the GPU
+  /// that owns the tensor's memory, as returned by gpu_of(). The entry must outlive this object.
   void want(ReadPlan& plan, const TensorEntry& entry, int gpu, int rank, int size, int saved_by);
 
   /// Computes the sums and writes them to the tensors. The parts are added in the order of the binary tree over rank

@@ -41,8 +41,10 @@ class PieceReader {
   };
 
   const Manifest& manifest() const { return manifest_; }
-  const std::vector<Tensor>& tensors() const { return tensors_; }    ///< sorted by name
-  const std::vector<NamedValue>& values() const { return values_; }  ///< sorted by name
+  /// Returns all tensors of the checkpoint, sorted by name.
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  /// Returns all values of the checkpoint, sorted by name.
+  const std::vector<NamedValue>& values() const { return values_; }
   /// Returns the tensor with this name. Throws UsageError if it does not exist.
   const Tensor& tensor(const std::string& name) const;
 
@@ -64,7 +66,7 @@ class PieceReader {
  private:
   struct ShardIndex {
     std::size_t shard = 0;
-    Index index;  // index of the part, with its tensors sorted by name
+    Index index;  // index of the bytes that one rank wrote into the shard file, with its tensors sorted by name
   };
   void add(std::size_t shard, Index index);
   void read_values();

@@ -27,7 +27,7 @@ void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::
   const auto begin = read.block.at;
   const auto end = begin + bytes.size();
   for (const auto& [copy, at, to] : read.copies) {
-    // The window is the part of the block that this copy needs.
+    // The window is the byte range of the block that this copy needs.
     const auto from = std::max(begin, at + copy->begin());
     const auto last = std::min(end, at + copy->end());
     const auto window = bytes.subspan(from - begin, last - from);
@@ -86,8 +86,8 @@ class FileReading {
     fail(error);
   }
 
-  /// Returns one line for each damaged byte range of the file, and one if the file cannot be read. Must be called when no
-  /// task is running. Throws CannotRead.
+  /// Returns one line for each damaged byte range of the file, and one if the file cannot be read. Must be called when all
+  /// tasks that read or verify blocks of the file have ended. Throws CannotRead.
   std::vector<std::string> findings() {
     if (cannot_read_) std::rethrow_exception(cannot_read_);
     std::vector<std::string> texts;
@@ -144,9 +144,10 @@ struct Crew {
   }
   int threads;
   io::BlockPool pool;
-  device::Copier copier;  // declared after `pool`, so that it is destroyed before the memory that it has pinned
+  device::Copier copier;  // declared after `pool`, so that the copier is destroyed before the memory that it has pinned
   std::optional<io::Workers> checkers;
-  std::optional<io::Workers> readers;  // declared last, so that it is destroyed first: its tasks submit tasks to `checkers`
+  // declared last, so that the readers are destroyed first: their tasks submit tasks to `checkers`
+  std::optional<io::Workers> readers;
 };
 
 std::vector<const BlockRead*> blocks_of(const ReadPlan::FileReads& file, const BlockReading& reading) {

@@ -27,7 +27,7 @@ struct BlockCopy {
   Destination to;
 };
 
-/// A stored block that is to be read and verified, and the copies from it.
+/// A block of a shard file that is to be read and verified, and the copies from it to memory.
 struct BlockRead {
   BlockRecord block;
   std::vector<BlockCopy> copies;
@@ -48,7 +48,7 @@ class ReadPlan {
   /// added.
   void want_value(const std::string& name, std::string& to);
 
-  /// The entries of a part's index that are added to the plan: all or some of them.
+  /// Argument of add(): tensors and values (all or some) in the index of one rank's bytes, and the blocks of these bytes.
   struct Entries {
     std::size_t shard = 0;
     int rank = 0;
@@ -83,7 +83,7 @@ class ReadPlan {
     Destination to;
     std::uint64_t missing_bytes = 0;
   };
-  struct PartCopies {  // copies from the blocks of one part
+  struct PartCopies {  // copies from the blocks that one rank wrote
     std::vector<BlockCopy> copies;
     std::vector<bool> shared;
   };

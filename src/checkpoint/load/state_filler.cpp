@@ -90,8 +90,8 @@ Lines StateFiller::fetch_indices() {
   return findings;
 }
 
-/// Returns the end of the round of index exchange that begins with part `begin`: at most one part per rank, and about
-/// round_bytes in total.
+/// Ranks exchange indices in rounds. Returns the number of the first part after the round that begins with part `begin`. A
+/// round has at most one part per rank, and about round_bytes in total.
 std::size_t StateFiller::end_of_round(std::size_t begin) const {
   const auto& parts = fetch_.parts();
   const auto last = std::min(parts.size(), begin + static_cast<std::size_t>(communicator_.size()));

@@ -20,7 +20,8 @@ struct LoadTargets {
   std::vector<const ValueEntry*> values;
   std::vector<int> gpus;     ///< the GPU that owns each tensor's memory, as returned by gpu_of()
   bool check_first = false;  ///< true: verify the complete checkpoint before any data is copied to the State
-  int shares_shifted = 0;    ///< rank r verifies the share of the checkpoint that belongs to rank r + shares_shifted
+  /// rank r verifies the share of the checkpoint that belongs to rank r + shares_shifted; 0: its own share
+  int shares_shifted = 0;
 };
 
 /// Loads one checkpoint into a State. Call fetch_indices(), read() and install() in this order. Each of the first two
@@ -32,8 +33,8 @@ class StateFiller {
               Communicator& communicator);
   StateFiller(const StateFiller&) = delete;
 
-  /// Reads and checks the indices of all parts of the checkpoint; each index is read by one rank and sent to all. Returns
-  /// one line per damage.
+  /// Reads and checks the indices of the checkpoint, one per rank that wrote it. Each index is read by one rank and sent to
+  /// all. Returns one line per damage.
   std::vector<std::string> fetch_indices();
   /// Returns the tensors and values in the checkpoint. Must be called after fetch_indices().
   const Contents& contents() const { return fetch_.contents(); }

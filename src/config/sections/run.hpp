@@ -21,8 +21,8 @@ struct RunKeys {
   /// patterns of the names of tensors to load from resume_from; empty: everything is loaded
   std::vector<std::string> resume_tensors;
   bool accepts_missing_checkpoints = false;  ///< true: the run may resume although saved checkpoints are missing or damaged
-  std::vector<std::string> callbacks;        ///< names of the callbacks
-  ShownOutput shown_output = ShownOutput::first_rank;  ///< which output of the ranks is shown on the terminal
+  std::vector<std::string> callbacks;        ///< names of the callbacks that are notified of events in the run
+  ShownOutput shown_output = ShownOutput::first_rank;  ///< ranks whose output is shown on the terminal
 };
 
 }  // namespace trainrt::config

@@ -25,7 +25,8 @@ struct ScalingKeys {
   std::string gpus_per_worker;     ///< number of GPUs per rank, or "auto"
   bool check_collectives = false;  ///< true: the calls of all ranks are compared before each collective
 
-  /// Returns the value of the key on_resize, or its default, which depends on `min_workers`.
+  /// Returns the action for a restart with another number of ranks: the value of the config key scaling.on_resize, or its
+  /// default, which depends on `min_workers`.
   OnResize on_resize() const {
     return on_resize_key.value_or(min_workers > 0 ? OnResize::keep_global_batch : OnResize::refuse);
   }
