@@ -19,8 +19,8 @@ using Lines = std::vector<std::string>;
 
 std::string summary(const Lines& findings) { return join(abbreviated(findings), "; "); }
 
-/// Tries to load one checkpoint. Returns one line per damage; empty if the checkpoint was loaded. Sets `is_transient` if an
-/// error was a temporary storage error. Collective.
+/// Tries to load one checkpoint into the State. Returns one line per damage; empty if the checkpoint was loaded. Sets
+/// `is_transient` if an error was a temporary storage error. Collective.
 Lines load_one(const CheckpointCandidate& candidate, const LoadTargets& wanted, const CheckContents& accept,
                Communicator& communicator, Loaded& loaded, bool& is_transient) {
   const auto& directory = candidate.directory;

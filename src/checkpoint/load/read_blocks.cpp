@@ -60,7 +60,7 @@ class FileReading {
     }
   }
 
-  /// A block of the file, read into a buffer. read() returns nullptr instead if the file cannot be read.
+  /// A buffer with the bytes of one block of the file. read() returns nullptr if the file cannot be read.
   struct Filled {
     io::Block buffer;
     std::span<const std::byte> bytes;

@@ -31,8 +31,8 @@ struct BlockReading {
 /// intact blocks to their destinations.
 /// - Some threads read and others digest, so that the disk does not wait for digests.
 /// - At most 4 * `threads` blocks are in memory.
-/// - Files are read one after the other. A file with one block or with at most 256 KiB is read by the calling thread;
-///   threads are started only if another file exists.
+/// - Files are read one after the other. The calling thread reads a file with one block or with at most 256 KiB; threads
+///   are started only for larger files.
 ///
 /// Returns one line for each damaged byte range and for each file that cannot be read; the remaining blocks of such a file
 /// are skipped. Throws CannotRead, and no other errors caused by a file.

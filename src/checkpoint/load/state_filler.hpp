@@ -36,7 +36,7 @@ class StateFiller {
   /// Reads and checks the indices of the checkpoint, one per rank that wrote it. Each index is read by one rank and sent to
   /// all. Returns one line per damage.
   std::vector<std::string> fetch_indices();
-  /// Returns the tensors and values in the checkpoint. Must be called after fetch_indices().
+  /// Returns the list of tensors and values in the checkpoint. Must be called after fetch_indices().
   const Contents& contents() const { return fetch_.contents(); }
   /// Reads and verifies this rank's share of the checkpoint, and copies the wanted tensors to the State: during the
   /// verification, or, with check_first, after all ranks have verified their shares. Returns one line per damage.
