@@ -9,35 +9,37 @@
 
 namespace trainrt::checkpoint {
 
-/// Thrown if a save, or the work after its commit, makes no progress because the storage does not respond.
+/// Exception thrown if saving a checkpoint, or the background work after its commit, makes no progress because the storage
+/// does not respond.
 class SaveStalled : public Error {
  public:
   SaveStalled(const std::string& message, double waited_s) : Error(message), waited_s_(waited_s) {}
-  double waited_s() const { return waited_s_; }  ///< seconds without progress
+  double waited_s() const { return waited_s_; }  ///< seconds that the save waited without progress
 
  private:
   double waited_s_;
 };
 
-/// Thrown if a checkpoint directory that rank 0 created does not become visible on this rank.
+/// Exception thrown if a checkpoint directory that rank 0 created on shared storage does not become visible on this rank.
 class DirectoryNotSeen : public io::StorageError {
  public:
   DirectoryNotSeen(const std::string& message, int error_number, const std::string& path, double waited_s)
       : StorageError(message, error_number, path), waited_s_(waited_s) {}
-  double waited_s() const { return waited_s_; }  ///< seconds
+  double waited_s() const { return waited_s_; }  ///< seconds that this rank waited for the directory
 
  private:
   double waited_s_;
 };
 
-/// Thrown if checkpoints exist and all are damaged, confirmed by reading them again on other ranks. A restart does not
-/// help.
+/// Exception thrown if a run has checkpoints and all of them are damaged, confirmed by reading them again on other ranks.
+/// Restarting the job does not help.
 class AllDamaged : public UsageError {
  public:
-  /// `damages` has one line per checkpoint, "checkpoint_000003: REASON", newest first, at most the first few.
+  /// `damages` has one line per damaged checkpoint, such as "checkpoint_000003: REASON", newest first. Only the first few
+  /// checkpoints are listed.
   AllDamaged(const std::string& message, std::string directory, std::vector<std::string> damages)
       : UsageError(message), directory_(std::move(directory)), damages_(std::move(damages)) {}
-  const std::string& directory() const { return directory_; }  ///< the run directory
+  const std::string& directory() const { return directory_; }  ///< Returns the path of the run directory.
   const std::vector<std::string>& damages() const { return damages_; }
 
  private:
@@ -45,13 +47,13 @@ class AllDamaged : public UsageError {
   std::vector<std::string> damages_;
 };
 
-/// Thrown if the tensors, values or files of a checkpoint do not match the State.
+/// Exception thrown if the tensors, values or files of a checkpoint do not match those of the State that is to be restored.
 class StateDiffers : public UsageError {
  public:
-  /// `differences` has one line per tensor, value or file that does not match.
+  /// `differences` has one line per tensor, value or file that does not match between State and checkpoint.
   StateDiffers(const std::string& message, std::string directory, std::vector<std::string> differences)
       : UsageError(message), directory_(std::move(directory)), differences_(std::move(differences)) {}
-  const std::string& directory() const { return directory_; }  ///< the checkpoint directory
+  const std::string& directory() const { return directory_; }  ///< Returns the path of the checkpoint directory.
   const std::vector<std::string>& differences() const { return differences_; }
 
  private:

@@ -45,7 +45,8 @@ std::function<void(const std::string&)> sink_of(const CheckpointStoreOptions& op
       [prefix = checkpoint::rank_and_host(communicator)](const std::string& text) { log::warning(prefix + ": " + text); };
 }
 
-/// Returns the state as a checkpoint stores it, with values that are parts of a sum as tensors.
+/// Returns a copy of the State's entries in the form that is stored in a checkpoint: values declared with part_of_sum()
+/// become tensors. The copy refers to the same memory.
 State as_stored(const State& state) {
   State stored;
   stored.append(state);
@@ -79,7 +80,7 @@ class CheckpointStore::Impl {
       rank_zero_.run([&] { say_(error.what()); });
     }
     const bool ended = !saver_->in_flight();
-    saver_.reset();  // waits for the work after commits
+    saver_.reset();  // blocks until the background work after commits has ended
     if (ended) rank_zero_.run([&] { remove_private_dir(); });
   }
 
@@ -120,7 +121,8 @@ class CheckpointStore::Impl {
   }
 
  private:
-  /// Sends rank 0's absolute path and its list of checkpoints to all ranks, because working directories may differ.
+  /// Sends the absolute path of the run directory and the list of its checkpoints from rank 0 to all ranks, because working
+  /// directories may differ between ranks. Collective.
   void meet(const std::string& directory) {
     const auto text = checkpoint::from_root(communicator_, [&] {
       auto path = std::filesystem::absolute(directory).lexically_normal().string();
@@ -160,14 +162,15 @@ class CheckpointStore::Impl {
     say_(error.what());
   }
 
-  /// Waits for the save in flight. Throws Error if it failed.
+  /// Waits for the checkpoint save in flight. Throws Error if the save failed.
   void settle() {
     if (!broken_.empty()) throw Error(broken_);
     std::optional<checkpoint::SaveResult> result;
     try {
       result = saver_->finish();
     } catch (const std::exception& error) {
-      broken_ = error.what();  // permanent: another program owns the directory, or a rank or the storage is gone
+      // The failure is permanent: another program owns the run directory, or a rank or the storage has been lost.
+      broken_ = error.what();
       throw;
     }
     if (result) take(*result);
@@ -180,7 +183,7 @@ class CheckpointStore::Impl {
     last_ = result.directory;
   }
 
-  /// Waits for the save in flight and for the work after commits.
+  /// Waits for the checkpoint save in flight and for the background work after commits. Collective.
   void settle_all() {
     settle();
     checkpoint::on_every_rank(communicator_, [&] {
@@ -194,12 +197,12 @@ class CheckpointStore::Impl {
   std::function<void(const std::string&)> say_;
   int exceptions_ = std::uncaught_exceptions();
   std::string directory_;
-  std::optional<GuardedTree> guarded_;  // protects directory_ from symbolic links
+  std::optional<GuardedTree> guarded_;  // guard that refuses symbolic links in the run directory
   std::string private_dir_;
-  std::set<std::int64_t> listed_;  // checkpoints that existed at construction
+  std::set<std::int64_t> listed_;  // numbers of the checkpoints that existed at construction
   std::int64_t next_number_ = 0;
   std::string last_;    // directory of the checkpoint committed last
-  std::string broken_;  // why this store can no longer save, "" if it can
+  std::string broken_;  // reason why this store can no longer save checkpoints; "" if it can
   std::unique_ptr<checkpoint::Saver> saver_;
 };
 

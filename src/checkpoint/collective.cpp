@@ -12,10 +12,10 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// The result of a rank's work: a string, or the message and exit code of its exception.
+/// The result of the function that a rank ran: the string that it returned, or the message and exit code of its exception.
 struct WorkOutcome {
   bool failed = false;
-  bool cannot_read = false;  // the exception was CannotRead
+  bool cannot_read = false;  // true if the exception was a CannotRead
   ExitCode code = ExitCode::failed;
   std::string text;
 
@@ -60,7 +60,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   if (mine.failed) mine.text = rank_and_host(communicator) + ": " + mine.text;
   Gathered gathered;
   if (communicator.all_reduced(std::int64_t{mine.failed || !mine.text.empty()}, Op::max) ==
-      0) {  // no rank has a result or a failure
+      0) {  // all ranks returned "" and no rank failed
     gathered.texts.resize(static_cast<std::size_t>(communicator.size()));
     return gathered;
   }
@@ -68,7 +68,7 @@ Gathered try_on_every_rank(Communicator& communicator, const std::function<std::
   for (const auto& bytes : communicator.all_gather(mine.packed())) {
     auto outcome = WorkOutcome::unpacked(bytes);
     if (outcome.failed) {
-      // ExitCode::failed permits a restart, so one rank with that code is enough.
+      // ExitCode::failed permits a restart of the run, so it is used if at least one rank has it.
       const bool is_first = gathered.failures.empty();
       if (is_first || outcome.code == ExitCode::failed) gathered.code = outcome.code;
       gathered.failures.push_back(outcome.text);

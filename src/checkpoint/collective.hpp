@@ -16,7 +16,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Serializes numbers, strings and shapes into a byte string that another rank reads with Unpacker.
+/// Serializes integers, strings and tensor shapes into a byte string, to send them to another rank, which reads them with
+/// Unpacker.
 class Packer {
  public:
   Packer& put(std::integral auto value) {
@@ -34,7 +35,7 @@ class Packer {
     for (const auto extent : shape) put(extent);
     return *this;
   }
-  /// Writes several values. Unpacker::all() of the same list reads them.
+  /// Appends several values. Unpacker::all() with variables of the same types, in the same order, reads them.
   template <class... Values>
   Packer& all(const Values&... values) {
     (put(values), ...);
@@ -46,8 +47,8 @@ class Packer {
   std::string bytes_;
 };
 
-/// Reads the values that a Packer wrote, in the same order. The bytes must outlive the object. Throws Error if the bytes
-/// end early, which means that the ranks run different versions.
+/// Deserializes the values that a Packer on another rank wrote, in the same order. The byte string must outlive the
+/// Unpacker. Throws Error if the byte string ends early, which means that the ranks run different versions of trainrt.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
@@ -63,7 +64,7 @@ class Unpacker {
     for (auto left = number(); left > 0; --left) shape.push_back(number());
     return shape;
   }
-  /// Reads numbers and strings into variables.
+  /// Reads one integer or string into each variable, in the order of the arguments.
   template <class... Values>
   void all(Values&... values) {
     (read(values), ...);
@@ -82,38 +83,42 @@ class Unpacker {
   std::string_view rest_;
 };
 
-/// Runs `work` on rank 0 and returns its string on every rank. If `work` throws, every rank throws Error with the same exit
-/// code and the message that `explain` makes of the exception. Collective.
+/// Runs `work` on rank 0 and broadcasts the string that it returns: every rank returns that string. If `work` throws, every
+/// rank throws Error with the same exit code and the message that `explain` makes of the exception. Collective.
 std::string from_root(Communicator& communicator, const std::function<std::string()>& work,
                       const Explain& explain = message_of);
 
-/// Runs `work` on every rank and returns the strings of all ranks, in rank order, on every rank. If `work` throws on any
-/// rank, every rank throws one Error that names each failed rank and its host. Its exit code is ExitCode::failed if any
-/// rank failed with that, otherwise the code of the lowest failed rank. Collective.
+/// Runs `work` on every rank and gathers the strings that it returns: every rank returns the strings of all ranks, in rank
+/// order. If `work` throws on any rank, every rank throws one Error that names each failed rank and its host. The exit code
+/// of that Error is ExitCode::failed if any rank failed with ExitCode::failed, otherwise the code of the lowest failed
+/// rank. Collective.
 std::vector<std::string> on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
                                        const Explain& explain = message_of);
 
-/// The results of try_on_every_rank(). The same on all ranks.
+/// The gathered results of try_on_every_rank(), the same on all ranks.
 struct Gathered {
-  std::vector<std::string> texts;     ///< one per rank; the message if the rank failed
-  std::vector<std::string> failures;  ///< "rank 1 on n2: cannot ..."
-  ExitCode code = ExitCode::failed;   ///< exit code of on_every_rank()
+  /// The string that each rank's function returned, or its error message if the rank failed; in rank order.
+  std::vector<std::string> texts;
+  std::vector<std::string> failures;  ///< error messages of the failed ranks, such as "rank 1 on n2: cannot ..."
+  ExitCode code = ExitCode::failed;   ///< exit code that on_every_rank() gives to its Error
 };
-/// Runs `work` on every rank and returns results and failures of all ranks. Throws only if a rank throws CannotRead: then
-/// every rank throws CannotRead. Collective.
+/// Runs `work` on every rank and returns the results and the failures of all ranks, instead of throwing for a failed rank.
+/// Only a CannotRead is thrown: if `work` throws CannotRead on any rank, every rank throws CannotRead. Collective.
 Gathered try_on_every_rank(Communicator& communicator, const std::function<std::string()>& work,
                            const Explain& explain = message_of);
 
-/// Runs `work` on every rank and returns the distinct lines of all ranks. If `work` throws on a rank, the message counts as
-/// that rank's line. If a rank throws CannotRead, every rank throws CannotRead. Collective.
+/// Runs `work`, which returns lines of text, on every rank, and returns the distinct lines of all ranks. If `work` throws
+/// on a rank, the error message counts as that rank's line. If `work` throws CannotRead on any rank, every rank throws
+/// CannotRead. Collective.
 std::vector<std::string> distinct_lines(Communicator& communicator, const std::function<std::vector<std::string>()>& work);
 
-/// Returns 60 bits of a hexadecimal digest, from the digit `first` on, for comparisons by a reduction.
+/// Returns 60 bits of a hexadecimal digest, from the digit at index `first` on, as an integer that ranks can compare with
+/// an all-reduce.
 inline std::int64_t number_in_digest(const std::string& digest, std::size_t first = 0) {
   return std::stoll(digest.substr(first, 15), nullptr, 16);
 }
 
-/// Returns this rank's number and host, "rank 1 on n2".
+/// Returns this rank's number and host name, such as "rank 1 on n2", for messages.
 std::string rank_and_host(const Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

@@ -15,7 +15,7 @@ bool is_of_this_process(const std::exception& error) {
   if (const auto* storage = dynamic_cast<const io::StorageError*>(&error))
     return io::is_out_of_resources(storage->error_number());
   return dynamic_cast<const CannotRead*>(&error) != nullptr || dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-         dynamic_cast<const std::system_error*>(&error) != nullptr;  // a thread cannot be started
+         dynamic_cast<const std::system_error*>(&error) != nullptr;  // std::system_error: a thread could not be started
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Returns the number of the GPU that owns the tensor's memory; -1 for host memory and for empty tensors. Throws UsageError
-/// naming the tensor if it is declared as GPU memory but `runtime` finds no GPU that owns the pointer.
+/// Returns the number of the GPU that owns the memory of a tensor; -1 for host memory and for empty tensors. Throws
+/// UsageError naming the tensor if the State declares it as GPU memory but `runtime` finds no GPU that owns the pointer.
 int gpu_of(const TensorEntry& entry, device::Runtime& runtime);
 
 /// Returns whether any tensor of the state is declared as GPU memory.

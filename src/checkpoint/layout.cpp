@@ -27,8 +27,8 @@ bool overlap(const Slab& a, const Slab& b) {
   return true;
 }
 
-/// Returns the first axis along which slabs have different offsets. Sorted along it, only neighbours can overlap in most
-/// cases.
+/// Returns the first axis along which the slabs of a tensor have different offsets. If slabs are sorted by their offset on
+/// that axis, usually only neighbours need to be checked for overlap.
 std::size_t split_axis(const std::vector<Slab>& slabs) {
   for (std::size_t axis = 0; axis < slabs.front().offset.size(); ++axis)
     for (const auto& slab : slabs)
@@ -55,7 +55,7 @@ void check_tiling(const TensorLayout& tensor) {
                      std::to_string(wanted) + " elements of its shape " + to_string(tensor.global_shape));
 }
 
-/// Returns each distinct slab once, with its lowest rank as writer.
+/// Removes repeated slabs (same offset and shape). The lowest rank that holds a slab stays its writer.
 std::vector<Slab> distinct(std::vector<Slab> slabs) {
   std::ranges::sort(slabs, {}, [](const Slab& slab) { return std::tie(slab.offset, slab.shape, slab.writer); });
   const auto same = [](const Slab& a, const Slab& b) { return a.offset == b.offset && a.shape == b.shape; };
@@ -63,17 +63,18 @@ std::vector<Slab> distinct(std::vector<Slab> slabs) {
   return slabs;
 }
 
-/// Removes empty slabs, except one if all are empty, so that an empty tensor is still stored.
+/// Removes slabs without elements. Keeps one if all are empty, so that an empty tensor is still stored in the checkpoint.
 void keep_one_empty(std::vector<Slab>& slabs) {
   const auto is_empty = [](const Slab& slab) { return element_count(slab.shape) == 0; };
   const bool all = std::all_of(slabs.begin(), slabs.end(), is_empty);
   slabs.erase(std::remove_if(slabs.begin() + (all ? 1 : 0), slabs.end(), is_empty), slabs.end());
 }
 
-/// Returns the load, in bytes, to which all less loaded writers can be filled with `bytes` more bytes in total.
+/// Returns the load level, in bytes: if every writing rank with a lower load is filled up to that level, the ranks take up
+/// `bytes` more bytes in total. `load` has the bytes that each rank already writes.
 std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) {
   std::sort(load.begin(), load.end());
-  std::uint64_t below = 0;  // load of the writers below the level
+  std::uint64_t below = 0;  // sum of the loads of the writers below the level
   for (std::size_t n = 0; n < load.size(); ++n) {
     below += load[n];
     const auto level = (below + bytes + n) / (n + 1);
@@ -82,8 +83,8 @@ std::uint64_t water_level(std::vector<std::uint64_t> load, std::uint64_t bytes) 
   return 0;
 }
 
-/// Divides the rows of large tensors between the writers, in order, and fills each up to the level. A slab smaller than
-/// min_slab_bytes is not created; its rows go to a neighbour.
+/// Divides the rows of large replicated tensors between the writing ranks, in rank order, and fills each rank up to `level`
+/// bytes. Rows that would form a slab smaller than min_slab_bytes are assigned to a neighbouring rank.
 class RowDealer {
  public:
   RowDealer(std::vector<std::uint64_t>& load, std::uint64_t level) : load_(load), level_(level) {}
@@ -98,7 +99,7 @@ class RowDealer {
       if (writer_ + 1 < load_.size()) {
         const auto room =
             static_cast<std::int64_t>((std::max(level_, load_[writer_]) - load_[writer_] + row_bytes / 2) / row_bytes);
-        if (room < min_rows) {  // full
+        if (room < min_rows) {  // this rank has enough bytes to write
           ++writer_;
           continue;
         }
@@ -117,7 +118,8 @@ class RowDealer {
   std::size_t writer_ = 0;
 };
 
-/// Distributes replicated tensors over the ranks: small ones undivided, large ones in the slabs that balance the loads.
+/// Assigns replicated tensors to the ranks that write them: each small tensor to one rank, each large tensor divided into
+/// slabs so that all ranks write about the same number of bytes. `load` has the bytes that each rank already writes.
 void balance(Layout& layout, std::vector<std::uint64_t> load) {
   std::vector<TensorLayout*> small;
   std::vector<TensorLayout*> large;
@@ -149,7 +151,7 @@ std::vector<int> assign_writers(std::span<const std::uint64_t> item_bytes, const
   std::vector<std::size_t> order(item_bytes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return item_bytes[a] > item_bytes[b]; });
-  using Writer = std::pair<std::uint64_t, int>;  // load, number
+  using Writer = std::pair<std::uint64_t, int>;  // load of a writing rank in bytes, its rank number
   std::priority_queue<Writer, std::vector<Writer>, std::greater<>> least;
   for (std::size_t writer = 0; writer < load.size(); ++writer) least.emplace(load[writer], static_cast<int>(writer));
   std::vector<int> writers(item_bytes.size(), 0);
@@ -218,7 +220,8 @@ void LayoutPlanner::add(std::vector<Slab> held) {
   number_and_trim(tensor);
 }
 
-/// Numbers a tensor's slabs, adds them to the load of their writers, and drops slabs of other files beyond the limit.
+/// Numbers the slabs of a tensor and adds their sizes to the loads of the ranks that write them. If the limit on the number
+/// of slabs is reached, removes the slabs that are stored in other shard files than own_file_.
 void LayoutPlanner::number_and_trim(TensorLayout& tensor) {
   for (std::size_t number = 0; number < tensor.slabs.size(); ++number) {
     auto& slab = tensor.slabs[number];

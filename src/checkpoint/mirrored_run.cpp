@@ -29,7 +29,7 @@ io::Descriptor opened(const std::string& path) {
   return io::Descriptor(file);
 }
 
-/// Returns a path for an open file, which works after the file was deleted.
+/// Returns a path in /proc/self/fd for an open file. The path stays valid after the file itself was deleted.
 std::string path_of(const io::Descriptor& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
 
 std::vector<std::string> names_in(const Manifest& manifest) {

@@ -48,7 +48,7 @@ bool is_there(const std::string& path, const FileRecord& wanted) try {
   return std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) == wanted.bytes &&
          difference(path, digest_file(path, {}), wanted).empty();
 } catch (const Error&) {
-  return false;  // restore() replaces it, or reports why it cannot
+  return false;  // a file that cannot be read counts as different; restore() replaces it or reports why that failed
 }
 
 void restore(const std::string& from, const FileRecord& record, const std::string& path) {

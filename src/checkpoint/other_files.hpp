@@ -13,36 +13,44 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads a file and returns its size and digest; the name stays empty. Passes the bytes to `take`, block by block.
+/// Reads the file `path` and returns its size and digest in a FileRecord without a name. Passes the bytes to `take`, block
+/// by block.
 FileRecord digest_file(const std::string& path, const std::function<void(std::span<const std::byte>)>& take = {});
 
-/// Returns the path of a file of the State inside a checkpoint: "files/NAME", or "files/rank-00003/NAME" if each rank has
-/// its own.
+/// Returns the path inside a checkpoint directory of a file that the State declares: "files/NAME", or
+/// "files/rank-00003/NAME" if each rank has its own file.
 std::string file_name(const FileEntry& entry, int rank);
 
-/// Called with an exception before only its message is kept as a finding.
+/// Callback that gets the exception of a failed read, for example to find out whether the error is temporary. The functions
+/// themselves keep only its message.
 using FailedRead = std::function<void(const std::exception& error)>;
 
-/// Returns "" if the file of the checkpoint exists and matches its record, otherwise a message with its path. Calls `read`
-/// with the number of bytes after each block. Throws CannotRead.
+/// Verifies a file of a checkpoint against its record (size and digest) in the manifest. Returns "" if the file is intact,
+/// otherwise a message with its path. Calls `read` after each block with the size of the block in bytes. Calls `failed`
+/// with the exception if the file cannot be read. Throws CannotRead.
 std::string file_damage(const std::string& checkpoint_dir, const FileRecord& file,
                         const std::function<void(std::uint64_t bytes)>& read = {}, const FailedRead& failed = {});
 
-/// Returns the record of the file that `rank` restores for an entry; nullptr if the checkpoint has no such file.
+/// Returns the manifest's record of the file that `rank` restores for a file entry of the State; nullptr if the checkpoint
+/// has no such file.
 const FileRecord* find_file(const Manifest& manifest, const FileEntry& entry, int rank);
 
-/// Returns one line for each required file of the state that the checkpoint lacks. Pure function.
+/// Returns one line for each file that the State requires and the checkpoint lacks; empty if the checkpoint has all. Pure
+/// function.
 std::vector<std::string> file_differences(const State& state, const Manifest& manifest, int rank);
 
-/// Restores every file of the state that the checkpoint has, to the path of its entry. A file is replaced atomically and
-/// durably, and verified while it is copied. A file that already matches its record is not written.
+/// Copies every file of the State that the checkpoint has to the path in its FileEntry. Each file is verified while it is
+/// copied, and replaced atomically and durably. A file that already matches its record is not written. Throws Error if a
+/// file is damaged or cannot be copied.
 void restore_files(const State& state, const std::string& checkpoint_dir, const Manifest& manifest, int rank);
 
-/// Returns whether state.h5 exists. A committed checkpoint may lack it, as it is written after the commit.
+/// Returns whether the checkpoint has state.h5. A committed checkpoint may lack it, because state.h5 is written after the
+/// commit.
 bool has_view(const std::string& checkpoint_dir);
 
-/// Returns "" if state.h5 ends with the digest of all bytes before, otherwise a message. Calls `read` with the number of
-/// bytes after each block. Throws CannotRead.
+/// Verifies state.h5 of a checkpoint, which ends with a digest of all bytes before. Returns "" if the digest matches,
+/// otherwise a message. Calls `read` after each block with its size in bytes. Calls `failed` with the exception if the file
+/// cannot be read. Throws CannotRead.
 std::string view_damage(const std::string& checkpoint_dir, const std::function<void(std::uint64_t bytes)>& read = {},
                         const FailedRead& failed = {});
 

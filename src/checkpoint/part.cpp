@@ -32,7 +32,7 @@ std::string read_part(const std::string& checkpoint_dir, const ShardRecord& shar
   io::BlockPool pool(read_buffer_for(std::min<std::uint64_t>(part.bytes, block_bytes)), 0);
   const auto buffer = pool.take();
   std::string text;
-  text.reserve(part.bytes);  // open_shard() has checked that the file is this long
+  text.reserve(part.bytes);  // reserve() cannot exhaust memory: open_shard() has checked that the file is this long
   while (text.size() < part.bytes) {
     const auto count = std::min<std::uint64_t>(part.bytes - text.size(), block_bytes);
     const auto piece = file.read(part.at + text.size(), count, buffer);

@@ -24,10 +24,10 @@ namespace {
 constexpr std::uint64_t min_part_bytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t sample_parts = 16;
 constexpr std::uint64_t bytes_worth_threads = std::uint64_t{64} << 20;
-constexpr std::size_t max_named_tensors = 16;  // maximum number of tensors that are reported with their ranks
+constexpr std::size_t max_named_tensors = 16;  // maximum number of differing tensors that are reported with their ranks
 
-/// Returns the ranks with a text that differs from the most frequent one; of equally frequent ones, the lowest rank's
-/// counts.
+/// Returns the ranks with a text that differs from the most frequent text. If several texts are equally frequent, the text
+/// of the lowest rank counts as the most frequent one.
 std::vector<int> odd_ones(const std::vector<std::string>& texts) {
   std::map<std::string, int> counts;
   for (const auto& text : texts) ++counts[text];
@@ -42,7 +42,7 @@ std::vector<int> odd_ones(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-/// A range of a tensor's bytes.
+/// A block of a replicated tensor: a byte range that is digested at once.
 struct ReplicaCheck::Block {
   const TensorEntry* tensor = nullptr;
   std::span<const std::byte> bytes;
@@ -50,10 +50,11 @@ struct ReplicaCheck::Block {
   std::int64_t equal_at = 0;
 };
 
-/// Copies blocks from GPUs to host memory, to digest them.
+/// Host staging buffer and copier for tensor blocks in GPU memory: the blocks are copied to the buffer and digested in host
+/// memory.
 struct ReplicaCheck::Gpus {
   std::vector<std::byte> staging = std::vector<std::byte>(block_bytes);
-  device::Copier copier;  // destroyed before the memory that it has pinned
+  device::Copier copier;  // declared after `staging`, so that the copier is destroyed before the memory that it has pinned
 };
 
 ReplicaCheck::ReplicaCheck(const State& state, Communicator& communicator, std::int64_t step, int threads)
@@ -118,11 +119,12 @@ void ReplicaCheck::digest_on_host(const Indices& part, std::vector<std::string>&
   workers.drain();
 }
 
-/// Copies and digests as many blocks at a time as staging memory can hold.
+/// Digests the blocks of `part` that are in GPU memory: copies as many blocks as fit into the staging memory, waits for the
+/// copies, digests them, and repeats.
 void ReplicaCheck::digest_on_gpus(const Indices& part, std::vector<std::string>& digests) {
   gpus_->copier.follow_default_streams();
   std::size_t used = 0;
-  std::vector<std::pair<std::size_t, std::span<const std::byte>>> staged;  // index in `digests`, bytes to digest
+  std::vector<std::pair<std::size_t, std::span<const std::byte>>> staged;  // index in `digests`, staged bytes to digest
   const auto flush = [&] {
     if (staged.empty()) return;
     device::wait_all(gpus_->copier.record(), device::max_copy_s, "copying replicated tensors from a GPU");
@@ -171,10 +173,11 @@ ReplicaCheck::Compared ReplicaCheck::compare_all(std::int64_t step) {
   return {alike, conclude(alike, step)};
 }
 
-/// Determines which tensors differ, by one reduction. For the first of these, the ranks gather their digests. Collective.
+/// Determines which replicated tensors differ between ranks, with one all-reduce of a number per tensor. For the first 16
+/// of these tensors, gathers the digests of all ranks to find the ranks that differ. Collective.
 std::vector<ReplicaCheck::DifferingTensor> ReplicaCheck::find() {
   std::vector<DifferingTensor> tensors;
-  std::vector<std::string> digests;  // one per tensor, over all its blocks
+  std::vector<std::string> digests;  // one digest per tensor, over all its blocks
   const auto of_blocks = digests_of(all());
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (i == 0 || blocks_[i].tensor != blocks_[i - 1].tensor) {

@@ -9,38 +9,39 @@
 
 namespace trainrt::checkpoint {
 
-/// Checks that the replicated tensors of a State are equal on all ranks. Each rank digests blocks of 4 MiB, and the ranks
-/// compare one number; they exchange more only if it differs.
-///
-/// The first call of next_part() digests the complete state. Each later call digests the next sixteenth of it, at least
-/// 16 MiB, so that one check is cheap and a difference is found after sixteen checks at the latest. Must be used by one
-/// thread.
+/// Checks that the replicated tensors of a State are equal on all ranks. Each rank digests its tensors in blocks of 4 MiB
+/// and reduces the digests to one number. The ranks compare that number, and exchange more only if it differs. The first
+/// call of next_part() digests the complete state. Each later call digests the next sixteenth of the state, at least 16
+/// MiB. So one check is cheap, and a difference is found after sixteen checks at the latest. Must be used by one thread.
 class ReplicaCheck {
  public:
-  /// Requires that all ranks hold equal tensors at `step`. The state must outlive this object, and its tensors must keep
-  /// their memory. `threads` is the number of threads that digest host memory.
+  /// All ranks must hold equal replicated tensors at training step `step`. The state must outlive this object, and its
+  /// tensors must not move in memory. `threads` is the number of threads that digest host memory.
   ReplicaCheck(const State& state, Communicator& communicator, std::int64_t step, int threads = 1);
   ~ReplicaCheck();
 
-  /// A tensor that differs between ranks.
+  /// A replicated tensor that is not equal on all ranks.
   struct DifferingTensor {
     std::string tensor;
-    std::vector<int> ranks;     ///< ranks that differ from the majority; empty after the first 16 tensors
-    std::int64_t equal_at = 0;  ///< the last step at which all ranks were known to be equal
+    std::vector<int> ranks;     ///< ranks that differ from the majority; empty for all but the first 16 tensors
+    std::int64_t equal_at = 0;  ///< last training step at which the tensor was known to be equal on all ranks
   };
 
-  /// Returns a number of 60 bits from the digests of the next part on this rank. Not collective.
+  /// Digests the next part of this rank's replicated tensors and returns 60 bits of the digest. The caller must compare the
+  /// number between ranks and then call conclude(). Not collective.
   std::int64_t next_part();
-  /// Ends the check of the part that next_part() digested at `step`; `alike` is whether all ranks had the same number. If
-  /// not, compares the complete state, and returns the tensors that differ, which are not checked again. The result is
-  /// empty if the state changed in between. Collective if `alike` is false.
+  /// Finishes the check of the part that next_part() digested at training step `step`. `alike`: true if next_part()
+  /// returned the same number on all ranks. If `alike` is false, compares the complete state between ranks, returns the
+  /// tensors that differ, and excludes them from later checks. The result is empty if `alike` is true, or if the state has
+  /// changed and is equal again. Collective if `alike` is false.
   std::vector<DifferingTensor> conclude(bool alike, std::int64_t step);
-  /// The result of compare_all(), the same on all ranks.
+  /// The result of compare_all(), the same on all ranks: whether all replicated tensors are equal, and the tensors that
+  /// differ.
   struct Compared {
     bool alike = true;
     std::vector<DifferingTensor> differing;
   };
-  /// Compares the complete state at `step`. Collective.
+  /// Compares all replicated tensors between ranks. `step` is the current training step. Collective.
   Compared compare_all(std::int64_t step);
 
  private:
@@ -59,9 +60,9 @@ class ReplicaCheck {
 
   Communicator& communicator_;
   int threads_;
-  std::vector<Block> blocks_;  // sorted by tensor name, then by position
-  Indices part_;               // blocks that the last number covered
-  std::size_t next_ = 0;       // first block of the next part
+  std::vector<Block> blocks_;  // blocks of all replicated tensors, sorted by tensor name, then by offset
+  Indices part_;               // indices of the blocks that the latest digest covers
+  std::size_t next_ = 0;       // index of the first block that the next next_part() digests
   bool has_compared_all_ = false;
   std::unique_ptr<Gpus> gpus_;
 };

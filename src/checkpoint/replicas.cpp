@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
 
-/// A range of a tensor's memory.
+/// A contiguous byte range of a tensor's memory.
 struct CopyRange {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
-  int gpu = -1;  ///< -1: host memory
+  int gpu = -1;  ///< number of the GPU that owns the memory; -1: host memory
 };
 
-/// Ranges that are broadcast together, at most batch_bytes: many small tensors, or a part of a large one.
+/// Byte ranges of tensors that are broadcast together, at most batch_bytes: many small tensors, or a part of a large one.
 using CopyBatch = std::vector<CopyRange>;
 
 std::vector<CopyBatch> batches_of(std::span<const TensorEntry* const> tensors, const std::vector<int>& gpus) {
@@ -42,7 +42,7 @@ std::vector<CopyBatch> batches_of(std::span<const TensorEntry* const> tensors, c
   return batches;
 }
 
-/// Broadcasts batches from rank 0 through one staging buffer.
+/// Broadcasts batches of byte ranges from rank 0 to all ranks through one staging buffer in host memory.
 class Courier {
  public:
   explicit Courier(Communicator& communicator) : communicator_(communicator), sends_(communicator.rank() == 0) {
@@ -59,7 +59,8 @@ class Courier {
   }
 
  private:
-  /// Calls `copy` for all ranges of a batch, and waits until copies from or to GPUs are complete.
+  /// Calls `copy` for each byte range of a batch, with the range's position in the staging buffer. Returns when all copies
+  /// from or to GPUs are complete.
   template <class Copy>
   void each(const CopyBatch& batch, Copy&& copy) {
     auto* staged = staging_.data();

@@ -7,12 +7,13 @@
 
 namespace trainrt::checkpoint {
 
-/// Returns the replicated tensors of a state that are not empty, sorted by name. The state must outlive the result.
+/// Returns the non-empty replicated tensors of `state`, sorted by name. The result points into `state`, which must outlive
+/// it.
 std::vector<const TensorEntry*> replicated_tensors(const State& state);
 
-/// Copies the values of replicated tensors from rank 0 to all ranks, in host or GPU memory. Uses 8 MiB of host memory for
-/// any size of tensors. All ranks must pass the same tensors (require_alike() checks that). Throws Error on all ranks if a
-/// tensor is declared as GPU memory but is not. Collective.
+/// Broadcasts the contents of replicated tensors, in host or GPU memory, from rank 0 to all ranks. Uses 8 MiB of host
+/// memory, however large the tensors are. All ranks must pass the same tensors (require_alike() checks that). Throws Error
+/// on all ranks if a tensor is declared as GPU memory but is not. Collective.
 void broadcast_replicas(std::span<const TensorEntry* const> tensors, Communicator& communicator);
 
 }  // namespace trainrt::checkpoint

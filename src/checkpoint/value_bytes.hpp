@@ -8,18 +8,19 @@
 
 namespace trainrt::checkpoint {
 
-// Values of a State are stored as i64, f64, one byte for a bool, or the bytes of a string. A 32-bit integer is stored as
-// i64.
+// Storage format of the values of a State: i64, f64, one byte for a bool, or the bytes of a string. 32-bit integers are
+// stored as i64.
 
-/// Returns the type that a value is stored as: "i64", "f64", "bool" or "string".
+/// Returns the dtype of a State's value in a checkpoint: "i64", "f64", "bool" or "string".
 std::string dtype_of(const ValueEntry& entry);
-/// Returns the stored bytes of a value.
+/// Returns the bytes of a State's value as they are stored in a checkpoint.
 std::string bytes_of(const ValueEntry& entry);
-/// Returns the bytes reserved for a value in a shard file. A string can grow up to that size before the ranks must compute
-/// a new plan.
+/// Returns the number of bytes reserved for a State's value in a shard file. A string that grows beyond that size requires
+/// a new layout of the file.
 std::uint64_t room_of(const ValueEntry& entry);
 
-/// Returns the number with these bytes. index_from() has already checked their count against the dtype.
+/// Converts the stored bytes of a value to a number of type T. index_from() has already checked the number of bytes against
+/// the dtype.
 template <class T>
 T number_from(const std::string& bytes) {
   T value{};

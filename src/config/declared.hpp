@@ -9,19 +9,23 @@
 
 namespace trainrt::config {
 
-/// The declarations of a train function, from its TrainFunction or from the index file of its module.
+/// The config keys and datasets that a train function declares, from its TrainFunction or from the index file of its
+/// module.
 struct Declared {
-  std::vector<OptionSpec> loop;        ///< its keys of [loop]; empty: all keys are accepted
-  std::vector<std::string> datasets;   ///< names of the datasets that it requires
-  bool takes_other_keys = false;       ///< accepts keys besides `loop`, and gets them unchecked
-  std::vector<std::string> code = {};  ///< keys of `loop` that name files with code: only the caller may set them
+  /// keys of the config section [loop] that the function accepts; empty: all keys are accepted
+  std::vector<OptionSpec> loop;
+  std::vector<std::string> datasets;  ///< names of the datasets that the function requires
+  /// true if the function also accepts other keys than those in `loop`; their values are not checked
+  bool takes_other_keys = false;
+  std::vector<std::string> code = {};  ///< keys of `loop` that name files with code, which only the caller may set
 };
 
 Declared declared_by(const TrainFunction& function);
 
-/// Checks [loop] and the dataset names of `spec` against the declarations of `function`, stores the defaults of missing
-/// keys in `spec.loop_defaults`, and expands environment variables in the paths of `spec.loop` (core/path_text.hpp). Must
-/// be called once per spec. Throws UsageError that names the origin, the valid names and the nearest one.
+/// Checks the [loop] section and the dataset names of `spec` against the declarations of train function `function`. Stores
+/// the defaults of missing keys in `spec.loop_defaults`, and expands environment variables in the paths of `spec.loop`
+/// (core/path_text.hpp). Must be called once per spec. Throws UsageError that names the origin of the invalid key or name,
+/// the valid names, and the most similar one.
 void take_declared(const Declared& declared, const std::string& function, RunSpec& spec);
 
 }  // namespace trainrt::config

@@ -15,7 +15,7 @@ std::string seconds_in_words() { return fmt::format(" with N from {} to {}", any
 
 bool every(std::int64_t number, double count) { return number % static_cast<std::int64_t>(count) == 0; }
 
-/// A number and its unit, such as "12 s".
+/// A number and its unit, such as "12" and "s", as texts.
 struct Quantity {
   std::string number, unit;
 };

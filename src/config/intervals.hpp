@@ -6,21 +6,23 @@
 
 namespace trainrt::config {
 
-// Types of config values that are more than a number. form() describes the valid texts, parse() returns nullopt for others.
+// Types of config values that are more than a number. form() returns a description of the valid texts; parse() returns
+// nullopt for an invalid text.
 
-/// A time limit: "auto", "off", or "N s".
+/// A config value that is a time limit: "auto", "off", or "N s".
 struct LimitOption {
   enum class Kind { automatic, seconds, off };
   Kind kind = Kind::automatic;
   double seconds = 0;
-  std::string key = {};  ///< the config key, for messages
+  std::string key = {};  ///< name of the config key, for messages
 
   static std::string form();
   static std::optional<LimitOption> parse(std::string_view text);
 };
 
-/// The interval between checkpoints: "3 reports", "500 steps", "600 s", "auto" or "off". The due functions return false for
-/// other units than their own; class AutoInterval implements `automatic`.
+/// A config value that is the interval between checkpoints: "3 reports", "500 steps", "600 s", "auto" or "off". The
+/// functions due_...() return whether a checkpoint is due; each returns false if the interval has another unit. Class
+/// AutoInterval implements "auto".
 struct CheckpointInterval {
   enum class Unit { off, reports, steps, seconds, automatic };
   Unit unit = Unit::reports;
@@ -33,9 +35,9 @@ struct CheckpointInterval {
   bool due_after(double seconds_since_last) const;
 };
 
-/// An interval of steps: "500 steps", or "off".
+/// A config value that is an interval in training steps: "500 steps", or "off".
 struct StepInterval {
-  std::int64_t steps = 0;  ///< 0: off
+  std::int64_t steps = 0;  ///< number of training steps; 0: the interval is off
 
   static std::string form();
   static std::optional<StepInterval> parse(std::string_view text);

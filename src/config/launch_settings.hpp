@@ -5,14 +5,14 @@
 
 namespace trainrt::config {
 
-/// Environment variable that passes the config file and the command line to a program that a rank becomes
-/// (program.has_trainer).
+/// Name of the environment variable with which a rank passes the settings from its config file and command line to the
+/// program that replaces it (config key program.has_trainer).
 inline constexpr const char* launch_settings_variable = "TRAINRT_SETTINGS";
 
-/// Returns the values in `given` with their origins as JSON, without [train], [program] and defaults.
+/// Serializes the settings in `given`, with the origin of each, as JSON. Omits [train], [program] and defaults.
 std::string launch_settings_text(const Options& given);
 
-/// Reads the text that launch_settings_text() returned. Throws UsageError if it is not such a text.
+/// Parses the JSON text of launch_settings_text() and returns the settings. Throws UsageError if the text is invalid.
 Options launch_settings_from(const std::string& text);
 
 }  // namespace trainrt::config

@@ -18,13 +18,14 @@ void require_open(const std::string& key) {
   const auto section = std::string_view(key).substr(0, key.find('.'));
   const bool is_open = std::ranges::find(open_sections, section) != open_sections.end() ||
                        std::ranges::find(open_keys, key) != open_keys.end();
-  if (is_open && key != "run.output") return;  // output is shown before the program sets it
+  // run.output cannot be changed: output is shown before the program can set it
+  if (is_open && key != "run.output") return;
   throw UsageError(fmt::format(
       "the program sets {}, which must be set before it starts: set it in the config, or with --{}=... on the command line",
       key, key));
 }
 
-/// Gives a second run without a name of its own another name than the first.
+/// Gives later runs of the same program a numbered name, unless the program has set run.name.
 void number_name(Options& options, int number) {
   const auto* name = options.find("run.name");
   if (name == nullptr || name->origin == origin_of_program) return;
@@ -62,7 +63,8 @@ bool is_record_of_python(std::string_view loop_key) {
 RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                        std::vector<SettingChange>& changes) {
   auto options = base.given;
-  options.set("run.name", {base.run.name, options.find("run.name")->origin});  // a generated name is rank 0's
+  // a generated name differs between ranks: all use rank 0's
+  options.set("run.name", {base.run.name, options.find("run.name")->origin});
   for (const auto& [key, text] : settings) require_open(key);
   set_by_program(options, settings, changes);
   number_name(options, number);

@@ -8,35 +8,35 @@
 
 namespace trainrt::config {
 
-/// The origin of settings that a program requests.
+/// Origin, as named in error messages, of a setting that the program requested at run time.
 inline constexpr std::string_view origin_of_program = "the program";
 
-/// A setting of a program that differs from the config file or the command line.
+/// A setting that a program requests and that differs from the config file or the command line.
 struct SettingChange {
   std::string key, from, to;
-  bool is_overruled = false;  ///< `from` is used, because it was given on the command line
+  bool is_overruled = false;  ///< true if the request is ignored, because `from` was given on the command line
 };
 
-/// Returns the change as a sentence, for the log.
+/// Returns the change of a setting as a sentence, for the log.
 std::string in_words(const SettingChange& change);
 
-/// Adds the `settings` of a program to `options`: they override the config file, and the command line overrides them.
-/// Appends the settings that differ from `options` to `changes`.
+/// Adds the `settings` that a program requests to `options`: they override the config file, and the command line overrides
+/// them. Appends the requested settings that differ from `options` to `changes`.
 void set_by_program(Options& options, const std::map<std::string, std::string>& settings,
                     std::vector<SettingChange>& changes);
 
-/// Returns whether a key of [loop] only records an argument of a Python Trainer or Tuner: "train_loop_config.lr",
-/// "train_loop_per_worker", "param_space.lr".
+/// Returns whether a key of [loop] only records an argument of a Python Trainer or Tuner, such as "train_loop_config.lr",
+/// "train_loop_per_worker" or "param_space.lr".
 bool is_record_of_python(std::string_view loop_key);
 
-/// Returns the name of the run with this number, from 1, among the runs of a process that share `name`: the second is
-/// "NAME-2".
+/// Returns the name of run `number` (from 1) among the runs of one process that share `name`: the first is "NAME", the
+/// second "NAME-2".
 std::string numbered_name(const std::string& name, int number);
 
-/// Returns the spec of a run that a program requests: `base` with the program's `settings`, as set_by_program() adds them.
-/// `number` counts the runs that one start of the program requests, from 1; a later run without a name of its own gets a
-/// numbered one. Throws UsageError for settings that must be known before the program starts (sections train and program,
-/// and most keys of scaling and failure), and whenever make_run_spec() does.
+/// Returns the checked config of a run that a program requests: `base` with the program's `settings`, merged by
+/// set_by_program(). `number` counts the runs that one start of the program requests, from 1; a later run for which the
+/// program sets no name gets a numbered name. Throws UsageError as make_run_spec() does, and for settings that must be
+/// known before the program starts (sections train and program, and most keys of scaling and failure).
 RunSpec requested_spec(const RunSpec& base, const std::map<std::string, std::string>& settings, int number,
                        std::vector<SettingChange>& changes);
 

@@ -15,7 +15,8 @@ constexpr std::array renamed{
     RenamedKey{"scaling.check", "scaling.check_collectives"},
 };
 
-/// Returns the section of `key` with the dot after it: "data.train." for "data.train.format"; "" if there is no dot.
+/// Returns the part of `key` up to and including the last dot: "data.train." for "data.train.format"; "" if there is no
+/// dot.
 std::string_view section_of(std::string_view key) { return key.substr(0, key.rfind('.') + 1); }
 
 bool matches(std::string_view key, std::string_view pattern) {

@@ -27,7 +27,7 @@ std::string stem_of(const std::string& source) {
   return stem.empty() ? "program" : stem;
 }
 
-/// Returns whether the variable may differ between ranks or attempts of one run.
+/// Returns whether the environment variable `name` may differ between ranks or attempts of one run, judged by its name.
 bool varies_within_run(std::string_view name) {
   constexpr std::array<std::string_view, 6> beginnings{"PMI", "OMPI_", "MPI_", "CUDA_", "TRAINRT_", "SLURM_STEP"};
   constexpr std::array<std::string_view, 9> parts{"RANK", "PROCID", "LOCALID", "NODE",  "PID",
@@ -36,7 +36,7 @@ bool varies_within_run(std::string_view name) {
          std::ranges::any_of(parts, [&](auto part) { return name.find(part) != std::string_view::npos; });
 }
 
-/// Adds to `names` the environment variables that occur in `text`: $NAME, ${NAME}.
+/// Adds the names of the environment variables that occur in `text` as $NAME or ${NAME} to `names`.
 void add_variables(std::set<std::string>& names, const std::string& text) {
   const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
@@ -55,7 +55,7 @@ std::string hash_of(const std::vector<std::string>& words) {
   return fmt::format("{:08x}", static_cast<std::uint32_t>(stable_hash(joined)));
 }
 
-/// Returns the current time in UTC with milliseconds, so that runs that are started in sequence get different names.
+/// Returns the current UTC time with milliseconds, so that runs that are started one after the other get different names.
 std::string date() {
   const auto now = std::chrono::system_clock::now();
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;

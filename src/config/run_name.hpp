@@ -6,17 +6,18 @@
 
 namespace trainrt::config {
 
-/// Environment variable that passes a generated name to ranks that are started after it was generated.
+/// Name of the environment variable that passes a generated run name to ranks that are started later.
 inline constexpr const char* run_name_variable = "TRAINRT_MADE_UP_NAME";
 
-/// Returns a name for a run without run.name. In a Slurm job it is STEM-JOB-HASH: a requeue of the job resumes the run,
-/// another job starts a new run, and steps of one job with different arguments have different runs. Outside Slurm it is
-/// STEM-DATE, which differs between ranks, so that all ranks must use rank 0's name.
+/// Generates a name for a run whose config does not set run.name.
+/// - In a Slurm job the name is STEM-JOB-HASH: a requeue of the job resumes the run, another job starts a new run, and
+///   job steps of one job with different arguments have different runs.
+/// - Outside Slurm the name is STEM-DATE. It differs between ranks, so that all ranks must use rank 0's name.
 ///
 /// STEM is the stem of the path `source`. JOB is the job's ID: "12", or "8_3" for a task of a job array. HASH depends on
 /// `command`, on `words` (other words of the command line), and on the values of the environment variables ($NAME, ${NAME})
-/// that occur in these and in `texts` (values of the config). Variables that may differ between ranks or attempts of a run
-/// are excluded.
+/// that occur in `command`, in `words` and in `texts` (values of the config). Variables that may differ between ranks or
+/// attempts of a run are excluded.
 std::string generated_run_name(const std::string& source, const std::vector<std::string>& command,
                                const Environment& environment, const std::vector<std::string>& words = {},
                                const std::vector<std::string>& texts = {});

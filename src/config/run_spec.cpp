@@ -13,8 +13,9 @@ namespace trainrt::config {
 
 namespace {
 
-/// Returns the member of `spec` for the section of `key` and removes the section from `key`, or returns nullptr if the
-/// section has declared keys. Throws UsageError if `key` has no valid form.
+/// Handles a config key of a section without declared keys, such as [loop]: returns the member of `spec` that stores the
+/// section, and removes the section's name from `key`. Returns nullptr if the section of `key` has declared keys. Throws
+/// UsageError if the form of `key` is invalid.
 Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& spec) {
   const auto dot = key.find('.');
   const auto section = key.substr(0, dot);
@@ -39,7 +40,8 @@ Options* free_section_of(std::string& key, const OptionValue& value, RunSpec& sp
   return &(section == "data" ? spec.data : section == "sink" ? spec.sink : spec.callback)[name];
 }
 
-/// Moves the sections with free keys into `spec`, and returns the other keys.
+/// Copies the options of sections without declared keys ([loop], [stop], [data.NAME] ...) into `spec`, and returns all
+/// other options.
 Options take_free_sections(const Options& options, RunSpec& spec) {
   Options declared;
   for (auto key : options.keys()) {
@@ -90,7 +92,7 @@ RunSpec make_run_spec(const Options& given) {
   take_declared_sections(options, spec);
   note_texts(options, spec);
   rename(spec, spec.run.name);
-  static_cast<void>(StopRules(spec.stop));  // throws if they are invalid
+  static_cast<void>(StopRules(spec.stop));  // throws UsageError if the stop rules are invalid
   return spec;
 }
 

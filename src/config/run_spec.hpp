@@ -18,7 +18,8 @@
 
 namespace trainrt::config {
 
-/// A checked config with typed values: everything that defines a run.
+/// A checked config with typed values: everything that defines a run. Each member has the values of the config section of
+/// the same name.
 struct RunSpec {
   RunKeys run;
   TrainKeys train;
@@ -31,35 +32,38 @@ struct RunSpec {
   LightgbmKeys lightgbm;
   StorageKeys storage;
 
-  // Sections with keys that are declared elsewhere: by the train function, the data format, the sink or the callback. Keys
-  // are stored without the name of their section.
-  Options loop;                             ///< [loop]
-  Options loop_defaults;                    ///< defaults of missing keys of [loop] that the train function declares
-  Options stop;                             ///< [stop]
-  std::map<std::string, Options> data;      ///< [data.NAME] by name
-  std::map<std::string, Options> sink;      ///< [sink.NAME] by name
-  std::map<std::string, Options> callback;  ///< [callback.NAME] by name
+  // The members below are sections whose keys are declared elsewhere: by the train function, the data format, the sink or
+  // the callback. Their keys are stored without the name of the section.
+  Options loop;                             ///< keys of [loop], the arguments of the train function
+  Options loop_defaults;                    ///< defaults that the train function declares for keys missing in [loop]
+  Options stop;                             ///< keys of [stop], the conditions that end the run early
+  std::map<std::string, Options> data;      ///< keys of each [data.NAME], by NAME
+  std::map<std::string, Options> sink;      ///< keys of each [sink.NAME], by NAME
+  std::map<std::string, Options> callback;  ///< keys of each [callback.NAME], by NAME
 
-  Options given;                             ///< the options that make_run_spec() was called with
-  std::string run_dir;                       ///< storage_path/name
-  std::map<std::string, std::string> texts;  ///< every key as given or defaulted, except for [loop], for run.json
+  Options given;        ///< the options from config file and command line that make_run_spec() was called with
+  std::string run_dir;  ///< run directory: storage_path/name
+  /// text of every key, as given or defaulted, except for [loop]; recorded in run.json
+  std::map<std::string, std::string> texts;
 
-  /// Returns the value of a key of [loop], or its default, or nullptr if it has neither.
+  /// Returns the value of a key of [loop]; the key's default if the config does not set it; nullptr if there is no default
+  /// either. The result points into this object.
   const OptionValue* loop_value(std::string_view key) const;
 };
 
-/// Pointers to the members of RunSpec for sections with declared keys. `values_of<RunKeys>` is &RunSpec::run.
+/// Pointers to the members of RunSpec for all config sections with declared keys. `values_of<RunKeys>` is &RunSpec::run.
 inline constexpr std::tuple members_of_sections(&RunSpec::run, &RunSpec::train, &RunSpec::scaling, &RunSpec::checkpoint,
                                                 &RunSpec::metrics, &RunSpec::failure, &RunSpec::program, &RunSpec::xgboost,
                                                 &RunSpec::lightgbm, &RunSpec::storage);
 template <class Values>
 constexpr auto values_of = std::get<Values RunSpec::*>(members_of_sections);
 
-/// Changes the name of the run. Must be called before the run directory is created.
+/// Changes the name of the run and, with it, the path of the run directory. Must be called before the run directory is
+/// created.
 void rename(RunSpec& spec, const std::string& name);
 
-/// Checks the values of a config file and command line. Throws UsageError that names the key, its origin and the valid
-/// values.
+/// Checks the values of a config file and command line, and returns them as a RunSpec. Throws UsageError that names the
+/// invalid key, its origin and the valid values.
 RunSpec make_run_spec(const Options& given);
 
 }  // namespace trainrt::config

@@ -16,44 +16,50 @@
 
 namespace trainrt::config {
 
-/// A config key: its OptionSpec, and the member of the RunSpec that stores its value. The type of the member determines how
-/// the text is parsed. Error messages, `trainrt list`, `trainrt help config` and the manual are made from it.
+/// A config key: its OptionSpec, and the function that parses a text and stores the value in a member of RunSpec. The type
+/// of the member determines how the text is parsed. Error messages, `trainrt list`, `trainrt help config` and the manual
+/// are generated from it.
 struct Key {
   OptionSpec option;
-  std::function<void(const std::string& text, RunSpec& spec)> take;  ///< stores a valid text
+  /// parses a text, which must be valid, and stores the value in the RunSpec
+  std::function<void(const std::string& text, RunSpec& spec)> take;
 };
 
-/// A section of the config with declared keys. A plug-in: one file in config/sections, next to the header of the struct
-/// that holds its values in RunSpec.
+/// A section of the config with declared keys. Each section is a plug-in: one file in config/sections, next to the header
+/// of the struct that holds the section's values in RunSpec.
 struct Section {
   std::string_view name;
-  int order;  ///< position in lists of the sections, ascending
+  int order;  ///< position of the section in lists of all sections, ascending
   std::string_view help;
   std::vector<Key> keys;
-  /// Checks conditions on several keys, after all sections have their values. Throws UsageError that names the origin.
+  /// Checks conditions that concern several keys. Called when all sections have their values. Throws UsageError that names
+  /// the origin of the value.
   void (*check)(const Options& options, const RunSpec& spec) = [](const Options&, const RunSpec&) {};
 };
 
 PluginTable<Section> section_table();
 
-/// Returns all sections, by ascending `order`.
+/// Returns all config sections, by ascending `order`.
 std::vector<const Section*> sections();
 
-/// Returns the keys of all sections, in the same order.
+/// Returns the declared keys of all config sections, by ascending `order` of the section.
 std::vector<OptionSpec> declared_options();
 
-/// Throws a UsageError "ORIGIN: KEY TEXT" about a key that `options` has.
+/// Throws UsageError with the message "ORIGIN: KEY TEXT", where ORIGIN names the file and line, or the argument, that set
+/// `key`. `options` must contain the key.
 [[noreturn]] void refuse_key(const Options& options, std::string_view key, std::string_view text);
 
-/// Returns whether `text` can be the name of a file or directory, and does not refer to another directory.
+/// Returns whether `text` is a valid plain name of a file or directory, which cannot refer to another directory (see
+/// plain_name_form).
 bool is_plain_name(std::string_view text);
 constexpr std::string_view plain_name_form =
     "one plain name: no '/', no control characters, at most 200 bytes, not starting with '.'";
 
-/// Splits a value at its commas; "none" is an empty list.
+/// Splits the value of a config key at its commas, and returns the names. The value "none" gives an empty list.
 std::vector<std::string> names_in(const std::string& text);
 
-/// A type of values with a form of their own: form() describes the valid texts, parse() returns nullopt for others.
+/// A type of config values with its own syntax: form() returns a description of the valid texts, parse() returns nullopt
+/// for an invalid text.
 template <class T>
 concept HasForm = requires(std::string_view text) {
   { T::form() } -> std::convertible_to<std::string>;
@@ -69,7 +75,7 @@ struct Unwrapped<std::optional<T>> {
   using type = T;
 };
 
-/// Adds to `option` the type, the range or the form that follow from the type of its member.
+/// Returns `option` with the type, range or form that the C++ type T of the value requires.
 template <class T>
 OptionSpec completed(OptionSpec option) {
   if constexpr (std::same_as<T, bool>) {
@@ -86,7 +92,8 @@ OptionSpec completed(OptionSpec option) {
   return option;
 }
 
-/// Parses a valid text. A type with a member `key` gets the name of the key, for messages.
+/// Parses the text of a config value, which must be valid, as type T. A type with a member `key` gets the name of the
+/// config key, for messages.
 template <class T>
 T value_from(const OptionSpec& option, const std::string& text) {
   if constexpr (std::same_as<T, bool>)
@@ -106,7 +113,7 @@ T value_from(const OptionSpec& option, const std::string& text) {
     return text;
 }
 
-/// Returns a key with texts that are parsed as the type of `member`.
+/// Returns a config key that is parsed as the type of `member`, and stored in `member` of its section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option) {
   using Value = typename Unwrapped<T>::type;
@@ -116,18 +123,19 @@ Key key(T Values::*member, OptionSpec option) {
           }};
 }
 
-/// Returns a key with texts that `read` converts to values.
+/// Returns a config key that the function `read` parses. The result is stored in `member` of its section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, T (*read)(const std::string& text)) {
   return {std::move(option),
           [member, read](const std::string& text, RunSpec& spec) { spec.*values_of<Values>.*member = read(text); }};
 }
 
-/// The valid words of a key, and the value of each.
+/// The words that are valid for a config key, and the value of each.
 template <class Value>
 using Words = std::vector<std::pair<std::string, Value>>;
 
-/// Returns a key for which only `words` are valid.
+/// Returns a config key for which only `words` are valid. The value of the given word is stored in `member` of its
+/// section's values.
 template <class Values, class T>
 Key key(T Values::*member, OptionSpec option, Words<typename Unwrapped<T>::type> words) {
   for (const auto& [word, value] : words) option.choices.push_back(word);

@@ -93,7 +93,7 @@ std::optional<std::string> StopRules::check_patience(const Metrics& metrics) {
   const auto found = metrics.find(patience_->metric);
   if (found == metrics.end()) return std::nullopt;
   const auto value = found->second;
-  // A comparison with NaN is false: it is never an improvement.
+  // A comparison with NaN is false, so a metric that is NaN is never an improvement.
   const bool better = patience_->maximize ? value > best_ + patience_->delta : value < best_ - patience_->delta;
   if (better || (!seen_ && value == value)) {
     seen_ = true;
@@ -113,7 +113,8 @@ std::vector<std::string> StopRules::missing(const Metrics& metrics) const {
   return names;
 }
 
-// Attaches the values even if there are no rules, because rules may be added or removed between attempts.
+// Adds the state of the rules to checkpoints even if there are no rules, because rules may be added or removed between
+// attempts.
 void StopRules::attach(State& state) {
   state.value("trainrt/stop/end_reason", end_reason_).optional = true;
   state.value("trainrt/stop/ended_under", ended_under_).optional = true;

@@ -13,36 +13,38 @@
 
 namespace trainrt::config {
 
-/// Returns the keys of [stop]; the first stands for the name of any metric.
+/// Returns the keys of the config section [stop]; the first is a placeholder for the name of any metric.
 std::span<const OptionSpec> stop_options();
 
-/// The conditions of [stop], which end a run before its train function returns. A key is the name of a reported metric, or
-/// training_iteration, and its value is the limit: "0.9" and ">= 0.9" end the run at 0.9 or more (as Ray Train's `stop`),
-/// "<= 0.1" at 0.1 or less. `patience = N` with `patience_metric`, `patience_order` (min or max, default min) and
-/// `patience_delta` (default 0) ends the run after N reports without an improvement by more than delta (early stopping:
-/// Prechelt, "Early stopping - but when?", 1998).
+/// The conditions of the config section [stop], which end a run before its train function returns.
+/// - A key that is the name of a reported metric, or training_iteration, has a limit as its value: "0.9" and ">= 0.9" end
+///   the run at 0.9 or more (as Ray Train's `stop`), "<= 0.1" at 0.1 or less.
+/// - `patience = N` ends the run after N reports in which the metric `patience_metric` has not improved by more than
+///   `patience_delta` (default 0). `patience_order` is min or max (default min). This is early stopping (Prechelt, "Early
+///   stopping - but when?", 1998).
 ///
-/// All ranks come to the same decisions if they pass the same aggregated metrics. attach() adds the state of the rules to
+/// All ranks make the same decisions if they pass the same aggregated metrics. attach() adds the state of the rules to
 /// checkpoints.
 class StopRules {
  public:
   using Metrics = std::map<std::string, double>;
 
-  /// `settings` is a text of all settings that let a run continue after an early end if they are changed. Throws UsageError
-  /// that names the key and its origin.
+  /// `stop` has the keys of [stop]. `settings` is the text of all settings that permit an early-stopped run to continue
+  /// when they are changed. Throws UsageError that names the invalid key and its origin.
   explicit StopRules(const Options& stop, std::string_view settings = "");
 
-  /// Returns why the run ends, such as "test_accuracy = 0.91 >= 0.9", or nullopt if it continues. Must be called once per
-  /// report.
+  /// Returns the reason why the run must end, such as "test_accuracy = 0.91 >= 0.9", or nullopt if it continues. Must be
+  /// called once per report.
   std::optional<std::string> check(std::int64_t iteration, const Metrics& metrics);
-  /// Returns the names of the metrics that a rule needs and `metrics` lacks.
+  /// Returns the names of the metrics that a stop rule needs and that `metrics` lacks.
   std::vector<std::string> missing(const Metrics& metrics) const;
   void attach(State& state);
 
-  /// Notes that the run ends early for `reason`. Later checkpoints contain it, so that a run that is killed before its end
-  /// is recorded does not resume.
+  /// Records that the run ends early for `reason`. Later checkpoints contain the reason, so a run that is killed before its
+  /// end is recorded does not resume training.
   void note_end(const std::string& reason);
-  /// Returns the reason that a restored checkpoint contains, if the settings are the same; else "".
+  /// Returns the reason for an early end that the restored checkpoint contains; "" if there is no reason or if the settings
+  /// have changed since.
   std::string noted_end() const { return ended_under_ == settings_ ? end_reason_ : ""; }
 
  private:
@@ -65,8 +67,8 @@ class StopRules {
   bool seen_ = false;
   double best_ = 0;
   std::int64_t waited_ = 0;
-  std::int64_t settings_;         ///< hash of the settings
-  std::int64_t ended_under_ = 0;  ///< hash of the settings at the noted end
+  std::int64_t settings_;         ///< hash of the `settings` text
+  std::int64_t ended_under_ = 0;  ///< hash of the `settings` text when the early end was recorded
   std::string end_reason_;
 };
 

@@ -31,16 +31,16 @@
 
 namespace trainrt::watch {
 
-/// All data that the crash handler needs, prepared before a crash.
+/// All data that the crash handler needs, prepared before a crash, because a signal handler must not allocate memory.
 struct CrashFacts {
   CrashFiles files;
-  std::string who;      ///< "rank 2 on n2"
-  std::string details;  ///< "process 123, attempt 3"
-  std::string printed;  ///< title of the last lines that the rank has printed
+  std::string who;      ///< this rank and its host: "rank 2 on n2"
+  std::string details;  ///< process ID and attempt: "process 123, attempt 3"
+  std::string printed;  ///< title line for the last lines that the rank has printed
   const Liveness* life;
   std::function<void(int)> end_step;
-  std::atomic<int> signal_number = 0;  ///< of the crash
-  sem_t crashed;                       ///< for the thread that ends the step
+  std::atomic<int> signal_number = 0;  ///< signal that caused the crash
+  sem_t crashed;                       ///< posted to wake the thread that ends the job step
 };
 namespace {
 
@@ -52,12 +52,12 @@ constexpr int exit_code_of_signals = 128;
 std::atomic<CrashFacts*> current_facts = nullptr;
 std::atomic<pid_t> crashing_thread = 0;
 
-/// Message and stack of the exception that std::terminate was called for; stored before abort().
+/// Message and throw stack of the exception that led to std::terminate; stored before abort() is called.
 char terminate_reason[512];
 StackFrames terminate_stack;
 std::terminate_handler earlier_terminate = nullptr;
 
-/// Composes a text of limited length without memory from the heap; the rest is cut off.
+/// Builds a text of limited length without allocating memory (async-signal-safe). Text beyond the limit is truncated.
 class Line {
  public:
   Line& operator<<(std::string_view text) {
@@ -110,11 +110,11 @@ void put_stack(int fd, const StackFrames& frames) {
   }
 }
 
-/// Appends a description such as "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training): why".
+/// Appends a description of the crash, such as "rank 2 on n2 died of SIGSEGV at address 0x0, at step 812 (training): why".
 void describe_crash(Line& line, const CrashFacts& facts, int number, const siginfo_t* info) {
   const auto seen = facts.life->snapshot();
   line << facts.who << " died of SIG" << name_of_signal(number);
-  const bool was_sent = info->si_code <= 0;  // by kill(2) or abort(3), without an address
+  const bool was_sent = info->si_code <= 0;  // sent by kill(2) or abort(3): the signal has no address
   if (was_sent && info->si_pid != getpid()) line << ", sent by process " << static_cast<std::int64_t>(info->si_pid);
   if (!was_sent && (number == SIGSEGV || number == SIGBUS))
     (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info->si_addr));
@@ -173,8 +173,8 @@ void write_reports(const CrashFacts& facts, std::string_view what, const StackFr
     fsync(fd);
     close(fd);
   }
-  // The link from the attempt's private directory (io/files/fenced_directory.hpp) fails if another rank has created
-  // error.txt, or if a newer attempt has taken over the run.
+  // Publishes error.txt atomically, by a hard link from the attempt's private directory (io/files/fenced_directory.hpp).
+  // The link fails if another rank has created error.txt, or if a newer attempt has taken over the run.
   if (link(facts.files.error_aside.c_str(), facts.files.error.c_str()) == 0) unlink(facts.files.error_aside.c_str());
 }
 
@@ -187,13 +187,13 @@ void end_step_of(CrashFacts& facts, int number) {
   }
 }
 
-/// Reports a crash and lets the process die of the signal. If the report itself crashes, the default action of the signal
-/// ends the process; if it blocks, SIGALRM does.
+/// Signal handler: reports a crash and lets the process die of the signal. If the report itself crashes, the default action
+/// of the signal ends the process; if the report blocks, SIGALRM ends the process.
 void on_crash(int number, siginfo_t* info, void*) {
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t nobody = 0;
   if (!crashing_thread.compare_exchange_strong(nobody, thread) && nobody != thread) {
-    for (;;) pause();  // the first crashing thread ends the process
+    for (;;) pause();  // the thread that crashed first reports its crash and ends the process
   }
   for (const int each : crash_signals) signal(each, SIG_DFL);
   signal(SIGALRM, SIG_DFL);
@@ -207,10 +207,10 @@ void on_crash(int number, siginfo_t* info, void*) {
     end_step_of(*facts, number);
   }
   alarm(0);
-  raise(number);  // delivered when the handler returns
+  raise(number);  // the signal is delivered when the handler returns
 }
 
-/// Stores type and message of the exception for the handler of SIGABRT.
+/// Terminate handler: stores the type, message and throw stack of the exception for the crash report that follows abort().
 [[noreturn]] void on_terminate() {
   if (const auto exception = std::current_exception()) {
     terminate_stack = thrown_at();
@@ -219,7 +219,7 @@ void on_crash(int number, siginfo_t* info, void*) {
       std::rethrow_exception(exception);
     } catch (const std::exception& error) {
       reason += std::string(": ") + error.what();
-    } catch (...) {  // only its type is known
+    } catch (...) {  // not a std::exception: only its type is known
     }
     first_line(reason).copy(terminate_reason, sizeof terminate_reason - 1);
   }
@@ -230,10 +230,10 @@ void on_crash(int number, siginfo_t* info, void*) {
 }  // namespace
 
 void install_crash_reports() {
-  static std::byte memory[256 << 10];  // SIGSTKSZ is not a constant in newer C libraries
+  static std::byte memory[256 << 10];  // fixed size, because SIGSTKSZ is not a constant in newer C libraries
   const stack_t stack{.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof memory};
   sigaltstack(&stack, nullptr);
-  stack_here();  // loads the unwinder now, rather than in the handler
+  stack_here();  // loads the stack unwinder now, because loading it in the handler is not safe
   struct sigaction action {};
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

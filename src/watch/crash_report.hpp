@@ -8,30 +8,35 @@
 
 namespace trainrt::watch {
 
-/// Crash reports of a process that receives SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, also after std::terminate with an
-/// exception. A handler prints one line on standard error, writes the stack into
-/// logs/crash-attempt-000003-rank-00002.txt of the run directory, and writes error.txt if no other rank has written it. The
-/// files contain the last lines that the rank has printed; standard error gets them if the terminal has not shown them
-/// (OutputCapture). The process then dies of the same signal. Names in the stack are mangled: `c++filt` demangles them.
+/// Crash reports: a handler runs if the process receives SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, also after
+/// std::terminate with an exception. The handler
+/// - prints one line on standard error,
+/// - writes the stack into logs/crash-attempt-000003-rank-00002.txt of the run directory,
+/// - writes error.txt of the run, if no other rank has written it.
+/// The files contain the last lines that the rank has printed; standard error gets these lines if the terminal has not
+/// shown them (OutputCapture). Then the process dies of the same signal. Function names in the stack are mangled: `c++filt`
+/// demangles them.
 
-/// Installs the handlers for the process, with a stack of their own for the calling thread, so that an endless recursion is
-/// reported, too. Must be called after everything else that installs handlers: UCX does before main, MPI_Init may.
+/// Installs the crash handlers for the process, and an alternate signal stack for the calling thread, so that a stack
+/// overflow is reported, too. Must be called after everything else that installs signal handlers: UCX does so before
+/// main(), and MPI_Init() may.
 void install_crash_reports();
 
 /// Paths of the files that report a crash of this rank.
 struct CrashFiles {
   std::string report;
-  std::string error;        ///< of the run, if no other rank has written it
-  std::string error_aside;  ///< temporary name of `error`, in the attempt's private directory
+  std::string error;        ///< error.txt of the run; written if no other rank has written it
+  std::string error_aside;  ///< temporary path of the error file, in the attempt's private directory
 };
 
-/// While this object lives, crash reports are written for this attempt. At most one may exist at a time; if the ranks are
-/// threads, the newest is used. It prepares all data that the handlers need.
+/// While this object lives, crash reports are written for one attempt of a run. The constructor prepares all data that the
+/// signal handlers need. At most one object may exist at a time; if the ranks are threads of one process, the newest object
+/// is used.
 class CrashScope {
  public:
-  /// `life` must outlive this object. `end_step`, if it is not empty, ends the step on all ranks with the exit code that it
-  /// gets, for launchers that let the other ranks wait when one dies. A thread that was started beforehand calls it; the
-  /// crashed rank dies without it after a few seconds.
+  /// `life` must outlive this object. `end_step`, if not empty, ends the job step on all ranks with the exit code that it
+  /// gets. It is for launchers that let the other ranks wait when one rank dies. It is called on a thread that the
+  /// constructor has started. If it does not return within a few seconds, the crashed rank dies anyway.
   CrashScope(CrashFiles files, int attempt, int rank, const Liveness& life, std::function<void(int)> end_step);
   ~CrashScope();
   CrashScope(const CrashScope&) = delete;

@@ -15,8 +15,8 @@ std::optional<std::uint64_t> counter_in(const fs::path& path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// Returns whether a zone is a package or its memory. Others overlap: "psys" includes packages, which include "core" and
-/// "uncore".
+/// Returns whether the energy of a RAPL zone is counted: only CPU packages and DRAM. Other zones overlap with packages:
+/// "psys" includes packages, which include "core" and "uncore".
 bool is_measured(const fs::path& zone) {
   std::ifstream file(zone / "name");
   std::string name;

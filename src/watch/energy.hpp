@@ -6,13 +6,13 @@
 
 namespace trainrt::watch {
 
-/// Measures the energy that the CPU packages of a node and their memory use after the construction, by RAPL (Linux:
-/// powercap, intel-rapl, also for AMD's processors). The counters wrap after some minutes at full load, so that sample()
-/// must be called before one wraps twice.
+/// Measures the energy that the CPU packages and the memory of a node have used since the construction, with the RAPL
+/// counters of Linux (powercap, intel-rapl; also for AMD processors). The counters wrap after some minutes at full load, so
+/// sample() must be called at least once per wrap.
 class EnergyMeter {
  public:
   explicit EnergyMeter(const std::filesystem::path& root = "/sys/class/powercap");
-  /// Returns joules since the construction, or nullopt if no counter exists or is readable.
+  /// Returns the energy in joules since the construction; nullopt if no counter exists or is readable.
   std::optional<double> sample();
 
  private:

@@ -7,15 +7,15 @@
 
 namespace trainrt::watch {
 
-/// While this object lives, a call of exit() by the train function ends the step with an error; else it would look like a
-/// success of this rank. A forked child may call exit().
+/// While this object lives, a call of exit() by the train function ends the job step with an error. Without the guard,
+/// exit(0) would look like a success of this rank. A forked child process may call exit().
 class ExitGuard {
  public:
   explicit ExitGuard(launch::Launch& launch);
   ~ExitGuard() { training_ = nullptr; }
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
-  /// Permits exit(), because the step is being ended on purpose. May be called from any thread.
+  /// Permits exit() from now on, because the job step is being ended on purpose. Thread-safe.
   static void disarm() { training_ = nullptr; }
 
  private:

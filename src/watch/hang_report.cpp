@@ -14,9 +14,9 @@ namespace trainrt::watch {
 
 namespace {
 
-constexpr std::size_t max_named = 8;  // ranks or groups of ranks in one sentence
+constexpr std::size_t max_named = 8;  // maximum number of ranks or groups of ranks that one sentence names
 
-/// Parses lines "key: value" up to the first empty line.
+/// Parses lines of the form "key: value" up to the first empty line, and returns the values by key.
 std::map<std::string, std::string> fields_of(const std::string& text) {
   std::map<std::string, std::string> fields;
   std::istringstream in(text);
@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return join(std::span(parts).first(max_named), "; ") + fmt::format("; and {} more", parts.size() - max_named);
 }
 
-/// Implements judge_hang().
+/// Implements judge_hang(): finds the late ranks in the reports of all ranks and describes them.
 class Judge {
  public:
   Judge(std::span<const std::optional<RankReport>> reports, std::span<const std::string> hosts)
@@ -47,7 +47,8 @@ class Judge {
 
   std::int64_t newest_step() const { return newest_step_; }
 
-  /// Returns the only node of the late ranks: of the silent ones, else of the busy ones, else of those at an earlier step.
+  /// Returns the node of all late ranks, "" if they are on several nodes. The late ranks are those without a report; if all
+  /// have reported, those that compute; if all wait, those at an earlier step than others.
   std::string node() const {
     for (const auto is_late : {&Judge::is_silent, &Judge::is_busy, &Judge::is_behind}) {
       std::set<std::string> nodes;
@@ -72,7 +73,7 @@ class Judge {
     return reports_[rank] && !reports_[rank]->waits_in.empty() && reports_[rank]->step < newest_step_;
   }
 
-  /// Returns the descriptions of all ranks for which `is_late` is true.
+  /// Returns the descriptions of all ranks for which `is_late` is true, joined to one text.
   template <class Describe>
   std::string late_ranks(bool (Judge::*is_late)(std::size_t) const, Describe describe) const {
     std::vector<std::string> parts;

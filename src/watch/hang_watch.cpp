@@ -27,14 +27,14 @@ namespace {
 constexpr double stack_limit_s = 2;
 constexpr double others_end_after_s = 10;
 constexpr double others_read_s = 3;
-constexpr std::string_view cancelled_text = "taken back";  // in verdict.txt
+constexpr std::string_view cancelled_text = "taken back";  // contents of verdict.txt if the alarm was cancelled
 constexpr unsigned alarm_limit_s = 60;
 
 double tick_of(const config::LimitOption& option) {
   return option.kind == config::LimitOption::Kind::seconds ? std::clamp(option.seconds / 8, 0.05, 1.0) : 1.0;
 }
 
-/// Returns the time in which the other ranks detect the hang by their own clocks and write their reports.
+/// Returns the seconds that the other ranks get to detect the hang by their own clocks and to write their reports.
 double grace_of(const config::LimitOption& option) {
   return option.kind == config::LimitOption::Kind::seconds ? std::clamp(option.seconds / 10, 3.0, 15.0) : 15.0;
 }
@@ -51,7 +51,8 @@ std::vector<std::optional<RankReport>> read_reports(const std::string& folder, s
   return reports;
 }
 
-/// While this object lives, the kernel ends the process after `alarm_limit_s`, even if all its threads are blocked.
+/// While this object lives, the kernel ends the process with SIGALRM after `alarm_limit_s` seconds, even if all threads are
+/// blocked.
 class LastResort {
  public:
   LastResort() {
@@ -104,7 +105,7 @@ void HangWatch::watch() {
   }
 }
 
-/// Writes the report of this rank and ends the step. Returns false if the alarm was cancelled.
+/// Raises the hang alarm: writes the report of this rank and ends the job step. Returns false if the alarm was cancelled.
 bool HangWatch::raise_alarm(const StallMeter& meter) {
   const LastResort last_resort;
   const Suspicion suspicion{
@@ -113,7 +114,8 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
   for (int tries_left = 1; !written && tries_left >= 0; --tries_left) try {
       write_report(meter);
       written = true;
-    } catch (const std::exception& error) {  // another rank may have removed the folder just now: try again
+      // another rank may have removed the report folder just now: the loop tries again
+    } catch (const std::exception& error) {
       if (tries_left == 0)
         log::error(fmt::format("this rank hangs, and its hang report cannot be written: {}", error.what()));
     }
@@ -123,12 +125,13 @@ bool HangWatch::raise_alarm(const StallMeter& meter) {
     if (written && is_cancelled()) return false;
     log::error(fmt::format("ranks hang, and the verdict could not be written: {}", error.what()));
   }
-  if (ends_within(0)) return false;  // the train thread has ended
+  if (ends_within(0)) return false;  // The train thread has ended, so nothing hangs any more.
   actions_.end_step();
   return true;
 }
 
-/// Returns whether to end the step. One rank finds the verdict, and all ranks follow it.
+/// Waits for the other ranks' reports and returns whether to end the job step. The rank that creates verdict.txt first
+/// decides; all other ranks follow its verdict.
 bool HangWatch::decide(const Suspicion& suspicion) {
   const bool continued = ends_within(grace_of(option_)) || life_.snapshot().updates != suspicion.updates;
   const auto verdict = judge_hang(read_reports(folder_, attempt_.host_of_rank.size()), attempt_.host_of_rank);
@@ -146,8 +149,8 @@ bool HangWatch::decide(const Suspicion& suspicion) {
   return true;
 }
 
-/// Waits for the rank that found the verdict. Returns true if the step is to be ended and that rank has not ended it in
-/// time.
+/// Waits until the rank that created verdict.txt has ended the job step or cancelled the alarm. Returns true if this rank
+/// has to end the step, because the other rank decided to end it and has not done so in time.
 bool HangWatch::follow_others() {
   const auto end = monotonic_seconds() + others_end_after_s;
   while (monotonic_seconds() < end && !ends_within(0.1))
@@ -155,8 +158,8 @@ bool HangWatch::follow_others() {
   return io::exists(folder_) && !io::read_file(folder_ + "/verdict.txt").starts_with(cancelled_text);
 }
 
-/// Returns, after a storage error, whether another rank has cancelled the alarm, which removes the report of this rank, or
-/// the train thread ends meanwhile.
+/// Called after a storage error. Returns whether the alarm is over: another rank has cancelled the alarm, which removes the
+/// report of this rank, or the train thread ends in the meantime.
 bool HangWatch::is_cancelled() {
   const auto own = file_of(folder_, static_cast<std::size_t>(attempt_.rank));
   for (const auto end = monotonic_seconds() + others_read_s; io::exists(own) && !ends_within(0.1);)
@@ -173,7 +176,7 @@ void HangWatch::cancel_alarm(bool warns) {
   ends_within(others_read_s);
   for (int tries_left = 20;; --tries_left) try {
       return io::remove_tree(folder_);
-    } catch (const Error&) {  // a late rank has just written its report
+    } catch (const Error&) {  // removal fails if a late rank has just written its report into the folder
       if (tries_left == 0) throw;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }

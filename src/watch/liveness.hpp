@@ -5,7 +5,7 @@
 
 namespace trainrt::watch {
 
-/// The phase of a rank, which determines how long it may take.
+/// The phase of a rank's training, which determines how long the rank may go without progress.
 enum class Phase : int { starting, loading, training, checkpoint, finishing };
 
 constexpr std::string_view name_of(Phase phase) {
@@ -13,13 +13,13 @@ constexpr std::string_view name_of(Phase phase) {
   return names[static_cast<std::size_t>(phase)];
 }
 
-/// The progress of a train thread, for threads and signal handlers that watch it. Only the train thread may call
-/// progress(), which costs a few relaxed stores; any thread and any signal handler may call snapshot().
+/// The progress of the train thread, for threads and signal handlers that watch it. Only the train thread may call
+/// progress(), which costs a few relaxed atomic stores. snapshot() is thread-safe and async-signal-safe.
 class Liveness {
  public:
   struct Snapshot {
-    std::uint64_t updates = 0;           ///< calls of progress()
-    std::uint64_t training_updates = 0;  ///< calls in Phase::training
+    std::uint64_t updates = 0;           ///< number of calls of progress()
+    std::uint64_t training_updates = 0;  ///< number of calls of progress() in Phase::training
     std::int64_t step = 0;
     Phase phase = Phase::starting;
   };
@@ -30,7 +30,7 @@ class Liveness {
     if (phase == Phase::training) count(training_updates_);
     count(updates_);
   }
-  /// Keeps the phase.
+  /// Records that the train thread has made progress, at training step `step`; the phase does not change.
   void progress(std::int64_t step) noexcept { progress(step, phase_.load(std::memory_order_relaxed)); }
   Snapshot snapshot() const noexcept {
     return {updates_.load(std::memory_order_relaxed), training_updates_.load(std::memory_order_relaxed),
@@ -48,7 +48,7 @@ class Liveness {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<Phase>::is_always_lock_free);
 };
 
-/// Sets the phase of the train thread while this object lives, and restores the earlier phase.
+/// While this object lives, the train thread is in phase `phase`. The destructor restores the earlier phase.
 class InPhase {
  public:
   InPhase(Liveness& life, Phase phase) : life_(life), before_(life.snapshot()) { life_.progress(before_.step, phase); }

@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the first line of /proc/stat in ticks: user nice system idle iowait irq softirq steal (proc(5)).
+/// Returns the CPU times of the node in ticks, from the first line of /proc/stat: user nice system idle iowait irq softirq
+/// steal (proc(5)).
 std::vector<double> ticks_of_node(const std::string& root) {
   std::ifstream file(root + "/proc/stat");
   std::string word;
@@ -33,7 +34,7 @@ std::vector<double> ticks_of_node(const std::string& root) {
   return ticks;
 }
 
-/// Returns NUMBER of the line "NAME NUMBER" in a file such as /proc/vmstat, or 0.
+/// Returns NUMBER of the line "NAME NUMBER" in a file such as /proc/vmstat; 0 if the file has no such line.
 double number_named(const std::string& path, std::string_view name) {
   std::ifstream file(path);
   std::string word;
@@ -55,7 +56,8 @@ void for_each_entry(const std::string& folder, Use use) {
     use(entry->path().filename().string());
 }
 
-/// Returns the command name in /proc/PID/stat, which may contain any character, and the fields after it, from field 3.
+/// Parses /proc/PID/stat. Returns the command name, which may contain any character, and the fields after the name, from
+/// field 3 of proc(5) on.
 std::pair<std::string, std::vector<std::string>> stat_of(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -137,7 +139,8 @@ float NodeLoad::max_celsius() const {
 }
 
 std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
-  constexpr std::size_t user = 11, system = 12, processor = 36;  // fields 14, 15 and 39 of proc(5), counted from field 3
+  // indices in `fields` of fields 14, 15 and 39 of proc(5), which begins at field 3
+  constexpr std::size_t user = 11, system = 12, processor = 36;
   const auto tick_s = 1 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::map<int, Process> found;
   for_each_entry(root_ + "/proc", [&](const std::string& name) {
@@ -150,7 +153,8 @@ std::map<int, NodeLoad::Process> NodeLoad::processes_on(int cpu) const {
   return found;
 }
 
-/// Finds the process that used most of this CPU in the `seconds` since the previous detailed sample; 0: this is the first.
+/// Finds the other process that used most time of this CPU since the previous detailed sample, which was taken `seconds`
+/// ago; 0: there is no previous sample.
 void NodeLoad::add_others(NodeFacts& facts, double seconds) {
   const auto before = std::exchange(others_, processes_on(sched_getcpu()));
   if (seconds <= 0) return;
@@ -165,7 +169,8 @@ void NodeLoad::add_others(NodeFacts& facts, double seconds) {
   }
 }
 
-/// Reads numa_maps (proc(5)), which lists the pages of each NUMA node as N0=12 N1=3.
+/// Returns the share of this process's memory pages that are on another NUMA node than the current CPU. Reads numa_maps
+/// (proc(5)), which lists the pages per NUMA node as N0=12 N1=3.
 float NodeLoad::remote_memory() const {
   unsigned cpu = 0, own = 0;
   if (!fs::exists(root_ + "/sys/devices/system/node/node1") || getcpu(&cpu, &own) != 0) return 0;

@@ -7,16 +7,16 @@
 
 namespace trainrt::watch {
 
-/// Measures conditions of the node that may slow the calling thread down. Reads getrusage(2), proc(5) and sysfs of Linux; a
-/// missing value counts as 0.
+/// Measures conditions of the node that may slow the calling thread down, such as CPU frequency, swapping and other
+/// processes. Reads getrusage(2), proc(5) and sysfs of Linux; a value that cannot be read counts as 0.
 class NodeLoad {
  public:
-  /// `root`: directory that contains /proc and /sys, for tests.
+  /// `root` is the directory that contains /proc and /sys: "" on a real node, a directory with test data in tests.
   explicit NodeLoad(std::string root = "");
 
-  /// Returns the conditions since the previous sample. Without `in_detail` these are preemptions and page faults only; the
-  /// other values take up to milliseconds. Values that are counted over time (stolen, swapped, throttled, other_share) need
-  /// two detailed samples in a row.
+  /// Returns the conditions of the node since the previous sample. Without `in_detail` these are only preemptions and page
+  /// faults, because the other values take up to milliseconds. Values that are counted over time (stolen, swapped,
+  /// throttled, other_share) require two detailed samples in a row.
   NodeFacts sample(bool in_detail);
 
  private:
@@ -24,7 +24,8 @@ class NodeLoad {
     double at_s = 0, preempted = 0, major_faults = 0;
   };
   struct NodeCounts {
-    double at_s = 0, stolen = 0, all = 0, swapped = 0, throttled = 0;  ///< ticks; ticks; pages; times
+    /// units: seconds, ticks, ticks, pages, number of events
+    double at_s = 0, stolen = 0, all = 0, swapped = 0, throttled = 0;
   };
   struct Process {
     std::string name;
@@ -41,8 +42,8 @@ class NodeLoad {
 
   std::string root_;
   ThreadCounts thread_;
-  std::optional<NodeCounts> node_;  ///< of the previous sample, if it was detailed
-  std::map<int, Process> others_;   ///< other processes on the CPU at that sample, by process ID
+  std::optional<NodeCounts> node_;  ///< counters at the previous sample, if it was a detailed one
+  std::map<int, Process> others_;   ///< other processes on the CPU at the previous detailed sample, by process ID
 };
 
 }  // namespace trainrt::watch

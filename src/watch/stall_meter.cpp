@@ -6,7 +6,7 @@ namespace trainrt::watch {
 
 namespace {
 
-constexpr double collective_margin = 30;  // seconds
+constexpr double collective_margin = 30;  // seconds added to the collective timeout
 constexpr double min_automatic = 600;
 constexpr double automatic_gaps = 20;
 

@@ -4,36 +4,41 @@
 
 namespace trainrt::watch {
 
-/// Decides when a rank without progress raises a hang alarm. Depends on no clock: the caller passes elapsed times.
+/// Decides when a rank that makes no progress raises a hang alarm. Uses no clock: the caller passes elapsed times.
 ///
-/// With "auto" the first step() or report() may take the collective timeout and a margin, so that a collective that waits
-/// too long reports its own error first. After the second one the limit is 600 s, or 20 times the maximum time between two
-/// updates if that is longer. A rank that computes, rather than waits for others, gets at least the collective timeout,
-/// because the first evaluation may be long; if one rank is lost, the others, which wait, raise the alarm.
-/// With "N s" the limit is N seconds. With "off" there is no alarm.
+/// The limit depends on the config key hang_timeout:
+/// - "auto": the first step() or report() may take the collective timeout plus a margin, so that a collective that waits
+///   too long reports its own error first. After the second one the limit is 600 s, or 20 times the maximum time between
+///   two updates if that is longer. A rank that computes, rather than waits for others, gets at least the collective
+///   timeout, because the first evaluation may be long. If one rank is lost, the other ranks, which wait, raise the
+///   alarm.
+/// - "N s": the limit is N seconds.
+/// - "off": there is no alarm.
 ///
-/// A rank that is busy in another phase than training (start, first step, loading, checkpoint, end) is excused for as long
-/// as auto gives the first step. After 600 s, or N seconds, its alarm only checks whether every rank answers, and is
-/// cancelled if all do: a slow disk and a lost rank cannot be distinguished otherwise.
+/// A rank that is busy in another phase than training (start, first step, loading, checkpoint, end) is excused for the time
+/// that "auto" gives the first step. An excused rank's alarm, after 600 s or N seconds, only checks whether every rank
+/// answers, and is cancelled if all do: a slow disk and a lost rank cannot be distinguished in any other way.
 ///
 /// Time in which the process did not run (SIGSTOP, a suspended job) does not count.
 class StallMeter {
  public:
-  /// `collective_timeout` and `tick`, the interval of observe(), are in seconds.
+  /// `collective_timeout` and `tick`, the interval between calls of observe(), are in seconds.
   StallMeter(const config::LimitOption& option, double collective_timeout, double tick);
 
   enum class State {
     normal,
-    suspicious,  ///< a quarter of the limit has passed: check whether another rank has raised the alarm
+    suspicious,  ///< a quarter of the limit has passed: the caller checks whether another rank has raised the alarm
     stalled,
   };
-  /// Must be called once per tick. `elapsed`: seconds since the previous call. `waits`: the rank waits for other ranks.
+  /// Updates the meter and returns its state. Must be called once per tick. `elapsed` is the time since the previous call
+  /// in seconds; `waits` is whether the rank waits for other ranks.
   State observe(double elapsed, const Liveness::Snapshot& snapshot, bool waits);
 
-  double quiet() const { return quiet_; }  ///< seconds without progress
-  /// Returns whether the rank itself is busy with an operation that may take long.
+  double quiet() const { return quiet_; }  ///< Returns the seconds without progress.
+  /// Returns whether the rank is busy with an operation of its own that may take long, such as a checkpoint. `waits` is
+  /// whether the rank waits for other ranks.
   bool is_excused(bool waits) const { return !waits && last_.phase != Phase::training && quiet_ <= long_limit_; }
-  /// Must be called after a cancelled alarm: the next alarm needs the full limit again.
+  /// Restarts the limit after a cancelled alarm: the next alarm is raised only after the full limit has passed again.
   void postpone() { postponed_ = quiet_; }
 
  private:

@@ -26,7 +26,7 @@ double start_limit(const StartTimes& times) {
 StartWatch::StartWatch(launch::Launch& launch, const StartTimes& times) {
   const double limit_s = start_limit(times);
   if (limit_s <= 0) return;
-  // All ranks reach the limit at about the same time: the delay lets the first rank report it and end the others.
+  // All ranks reach the limit at about the same time. The delay lets rank 0 report the error first and end the others.
   const double delay_s = delay_after_rank0_s(launch.world(), 2);
   timeout_.emplace(
       limit_s + delay_s, [limit_s, key = times.hang_timeout.key, &launch, &waits = WaitReason::of_this_thread()] {

@@ -13,14 +13,15 @@ namespace trainrt::watch {
 namespace {
 
 constexpr double min_ratio = 1.1;
-constexpr double min_share = 0.01;    // of a step
-constexpr double min_deviations = 5;  // standard errors of a median
-/// For a normal distribution: the standard deviation divided by the median distance, and the standard error of a median
-/// divided by that of a mean.
+constexpr double min_share = 0.01;  // minimum delay by a slow rank, as a share of the step time
+// minimum delay by a slow rank, as a number of standard errors of the median step time
+constexpr double min_deviations = 5;
+/// Constants of the normal distribution: the standard deviation divided by the median absolute deviation, and the standard
+/// error of a median divided by the standard error of a mean.
 constexpr double deviation_by_spread = 1.4826, median_by_mean = 1.2533;
-constexpr std::size_t min_rare = 3;  // reports or saves, for a median
+constexpr std::size_t min_rare = 3;  // minimum number of measured reports or saves from which a median is computed
 
-/// Returns the lower one of two middle values: for two ranks that of the faster one.
+/// Returns the median; of two middle values, the lower one. For two ranks this is the time of the faster rank.
 float median_of(std::vector<float>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::ranges::nth_element(values, middle);
@@ -42,7 +43,7 @@ Work work_of_max_excess(const WindowTimes& slow, std::span<const WindowTimes> ra
   return std::ranges::max({Work::input, Work::forward, Work::backward, Work::save}, {}, excess);
 }
 
-/// Returns a printable form of a name, which may contain any bytes.
+/// Returns a printable form of a process name, which may contain any bytes and ends at the first null byte.
 std::string name_in(std::span<const char> room) {
   const auto lines = printable_lines(std::string(room.begin(), std::ranges::find(room, '\0')));
   return lines.empty() ? "" : lines.front();

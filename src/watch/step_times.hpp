@@ -10,11 +10,11 @@
 
 namespace trainrt::watch {
 
-/// Kinds of work that a rank does itself in a step, without waiting for other ranks.
+/// Kinds of work that a rank does in a training step without waiting for other ranks.
 enum class Work : std::size_t {
-  input,     ///< waiting for a batch
-  forward,   ///< computation before the first collective of the step
-  backward,  ///< computation after it
+  input,     ///< waiting for the next batch of data
+  forward,   ///< computation before the first collective of the training step
+  backward,  ///< computation after the first collective of the step
   report,
   save,
 };
@@ -25,73 +25,76 @@ constexpr std::string_view name_of(Work work) {
   return names[static_cast<std::size_t>(work)];
 }
 
-/// Seconds of one step.
+/// Duration of one training step on one rank, in seconds, by kind of work.
 struct StepTime {
   std::array<float, work_count> work{};
-  float waits = 0;  ///< in collectives: for other ranks, and for bytes
+  float waits = 0;  ///< seconds in collectives: waiting for other ranks, and for the transfer of bytes
 
   float& of(Work kind) { return work[static_cast<std::size_t>(kind)]; }
   float of(Work kind) const { return work[static_cast<std::size_t>(kind)]; }
   float steady() const { return of(Work::input) + of(Work::forward) + of(Work::backward); }
 };
 
-/// Conditions of a node that may slow a rank down; 0: absent or not measured.
+/// Conditions of a node that may slow a rank down. The value 0 means that a condition is absent or was not measured.
 struct NodeFacts {
-  float preempted = 0;                      ///< times per second that another process took the thread's CPU
-  float major_faults = 0;                   ///< pages per second that were read from disk for the thread
-  float stolen = 0;                         ///< share of the node's CPU time that its hypervisor gave to others
-  float swapped = 0;                        ///< pages per second that the node read from its swap
-  float clock_ghz = 0, full_clock_ghz = 0;  ///< of the thread's CPU
-  float throttled = 0;                      ///< times that this CPU was slowed down because of its temperature
-  float celsius = 0;                        ///< of the hottest sensor of the node
-  float remote_memory = 0;                  ///< share of the process's memory on another NUMA node
-  float other_share = 0;                    ///< share of the CPU that the busiest other process on it took
-  std::array<char, 16> other{};             ///< name of that process, null-terminated
+  float preempted = 0;     ///< number of times per second that another process took the thread's CPU
+  float major_faults = 0;  ///< memory pages per second that were read from disk for the thread (major page faults)
+  float stolen = 0;        ///< share of the node's CPU time that the hypervisor gave to other virtual machines
+  float swapped = 0;       ///< memory pages per second that the node read from its swap
+  float clock_ghz = 0, full_clock_ghz = 0;  ///< current and maximum clock rate of the thread's CPU
+  float throttled = 0;           ///< number of times that the thread's CPU was slowed down because of its temperature
+  float celsius = 0;             ///< temperature of the hottest sensor of the node
+  float remote_memory = 0;       ///< share of the process's memory that is on another NUMA node
+  float other_share = 0;         ///< share of the thread's CPU that the busiest other process used
+  std::array<char, 16> other{};  ///< name of the busiest other process, null-terminated
 };
 
-/// Returns the conditions that explain a slow rank, such as "; clock 1.2 GHz of 3.1; ...", or "". Pure function.
+/// Returns the node conditions that may explain why a rank is slow, as text such as "; clock 1.2 GHz of 3.1; ...", or "".
+/// Pure function.
 std::string reasons_in(const NodeFacts& facts);
 
-/// Times of a window of steps on one rank, in seconds. Plain data that ranks exchange.
+/// Summary of a window of training steps on one rank, in seconds. Plain data that ranks exchange.
 struct WindowTimes {
-  std::array<float, work_count> work{};  ///< medians over the steps. Reports and saves, which most steps lack: the time of
-                                         ///< the median one as a share of a step
-  float own = 0;                         ///< all work except reports, for which rank 0 writes files
-  float waits = 0;                       ///< median
-  float spread = 0;                      ///< median distance of the steps' own times from their median
+  /// Seconds per step for each kind of work: the median over the steps. Most steps have no report or save: for these kinds,
+  /// the median duration of one, times their number per step.
+  std::array<float, work_count> work{};
+  float own = 0;     ///< seconds of own work per step: all work except reports, for which rank 0 alone writes files
+  float waits = 0;   ///< median seconds per step in collectives
+  float spread = 0;  ///< median absolute deviation of the steps' own times, in seconds
   std::int32_t steps = 0;
   NodeFacts facts;
 
   float of(Work kind) const { return work[static_cast<std::size_t>(kind)]; }
 };
 
-/// Summarizes windows of steps by medians, which a single slow step does not change. Stores the times of the last reports
-/// and saves, because a window may lack both.
+/// Summarizes windows of training steps by medians, which a single slow step does not change. Keeps the times of the last
+/// reports and saves between windows, because a window may contain no report or save.
 class WindowMaker {
  public:
-  /// Reorders `steps`.
+  /// Returns the summary of the window of steps in `steps`, and reorders `steps`.
   WindowTimes window_of(std::span<StepTime> steps);
 
  private:
   struct Rare {
-    std::vector<float> seconds;  ///< since `share` was last computed
+    std::vector<float> seconds;  ///< durations of the reports or saves since `share` was last computed
     std::size_t steps = 0;
-    float share = 0;  ///< of a step
+    float share = 0;  ///< seconds of this kind of work per step
   };
   static void take(Rare& rare, std::span<const StepTime> steps, Work work);
   Rare reports_, saves_;
 };
 
-/// A rank that slows the others down.
+/// A rank that slows the other ranks down, and the kind of work in which it is slow.
 struct SlowRank {
   std::size_t rank = 0;
-  Work work{};       ///< in which it loses most time
-  double ratio = 1;  ///< its own time divided by that of the median rank
+  Work work{};       ///< kind of work in which the rank loses most time
+  double ratio = 1;  ///< the rank's own time per step divided by the own time of the median rank
   double own_s = 0, median_s = 0;
 };
 
-/// Returns the slowest rank if its own time exceeds that of the median rank by more than a tenth, by more than the
-/// variation of its steps, and by more than a hundredth of a step including waits; else nullopt. Pure function.
+/// Returns the rank that slows the others down, or nullopt if no rank is clearly slow. `ranks` has one summary per rank.
+/// The own time of the slow rank must exceed the own time of the median rank by more than a tenth, by more than the
+/// variation of its steps, and by more than a hundredth of a step including waits. Pure function.
 std::optional<SlowRank> slow_rank_in(std::span<const WindowTimes> ranks);
 
 }  // namespace trainrt::watch

@@ -18,7 +18,8 @@ struct Throw {
   StackFrames frames;
 };
 
-/// Number of throws that each thread records: unwinding may throw others, and an exception may be stored and rethrown.
+/// Number of recent throws that each thread records. More than one, because unwinding may throw other exceptions, and an
+/// exception may be stored and rethrown.
 constexpr std::size_t kept = 4;
 thread_local std::array<Throw, kept> throws;
 thread_local std::size_t next_throw = 0;
@@ -26,10 +27,11 @@ thread_local std::size_t next_throw = 0;
 [[gnu::noinline]] void note_throw(const void* exception) noexcept {
   auto& entry = throws[next_throw++ % kept];
   entry.exception = exception;
-  entry.frames = stack_here(3);  // without this function, throw_noted() and __cxa_throw
+  entry.frames = stack_here(3);  // without the frames of this function, throw_noted() and __cxa_throw
 }
 
-/// Returns the pointer that __cxa_throw was called with, which libstdc++ stores in an exception_ptr.
+/// Returns the address of the exception object that is being handled: the pointer that __cxa_throw was called with, which
+/// libstdc++ stores in a std::exception_ptr.
 const void* current_exception_object() {
   const auto current = std::current_exception();
   static_assert(sizeof current == sizeof(void*));
@@ -54,8 +56,8 @@ std::string thrown_type() {
 
 }  // namespace trainrt::watch
 
-// where_thrown.hpp replaces __cxa_throw of libstdc++ in programs and in this library by a function that calls throw_noted()
-// for each throw.
+// where_thrown.hpp replaces libstdc++'s __cxa_throw, in programs and in this library, by a function that calls
+// throw_noted() for each throw. throw_noted() records the stack and calls the real __cxa_throw.
 [[gnu::noinline]] void trainrt::throw_noted(void* exception, std::type_info* type, void (*destructor)(void*)) {
   using Real = void (*)(void*, std::type_info*, void (*)(void*));
   static const auto real = reinterpret_cast<Real>(dlsym(RTLD_NEXT, "__cxa_throw"));

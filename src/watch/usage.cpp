@@ -36,8 +36,8 @@ void take_memory(Usage& usage, const std::vector<pid_t>& processes) {
   usage.rss = sum;
 }
 
-/// Returns the increase since `begin`, and at least `max`, the earlier result: a process that ends during a sample is
-/// missing in it.
+/// Returns the increase of a resource counter since `begin`, but at least `max`, the earlier result: a process that ends
+/// during a sample is missing in the sample.
 template <class Number>
 Number since(Number begin, Number now, Number& max) {
   if (now < 0) return max;
@@ -46,8 +46,8 @@ Number since(Number begin, Number now, Number& max) {
 
 }  // namespace
 
-/// Reads parents before their children: a child that ends meanwhile is then missing in this sample, instead of counted
-/// twice.
+/// Returns the resources used so far by this process and its descendants. Reads parents before their children: a child that
+/// ends meanwhile is missing in the sample, instead of being counted twice.
 Usage UsageMeter::count() {
   const auto processes = process_tree(getpid());
   long ticks = 0;

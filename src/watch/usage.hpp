@@ -3,34 +3,34 @@
 
 namespace trainrt::watch {
 
-/// Resources that a rank has used; -1: unknown.
+/// Resources that a rank's processes have used; -1: unknown.
 struct Usage {
-  double cpu_s = -1;       ///< user and system time
-  std::int64_t rss = -1;   ///< memory now, bytes
-  std::int64_t peak = -1;  ///< maximum memory, bytes
-  std::int64_t read = -1;  ///< bytes from storage, as the kernel counts them (proc(5), /proc/PID/io: read_bytes)
+  double cpu_s = -1;       ///< CPU time, user and system, in seconds
+  std::int64_t rss = -1;   ///< memory now (resident or proportional set size), bytes
+  std::int64_t peak = -1;  ///< maximum memory so far, bytes
+  std::int64_t read = -1;  ///< bytes read from storage, as the kernel counts them (proc(5), /proc/PID/io: read_bytes)
   std::int64_t written = -1;
 };
 
-/// Measures the resources of this process and of all its descendants, running or ended, except for children that
-/// their parent does not wait for. Nothing counts twice: in /proc a process's own numbers include those of its children
+/// Measures the resources used by this process and all its descendants, running or ended, except for children that their
+/// parent does not wait for. Nothing is counted twice: in /proc, the counters of a process include those of its children
 /// that ended.
 ///
 /// The memory of several processes is the sum of their proportional set sizes (Pss). Above 16 GiB, for which the kernel
-/// takes too long, it is the sum of their resident sets, in which shared pages count once per process. The peak is the
-/// larger of the maximum of one process at any time, and the maximum of all together at a sample. Must be called by one
+/// takes too long, it is the sum of their resident set sizes, in which shared pages count once per process. The peak is the
+/// maximum of two values: the peak of any one process, and the sum over all processes at any sample. Must be called by one
 /// thread at a time.
 class UsageMeter {
  public:
-  /// Measures from now on. `since_s` is the begin of the attempt (monotonic_seconds()); if the process started at that
-  /// time, the meter counts from the start of the process.
+  /// Starts the measurement. `since_s` is the time at which the attempt began (monotonic_seconds()). If the process was
+  /// started for this attempt, usage is counted from the start of the process; otherwise from the construction.
   explicit UsageMeter(double since_s);
   Usage sample();
 
  private:
   static Usage count();
   Usage begin_;
-  Usage max_;  ///< of all samples
+  Usage max_;  ///< maximum of each usage value over all samples
 };
 
 }  // namespace trainrt::watch

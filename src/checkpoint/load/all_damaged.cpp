@@ -14,7 +14,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns where each rank reads: its host, or "rank N" if all ranks are on one host. Collective.
+/// Returns for each rank the name of the reader that damage is attributed to: the rank's host, or "rank N" if all ranks are
+/// on one host. Collective.
 std::vector<std::string> readers_of_ranks(Communicator& communicator) {
   auto readers = communicator.all_gather(host_name());
   if (std::set<std::string>(readers.begin(), readers.end()).size() > 1) return readers;
@@ -22,13 +23,14 @@ std::vector<std::string> readers_of_ranks(Communicator& communicator) {
   return readers;
 }
 
-/// The result of reading a checkpoint again, the same on all ranks.
+/// The result of reading a checkpoint again after it was found damaged; the same on all ranks.
 struct RereadResult {
   std::set<std::string> finders;  ///< hosts or ranks that found damage; empty if the checkpoint is intact
-  bool is_transient = false;      ///< a finding was a temporary storage error
+  bool is_transient = false;      ///< true if an error was a temporary storage error
 };
 
-/// Reads a candidate; rank r reads the share of rank r + `shift`, and rank `shift` reads the manifest. Collective.
+/// Reads and verifies a checkpoint that was found damaged. Rank r verifies the share of rank r + `shift`, and rank `shift`
+/// reads the manifest, so that a faulty host does not verify the same bytes again. Collective.
 RereadResult read_again(const CheckpointCandidate& candidate, int shift, const std::vector<std::string>& readers,
                         Communicator& communicator) {
   const auto gathered = try_on_every_rank(
@@ -48,12 +50,13 @@ RereadResult read_again(const CheckpointCandidate& candidate, int shift, const s
   const auto found = communicator.all_gather(filler.has_found() ? "1" : "");
   for (std::size_t rank = 0; rank < found.size(); ++rank)
     if (!found[rank].empty()) reading.finders.insert(readers[rank]);
-  if (reading.finders.empty()) reading.finders.insert(readers.begin(), readers.end());  // the parts are inconsistent
+  // If no rank found damage in its share, the parts of the checkpoint contradict each other.
+  if (reading.finders.empty()) reading.finders.insert(readers.begin(), readers.end());
   return reading;
 }
 
-/// Returns the reason why the damage of this candidate may be temporary. Returns "" if two more readings find it damaged,
-/// on different hosts or ranks if there are several. Collective.
+/// Reads a damaged checkpoint twice more and returns the reason why its damage may be temporary. Returns "" if both
+/// readings find damage, on different hosts or ranks if there are several. Collective.
 std::string doubt_about(const CheckpointCandidate& candidate, const std::vector<std::string>& readers,
                         Communicator& communicator) {
   const auto first = read_again(candidate, 0, readers, communicator);

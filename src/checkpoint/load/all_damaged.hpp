@@ -8,15 +8,19 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads `candidates`, which a load found damaged, twice more; in the second reading each rank reads the share of another
-/// rank. Throws CannotRead, because a restart may help, if a finding was a temporary storage error, if a reading finds a
-/// candidate intact, or if only one of several hosts (or ranks) finds the damage. Otherwise returns the message for the
-/// user: `what` and a line for each candidate. Collective; the result is the same on all ranks.
+/// Confirms that all `candidates`, checkpoints that a load found damaged, are really damaged, by reading each twice more.
+/// In the second reading each rank reads the share of another rank. Throws CannotRead, because a restart may help, in these
+/// cases:
+/// - an error was a temporary storage error
+/// - a reading finds a candidate intact
+/// - only one of several hosts (or ranks, if there is one host) finds the damage
+/// Otherwise returns an error message for the user: `what` and one line per candidate. Collective; the result is the same
+/// on all ranks.
 std::string confirm_damaged(const std::string& what, const std::vector<CheckpointCandidate>& candidates,
                             const SkippedCheckpoints& skipped, Communicator& communicator);
 
-/// Confirms the damage of all checkpoints of a run and throws AllDamaged with that message and the sentence `remedy`.
-/// Throws CannotRead if the damage is not confirmed. Collective.
+/// Confirms with confirm_damaged() that all checkpoints of a run are damaged, and throws AllDamaged with the message of
+/// confirm_damaged() followed by the sentence `remedy`. Throws CannotRead if the damage is not confirmed. Collective.
 [[noreturn]] void refuse_damaged(const std::string& what, const std::string& run_dir, const std::string& remedy,
                                  const std::vector<CheckpointCandidate>& candidates, const SkippedCheckpoints& skipped,
                                  Communicator& communicator);

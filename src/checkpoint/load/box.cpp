@@ -5,7 +5,8 @@
 
 namespace trainrt::checkpoint {
 
-/// Iterates over runs and returns the position of each in source and target. Most steps are one addition per position.
+/// Iterates over the runs of a box copy (the byte ranges that are contiguous in source and target) and returns the offset
+/// of each run in both memories. A step to the next run usually costs one addition per offset.
 class BoxCopy::RunCursor {
  public:
   RunCursor(const BoxCopy& copy, std::uint64_t run)
@@ -45,7 +46,7 @@ BoxCopy::BoxCopy(const Box& from, const Box& to, std::size_t element_bytes) {
   std::uint64_t to_step = element_bytes;
   run_bytes_ = element_bytes;
   runs_ = 1;
-  bool contiguous = true;  // both boxes contain all inner axes completely
+  bool contiguous = true;  // true while both boxes cover the inner axes completely
   for (auto axis = from.shape.size(); axis-- > 0;) {
     const auto first = std::max(from.offset[axis], to.offset[axis]);
     const auto last = std::min(from.offset[axis] + from.shape[axis], to.offset[axis] + to.shape[axis]);
@@ -68,7 +69,8 @@ BoxCopy::BoxCopy(const Box& from, const Box& to, std::size_t element_bytes) {
   std::reverse(axes_.begin(), axes_.end());
 }
 
-/// Adds the next outer axis. Merges it with the previous axis if runs along both have a constant distance.
+/// Adds the next outer axis along which the runs of the copy repeat. Merges it with the previous axis if the runs have a
+/// constant distance along both.
 void BoxCopy::add_axis(Axis axis) {
   runs_ *= axis.count;
   if (axis.count == 1) return;
@@ -84,7 +86,8 @@ void BoxCopy::add_axis(Axis axis) {
 
 std::uint64_t BoxCopy::source_of(std::uint64_t run) const { return RunCursor(*this, run).from(); }
 
-/// Returns the first run that ends after this byte of the source. Runs are in ascending order in the source.
+/// Returns the number of the first run that ends after offset `byte` of the source memory (binary search: runs are in
+/// ascending order in the source).
 std::uint64_t BoxCopy::first_run_after(std::uint64_t byte) const {
   std::uint64_t low = 0;
   for (auto high = runs_; low < high;) {

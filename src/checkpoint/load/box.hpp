@@ -8,35 +8,36 @@
 
 namespace trainrt::checkpoint {
 
-/// A rectangular part of a tensor: [offset, offset + shape).
+/// A rectangular part of a tensor: the elements with indices in [offset, offset + shape) on each axis.
 struct Box {
   Shape offset;
   Shape shape;
 };
 
-/// Copies the intersection of two boxes of one tensor from the memory of the source box to that of the target box. Each
-/// box is contiguous and row-major in its own memory, and both have the same number of axes. A run is a range of bytes that
-/// is contiguous in both; it is copied at once.
+/// Copies the intersection of two boxes of one tensor from the source box's memory to the target box's memory. Each box is
+/// contiguous and row-major in its own memory, and both have the same number of axes. The copy consists of runs: a run is a
+/// byte range of the intersection that is contiguous in both memories.
 class BoxCopy {
  public:
   BoxCopy(const Box& from, const Box& to, std::size_t element_bytes);
 
-  std::uint64_t bytes() const { return runs_ * run_bytes_; }  ///< size of the intersection
-  /// The needed source bytes are in [begin(), end()), relative to the source box.
+  std::uint64_t bytes() const { return runs_ * run_bytes_; }  ///< Returns the size of the intersection in bytes.
+  /// Returns the bounds [begin(), end()) of the byte range of the source box's memory that contains the intersection, as
+  /// offsets from the first byte of the source box.
   std::uint64_t begin() const { return from_; }
   std::uint64_t end() const { return runs_ == 0 ? from_ : source_of(runs_ - 1) + run_bytes_; }
 
-  /// Copies the part of the intersection that `window` contains: the source bytes from position `first` on. `to` is the
-  /// beginning of the target box.
+  /// Copies the part of the intersection that is in `window`, a buffer with the source box's bytes from offset `first` on.
+  /// `to` is the first byte of the target box's memory.
   void copy(std::uint64_t first, std::span<const std::byte> window, std::byte* to) const;
-  /// Calls `put` with each run in `window` and its position relative to the target box, for memory that cannot be written
-  /// directly.
+  /// Calls `put` with each contiguous byte range of the intersection that is in `window` (as in copy()), and with its
+  /// offset in the target box's memory. Used for memory that the CPU cannot write directly, such as GPU memory.
   using Put = std::function<void(std::uint64_t at, std::span<const std::byte> run)>;
   void each_run(std::uint64_t first, std::span<const std::byte> window, const Put& put) const;
 
  private:
-  /// An axis over runs, with the distance in bytes of neighbours in source and target. Runs are numbered in row-major
-  /// order.
+  /// One axis along which the runs (contiguous byte ranges) of the copy repeat: the number of runs along the axis, and the
+  /// distance in bytes between neighbouring runs in the source and in the target. Runs are numbered in row-major order.
   struct Axis {
     std::uint64_t count;
     std::uint64_t from_step;
@@ -49,9 +50,9 @@ class BoxCopy {
   std::uint64_t source_of(std::uint64_t run) const;
   std::uint64_t first_run_after(std::uint64_t byte) const;
 
-  std::vector<Axis> axes_;  // outermost first
-  std::uint64_t from_ = 0;  // position of the first run in the source
-  std::uint64_t to_ = 0;    // position of the first run in the target
+  std::vector<Axis> axes_;  // axes along which the runs repeat, outermost first
+  std::uint64_t from_ = 0;  // offset of the first run in the source box's memory
+  std::uint64_t to_ = 0;    // offset of the first run in the target box's memory
   std::uint64_t run_bytes_ = 0;
   std::uint64_t runs_ = 0;
 };

@@ -18,21 +18,22 @@ Item item_from(const IndexEntry& entry) { return {entry.name, entry.dtype, entry
 
 bool is_value(const Item& item) { return item.placement == value_placement; }
 
-/// Adds two numbers of elements. Returns 2^64 - 1 on overflow, which no tensor has.
+/// Adds two numbers of elements. Returns 2^64 - 1 on overflow, so that no overflowing sum equals the size of a tensor.
 std::uint64_t add_capped(std::uint64_t a, std::uint64_t b) { return a + b < a ? ~std::uint64_t{0} : a + b; }
 
-/// Returns a pseudo-random number for a position on an axis. The seed is random, so that no file can be made to collide.
+/// Returns a pseudo-random number for index `place` on a tensor's axis. The seed is random in each process, so that no file
+/// can be crafted to collide.
 std::uint64_t secret(std::size_t axis, std::int64_t place) {
   static const std::uint64_t seed = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   auto bits = seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(place) + 1) + 0xd1b54a32d192ed03u * axis;
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;  // splitmix64 (Steele, Lea and Flood, OOPSLA 2014)
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;  // mixing function of splitmix64 (Steele, Lea and Flood, OOPSLA 2014)
   bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
   return bits ^ bits >> 31;
 }
 
-/// Returns the measure of a box modulo 2^64: the product over its axes of the difference of a random function between the
-/// ends of the axis. The measures of boxes that tile a larger box add up to its measure; for other boxes, that happens only
-/// by chance. So a tiling can be checked without storing the boxes.
+/// Returns the measure of a box of a tensor, modulo 2^64: the product over all axes of f(end) - f(begin), where f is a
+/// random function of the axis and the index. The measures of boxes that tile a larger box add up to the measure of the
+/// larger box; for other boxes, they do so only by chance. This checks a tiling without storing the boxes.
 std::uint64_t measure(const Shape& offset, const Shape& shape) {
   std::uint64_t product = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -40,7 +41,7 @@ std::uint64_t measure(const Shape& offset, const Shape& shape) {
   return product;
 }
 
-/// The item that an entry of the state is saved as, and whether the checkpoint may lack it.
+/// A tensor or value that the State expects in a checkpoint, and whether the checkpoint may lack it.
 struct WantedItem {
   Item item;
   bool optional = false;

@@ -15,7 +15,8 @@ bool covers(const std::vector<ByteRange>& ranges, const IndexEntry& entry) {
   return after != ranges.begin() && entry.at + entry.bytes <= std::prev(after)->end;
 }
 
-/// Returns the merged ranges of blocks, which must be sorted and end before 2^63. Throws Error if they overlap.
+/// Returns the byte ranges that `blocks` cover, with adjacent ranges merged. The blocks must be sorted by offset and end
+/// before 2^63. Throws Error naming the file `path` if blocks overlap.
 std::vector<ByteRange> ranges_of(const std::vector<BlockRecord>& blocks, const std::string& path) {
   std::vector<ByteRange> ranges;
   for (const auto& block : blocks) {

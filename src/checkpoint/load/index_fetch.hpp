@@ -12,39 +12,45 @@
 
 namespace trainrt::checkpoint {
 
-/// Bytes [begin, end) of a file.
+/// The byte range [begin, end) of a file.
 struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-/// Checks the index of a part against the manifest: it belongs to the rank of `part`, its blocks are inside the HDF5 part
-/// and do not overlap, and its blocks contain all entries. Sorts the blocks and returns the ranges that they cover, with
-/// neighbours merged. Throws Error naming `path` if a check fails. Pure function.
+/// Checks the index of a part (the bytes that one rank wrote into a shard file) against the manifest. Throws Error naming
+/// the file `path` unless:
+/// - the index belongs to the rank of `part`,
+/// - its blocks are inside the HDF5 part of the file and do not overlap,
+/// - its blocks contain all its tensors and values.
+/// Sorts the blocks of the index and returns the byte ranges that they cover, with adjacent ranges merged. Pure function.
 std::vector<ByteRange> check_part(Index& index, const ShardRecord& shard, const PartRecord& part, const std::string& path);
 
-/// Throws Error naming `path` unless the ranges of all parts of a file cover each byte of [0, bytes) exactly once. Pure
-/// function.
+/// Checks that the byte ranges that the ranks wrote into a shard file cover each byte of [0, bytes) exactly once. Throws
+/// Error naming the file `path` if they do not. Pure function.
 void check_tiling(std::vector<ByteRange> ranges, std::uint64_t bytes, const std::string& path);
 
-/// Collects the indices of all parts of a checkpoint, fetched one after the other, checks that they are consistent, and
-/// adds their blocks to a read plan. Reader r of n is the home of the parts r, r + n, ... and reads all their blocks, so
-/// that the readers together read every block.
+/// Collects the indices of all parts of a checkpoint, which the caller fetches one after the other. Checks that the indices
+/// are consistent, and adds their blocks to a read plan. Each part has a home, the process that reads and verifies all
+/// blocks of the part: of n readers, reader r is the home of the parts r, r + n, ... So the readers together read every
+/// block.
 class IndexFetch {
  public:
-  /// `manifest` and `plan` must outlive the object; the wanted boxes must already be declared in the plan.
+  /// `reader` is the number of this process among `readers` processes. `manifest` and `plan` must outlive the object. The
+  /// boxes to load must already be declared in the plan.
   IndexFetch(std::string checkpoint_dir, const Manifest& manifest, ReadPlan& plan, int reader, int readers);
 
   const std::vector<PartRef>& parts() const { return parts_; }
-  /// Returns whether this reader is the home of the part with that number.
+  /// Returns whether this process reads and verifies all blocks of part `number`.
   bool is_home(std::size_t number) const { return number % readers_ == reader_; }
 
-  /// Adds the text of the index of a part, after its digest was verified, and returns the parsed index. Parts must be
-  /// added in order. Throws Error if the index is inconsistent.
+  /// Parses and adds the index of part `number`, and returns the parsed index. The caller must have verified the digest of
+  /// `text`, and must add the parts in order. Throws Error if the index is invalid or inconsistent with the manifest or
+  /// with earlier indices.
   Index add(std::size_t number, const std::string& text);
 
-  /// Returns inconsistencies between the parts. Each reader checks the tiling of every n-th file. Must be called after all
-  /// parts were added.
+  /// Returns one line for each inconsistency between the parts of the checkpoint. The work is shared: each of n readers
+  /// checks every n-th shard file for gaps and overlaps. Must be called after all parts were added.
   std::vector<std::string> findings() const;
 
   const Contents& contents() const { return contents_; }
@@ -60,7 +66,8 @@ class IndexFetch {
   std::size_t readers_;
   std::vector<PartRef> parts_;
   Contents contents_;
-  std::map<std::size_t, std::vector<ByteRange>> ranges_;  // by shard, for the shards that this reader checks
+  // byte ranges that the ranks' blocks cover, by shard file, for the shard files that this reader checks
+  std::map<std::size_t, std::vector<ByteRange>> ranges_;
 };
 
 }  // namespace trainrt::checkpoint

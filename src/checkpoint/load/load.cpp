@@ -62,12 +62,13 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-/// Returns whether the directory has a manifest or the name of a checkpoint, which may be damaged.
+/// Returns whether the directory is a checkpoint, possibly a damaged one: it has a manifest, or its name is that of a
+/// checkpoint.
 bool is_checkpoint(const std::string& path) {
   return io::exists(path + "/" + manifest_name) || number_of(path.substr(path.rfind('/') + 1)).has_value();
 }
 
-/// Returns "checkpoint" or "run". Throws UsageError if the path is anything else.
+/// Returns whether `path` is the directory of a "checkpoint" or of a "run". Throws UsageError if the path is anything else.
 std::string kind_of(const std::string& path) {
   const auto fail = [&](const std::string& what) {
     throw UsageError("cannot load from '" + path + "': " + what +
@@ -88,7 +89,8 @@ std::vector<CheckpointCandidate> candidates_at(const std::string& path, Communic
   if (from_root(communicator, [&] { return kind_of(path); }) == "run") return candidates_in(path, communicator);
   return {{path, std::nullopt}};
 } catch (const Error& error) {
-  if (error.code() == ExitCode::usage) throw UsageError(error.what());  // from_root() does not keep the type
+  // from_root() keeps the exit code of an exception, but not its type.
+  if (error.code() == ExitCode::usage) throw UsageError(error.what());
   throw;
 }
 
@@ -99,7 +101,7 @@ std::vector<Item> items_of(const State& state) {
   return items;
 }
 
-/// Applies the patterns of a selection to the state and to the checkpoint.
+/// Applies the name patterns of a Selection to a State and to a checkpoint.
 class Partial {
  public:
   Partial(const State& state, const Selection& selection, Communicator& communicator)
@@ -111,7 +113,9 @@ class Partial {
       if (selects(selection_, entry.name)) wanted.tensors.push_back(&entry);
     for (const auto& entry : state_.values())
       if (selects(selection_, entry.name)) wanted.values.push_back(&entry);
-    wanted.check_first = true;  // an older checkpoint may lack entries that a damaged one has
+    // Verify before copying: otherwise the State would keep data of a damaged checkpoint in entries that an older one
+    // lacks.
+    wanted.check_first = true;
     return wanted;
   }
 

@@ -71,7 +71,7 @@ void SummedParts::want(ReadPlan& plan, const TensorEntry& entry, int gpu, int ra
 
 std::vector<std::byte> SummedParts::total(const PendingSum& sum) {
   std::vector<std::byte> bytes(sum.entry->local.bytes());
-  if (sum.parts.empty()) return bytes;  // zeros in all types
+  if (sum.parts.empty()) return bytes;  // if no rank's part was read, the sum is 0: zero bytes represent 0 in every dtype
   std::vector<const std::byte*> parts;
   for (const auto& part : sum.parts) parts.push_back(part.data());
   auto* const out = bytes.data();

@@ -12,18 +12,19 @@
 
 namespace trainrt::checkpoint {
 
-/// Holds values read from a checkpoint until install() writes them to the state.
+/// Holds the values that are read from a checkpoint (integers, reals, bools and strings) until install() writes them to the
+/// State.
 class LoadedValues {
  public:
-  /// Adds the values of `entries` to the plan, which reads into this object. Entries and this object must outlive the
-  /// reading.
+  /// Adds the State's values `entries` to the read plan, which will read their bytes into this object. The entries and this
+  /// object must outlive the execution of the plan.
   LoadedValues(const std::vector<const ValueEntry*>& entries, ReadPlan& plan);
   LoadedValues(const LoadedValues&) = delete;
 
-  /// Converts the bytes that were read to the types of the state; entries that the checkpoint lacks are skipped. Throws
-  /// UsageError if a number does not fit its type.
+  /// Converts the bytes read from the checkpoint to the types of the State's values; values that the checkpoint lacks are
+  /// skipped. Throws UsageError if a number does not fit its type.
   void decode(const Contents& contents);
-  /// Writes the values to the state. Does not throw Error.
+  /// Writes the values that decode() has converted to the State. Does not throw Error.
   void install() const;
 
  private:
@@ -35,16 +36,18 @@ class LoadedValues {
   std::vector<std::function<void()>> installs_;
 };
 
-/// Restores tensors that are parts of a sum (TensorEntry::summed) from a checkpoint that was written by another number of
-/// ranks. Each rank reads the parts of several writers into separate memory, and install() adds them.
+/// Restores tensors that are parts of a sum over ranks (TensorEntry::summed) from a checkpoint that was written by another
+/// number of ranks. Each rank reads the parts of several writing ranks into separate memory, and install() writes their sum
+/// to the State.
 class SummedParts {
  public:
-  /// Adds the parts written by ranks `rank`, `rank` + `size`, ... below `saved_by` to the plan. The entry must outlive this
-  /// object; `gpu` is gpu_of() the entry.
+  /// Adds to the read plan the parts of tensor `entry` that the ranks `rank`, `rank` + `size`, `rank` + 2 * `size` ...
+  /// wrote. `saved_by` is the number of ranks that wrote the checkpoint, `size` the number of ranks now. `gpu` is the GPU
+  /// that owns the tensor's memory, as returned by gpu_of(). The entry must outlive this object.
   void want(ReadPlan& plan, const TensorEntry& entry, int gpu, int rank, int size, int saved_by);
 
-  /// Adds the parts in the order of the tree over rank numbers and writes the sums to the tensors. Tensors that the
-  /// checkpoint lacks are not changed.
+  /// Computes the sums and writes them to the tensors. The parts are added in the order of the binary tree over rank
+  /// numbers, so the result is deterministic. Tensors that the checkpoint lacks are not changed.
   void install(const Contents& contents) const;
 
  private:

@@ -19,7 +19,8 @@ using Lines = std::vector<std::string>;
 
 std::string summary(const Lines& findings) { return join(abbreviated(findings), "; "); }
 
-/// Loads from one checkpoint. Returns findings; empty if it was loaded. Collective.
+/// Tries to load one checkpoint into the State. Returns one line per damage; empty if the checkpoint was loaded. Sets
+/// `is_transient` if an error was a temporary storage error. Collective.
 Lines load_one(const CheckpointCandidate& candidate, const LoadTargets& wanted, const CheckContents& accept,
                Communicator& communicator, Loaded& loaded, bool& is_transient) {
   const auto& directory = candidate.directory;
@@ -114,7 +115,8 @@ LoadTargets all_entries(const State& state) {
     wanted.tensors.push_back(&entry);
     wanted.check_first = wanted.check_first || entry.optional;
   }
-  // Values need no check_first: they are read into separate memory and written by install().
+  // Values need not be verified first: they are read into separate memory, and install() writes them after everything was
+  // verified.
   for (const auto& entry : state.values()) wanted.values.push_back(&entry);
   return wanted;
 }
@@ -139,7 +141,7 @@ CheckContents require_same_model(const State& state, Communicator& communicator,
 
 LoadResult finish_load(const State& state, Loaded loaded, Communicator& communicator) {
   auto& result = loaded.result;
-  // Rank 0 restores first. If all ranks share the file, the others find it restored.
+  // Rank 0 restores its files first. If all ranks share a file, the other ranks then find it restored.
   for (const bool first : {true, false})
     on_every_rank(communicator, [&] {
       if ((communicator.rank() == 0) == first) restore_files(state, result.directory, loaded.manifest, communicator.rank());

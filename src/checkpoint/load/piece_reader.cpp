@@ -56,7 +56,8 @@ void check_box(const PieceReader::Tensor& tensor, const Box& box, std::size_t by
                 to_string(tensor.shape) + " into " + std::to_string(bytes) + " bytes");
 }
 
-/// Adds a box of a tensor to the plan. The first axis of a per_rank tensor is the rank.
+/// Adds a box of a tensor to the read plan, with `memory` as destination. The first axis of a per_rank tensor is the rank
+/// that wrote it.
 void want(ReadPlan& plan, const PieceReader::Tensor& tensor, const Box& box, std::byte* memory) {
   const auto element = size_of(tensor.dtype);
   if (!is_own(tensor.placement)) return plan.want(tensor.name, element, box, {memory}, false);

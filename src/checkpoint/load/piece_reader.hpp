@@ -12,54 +12,61 @@
 
 namespace trainrt::checkpoint {
 
-/// Reads parts of tensors and values of a checkpoint in one process, for tools. All bytes are verified; damage and read
-/// errors throw Error. Keeps the indices of all parts in memory, but no tensor data.
+/// Reads tensors, parts of tensors, and values of a checkpoint in one process, without a communicator, for tools. All bytes
+/// are verified; damage and read errors throw Error. Keeps the indices of all parts of the checkpoint in memory, but no
+/// tensor data.
 class PieceReader {
  public:
-  /// Reads the manifest, all indices and all values.
+  /// Reads the manifest, all indices and all values of the checkpoint. Throws Error if they are damaged.
   explicit PieceReader(const std::string& checkpoint_dir);
 
   struct StoredSlab {
-    std::size_t shard = 0;  ///< index in Manifest::shards
-    int rank = 0;           ///< rank that wrote it
-    Box box;                ///< in coordinates of Tensor::shape
+    std::size_t shard = 0;  ///< index of the shard file in Manifest::shards
+    int rank = 0;           ///< rank that wrote the slab
+    Box box;                ///< position of the slab in the tensor, in coordinates of Tensor::shape
   };
   struct Tensor {
     std::string name;
     DType dtype = DType::f32;
-    std::string placement;          ///< "replicated", "sharded", "per_rank"
-    Shape shape;                    ///< complete shape; per_rank tensors have a first axis over the ranks that wrote
-    std::vector<StoredSlab> slabs;  ///< slabs that tile the tensor
+    std::string placement;  ///< how ranks held the tensor: "replicated", "sharded" or "per_rank"
+    Shape shape;  ///< shape of the complete tensor; a per_rank tensor has an additional first axis over the ranks that
+                  ///< wrote it
+    std::vector<StoredSlab> slabs;  ///< slabs that the tensor is stored as; together they tile it
   };
   using Value = std::variant<std::int64_t, double, bool, std::string>;
   struct NamedValue {
     std::string name;
-    std::string dtype;  ///< "i64", "f64", "bool", "string"
+    std::string dtype;  ///< type of the value: "i64", "f64", "bool" or "string"
     Value value;
   };
 
   const Manifest& manifest() const { return manifest_; }
-  const std::vector<Tensor>& tensors() const { return tensors_; }    ///< by name
-  const std::vector<NamedValue>& values() const { return values_; }  ///< by name
-  const Tensor& tensor(const std::string& name) const;               ///< throws UsageError if it does not exist
+  /// Returns all tensors of the checkpoint, sorted by name.
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  /// Returns all values of the checkpoint, sorted by name.
+  const std::vector<NamedValue>& values() const { return values_; }
+  /// Returns the tensor with this name. Throws UsageError if it does not exist.
+  const Tensor& tensor(const std::string& name) const;
 
-  /// A box of a tensor and the memory that it is read into, row-major, with the size of the box.
+  /// A box (rectangular part) of a tensor, and the memory that it is read into, row-major, with exactly the size of the
+  /// box.
   struct BoxRequest {
     const Tensor* tensor = nullptr;
     Box box;
     std::span<std::byte> into;
   };
-  /// Reads boxes. Reads each block that intersects a box once, and no other blocks. Thread-safe.
+  /// Reads several boxes of tensors. Reads each stored block that intersects a box once, and no other blocks. Thread-safe.
+  /// Throws Error if a box is outside its tensor or if bytes are damaged.
   void read(std::span<const BoxRequest> requests) const;
-  /// Reads one box of a tensor. Thread-safe.
+  /// Reads one box (rectangular part) of a tensor into `into`, row-major. Thread-safe. Throws Error if bytes are damaged.
   void read(const Tensor& tensor, const Box& box, std::span<std::byte> into) const;
-  /// Reads a complete tensor. Thread-safe.
+  /// Reads a complete tensor into `into`, row-major. Thread-safe. Throws Error if bytes are damaged.
   void read(const Tensor& tensor, std::span<std::byte> into) const;
 
  private:
   struct ShardIndex {
     std::size_t shard = 0;
-    Index index;  // tensors sorted by name
+    Index index;  // index of the bytes that one rank wrote into the shard file, with its tensors sorted by name
   };
   void add(std::size_t shard, Index index);
   void read_values();

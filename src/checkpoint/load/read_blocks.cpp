@@ -20,13 +20,14 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Copies bytes of a block to their destinations. Returns when `bytes` may be reused.
+/// Copies the wanted bytes of a block to their destinations in host or GPU memory. Returns when the copies are complete and
+/// `bytes` may be reused.
 void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::Copier& copier) {
   bool to_gpus = false;
   const auto begin = read.block.at;
   const auto end = begin + bytes.size();
   for (const auto& [copy, at, to] : read.copies) {
-    // The window is the part of the block that the copy needs.
+    // The window is the byte range of the block that this copy needs.
     const auto from = std::max(begin, at + copy->begin());
     const auto last = std::min(end, at + copy->end());
     const auto window = bytes.subspan(from - begin, last - from);
@@ -42,7 +43,8 @@ void copy_from(const BlockRead& read, std::span<const std::byte> bytes, device::
   if (to_gpus) device::wait_all(copier.record(), device::max_copy_s, "copying a checkpoint to a GPU");
 }
 
-/// Reads one file and collects the findings of the tasks of its blocks.
+/// Reads the blocks of one shard file and collects the errors found by the concurrent tasks that verify the blocks.
+/// Thread-safe, except findings().
 class FileReading {
  public:
   FileReading(const std::string& checkpoint_dir, const ShardRecord& shard, const ReadPlan::FileReads& file,
@@ -58,7 +60,7 @@ class FileReading {
     }
   }
 
-  /// A block in a buffer. read() returns nullptr if the file cannot be read.
+  /// A buffer with the bytes of one block of the file. read() returns nullptr if the file cannot be read.
   struct Filled {
     io::Block buffer;
     std::span<const std::byte> bytes;
@@ -80,11 +82,12 @@ class FileReading {
       damaged(read.block);
     else if (copy)
       copy_from(read, bytes, copier);
-  } catch (const std::exception& error) {  // a copy to a GPU failed
+  } catch (const std::exception& error) {  // only a failed copy to a GPU throws here
     fail(error);
   }
 
-  /// Returns the findings. No task may be running. Throws CannotRead.
+  /// Returns one line for each damaged byte range of the file, and one if the file cannot be read. Must be called when all
+  /// tasks that read or verify blocks of the file have ended. Throws CannotRead.
   std::vector<std::string> findings() {
     if (cannot_read_) std::rethrow_exception(cannot_read_);
     std::vector<std::string> texts;
@@ -125,8 +128,8 @@ class FileReading {
   std::vector<ByteRange> damaged_;
 };
 
-/// Threads that read, threads that verify, and a pool of buffers that they pass on. Threads start with the first file that
-/// needs them.
+/// Threads that read blocks, threads that verify blocks, and the pool of buffers that the readers pass to the verifiers.
+/// The threads are started for the first file that needs them.
 struct Crew {
   explicit Crew(const BlockReading& reading)
       : threads(reading.threads),
@@ -141,9 +144,10 @@ struct Crew {
   }
   int threads;
   io::BlockPool pool;
-  device::Copier copier;  // destroyed before the memory that it has pinned
+  device::Copier copier;  // declared after `pool`, so that the copier is destroyed before the memory that it has pinned
   std::optional<io::Workers> checkers;
-  std::optional<io::Workers> readers;  // destroyed first, as its tasks submit to checkers
+  // declared last, so that the readers are destroyed first: their tasks submit tasks to `checkers`
+  std::optional<io::Workers> readers;
 };
 
 std::vector<const BlockRead*> blocks_of(const ReadPlan::FileReads& file, const BlockReading& reading) {
@@ -153,8 +157,9 @@ std::vector<const BlockRead*> blocks_of(const ReadPlan::FileReads& file, const B
   return blocks;
 }
 
-/// Returns whether the calling thread reads the blocks itself: a single block, or so few bytes that threads would only wait
-/// for each other. Each rank may have to read many such files, one for each rank that saved a small state.
+/// Returns whether the calling thread should read the blocks of a file itself: there is only one block, or there are so few
+/// bytes that threads would mostly wait for each other. A rank may have to read many such files, one for each rank that
+/// saved a small State.
 bool is_little(const std::vector<const BlockRead*>& blocks) {
   constexpr std::uint64_t little_bytes = std::uint64_t{256} << 10;
   std::uint64_t bytes = 0;

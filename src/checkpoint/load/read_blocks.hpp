@@ -10,28 +10,32 @@
 
 namespace trainrt::checkpoint {
 
-/// Called with the number of bytes verified so far and in total. Called by one thread at a time, not always the same
-/// thread.
+/// Progress callback: gets the number of bytes verified so far and the total number of bytes. It is called by one thread at
+/// a time, but not always by the same thread.
 using OnProgress = std::function<void(std::uint64_t done_bytes, std::uint64_t all_bytes)>;
 
 /// Options and callbacks of read_blocks().
 struct BlockReading {
   enum class Blocks { all, wanted };
-  int threads = 2;              ///< number of threads that digest and copy; three times as many threads read
-  Blocks blocks = Blocks::all;  ///< wanted: skip blocks that nothing is copied from
-  bool copy = true;             ///< false: verify only
-  bool to_gpus = false;         ///< a destination is GPU memory
-  std::function<void(std::uint64_t bytes)> read;  ///< called after each block with its size, from any thread
-  /// Called with the exception if a file cannot be read, before it becomes a line of the result; from any thread.
+  int threads = 2;              ///< number of threads that digest and copy blocks; three times as many other threads read
+  Blocks blocks = Blocks::all;  ///< all: verify every block of the plan; wanted: skip blocks from which nothing is copied
+  bool copy = true;             ///< false: only verify the blocks, copy nothing
+  bool to_gpus = false;         ///< true if a destination of the copies is GPU memory
+  std::function<void(std::uint64_t bytes)> read;  ///< called after each block with the size of the block; from any thread
+  /// Called with the exception if a file cannot be read, before the error becomes a line of the result of read_blocks();
+  /// from any thread.
   std::function<void(const std::exception& error)> failed = {};
 };
 
-/// Reads blocks of shard files with several threads, verifies their digests, and copies the wanted bytes of intact blocks.
-/// Separate threads read and digest, so that the disk does not wait for digests. At most 4 * `threads` blocks are in
-/// memory. Files are read one after the other; a file with one block or at most 256 KiB is read by the calling thread, and
-/// no threads are started if all files are like that. Returns one line for each range of damaged bytes and for each file
-/// that cannot be read; the remaining blocks of such a file are skipped. Throws CannotRead, and no other errors caused by a
-/// file.
+/// Reads blocks of a checkpoint's shard files with several threads, verifies their digests, and copies the wanted bytes of
+/// intact blocks to their destinations.
+/// - Some threads read and others digest, so that the disk does not wait for digests.
+/// - At most 4 * `threads` blocks are in memory.
+/// - Files are read one after the other. The calling thread reads a file with one block or with at most 256 KiB; threads
+///   are started only for larger files.
+///
+/// Returns one line for each damaged byte range and for each file that cannot be read; the remaining blocks of such a file
+/// are skipped. Throws CannotRead, and no other errors caused by a file.
 std::vector<std::string> read_blocks(const std::string& checkpoint_dir, const Manifest& manifest,
                                      const std::vector<ReadPlan::FileReads>& files, const BlockReading& reading);
 

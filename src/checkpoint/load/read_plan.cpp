@@ -8,7 +8,8 @@ namespace trainrt::checkpoint {
 
 namespace {
 
-/// Returns whether an entry of a tensor can provide elements of a wanted box. Shapes may differ; differences() reports
+/// Returns whether a stored slab, written by `rank`, can provide elements of a wanted box: same kind of placement, same
+/// number of axes, and the box is inside the stored tensor. The tensor's shape may still differ; differences() reports
 /// that.
 bool same_kind(const Box& wanted, int writer, const IndexEntry& entry, int rank) {
   const bool own = entry.placement == name_of(Placement::per_rank);

@@ -14,59 +14,63 @@
 
 namespace trainrt::checkpoint {
 
-/// The memory that a box is read into, contiguous and row-major.
+/// The destination of a copy: memory that a box of a tensor or a value is read into, contiguous and row-major.
 struct Destination {
   std::byte* at = nullptr;
   int gpu = -1;  ///< number of the GPU that owns the memory; -1: host memory
 };
 
-/// A copy from a block to a destination.
+/// A copy of the bytes of one stored slab or value, from the blocks that contain it to a destination.
 struct BlockCopy {
   std::shared_ptr<const BoxCopy> copy;
-  std::uint64_t at = 0;  ///< position of the source box in the file
+  std::uint64_t at = 0;  ///< offset of the source box in the shard file
   Destination to;
 };
 
-/// A block to read and verify, and the copies from it.
+/// A block of a shard file that is to be read and verified, and the copies from it to memory.
 struct BlockRead {
   BlockRecord block;
   std::vector<BlockCopy> copies;
 };
 
-/// Lists the blocks of a checkpoint that one process reads, and the copies from them. The caller first declares the wanted
-/// boxes and values, then adds the indices of all parts, then calls finish(). The size grows with the wanted boxes and with
-/// the blocks, not with ranks times tensors. The destinations must outlive the reading.
+/// Lists the blocks of a checkpoint that one process reads, and the copies from these blocks to memory. The caller first
+/// declares the wanted boxes of tensors and values, then adds the indices of all parts of the checkpoint, then calls
+/// finish(). The memory grows with the number of wanted boxes and of blocks, not with the product of ranks and tensors. The
+/// destinations must outlive the reading.
 class ReadPlan {
  public:
-  /// Wants a box of a replicated or sharded tensor. `shared` declares that other ranks read it, too.
+  /// Declares that a box of a replicated or sharded tensor is to be read. `shared`: other ranks read the same box, so the
+  /// file is read through the page cache.
   void want(const std::string& name, std::size_t element_bytes, Box box, Destination to, bool shared);
-  /// Wants a box of the per_rank tensor that rank `writer` wrote.
+  /// Declares that a box of a per_rank tensor is to be read, from the tensor that rank `writer` wrote.
   void want_own(const std::string& name, std::size_t element_bytes, Box box, int writer, Destination to);
-  /// Wants the bytes of a value. `to` is resized when the index with the value is added.
+  /// Declares that the stored bytes of a value are to be read into `to`, which is resized when the index with the value is
+  /// added.
   void want_value(const std::string& name, std::string& to);
 
-  /// An index, or some of its entries.
+  /// Argument of add(): tensors and values (all or some) in the index of one rank's bytes, and the blocks of these bytes.
   struct Entries {
     std::size_t shard = 0;
     int rank = 0;
     std::span<const IndexEntry> tensors, values;
     std::span<const BlockRecord> blocks;
   };
-  /// Adds the blocks of a part with wanted bytes; all its blocks if `all_blocks`. The blocks must be sorted and contain the
-  /// entries, as after check_part(). Entries with another shape or type than the wanted box are ignored.
+  /// Adds the blocks of a part that contain wanted bytes, or all its blocks if `all_blocks` is true. The blocks must be
+  /// sorted and contain the entries, as after check_part(). Entries whose shape or dtype does not match the wanted box are
+  /// ignored.
   void add(const Entries& entries, bool all_blocks);
 
-  /// Returns the names of tensors with wanted boxes that the parts do not cover. Must be called after all parts were
-  /// added.
+  /// Returns the names of tensors that can be read only in part: the slabs of the added parts do not cover the wanted box.
+  /// Must be called after all parts were added.
   std::vector<std::string> uncovered() const;
 
-  /// Blocks of one file that are read with the same caching, sorted by position.
+  /// The blocks of one shard file that are read with the same page-cache policy, sorted by offset.
   struct FileReads {
     std::size_t shard = 0;
-    bool shared = false;  ///< other ranks read them, too
+    bool shared = false;  ///< true if other ranks read these blocks, too: they are read through the page cache
     std::vector<BlockRead> blocks;
   };
-  /// Returns the blocks to read and removes them from the plan.
+  /// Returns the blocks to read, grouped by shard file, and removes them from the plan.
   std::vector<FileReads> finish();
 
  private:
@@ -74,12 +78,12 @@ class ReadPlan {
     std::string name;
     std::size_t element_bytes = 0;
     Box box;
-    int writer = -1;  // -1: any rank
+    int writer = -1;  // rank that wrote the per_rank tensor; -1: any rank
     bool shared = false;
     Destination to;
     std::uint64_t missing_bytes = 0;
   };
-  struct PartCopies {  // from one part
+  struct PartCopies {  // copies from the blocks that one rank wrote
     std::vector<BlockCopy> copies;
     std::vector<bool> shared;
   };
@@ -89,7 +93,7 @@ class ReadPlan {
 
   std::multimap<std::string, WantedBox> targets_;
   std::map<std::string, std::string*> values_;
-  std::map<std::pair<std::size_t, bool>, std::vector<BlockRead>> reads_;  // by (shard, shared)
+  std::map<std::pair<std::size_t, bool>, std::vector<BlockRead>> reads_;  // blocks to read, by (shard file, shared)
 };
 
 }  // namespace trainrt::checkpoint

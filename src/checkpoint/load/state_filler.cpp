@@ -16,14 +16,16 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Maximum bytes of indices that the ranks exchange at a time, except for a single larger one. Bounds the memory per rank.
+/// Maximum number of index bytes that the ranks exchange at a time, to bound the memory per rank. A single larger index is
+/// exchanged alone.
 constexpr std::uint64_t round_bytes = std::uint64_t{64} << 20;
 
 void append(Lines& lines, Lines more) {
   lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// Returns whether the entry is a part of a sum and another number of ranks wrote the checkpoint.
+/// Returns whether the tensor is a part of a sum over ranks and the checkpoint was written by another number of ranks, so
+/// that parts must be added.
 bool is_regrouped(const TensorEntry& entry, const Manifest& manifest, const Communicator& communicator) {
   return entry.summed && manifest.meta.ranks != communicator.size();
 }
@@ -65,7 +67,7 @@ StateFiller::StateFiller(const std::string& directory, const Manifest& manifest,
 
 Lines StateFiller::fetch_indices() {
   Lines findings;
-  Lines own;  // findings of IndexFetch::add(), the same on all ranks
+  Lines own;  // errors of IndexFetch::add(), the same on all ranks
   bool out_of_memory = false;
   for (std::size_t begin = 0; begin < fetch_.parts().size();) {
     const auto end = end_of_round(begin);
@@ -88,7 +90,8 @@ Lines StateFiller::fetch_indices() {
   return findings;
 }
 
-/// Returns the end of a round of parts: at most one part per rank, and about round_bytes in total.
+/// Ranks exchange indices in rounds. Returns the number of the first part after the round that begins with part `begin`. A
+/// round has at most one part per rank, and about round_bytes in total.
 std::size_t StateFiller::end_of_round(std::size_t begin) const {
   const auto& parts = fetch_.parts();
   const auto last = std::min(parts.size(), begin + static_cast<std::size_t>(communicator_.size()));

@@ -14,36 +14,38 @@
 
 namespace trainrt::checkpoint {
 
-/// The entries of a state that a load writes. Entries that the checkpoint lacks are not changed.
+/// The tensors and values of a State that a load writes. Entries that the checkpoint lacks are not changed.
 struct LoadTargets {
   std::vector<const TensorEntry*> tensors;
   std::vector<const ValueEntry*> values;
-  std::vector<int> gpus;     ///< gpu_of() each of `tensors`
-  bool check_first = false;  ///< verify the complete checkpoint before any of it is copied
-  int shares_shifted = 0;    ///< rank r verifies the share of rank r + shares_shifted
+  std::vector<int> gpus;     ///< the GPU that owns each tensor's memory, as returned by gpu_of()
+  bool check_first = false;  ///< true: verify the complete checkpoint before any data is copied to the State
+  /// rank r verifies the share of the checkpoint that belongs to rank r + shares_shifted; 0: its own share
+  int shares_shifted = 0;
 };
 
-/// Loads one checkpoint into a state. Call fetch_indices(), read() and install() in this order, while the previous call
-/// returned no findings. All three are collective, and findings are the same on all ranks. The constructor's arguments must
-/// outlive the object.
+/// Loads one checkpoint into a State. Call fetch_indices(), read() and install() in this order. Each of the first two
+/// returns findings, one line per damage, the same on all ranks; stop at the first call that returns any. All three
+/// functions are collective. The constructor's arguments must outlive the object.
 class StateFiller {
  public:
   StateFiller(const std::string& directory, const Manifest& manifest, const LoadTargets& wanted,
               Communicator& communicator);
   StateFiller(const StateFiller&) = delete;
 
-  /// Reads the indices of all parts; each is read by one rank and sent to all. Returns findings.
+  /// Reads and checks the indices of the checkpoint, one per rank that wrote it. Each index is read by one rank and sent to
+  /// all. Returns one line per damage.
   std::vector<std::string> fetch_indices();
-  /// Returns the contents of the checkpoint, after fetch_indices().
+  /// Returns the list of tensors and values in the checkpoint. Must be called after fetch_indices().
   const Contents& contents() const { return fetch_.contents(); }
-  /// Reads and verifies this rank's share of the checkpoint and copies the targets; with check_first, after all ranks have
-  /// verified their shares. Returns findings.
+  /// Reads and verifies this rank's share of the checkpoint, and copies the wanted tensors to the State: during the
+  /// verification, or, with check_first, after all ranks have verified their shares. Returns one line per damage.
   std::vector<std::string> read();
-  /// Writes values and summed tensors to the state. read() has written the other tensors.
+  /// Writes values and summed tensors to the State. All other tensors were already written by read().
   void install();
-  /// Returns whether a finding of any rank was a temporary storage error (io::is_transient()). Collective.
+  /// Returns whether any rank met a temporary storage error (io::is_transient()). Collective.
   bool is_transient() const;
-  /// Returns whether this rank has found damage in its share. Not collective.
+  /// Returns whether this rank has found damage in the part of the checkpoint that it verifies. Not collective.
   bool has_found() const { return has_found_; }
 
  private:
@@ -57,7 +59,7 @@ class StateFiller {
   const Manifest& manifest_;
   Communicator& communicator_;
   bool check_first_;
-  int shifted_, share_;  // this rank verifies the share of rank share_
+  int shifted_, share_;  // this rank verifies the share of rank share_ = (rank + shifted_) % size
   mutable std::atomic<bool> is_transient_ = false;
   mutable bool has_found_ = false;
   ReadPlan plan_;

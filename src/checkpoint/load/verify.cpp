@@ -31,7 +31,7 @@ std::string last_part(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Verifies one checkpoint, once.
+/// Implements verify(): verifies one checkpoint, once, and counts the verified bytes for progress reports.
 class Verification {
  public:
   Verification(const std::string& directory, int threads, const OnProgress& progress)
@@ -53,14 +53,14 @@ class Verification {
     add_lines(findings, shards());
     for (const auto& file : manifest_.files) add_lines(findings, {file_damage(directory_, file, count)});
     if (has_view(directory_)) add_lines(findings, {view_damage(directory_, count)});
-    // Findings in the structure of damaged files would only repeat the damage.
+    // The structure of damaged files is not checked: it would only report the same damage again.
     if (findings.empty()) add_lines(findings, schemas());
     return findings;
   }
 
  private:
   Lines shards() {
-    ReadPlan plan;  // without wanted boxes; all blocks are verified
+    ReadPlan plan;  // no boxes are wanted: all blocks are verified and nothing is copied
     IndexFetch fetch(directory_, manifest_, plan, 0, 1);
     Lines findings;
     for (std::size_t number = 0; number < fetch.parts().size(); ++number) try {
@@ -68,7 +68,7 @@ class Verification {
         fetch.add(number, read_part(directory_, part.shard_of(manifest_), part.record(manifest_)));
       } catch (const std::exception& error) {
         rethrow_if_no_damage(error);
-        // All parts of a missing file have the same message.
+        // Every part of a missing file has the same message, which is reported once.
         if (findings.empty() || findings.back() != error.what()) findings.emplace_back(error.what());
       }
     if (findings.empty()) add_lines(findings, fetch.findings());
@@ -117,7 +117,7 @@ std::vector<std::string> verify(const std::string& checkpoint_dir) { return veri
 
 namespace {
 
-/// Returns "" if validation.json is intact or does not exist.
+/// Returns a message if the checkpoint's validation.json is damaged; "" if it is intact or does not exist.
 std::string validation_damage(const std::string& checkpoint_dir) try {
   read_validation(checkpoint_dir);
   return "";

@@ -6,16 +6,16 @@
 
 namespace trainrt::checkpoint {
 
-/// Verifies every byte of a checkpoint, including files of the user and state.h5, with `threads` threads; if all are
-/// intact, checks the HDF5 structure against hdf5_schemas. Returns one line with the file's name for each problem; empty if
-/// the checkpoint is intact. A missing state.h5 is not a problem. Throws CannotRead. Not collective.
+/// Verifies every byte of a checkpoint, including files of the user and state.h5, with `threads` threads. If all bytes are
+/// intact, also checks the HDF5 structure of the files against hdf5_schemas. Returns one line with the file's name for each
+/// problem; empty if the checkpoint is intact. A missing state.h5 is not a problem. Throws CannotRead. Not collective.
 std::vector<std::string> verify(const std::string& checkpoint_dir, int threads, const OnProgress& progress);
 
-/// Verifies with two threads and without progress.
+/// Verifies every byte of a checkpoint with two threads and without progress callback.
 std::vector<std::string> verify(const std::string& checkpoint_dir);
 
-/// Returns one line for each file in the directory that the manifest does not list, and for a damaged validation.json,
-/// which does not damage the checkpoint. Throws Error if the manifest is missing or damaged.
+/// Returns one line for each file in the checkpoint directory that the manifest does not list, and one if validation.json
+/// is damaged (which does not make the checkpoint invalid). Throws Error if the manifest is missing or damaged.
 std::vector<std::string> unlisted_files(const std::string& checkpoint_dir);
 
 }  // namespace trainrt::checkpoint

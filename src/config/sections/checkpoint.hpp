@@ -8,25 +8,26 @@
 
 namespace trainrt::config {
 
-/// Action if replicated tensors differ between ranks.
+/// Action if replicated tensors are found to differ between ranks: end the run with an error, log a warning, or do not
+/// compare.
 enum class OnReplicaDifference { error, warn, off };
 
-/// The values of [checkpoint].
+/// Values of the config section [checkpoint]: when checkpoints are saved, how they are written, and which are kept.
 struct CheckpointKeys {
   CheckpointInterval every;
-  std::int64_t num_to_keep = 0;  ///< 0: all
-  std::string score_attribute;   ///< metric that orders the checkpoints; "": the newest are the best
+  std::int64_t num_to_keep = 0;  ///< number of checkpoints to keep; 0: all
+  std::string score_attribute;   ///< metric by which checkpoints are ranked; "": the newest are the best
   bool score_is_maximized = true;
   FileLayout layout = FileLayout::node;
-  bool async = true;
-  std::uint64_t staging_bytes = 0;  ///< per rank
-  std::int64_t max_failed = 0;      ///< consecutive checkpoints; 0: no limit
-  int io_threads = 0;               ///< per rank
-  bool read_back = false;
+  bool async = true;                ///< true: write checkpoints while training continues
+  std::uint64_t staging_bytes = 0;  ///< staging memory for a save, bytes per rank
+  std::int64_t max_failed = 0;      ///< maximum number of consecutive checkpoints that may fail; 0: no limit
+  int io_threads = 0;               ///< number of I/O threads per rank
+  bool read_back = false;           ///< true: read and verify every checkpoint before it is committed
   OnReplicaDifference replica_check = OnReplicaDifference::error;
-  StepInterval replica_check_every;  ///< additional comparisons between checkpoints
-  std::string mirror;                ///< URL or path; "": no mirror
-  double mirror_wait_s = 0;          ///< at the end of the run
+  StepInterval replica_check_every;  ///< interval of additional comparisons of replicated tensors between checkpoints
+  std::string mirror;                ///< storage that checkpoints are copied to, as URL or path; "": no mirror
+  double mirror_wait_s = 0;          ///< maximum time that the end of a run waits for the mirror, seconds
 };
 
 }  // namespace trainrt::config

@@ -7,7 +7,7 @@ namespace trainrt::config {
 namespace {
 
 void check_failure(const Options& options, const RunSpec& spec) {
-  constexpr double min_ratio = 1.1;  // the ratio from which the watch of step times calls a rank slow
+  constexpr double min_ratio = 1.1;  // minimum ratio at which slow_rank_in() (watch/step_times.hpp) calls a rank slow
   const double ratio = spec.failure.exclude_slow;
   if (ratio > 0 && ratio < min_ratio)
     refuse_key(options, "failure.exclude_slow",

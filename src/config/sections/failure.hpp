@@ -3,20 +3,22 @@
 
 namespace trainrt::config {
 
-/// The values of [failure]. Times are in seconds.
+/// Values of the config section [failure]: limits of restarts, exclusion of nodes, and timeouts in seconds.
 struct FailureKeys {
-  int max_failures = 0;       ///< restarts within one allocation
-  int max_requeues = 0;       ///< per job
-  int max_no_progress = 0;    ///< consecutive attempts without progress; 0: no limit
-  int exclude_bad_nodes = 0;  ///< attempts that ended because of a node, until it is excluded; 0: off
-  double exclude_slow = 0;    ///< a rank's own time divided by the median of all ranks'; 0: off
-  double exclude_slow_after_s = 0;
-  int max_excluded_nodes = 0;  ///< at a time
-  LimitOption stop_before_end;
-  LimitOption hang_timeout;
-  double launch_timeout_s = 0;
-  double collective_timeout_s = 0;
-  double storage_timeout_s = 0;
+  int max_failures = 0;     ///< maximum number of restarts within one allocation
+  int max_requeues = 0;     ///< maximum number of requeues per Slurm job
+  int max_no_progress = 0;  ///< maximum number of consecutive attempts without progress; 0: no limit
+  /// number of attempts that ended because of one node after which this node is excluded; 0: off
+  int exclude_bad_nodes = 0;
+  /// minimum ratio of a rank's own step time to the median of all ranks for which the rank's node is excluded; 0: off
+  double exclude_slow = 0;
+  double exclude_slow_after_s = 0;  ///< minimum time that a rank must have been slow before its node is excluded
+  int max_excluded_nodes = 0;       ///< maximum number of nodes that are excluded at the same time
+  LimitOption stop_before_end;      ///< time before the end of the job at which the run saves and stops
+  LimitOption hang_timeout;         ///< time without progress after which an attempt counts as hanging
+  double launch_timeout_s = 0;      ///< maximum time that the ranks wait for each other at the start
+  double collective_timeout_s = 0;  ///< maximum time that a rank waits for another rank in a collective
+  double storage_timeout_s = 0;     ///< maximum time until a node sees a new directory, and maximum outage of the storage
 };
 
 }  // namespace trainrt::config

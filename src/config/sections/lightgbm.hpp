@@ -3,9 +3,9 @@
 
 namespace trainrt::config {
 
-/// The values of [lightgbm].
+/// Values of the config section [lightgbm].
 struct LightgbmKeys {
-  std::string library;  ///< path; "": the library of the system
+  std::string library;  ///< path of the LightGBM library; "": the library of the system
 };
 
 }  // namespace trainrt::config

@@ -4,12 +4,13 @@
 
 namespace trainrt::config {
 
-/// The values of [metrics].
+/// Values of the config section [metrics]: the sinks that get metric records, and which metrics are recorded.
 struct MetricsKeys {
-  std::vector<std::string> sinks;
-  bool detailed = false;
-  bool every_report = false;  ///< show each report, not only an occasional one
-  bool aggregate = false;     ///< combine all ranks' metrics if the report does not choose; else rank 0's are used
+  std::vector<std::string> sinks;  ///< names of the sinks that reports are written to
+  bool detailed = false;           ///< true: add columns such as _hostname, _step and _goodput to every report
+  bool every_report = false;       ///< true: show each report on the terminal, not only an occasional one
+  /// true: a report that does not choose combines the metrics of all ranks; false: it uses rank 0's metrics
+  bool aggregate = false;
 };
 
 }  // namespace trainrt::config

@@ -5,26 +5,28 @@
 
 namespace trainrt::config {
 
-/// Action if a restart has another number of ranks.
+/// Action if a run restarts with another number of ranks.
 enum class OnResize {
-  refuse,             ///< an error
-  keep_global_batch,  ///< the global batch stays the same and is split over the present ranks (elastic)
-  keep_batch          ///< each rank's batch stays the same
+  refuse,             ///< the restart fails with an error
+  keep_global_batch,  ///< the global batch keeps its size and is split over the present ranks (elastic training)
+  keep_batch          ///< the batch of each rank keeps its size
 };
 
-/// The values of [scaling].
+/// Values of the config section [scaling]: the number of ranks, their GPUs and the communication between them.
 struct ScalingKeys {
-  int num_workers = 0;  ///< 0: any number
-  int min_workers = 0;  ///< > 0: minimum number of ranks of a restart
+  int num_workers = 0;  ///< required number of ranks; 0: any number
+  int min_workers = 0;  ///< minimum number of ranks with which the run may restart; 0: the run is not elastic
   std::optional<OnResize> on_resize_key;
-  std::string backend;  ///< name of a comm backend, or "auto"
-  std::uint64_t bucket_bytes = 0;
-  bool bf16_on_the_wire = false;
+  std::string backend;             ///< name of a communication backend, or "auto"
+  std::uint64_t bucket_bytes = 0;  ///< size of the buckets in which gradients are averaged during the backward pass
+  bool bf16_on_the_wire = false;   ///< true: f32 gradients are sent as bf16, and summed in f32
+  /// true: sums on GPUs use one fixed order, so that results do not depend on the layout of ranks
   bool deterministic = false;
-  std::string gpus_per_worker;  ///< a number, or "auto"
-  bool check_collectives = false;
+  std::string gpus_per_worker;     ///< number of GPUs per rank, or "auto"
+  bool check_collectives = false;  ///< true: the calls of all ranks are compared before each collective
 
-  /// Returns the key's value, or the default that depends on `min_workers`.
+  /// Returns the action for a restart with another number of ranks: the value of the config key scaling.on_resize, or its
+  /// default, which depends on `min_workers`.
   OnResize on_resize() const {
     return on_resize_key.value_or(min_workers > 0 ? OnResize::keep_global_batch : OnResize::refuse);
   }

@@ -3,9 +3,9 @@
 
 namespace trainrt::config {
 
-/// The values of [xgboost].
+/// Values of the config section [xgboost].
 struct XgboostKeys {
-  std::string library;  ///< path; "": the library of the system
+  std::string library;  ///< path of the XGBoost library; "": the library of the system
 };
 
 }  // namespace trainrt::config
