@@ -14,7 +14,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// While it exists, threads started by this thread block all signals except those of their own faults.
+/// Blocks all signals of the calling thread, except those of its own faults, as long as the object exists. Threads that
+/// are started meanwhile inherit the signal mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -34,7 +35,7 @@ class SignalsBlocked {
 
 Workers::Workers(int threads, Priority priority) {
   const SignalsBlocked blocked;
-  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // so that only the start of a thread can throw below
+  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // so that below only the start of a thread can throw
   try {
     do threads_.emplace_back([this, priority] { work(priority); });
     while (static_cast<int>(threads_.size()) < threads);
@@ -72,7 +73,8 @@ bool Workers::drain_within(double seconds) {
 }
 
 void Workers::work(Priority priority) {
-  // On Linux this changes only the calling thread (setpriority(2), "C library/kernel differences"). An error is ignored.
+  // On Linux, setpriority(2) changes only the calling thread (see its section "C library/kernel differences"). Errors are
+  // ignored.
   constexpr int background_nice = 10;
   if (priority == Priority::yield_to_others) ::setpriority(PRIO_PROCESS, 0, background_nice);
   std::unique_lock lock(mutex_);
@@ -84,7 +86,7 @@ void Workers::work(Priority priority) {
     ++running_;
     lock.unlock();
     task();
-    task = nullptr;  // destroys its captures, such as a block of a pool, before drain() returns
+    task = nullptr;  // destroys the captures of the task, such as a Block, before drain() returns
     lock.lock();
     --running_;
     if (tasks_.empty() && running_ == 0) idle_.notify_all();
