@@ -54,8 +54,8 @@ class Storage {
   virtual StoredObject put(const std::string& file, const std::string& name) = 0;
   /// Removes the object `name`. Does nothing if the object does not exist.
   virtual void remove(const std::string& name) = 0;
-  /// Returns the unfinished multipart uploads of all objects whose names begin with `prefix`. The list is always empty
-  /// for a storage without multipart uploads (a folder).
+  /// Returns the unfinished multipart uploads of all objects with names that begin with `prefix`. The list is always
+  /// empty for a storage without multipart uploads (a folder).
   virtual std::vector<UnfinishedUpload> unfinished_uploads(const std::string& /*prefix*/) const { return {}; }
   /// Aborts an unfinished multipart upload: the store discards the parts received so far, and a process that is still
   /// sending parts fails. Does nothing if the upload does not exist.

@@ -9,8 +9,8 @@ namespace trainrt::io {
 std::string temporary_beside(const std::string& path);
 
 /// Removes temporary files and directories, named by temporary_beside(), that other processes left in `directory`: those
-/// of processes of this host that are no longer running, and all that are more than a day old. Considers only files and
-/// directories whose final name begins with `prefix`. Ignores errors.
+/// of processes of this host that are no longer running, and all that are more than a day old. Considers only temporary
+/// files of names that begin with `prefix`. Ignores errors.
 void remove_abandoned(const std::string& directory, std::string_view prefix = {});
 
 }  // namespace trainrt::io

@@ -18,8 +18,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// A storage of files: the name of an object is the path of a file without the first slash. Does not follow symbolic
-/// links below `root`, if one is given.
+/// A Storage that keeps objects as files: the name of an object is the path of a file without the first slash. If `root`
+/// is not empty, symbolic links below it are not followed.
 class FileStorage final : public Storage {
  public:
   explicit FileStorage(const std::string& root) {
