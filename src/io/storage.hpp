@@ -64,7 +64,7 @@ class Storage {
   virtual std::string url_of(const std::string& name) const = 0;
   /// Maximum number of byte ranges that one read() requests at the same time.
   virtual std::size_t max_in_flight() const { return 1; }
-  /// Interrupts running and later requests to an object store, and copies into a folder: they throw Error soon. Any
+  /// Interrupts running and later requests to an object store, and copies into a folder: they soon throw Error. Any
   /// thread may call.
   virtual void interrupt() {}
 };

@@ -63,8 +63,8 @@ class BlockPool {
   Block take(std::size_t bytes = full);
   /// Returns a block like take(), or nullopt if no buffer becomes free within `seconds`.
   std::optional<Block> take_within(double seconds, std::size_t bytes = full);
-  /// Allocates buffers in advance, until the pool has `blocks` buffers (at most max_blocks()), so that the first save
-  /// does not have to. The first `bytes` bytes of each new buffer are backed by physical memory.
+  /// Allocates buffers in advance, until the pool has `blocks` buffers (at most max_blocks()), so that the first save of
+  /// a checkpoint need not allocate them. The first `bytes` bytes of each new buffer are backed by physical memory.
   void prepare(std::size_t blocks, std::size_t bytes = full);
 
  private:

@@ -40,8 +40,8 @@ auto uninterrupted(Call call) {
 /// 0x7ffff000 bytes per call.
 inline constexpr std::size_t bytes_per_call = std::size_t{1} << 30;
 
-/// Reads the status of `path` into `status` by lstat(2). Returns -1 and sets errno on failure. Below a GuardedTree, a
-/// symbolic link among the directories of `path` is the error ELOOP.
+/// Reads the status of `path` into `status` by lstat(2). Returns -1 and sets errno on failure. Below a GuardedTree
+/// (core/files/guarded_tree.hpp), fails with ELOOP if a directory of `path` is a symbolic link.
 int link_status(const std::string& path, struct stat& status);
 
 // --- Functions on an open file descriptor `fd`. They throw StorageError with `path`, the path by which `fd` was opened.
@@ -63,7 +63,7 @@ void write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes, co
 /// Throws StorageError with the message "cannot OPERATION at byte OFFSET of 'PATH': REASON; ADVICE".
 [[noreturn]] void fail_at(std::string_view operation, std::uint64_t offset, const std::string& path, int error_number);
 
-/// Makes all data written to the file durable, by fsync(2).
+/// Makes all data written to the open file `fd` durable, by fsync(2).
 void sync_file(int fd, const std::string& path);
 
 }  // namespace trainrt::io

@@ -32,7 +32,8 @@ struct FileDigest {
   std::uint64_t bytes = 0;
   std::string hex;
 };
-/// Computes the digest of a file, reading 1 MiB at a time. Throws Error if the file cannot be read.
+/// Returns the size and the XXH3-128 digest of the file `path`, which is read in pieces of 1 MiB. Throws Error if the
+/// file cannot be read.
 FileDigest digest_of_file(const std::string& path);
 
 }  // namespace trainrt::io

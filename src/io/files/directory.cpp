@@ -107,7 +107,7 @@ void make_each(const std::string& path) {
     const auto part = path.substr(0, at);
     if (make_one(part) == 0 || errno == EEXIST) continue;
     struct stat info {};
-    // Mkdir(2) may return another error than EEXIST for a directory that exists in a read-only parent.
+    // If a directory exists in a read-only parent directory, mkdir(2) may return another error than EEXIST.
     const int reason = errno;
     if (stat_guarded(part, info) != 0) fail("make directory", part, reason);
   }

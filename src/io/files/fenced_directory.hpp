@@ -43,8 +43,8 @@ class FencedDirectory {
   /// is relative to the FencedDirectory and may contain slashes: "attempts/000003.json".
   std::string temporary_path(std::string_view name) const;
 
-  // --- Changes ---
-  // All of them except remove() throw FencedOff if a newer owner has removed the private directory, and StorageError for
+  // --- Functions that change the directory ---
+  // Except for remove(), they throw FencedOff if a newer owner has removed the private directory, and StorageError for
   // other failures. The StorageError is transient if the FencedDirectory itself does not exist, for example because it is
   // no longer mounted.
 
@@ -57,7 +57,8 @@ class FencedDirectory {
   /// Creates the file `name` with the content `bytes`, complete and durable. Returns false if something with that name
   /// exists.
   bool create(std::string_view name, std::string_view bytes) const;
-  /// Removes the file or directory `name`. Does nothing if it does not exist, or if this owner has been fenced off.
+  /// Removes the file or directory `name`. Does nothing if it does not exist, or if a newer owner has fenced off this
+  /// one.
   void remove(std::string_view name) const;
 
   /// Returns whether a newer owner has fenced off this one: the private directory is gone while the FencedDirectory

@@ -62,10 +62,10 @@ FileSystem file_system_from_magic(std::uint64_t magic) {
 FileSystem file_system_of(const std::string& path) {
   struct statfs info {};
   if (uninterrupted([&] { return ::statfs(path.c_str(), &info); }) != 0) fail("read the file system of", path, errno);
-  // f_type is signed in some C libraries: only its low 32 bits are the magic number.
+  // f_type of statfs(2) is signed in some C libraries: only its low 32 bits are the magic number.
   auto file_system = file_system_from_magic(static_cast<std::uint32_t>(info.f_type));
   file_system.block_bytes = static_cast<std::uint64_t>(info.f_bsize);
-  // f_bavail counts units of f_frsize bytes; older systems leave f_frsize 0 if it equals f_bsize.
+  // f_bavail of statfs(2) counts units of f_frsize bytes; older systems leave f_frsize 0 if it equals f_bsize.
   file_system.free_bytes = static_cast<std::uint64_t>(info.f_bavail) *
                            static_cast<std::uint64_t>(info.f_frsize > 0 ? info.f_frsize : info.f_bsize);
   return file_system;

@@ -40,7 +40,7 @@ class PositionalFile {
 
   /// Reads `count` bytes of the file at `offset` into the block `into`, and returns the part of the block that holds
   /// them. The block must be large enough for all pages that contain these bytes. Throws Error if the file ends before
-  /// the last of them.
+  /// the end of this byte range.
   std::span<const std::byte> read(std::uint64_t offset, std::size_t count, const Block& into) const;
 
   std::uint64_t size() const;

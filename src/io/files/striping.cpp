@@ -11,7 +11,7 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr std::size_t max_reason_bytes = 1000;  // maximum length of the output of `lfs` in a message
+constexpr std::size_t max_reason_bytes = 1000;  // maximum number of bytes of the output of `lfs` in a message
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 

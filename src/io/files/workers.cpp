@@ -35,12 +35,13 @@ class SignalsBlocked {
 
 Workers::Workers(int threads, Priority priority) {
   const SignalsBlocked blocked;
-  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // so that below only the start of a thread can throw
+  // So that emplace_back() below throws only if a thread cannot start.
+  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));
   try {
     do threads_.emplace_back([this, priority] { work(priority); });
     while (static_cast<int>(threads_.size()) < threads);
   } catch (const std::system_error& error) {
-    // Fewer threads than requested are enough; it is an error if not even one could be started.
+    // A pool with fewer threads than requested is accepted; a pool without threads is an error.
     if (threads_.empty()) throw Error(fmt::format("cannot start a thread: {}; raise ulimit -u", error.code().message()));
   }
 }

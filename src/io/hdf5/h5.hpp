@@ -64,9 +64,9 @@ class H5Id {
     if (id_ >= 0) note(close_(id_));
   }
   operator hid_t() const { return id_; }
-  /// Gives up ownership: returns the open id, which the caller must close.
+  /// Gives up the ownership of the HDF5 id: returns the open id, which the caller must close.
   hid_t release() { return std::exchange(id_, -1); }
-  /// Closes the id and throws Error if that fails, whereas the destructor ignores errors.
+  /// Closes the HDF5 id and throws Error if that fails, whereas the destructor ignores errors.
   void close(std::string_view what, std::source_location where = std::source_location::current()) {
     h5_check(note(close_(std::exchange(id_, -1))), what, where);
   }
@@ -101,8 +101,8 @@ std::vector<std::string> h5_read_string_list(hid_t parent, const std::string& na
 /// Returns the type of the values of the dataset `name`: "f64", "i64", "string", ... (see h5_type_name()).
 std::string h5_list_type(hid_t parent, const std::string& name);
 
-/// Creates the attribute `name` of a file, group or dataset: a scalar i64, a variable-length UTF-8 string, or a 1-D list
-/// of i64.
+/// Creates the attribute `name` of an HDF5 file, group or dataset: a scalar i64, a variable-length UTF-8 string, or a 1-D
+/// list of i64.
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void h5_write_attribute(hid_t object, const std::string& name, std::string_view text);
 void h5_write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values);

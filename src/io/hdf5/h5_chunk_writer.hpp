@@ -31,16 +31,16 @@ class H5ChunkWriter {
     /// Add checksums: Fletcher-32 for chunks (gzip has its own checksum), and the metadata checksums of HDF5 1.10.
     bool checksums = false;
   };
-  /// Creates the HDF5 file `path`, or replaces an existing file, with these datasets.
+  /// Creates the HDF5 file `path`, or replaces an existing file. The file contains the datasets `datasets`.
   H5ChunkWriter(std::string path, std::span<const Chunked> datasets, const Filters& filters);
   ~H5ChunkWriter();
 
-  /// Writes `values`, `rows` rows of dataset number `dataset` from row `first` on. HDF5 applies the filters.
+  /// Writes `values` to the rows first to first + rows - 1 of dataset number `dataset`. HDF5 applies the filters.
   void write(std::size_t dataset, std::uint64_t first, std::uint64_t rows, std::span<const std::byte> values);
-  /// Writes the chunk that begins at row `first` from `stored`, its bytes in the file: the caller has already applied the
-  /// filters.
+  /// Writes the chunk that begins at row `first` of dataset number `dataset`. `stored` is the content of the chunk after
+  /// the filters, which the caller has applied.
   void write_stored(std::size_t dataset, std::uint64_t first, std::span<const std::byte> stored);
-  /// Finishes and closes the file. Returns its size in bytes.
+  /// Finishes and closes the HDF5 file. Returns the size of the file in bytes.
   std::uint64_t close();
 
  private:

@@ -62,7 +62,7 @@ class TreeWalk {
   void group(const std::string& path, hid_t id) {
     H5O_info_t info{};
     h5_check(H5Oget_info(id, &info), "read group '" + path + "'");
-    // A group is visited only once, because hard links may form cycles.
+    // A group is visited only once, because hard links of HDF5 may form cycles.
     if (!seen_.insert(info.addr).second) return broken_(path, "is a second name of a group");
     visit_(path, id);
     for (const auto& name : link_names(id)) member(id, name, path == "/" ? "/" + name : path + "/" + name);

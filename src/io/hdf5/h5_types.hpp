@@ -18,7 +18,7 @@ H5Id h5_string_type(std::size_t bytes);
 /// Returns the name of an HDF5 type: name_of() of the equal DType ("f32", "bool", ...), "string", or "other".
 std::string h5_type_name(hid_t type);
 
-/// Returns h5_type_name() of the type of a dataset or an attribute.
+/// Returns the name, as from h5_type_name(), of the type of a dataset or an attribute.
 std::string h5_dataset_type(hid_t dataset);
 std::string h5_attribute_type(hid_t object, const std::string& name);
 Shape h5_dataset_shape(hid_t dataset);

@@ -14,7 +14,8 @@ namespace trainrt::io {
 /// most recently used pages. Must be used from one thread at a time.
 class ObjectPages {
  public:
-  /// Finds the object at `url`. Throws UsageError if it does not exist, and the errors of Storage::find().
+  /// Finds the object at `url`. Throws UsageError if the object does not exist, and the errors of Storage::find()
+  /// otherwise.
   explicit ObjectPages(const std::string& url);
 
   std::uint64_t size() const { return object_.size; }

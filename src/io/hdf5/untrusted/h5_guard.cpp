@@ -25,10 +25,10 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr double limit_s =
-    600;  // maximum wait for a storage that does not answer; a file that makes HDF5 loop is detected much earlier
+/// Maximum number of seconds to wait for a storage that does not answer. A file that makes HDF5 loop is detected earlier.
+constexpr double limit_s = 600;
 
-/// The running process of the program h5_examiner, and the files that it has examined. Protected by h5_lock().
+/// The running process of the program h5_examiner, and the files that need not be examined again. Protected by h5_lock().
 struct Examiner {
   std::unique_ptr<PipedProgram> program;
   int examinations = 0;         ///< number of existing H5Examination objects
@@ -58,8 +58,8 @@ void warn_once(const std::string& why) {
   throw Error(fmt::format("cannot open '{}': {}. The file is damaged; copy or create it again", path, why));
 }
 
-/// Throws the Error for a file for which the program h5_examiner exited with `exit_code`. Only logs a warning if the file
-/// is not the reason for that exit code.
+/// Throws Error for a file for which the program h5_examiner exited with `exit_code`. If the exit code is not the fault
+/// of the file, only logs a warning.
 void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
@@ -139,8 +139,8 @@ void examine(const std::string& path) {
   judge(path, *code);
 }
 
-/// Returns a string that identifies a version of a file by device, inode, size and modification time, or an object by its
-/// URL. Returns "" if `path` is not a regular file; opening the path then reports the reason.
+/// Returns a string that identifies a version of a file (device, inode, size, modification time) or an object (URL).
+/// Returns "" if `path` is not a regular file; opening the path then reports the reason.
 std::string identity_of(const std::string& path) {
   if (storage_url(path)) return path;
   struct stat info {};

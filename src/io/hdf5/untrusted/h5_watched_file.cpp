@@ -13,10 +13,10 @@ namespace trainrt::io {
 
 namespace {
 
-// State of the file driver. Protected by h5_lock().
+// State of trainrt's HDF5 file driver. Protected by h5_lock().
 H5WatchedReads watched_reads;
 bool is_watched = false;
-const H5Bytes* opened_bytes = nullptr;  // bytes to open instead of a file, during h5_open_watched(name, bytes)
+const H5Bytes* opened_bytes = nullptr;  // file to open during h5_open_watched(name, bytes)
 
 /// A file that HDF5 has opened with trainrt's file driver. HDF5 uses only the first member, `base`.
 struct WatchedFile {
@@ -46,7 +46,8 @@ H5FD_t* open_object(const char* url) {
       {object->size(), [object](std::uint64_t offset, std::span<std::byte> into) { object->read(offset, into); }});
 }
 
-/// Opens a file for the driver. Returns nullptr if the file does not exist or is not a regular file (a pipe is not).
+/// Opens a file for trainrt's HDF5 file driver. Returns nullptr if the file does not exist or is not a regular file (for
+/// example a pipe).
 H5FD_t* open_file(const std::string& path) {
   const auto file = std::make_shared<Descriptor>(open_guarded(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};

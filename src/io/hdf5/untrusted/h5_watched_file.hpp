@@ -42,7 +42,7 @@ class H5Watch {
   H5Watch();
   ~H5Watch();
   H5Watch(const H5Watch&) = delete;
-  /// Returns the reads recorded since the last call.
+  /// Returns the reads of raw data recorded since the last call.
   H5WatchedReads take();
 };
 

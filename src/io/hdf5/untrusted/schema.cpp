@@ -53,7 +53,8 @@ std::vector<SchemaEntry> load_schema(std::string_view name) {
   throw Error("unknown HDF5 schema '" + std::string(name) + "'; valid: " + join(names));
 }
 
-/// Returns whether `path` matches `pattern`, in which * matches any characters except '/', and ** any characters.
+/// Returns whether the HDF5 path `path` matches `pattern`, in which * matches any characters except '/', and ** any
+/// characters.
 bool matches(std::string_view pattern, std::string_view path) {
   if (pattern.empty()) return path.empty();
   const bool deep = pattern.starts_with("**");
@@ -67,7 +68,7 @@ bool matches(std::string_view pattern, std::string_view path) {
   return false;
 }
 
-/// The properties of a group or dataset that a schema can describe.
+/// The properties of a group or dataset of an HDF5 file that a schema can describe.
 struct ObjectProperties {
   bool dataset = false;
   std::string dtype;

@@ -9,7 +9,7 @@ namespace trainrt::io::s3 {
 /// Builds the URLs of the objects of one bucket of an S3-compatible store.
 class Address {
  public:
-  /// An empty `endpoint` is Amazon's; the URLs then have the bucket in the host name if possible. With any other
+  /// An empty `endpoint` means Amazon S3, with the bucket in the host name of the URLs if possible. For any other
   /// endpoint, the URLs have the bucket in the path. Throws UsageError if `bucket` or `endpoint` is invalid.
   Address(std::string bucket, const std::string& endpoint, const std::string& region);
 

@@ -13,7 +13,7 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t max_range_bytes = 4 << 20;  // maximum size of the byte range of one request
+constexpr std::size_t max_range_bytes = 4 << 20;  // maximum size of the byte range that one request reads
 
 /// The Storage of one bucket of an S3-compatible store.
 class Bucket final : public Storage {

@@ -18,7 +18,8 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t max_text_bytes = 16 << 20;  // enough for a page of a listing: 1000 names of up to 3 KiB
+// Maximum size of the text of an answer; a page of a listing has 1000 names of up to 3 KiB.
+constexpr std::size_t max_text_bytes = 16 << 20;
 constexpr long max_connect_s = 10;
 constexpr long min_bytes_per_s = 1024;
 
@@ -200,7 +201,7 @@ class Transfers::Lane {
     if (curl().multi_add_handle(multi_, exchange.easy) != CURLM_OK) throw Error("libcurl cannot start another transfer");
   }
 
-  /// Fills the answers of the transfers that are done, and returns the number of these transfers.
+  /// Fills the answers of the transfers that are done. Returns the number of transfers that it has completed.
   std::size_t finish_done() {
     std::size_t count = 0;
     int left = 0;

@@ -48,7 +48,7 @@ struct Signer {
   std::string key, secret, token, region;
 };
 
-/// Sends HTTP requests over connections that are kept open. Thread-safe. The text of an answer may have at most 16 MiB.
+/// Sends HTTP requests over connections that are kept open. Thread-safe. The text of an answer is limited to 16 MiB.
 class Transfers {
  public:
   static constexpr std::size_t max_at_once = 8;  ///< maximum number of requests of one call that are sent at the same time

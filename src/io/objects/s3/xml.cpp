@@ -16,7 +16,7 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t max_element_bytes = 64 << 10;  // maximum size of the text of one element
+constexpr std::size_t max_element_bytes = 64 << 10;  // maximum size, in bytes, of the text of one XML element
 constexpr std::size_t max_depth = 16;
 
 /// The state of an XML parse. An exception thrown by `take` is stored, because it must not pass through Expat, a C
@@ -109,14 +109,14 @@ std::int64_t nanoseconds_of(const std::string& text) {
   return seconds >= 0 && seconds <= latest_s ? seconds * 1'000'000'000 : 0;
 }
 
-/// Properties of a page of a listing of objects or uploads.
+/// Properties of one page of a listing of the objects or unfinished uploads of a bucket.
 struct ListingState {
   bool is_truncated = false;  ///< more pages follow this one
   bool is_encoded = false;    ///< names on this page are URL-encoded
 };
 
-/// Parses a page of a listing of objects or uploads. Calls `take` for each element, with its path relative to the element
-/// `root` and its text. Throws Error if the root element of the XML has another name than `root`.
+/// Parses one page of a listing of objects or uploads. Calls `take` for each element of the XML, with its path relative
+/// to the element `root` and its text. Throws Error if the root element has another name than `root`.
 ListingState read_listing(std::string_view xml, std::string_view root,
                           const std::function<void(std::string_view, const std::string&)>& take) {
   ListingState state;

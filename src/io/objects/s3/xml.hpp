@@ -19,6 +19,7 @@ struct ListedPage {
   std::vector<StoredObject> objects;
   std::string next;  ///< continuation token for the next page; "" on the last page
 };
+/// Parses an answer to ListObjectsV2. Throws Error if the XML is not such an answer.
 ListedPage listed_page(std::string_view xml);
 
 /// A page of the answer to the S3 request ListMultipartUploads.
@@ -26,15 +27,17 @@ struct ListedUploads {
   std::vector<UnfinishedUpload> uploads;
   std::string next_name, next_id;  ///< markers for the next page; next_name is "" on the last page
 };
+/// Parses an answer to ListMultipartUploads. Throws Error if the XML is not such an answer.
 ListedUploads listed_uploads(std::string_view xml);
 
-/// The content of an error answer of an object store.
+/// The content of an answer with which an object store reports an error.
 struct StoreError {
   std::string code;  ///< "SlowDown"; "" if the answer is not an error of S3
   std::string message;
   std::string region;  ///< region of the bucket, if the request was sent to another region
 };
-/// Parses an error answer of an object store. Never throws: returns an empty code if the answer cannot be parsed.
+/// Parses an answer with which an object store reports an error. Never throws: returns an empty code if the answer cannot
+/// be parsed.
 StoreError store_error(std::string_view xml) noexcept;
 
 /// Returns the text of the first XML element with the name `name`, or "" if there is no such element.
