@@ -22,7 +22,8 @@ class StorageError : public Error {
         path_(std::move(path)),
         shortage_(shortage) {}
   int error_number() const { return error_number_; }  ///< errno of the failed call
-  const std::string& path() const { return path_; }   ///< file, directory or URL of the error; "" if it has no path
+  /// File, directory or URL that the error is about; "" if it has no path.
+  const std::string& path() const { return path_; }
   /// Resource that ran out, such as disk space; Shortage::none for other errors.
   Shortage shortage() const { return shortage_; }
 

@@ -55,7 +55,7 @@ AlignedMemory* BlockPool::make(std::unique_lock<std::mutex>& lock, std::size_t b
     AlignedMemory memory(block_bytes_, bytes);
     if (on_new_buffer_) on_new_buffer_(memory.bytes());
     lock.lock();
-    free_.reserve(buffers_.size() + 1);  // so that give_back() never allocates memory and cannot fail
+    free_.reserve(buffers_.size() + 1);  // reserves space so that give_back() never allocates memory and cannot fail
     buffers_.push_back(std::move(memory));
     return &buffers_.back();
   } catch (...) {

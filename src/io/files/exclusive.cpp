@@ -26,7 +26,7 @@ double seconds(const timespec& time) { return static_cast<double>(time.tv_sec) +
 
 bool create_exclusive(const std::string& path, const std::string& content) {
   const auto temporary = temporary_beside(path);
-  unlink_guarded(temporary);  // a killed process with the same process id may have left this file
+  unlink_guarded(temporary);  // a killed process with the same process id may have left this temporary file
   write_file(temporary, content);
   const int linked = link_guarded(temporary, path);
   const int error = errno;

@@ -47,7 +47,8 @@ std::string FencedDirectory::path_of(std::string_view name) const { return path_
 std::string FencedDirectory::temporary_path(std::string_view name) const {
   std::string flat(name);
   std::ranges::replace(flat, '/', '_');
-  return temporary_beside(private_dir_ + "/" + flat);  // per process, because several ranks may write the same file
+  // One path per process, because several ranks may write the same file.
+  return temporary_beside(private_dir_ + "/" + flat);
 }
 
 void FencedDirectory::rethrow(std::string_view name, const StorageError& error) const {

@@ -44,7 +44,7 @@ class FileWriter {
   std::string path_;
   Descriptor fd_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t started_ = 0;  // number of bytes for which writing to disk has been started (sync_file_range(2))
+  std::uint64_t started_ = 0;  // number of bytes that sync_file_range(2) has been asked to write to disk
 };
 
 /// Returns the content of the file `path`.

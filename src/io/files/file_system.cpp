@@ -39,7 +39,7 @@ constexpr KnownFileSystem known_file_systems[] = {
     {0x65735546, {"fuse", one_writer, shared}},  // any FUSE file system: glusterfs, sshfs, s3fs, or a local one
     {0x01021994, {"tmpfs", one_writer, own_node, lost}},
     {0x858458F6, {"ramfs", one_writer, own_node, lost}},
-    {0xEF53, {"ext4", one_writer, own_node}},  // ext2 and ext3 have the same magic number
+    {0xEF53, {"ext4", one_writer, own_node}},  // ext2, ext3 and ext4 have the same magic number
     {0x58465342, {"xfs", one_writer, own_node}},
     {0x9123683E, {"btrfs", one_writer, own_node}},
     {0xF2F52010, {"f2fs", one_writer, own_node}},

@@ -9,11 +9,11 @@ namespace trainrt::io {
 /// only its tail is read. If the file is replaced or truncated, reading starts over.
 class LineTail {
  public:
-  /// `max_bytes`: maximum size of the tail of the file that the first read covers.
+  /// `max_bytes`: maximum size, in bytes, of the tail of the file that the first read() covers.
   explicit LineTail(std::string path, std::uint64_t max_bytes) : path_(std::move(path)), max_bytes_(max_bytes) {}
 
   struct NewLines {
-    /// True if lines returned by earlier reads are not part of this file (it is new, replaced or truncated).
+    /// True if the file is new, or was replaced or truncated: lines returned by earlier reads are then not part of it.
     bool is_new_file = false;
     std::vector<std::string> lines;
   };
@@ -25,7 +25,7 @@ class LineTail {
   std::string path_;
   std::uint64_t max_bytes_;
   std::uint64_t device_ = 0, inode_ = 0;
-  std::uint64_t at_ = 0;  ///< offset in the file up to which lines have been returned
+  std::uint64_t at_ = 0;  ///< file offset of the end of the lines returned so far
 };
 
 }  // namespace trainrt::io

@@ -74,8 +74,8 @@ bool Workers::drain_within(double seconds) {
 }
 
 void Workers::work(Priority priority) {
-  // On Linux, setpriority(2) changes only the calling thread (see its section "C library/kernel differences"). Errors are
-  // ignored.
+  // On Linux, setpriority(2) changes the nice value of the calling thread only (see its section "C library/kernel
+  // differences"). Errors are ignored.
   constexpr int background_nice = 10;
   if (priority == Priority::yield_to_others) ::setpriority(PRIO_PROCESS, 0, background_nice);
   std::unique_lock lock(mutex_);

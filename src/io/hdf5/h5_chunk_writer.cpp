@@ -9,7 +9,7 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr H5Z_filter_t lz4_filter = 32004;  // filter number registered with The HDF Group
+constexpr H5Z_filter_t lz4_filter = 32004;  // number of the LZ4 filter, registered with The HDF Group
 constexpr unsigned gzip_level = 4;
 
 H5Id new_file(const std::string& path, bool checksums) {

@@ -51,7 +51,7 @@ struct H5Box {
 struct H5Mapping {
   std::string file;  ///< path of the source file as stored in the HDF5 file; "." is the file of the virtual dataset
   std::string dataset;
-  std::optional<H5Run> to;    ///< elements of the virtual dataset; nullopt if they are not contiguous
+  std::optional<H5Run> to;    ///< target elements in the virtual dataset; nullopt if they are not contiguous
   bool is_all = false;        ///< true if the source part is the entire source dataset
   std::optional<H5Box> from;  ///< source part if `is_all` is false; nullopt if it is not a box
   /// Returns the source part as one contiguous range in a source dataset of shape `source`. Returns nullopt if the part
@@ -71,7 +71,7 @@ struct H5Table {
   enum class Layout { missing, contiguous, external, compact, chunked, spread };
   Layout layout = Layout::missing;    ///< storage layout; missing: no value was written; spread: a virtual dataset
   std::uint64_t address = 0;          ///< layout contiguous: offset of the values in the file, in bytes
-  std::vector<H5External> external;   ///< layout external: parts in other files
+  std::vector<H5External> external;   ///< layout external: the parts of the values in other files
   std::vector<std::byte> values;      ///< layout compact: all values, in this machine's byte order
   Shape chunk;                        ///< layout chunked: shape of a chunk
   std::vector<H5Filter> filters;      ///< layout chunked: filters in the order in which they were applied

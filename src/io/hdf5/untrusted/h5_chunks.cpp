@@ -31,7 +31,7 @@ H5Chunk chunk_at(hid_t dataset, const std::vector<hsize_t>& at, H5Watch& watch) 
   h5_check(H5Dget_chunk_storage_size(dataset, at.data(), &stored), "read the size of a chunk");
   if (stored == 0) return {};
   H5Chunk found;
-  std::byte nothing{};  // not filled: the driver only records the read
+  std::byte nothing{};  // this buffer is not filled, because the file driver only records the read
   h5_check(H5Dread_chunk(dataset, H5P_DEFAULT, at.data(), &found.skipped, &nothing), "find a chunk");
   const auto reads = watch.take();
   if (reads.count != 1 || reads.bytes != stored || stored > std::numeric_limits<std::uint32_t>::max())

@@ -11,8 +11,8 @@ namespace trainrt::io {
 
 /// Position of a chunk's stored (filtered) bytes in its HDF5 file.
 struct H5Chunk {
-  std::uint64_t address = 0;  ///< offset in the file, in bytes
-  std::uint32_t bytes = 0;    ///< stored size; 0 if the chunk was never written
+  std::uint64_t address = 0;  ///< offset of the chunk in the file, in bytes
+  std::uint32_t bytes = 0;    ///< stored size of the chunk in bytes; 0 if it was never written
   std::uint32_t skipped = 0;  ///< bit mask: bit i is set if filter i was not applied to this chunk
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double step_s = 5;
 constexpr double chunk_s = 20e-6;
-constexpr std::uint64_t max_chunks = 1 << 24;  // maximum number of chunks of a dataset that trainrt lists
+// Maximum number of chunks of a dataset to examine. trainrt does not list the chunks of a dataset that has more.
+constexpr std::uint64_t max_chunks = 1 << 24;
 
 /// Calls `call` and ignores any Error that it throws.
 template <class Call>

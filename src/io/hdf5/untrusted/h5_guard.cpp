@@ -32,7 +32,7 @@ constexpr double limit_s = 600;
 struct Examiner {
   std::unique_ptr<PipedProgram> program;
   int examinations = 0;         ///< number of existing H5Examination objects
-  std::set<std::string> sound;  ///< identity_of() of each file that need not be examined again
+  std::set<std::string> sound;  ///< identities (see identity_of()) of files that need not be examined again
 };
 
 Examiner& examiner() {
@@ -87,8 +87,8 @@ void answer(PipedProgram& program, ObjectPages& object, std::string& output) {
   program.send(bytes_of(bytes.data(), bytes.size()));
 }
 
-/// Sends `program` (h5_examiner) the request to examine `path`, and waits until it has done so. Returns nullopt then, or
-/// the program's exit code if it exited instead.
+/// Sends the program h5_examiner the request to examine `path`, and waits for the result. Returns nullopt if the file has
+/// been examined, or the program's exit code if the program exited instead.
 std::optional<int> exit_code_of(PipedProgram& program, const std::string& path, ObjectPages* object) {
   const H5ExamineRequest request{path.size(), object != nullptr ? object->size() : 0};
   program.send(bytes_of(&request, sizeof request) + path);

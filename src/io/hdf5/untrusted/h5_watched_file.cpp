@@ -16,13 +16,14 @@ namespace {
 // State of trainrt's HDF5 file driver. Protected by h5_lock().
 H5WatchedReads watched_reads;
 bool is_watched = false;
-const H5Bytes* opened_bytes = nullptr;  // file to open during h5_open_watched(name, bytes)
+const H5Bytes* opened_bytes = nullptr;  // file that h5_open_watched(name, bytes) is opening, otherwise nullptr
 
 /// A file that HDF5 has opened with trainrt's file driver. HDF5 uses only the first member, `base`.
 struct WatchedFile {
   H5FD_t base{};
   H5Bytes bytes;
-  std::pair<dev_t, ino_t> identity;  // compared by HDF5 to detect that two names refer to the same file
+  // Device and inode, which HDF5 compares to detect that two names refer to the same file.
+  std::pair<dev_t, ino_t> identity;
   haddr_t end_of_allocation = 0;
 };
 
@@ -36,7 +37,7 @@ H5FD_t* new_watched_file(H5Bytes bytes, std::pair<dev_t, ino_t> identity) {
 }
 
 H5FD_t* open_bytes(H5Bytes bytes) {
-  static ino_t number = 0;  // each opened object counts as a different file
+  static ino_t number = 0;  // used as the inode of an object, because each opened object counts as a different file
   return new_watched_file(std::move(bytes), {0, ++number});
 }
 

@@ -14,7 +14,7 @@ class Address {
   Address(std::string bucket, const std::string& endpoint, const std::string& region);
 
   const std::string& bucket() const { return bucket_; }
-  const std::string& endpoint() const { return endpoint_; }  ///< "https://host:9000", for messages
+  const std::string& endpoint() const { return endpoint_; }  ///< base URL of the store, for messages: "https://host:9000"
   std::string of_object(std::string_view key) const;         ///< URL of the object `key`
   /// Returns the URL of the object `key` with a query string. `query`: names and values, which are sorted and
   /// percent-encoded.

@@ -29,7 +29,7 @@ class Client {
   /// and `accepts`.
   std::vector<Answer> send(std::span<const Request> requests, const Purpose& purpose, long accepts = 0);
   Answer send(const Request& request, const Purpose& purpose, long accepts = 0);
-  /// Sends a cleanup request, even after interrupt(). Tries once, with a short timeout.
+  /// Sends a cleanup request (such as the abort of an upload), even after interrupt(). Tries once, with a short timeout.
   void send_last(const Request& request);
   void interrupt() { transfers_.interrupt(); }
 

@@ -12,7 +12,7 @@ struct Store {
   std::string endpoint = {};  ///< URL; "": from `endpoint_variables`, else Amazon's
   /// Environment variables for the endpoint; the first that is set is used.
   std::vector<std::string> endpoint_variables = {};
-  std::string region = {};   ///< "": AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1
+  std::string region = {};   ///< region; "": AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1
   std::string profile = {};  ///< profile in the AWS credentials file; "": AWS_PROFILE, or "default"
   bool anonymous = false;    ///< send requests without a signature
 };

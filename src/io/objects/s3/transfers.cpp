@@ -38,7 +38,7 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* opaque)
   if (answer.status == 0) curl().easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &answer.status);
   if (exchange.request->range_begin && answer.status == http::partial) {
     const auto into = exchange.request->into.subspan(answer.filled);
-    if (count > into.size()) return 0;  // more than the requested range: libcurl then fails with CURLE_WRITE_ERROR
+    if (count > into.size()) return 0;  // more bytes than requested: libcurl then fails with CURLE_WRITE_ERROR
     std::memcpy(into.data(), bytes, count);
     answer.filled += count;
     return count;
@@ -105,7 +105,7 @@ void set_limits(const Exchange& exchange, double stall_s) {
   set(exchange, CURLOPT_TCP_KEEPALIVE, 1L);
   set(exchange, CURLOPT_FILETIME, 1L);
   set(exchange, CURLOPT_EXPECT_100_TIMEOUT_MS,
-      1L);  // disabling it by an empty Expect header breaks the signature
+      1L);  // disabling the wait for 100 Continue by an empty Expect header breaks the signature
   if (const char* authorities = std::getenv("AWS_CA_BUNDLE")) set(exchange, CURLOPT_CAINFO, authorities);
 }
 
@@ -146,7 +146,8 @@ void finish(Exchange& exchange, CURLcode code) {
   api.easy_getinfo(exchange.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &value);
   answer.length = value;
   api.easy_getinfo(exchange.easy, CURLINFO_FILETIME_T, &value);
-  answer.changed_s = std::clamp<curl_off_t>(value, 0, 9'000'000'000);  // limited so that nanoseconds fit into 64 bits
+  // Limited so that the time in nanoseconds fits into 64 bits.
+  answer.changed_s = std::clamp<curl_off_t>(value, 0, 9'000'000'000);
   answer.is_truncated = answer.status != 0 && code != CURLE_OK;
   if (code != CURLE_OK) answer.problem = exchange.why.front() != '\0' ? exchange.why.data() : api.easy_strerror(code);
   if (code == CURLE_WRITE_ERROR && exchange.request->range_begin)

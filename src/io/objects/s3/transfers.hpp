@@ -32,7 +32,7 @@ struct Request {
 /// The answer to an HTTP request, or the reason why no complete answer was received.
 struct Answer {
   int code = 0;                            ///< error code of libcurl (CURLcode); 0 = the answer is complete
-  std::string problem;                     ///< description of the error `code`
+  std::string problem;                     ///< description of the libcurl error `code`
   bool is_truncated = false;               ///< the transfer failed after the answer had begun
   long status = 0;                         ///< HTTP status code
   std::string text;                        ///< body of the answer, except for the bytes of a range
@@ -60,9 +60,9 @@ class Transfers {
   /// Sends `requests` and returns their answers in the same order. Aborts a transfer that is slower than 1 KiB/s for
   /// `stall_s` seconds. Throws Error if interrupt() is called.
   std::vector<Answer> run(std::span<const Request> requests, const Signer& signer, double stall_s);
-  /// Sends one cleanup request, which interrupt() does not stop.
+  /// Sends one cleanup request (such as the abort of an upload), which interrupt() does not stop.
   Answer run_last(const Request& request, const Signer& signer, double stall_s);
-  /// Makes running and later calls of run() throw Error soon. Any thread may call.
+  /// Interrupts HTTP transfers: running and later calls of run() soon throw Error. Any thread may call.
   void interrupt() { interrupted_ = true; }
 
  private:

@@ -14,6 +14,7 @@ namespace trainrt::io::s3 {
 namespace {
 
 constexpr std::uint64_t min_part_bytes = 16 << 20;
+/// Maximum number of parts of a multipart upload.
 constexpr std::uint64_t max_parts = 9'000;  // the stores' limit is 10,000
 constexpr std::size_t parts_at_once = 4;
 

@@ -37,7 +37,7 @@ struct XmlWalk {
     auto& walk = *static_cast<XmlWalk*>(own);
     if (walk.texts.size() == max_depth) return walk.stop("its elements are nested more than 16 deep");
     const std::string_view qualified(name);
-    const auto plain = qualified.substr(qualified.rfind('|') + 1);  // without the namespace
+    const auto plain = qualified.substr(qualified.rfind('|') + 1);  // name without the XML namespace
     if (!walk.path.empty()) walk.path += '/';
     walk.path += plain.substr(0, 200);
     walk.texts.emplace_back();
@@ -111,7 +111,7 @@ std::int64_t nanoseconds_of(const std::string& text) {
 
 /// Properties of one page of a listing of the objects or unfinished uploads of a bucket.
 struct ListingState {
-  bool is_truncated = false;  ///< more pages follow this one
+  bool is_truncated = false;  ///< more pages of the listing follow
   bool is_encoded = false;    ///< names on this page are URL-encoded
 };
 
@@ -189,7 +189,7 @@ ListedUploads listed_uploads(std::string_view xml) {
     for (auto& each : page.uploads) each.name = url_decoded(each.name);
     page.next_name = url_decoded(page.next_name);
   }
-  if (!state.is_truncated) page.next_name.clear();  // some stores also send markers on the last page
+  if (!state.is_truncated) page.next_name.clear();  // some object stores also send markers on the last page of a listing
   return page;
 }
 

@@ -32,7 +32,7 @@ ListedUploads listed_uploads(std::string_view xml);
 
 /// The content of an answer with which an object store reports an error.
 struct StoreError {
-  std::string code;  ///< "SlowDown"; "" if the answer is not an error of S3
+  std::string code;  ///< error code of S3, such as "SlowDown"; "" if the answer is not an error
   std::string message;
   std::string region;  ///< region of the bucket, if the request was sent to another region
 };
