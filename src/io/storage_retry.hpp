@@ -16,9 +16,10 @@ double storage_timeout();
 /// until the storage timeout (see set_storage_timeout()) expires. Logs one warning when it begins to wait, and one when
 /// the storage is available again.
 ///
-/// Only the functions of this header retry; all other functions of io throw at once. Use them for operations that may be
-/// repeated: writing a complete temporary file, reading, creating directories. Do not retry an fsync alone: after a
-/// failed fsync the system may have dropped the data, and the next fsync reports success.
+/// Only the functions of this header wait for a storage. All other functions of io throw at once; requests to object
+/// stores throw after a few tries. Use retries for operations that may be repeated: writing a complete temporary file,
+/// reading, creating directories. Do not retry an fsync alone: after a failed fsync the system may have dropped the data,
+/// and the next fsync reports success.
 void retried(const std::function<void()>& work);
 
 /// Calls `work` like retried(), for work inside `directory`, a directory that exists whenever its storage is mounted (a

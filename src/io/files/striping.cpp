@@ -37,7 +37,7 @@ std::string failure_of(const ChildOutput& child) {
 Striping striping_for(std::uint64_t file_bytes, int files) {
   if (file_bytes < gibibyte) return {};
   const int targets = file_bytes < 64 * gibibyte ? 4 : 8;  // number of object storage targets for all files together
-  // Large stripes need fewer locks, and one request to a Lustre server usually carries 4 MiB.
+  // Large stripes on Lustre need fewer locks, and one request to a Lustre server usually carries 4 MiB.
   return {.count = std::max(1, targets / std::max(1, files)), .stripe_bytes = 4 * mebibyte};
 }
 

@@ -16,7 +16,8 @@ namespace {
 // State of trainrt's HDF5 file driver. Protected by h5_lock().
 H5WatchedReads watched_reads;
 bool is_watched = false;
-const H5Bytes* opened_bytes = nullptr;  // file that h5_open_watched(name, bytes) is opening, otherwise nullptr
+// File for the driver to open during h5_open_watched(name, bytes); otherwise nullptr.
+const H5Bytes* opened_bytes = nullptr;
 
 /// A file that HDF5 has opened with trainrt's file driver. HDF5 uses only the first member, `base`.
 struct WatchedFile {
