@@ -12,94 +12,105 @@
 
 namespace trainrt::io {
 
-/// Describes an object of a storage: a file, in the terms of stores that have no directories.
+/// An object of an object store, or a file of a folder that is used like a bucket.
 struct StoredObject {
-  std::string name;           ///< complete key: "data/train/a.csv"
-  std::uint64_t size = 0;     ///< bytes
-  std::string etag = {};      ///< the store's identifier of the content; it changes with the content
-  std::int64_t mtime_ns = 0;  ///< time of the last change, since 1970; 0 if the store does not report it
+  std::string name;           ///< complete key of the object: "data/train/a.csv"
+  std::uint64_t size = 0;     ///< size of the object in bytes
+  std::string etag = {};      ///< identifier of the content, assigned by the store; changes when the content changes
+  std::int64_t mtime_ns = 0;  ///< modification time (mtime) in nanoseconds since 1970; 0 if the store does not report it
 };
 
-/// A multipart upload that was begun and not completed. The store keeps the parts that it has received.
+/// A multipart upload that was begun, but neither completed nor aborted. The store keeps the parts that it has received.
 struct UnfinishedUpload {
   std::string name;  ///< complete key of the object that the upload would have created
-  std::string id;
+  std::string id;    ///< upload id, assigned by the store
 };
 
-/// A read request: fills all of `into` with the bytes of an object from `offset` on.
+/// A byte range of an object to read: all of `into` is filled with the object's bytes from `offset` on.
 struct ObjectPart {
   std::uint64_t offset = 0;
   std::span<std::byte> into;
 };
 
-/// Reads and writes the objects of a bucket, or of a folder that is used like one. Any thread may call. Requests to an
-/// object store that fail with a transient error are sent again a few times with growing pauses; then a transient
-/// StorageError (is_transient()) is thrown, so that retried() may wait longer. Other failures are Errors that name the
-/// object, the store's answer and what to do. No error contains a secret.
+/// Interface for reading and writing the objects of one bucket of an object store, or the files of a folder that is used
+/// like a bucket. Thread-safe.
+/// - Transient errors: a request to an object store is repeated a few times with growing pauses. If it still fails, a
+///   transient StorageError (see is_transient()) is thrown, so that a caller that uses retried() can keep waiting.
+/// - Other failures throw Error, which names the object, the store's answer and the remedy.
+/// - No error contains a credential.
 class Storage {
  public:
   virtual ~Storage() = default;
-  /// Returns all objects whose names begin with `prefix`, sorted bytewise.
+  /// Returns all objects whose names begin with `prefix`, sorted by name in byte order.
   virtual std::vector<StoredObject> list(const std::string& prefix) const = 0;
-  /// Returns the object of that name, or nothing if it does not exist.
+  /// Returns the object `name`, or nullopt if it does not exist.
   virtual std::optional<StoredObject> find(const std::string& name) const = 0;
-  /// Throws Error if the content has changed since `object` was returned by list() or find().
+  /// Reads byte ranges of `object`: fills `into` of each element of `parts`. Throws Error if the object's content has
+  /// changed since list() or find() returned `object`.
   virtual void read(const StoredObject& object, std::span<const ObjectPart> parts) const = 0;
-  /// Uploads a local file as `name`, replacing an existing object. Readers see the old object or the complete new one. The
-  /// object is durable on return. Throws a StorageError if it cannot be found afterwards.
+  /// Uploads the local file `file` as the object `name`, replacing an existing object. Readers see the old object or the
+  /// complete new one. The object is durable on return. Throws StorageError if the store does not have the object
+  /// afterwards.
   virtual StoredObject put(const std::string& file, const std::string& name) = 0;
-  /// Does nothing if the object does not exist.
+  /// Removes the object `name`. Does nothing if the object does not exist.
   virtual void remove(const std::string& name) = 0;
-  /// Returns the unfinished uploads of all names that begin with `prefix`. Always empty for a storage that keeps
-  /// nothing of a put() that was killed.
+  /// Returns the unfinished multipart uploads of all objects with names that begin with `prefix`. The list is always
+  /// empty for a storage without multipart uploads (a folder).
   virtual std::vector<UnfinishedUpload> unfinished_uploads(const std::string& /*prefix*/) const { return {}; }
-  /// Discards the received parts; a process that is still sending the upload fails. Does nothing if it does not exist.
+  /// Aborts an unfinished multipart upload: the store discards the parts received so far, and a process that is still
+  /// sending parts fails. Does nothing if the upload does not exist.
   virtual void abort_upload(const UnfinishedUpload& /*upload*/) {}
+  /// Returns the URL of the object `name`, for messages.
   virtual std::string url_of(const std::string& name) const = 0;
-  virtual std::size_t max_in_flight() const { return 1; }  ///< maximum number of parts that one read() requests at once
-  /// Makes all running and later calls throw soon.
+  /// Maximum number of byte ranges that one read() requests at the same time.
+  virtual std::size_t max_in_flight() const { return 1; }
+  /// Interrupts running and later requests to an object store, and copies into a folder: they soon throw Error. Any
+  /// thread may call.
   virtual void interrupt() {}
 };
 
 /// The components of a URL such as "s3://bucket/some/key".
 struct StorageUrl {
-  std::string scheme;
-  std::string bucket;  ///< empty for file:///PATH
-  std::string name;    ///< key, or prefix of keys; may be empty
+  std::string scheme;  ///< "s3", "gs" or "file"
+  std::string bucket;  ///< name of the bucket; empty for file:///PATH
+  std::string name;    ///< key of an object, or prefix of keys; may be empty
 };
 
-/// Returns nothing if `text` is not a URL. Throws UsageError that lists the known schemes if the scheme is unknown.
+/// Parses a URL such as "s3://bucket/some/key". Returns nullopt if `text` is not a URL. Throws UsageError, which lists
+/// the known schemes, if the scheme is unknown.
 std::optional<StorageUrl> storage_url(std::string_view text);
 
-/// A plug-in: one file in io/storages, named after the scheme of its URLs.
+/// A plug-in that opens the storages of one URL scheme. Each plug-in is defined in io/storages/SCHEME.cpp.
 struct StorageKind {
   std::string_view name;
   std::string_view help;
-  /// Does not connect yet. Throws UsageError, with advice, if this kind of storage cannot be used here.
+  /// Creates the Storage for `url` without connecting to it. Throws UsageError, with advice, if this build or machine
+  /// cannot use storages of this kind.
   std::shared_ptr<Storage> (*open)(const StorageUrl& url);
 };
 
 PluginTable<StorageKind> storage_table();
 
-/// Opens a storage that is not shared with other callers. For a folder, symbolic links below the URL's path are not
-/// followed: a link on the way is a StorageError that names it. The path itself, which the user has given, may be or
-/// contain a link.
+/// Opens a storage that only the caller uses. For a folder (file:// URL), symbolic links below the URL's path are not
+/// followed: access through such a link throws StorageError, which names the link. The URL's path itself, given by the
+/// user, may be or contain a symbolic link.
 std::shared_ptr<Storage> open_storage(const StorageUrl& url);
 
-/// Returns the storage that all readers of that bucket share in this process. Symbolic links in paths of datasets are
-/// followed.
+/// Returns the Storage of the URL's bucket, which is opened at the first call and shared by all readers in this process.
+/// For file:// URLs, symbolic links are followed.
 std::shared_ptr<const Storage> storage_for_reading(const StorageUrl& url);
 
-/// Endpoints and credentials of the object stores, for this process. Empty values are taken from the environment, as
-/// the stores' own tools do.
+/// Settings of the object stores for this process. An empty S3 setting is read from the environment variables that
+/// Amazon's tools use.
 struct StorageSettings {
-  std::string s3_endpoint;  ///< "http://host:9000" for an S3-compatible store; empty: Amazon's
+  /// URL of an S3-compatible store, such as "http://host:9000"; empty: from the environment, else Amazon S3.
+  std::string s3_endpoint;
   std::string s3_region;
-  std::string s3_profile;  ///< name of a profile in the credentials file
-  std::string gs_endpoint;
-  bool s3_anonymous = false;  ///< send requests without credentials
+  std::string s3_profile;     ///< name of a profile in the AWS credentials file
+  std::string gs_endpoint;    ///< URL; empty: https://storage.googleapis.com
+  bool s3_anonymous = false;  ///< send S3 requests without credentials (unsigned)
 };
-/// Must be called before the first storage is opened.
+/// Sets the settings of the object stores for this process. Must be called before the first storage is opened.
 void set_storage_settings(StorageSettings settings);
 const StorageSettings& storage_settings();
 

@@ -38,7 +38,8 @@ std::string_view advice_for(int error_number) {
 constexpr int transient[] = {EIO,          ESTALE,     ETIMEDOUT, EAGAIN, ENXIO,     EHOSTDOWN,
                              EHOSTUNREACH, ECONNRESET, ENOTCONN,  EINTR,  ESHUTDOWN, EREMOTEIO};
 
-/// Returns why a call on `path` failed, and what to do. `shortage`: the result of shortage_at() for both.
+/// Returns the end of an error message, "REASON; ADVICE", for a call on `path` that failed with `error_number`.
+/// `shortage`: the result of shortage_at() for this error.
 std::string reason_of(const std::string& path, int error_number, const ShortageFound& shortage) {
   if (const auto found = error_number == ELOOP ? link_in_the_way(path) : std::nullopt)
     return "'" + found->link + "' is a symbolic link, and links in '" + found->root +

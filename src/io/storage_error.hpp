@@ -11,8 +11,9 @@
 
 namespace trainrt::io {
 
-/// Reports a failed system call on a file or directory, or a failed request to an object store. The exit code is 64 if a
-/// symbolic link was not followed, because a restart would meet the link again, and 70 otherwise.
+/// Error for a failed system call on a file or directory, or for a failed request to an object store. The process's exit
+/// code is 64 (usage) if the cause is a symbolic link that is not followed (ELOOP), because a restart would fail in the
+/// same way, and 70 otherwise.
 class StorageError : public Error {
  public:
   StorageError(const std::string& message, int error_number, std::string path, Shortage shortage = Shortage::none)
@@ -20,9 +21,11 @@ class StorageError : public Error {
         error_number_(error_number),
         path_(std::move(path)),
         shortage_(shortage) {}
-  int error_number() const { return error_number_; }  ///< errno
-  const std::string& path() const { return path_; }   ///< file or directory; "" if the error has no path, or several
-  Shortage shortage() const { return shortage_; }     ///< resource that ran out; Shortage::none for other errors
+  int error_number() const { return error_number_; }  ///< errno of the failed call
+  /// File, directory or URL that the error is about; "" if it has no path.
+  const std::string& path() const { return path_; }
+  /// Resource that ran out, such as disk space; Shortage::none for other errors.
+  Shortage shortage() const { return shortage_; }
 
  private:
   int error_number_;
@@ -30,21 +33,23 @@ class StorageError : public Error {
   Shortage shortage_;
 };
 
-/// Returns whether `error_number` (errno) is an error that a file system gives while its server is unavailable, and that
-/// may be gone a minute later. A full disk and an exceeded quota are not transient.
+/// Returns whether `error_number` (an errno value) is transient: a file system returns it while its server is
+/// unavailable, and a retry a minute later may succeed. A full disk and an exceeded quota are not transient.
 bool is_transient(int error_number);
 
 /// Returns whether `error` is a StorageError with a transient error number.
 bool is_transient(const std::exception& error);
 
-/// Returns whether `error_number` (errno) reports that this process or machine has no free file descriptor or memory left,
-/// which is no fault of the file or its storage.
+/// Returns whether `error_number` (an errno value) means that this process or machine has run out of file descriptors or
+/// memory. Neither the file nor its storage is then at fault.
 bool is_out_of_resources(int error_number);
 
-/// Throws the StorageError of a failed system call: "cannot OPERATION 'PATH': REASON; ADVICE".
+/// Throws StorageError with the message "cannot OPERATION 'PATH': REASON; ADVICE" for a system call that failed with
+/// `error_number` (an errno value).
 [[noreturn]] void fail(std::string_view operation, const std::string& path, int error_number);
 
-/// Throws the StorageError of a failed rename. It names both paths, or the symbolic link that is a part of one of them.
+/// Throws StorageError for a failed rename. The message names both paths and, if a symbolic link in one of the paths is
+/// the cause, that link.
 [[noreturn]] void fail_to_rename(const std::string& from, const std::string& to, int error_number);
 
 }  // namespace trainrt::io

@@ -15,7 +15,8 @@ namespace {
 
 std::atomic<double> timeout_s{0};
 
-/// Reports that a path was not found because the directory of the work does not exist.
+/// Error for a path that was not found (ENOENT) because the directory given to retried_in() or retried_while_gone() does
+/// not exist. Has the error number ESTALE, which is transient.
 class DirectoryGone : public StorageError {
  public:
   explicit DirectoryGone(const StorageError& cause) : StorageError(cause.what(), ESTALE, cause.path()) {}
@@ -26,8 +27,8 @@ bool is_gone(const std::string& directory) {
   return ::stat(directory.c_str(), &info) != 0 && errno == ENOENT;
 }
 
-/// Calls `work`, and throws DirectoryGone if it fails with ENOENT while `directory` does not exist. Calls it twice if
-/// `directory` exists after the first ENOENT: it may have come back in between.
+/// Calls `work`. Throws DirectoryGone if `work` fails with ENOENT and `directory` does not exist. If `directory` exists
+/// after the first ENOENT, calls `work` a second time, because the directory may have come back in the meantime.
 void work_inside(const std::string& directory, const std::function<void()>& work) {
   for (const bool is_last : {false, true}) try {
       return work();

@@ -14,12 +14,13 @@ namespace trainrt::io {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t max_bytes = std::size_t{1} << 62;  // more than any machine has; align_up() cannot overflow
+// Upper limit of `bytes`: more than any machine has, and so small that align_up() cannot overflow.
+constexpr std::size_t max_bytes = std::size_t{1} << 62;
 
 #ifdef MADV_POPULATE_WRITE
 constexpr int populate_write = MADV_POPULATE_WRITE;
 #else
-constexpr int populate_write = 23;  // since Linux 5.14; older headers lack the name, older kernels return EINVAL
+constexpr int populate_write = 23;  // MADV_POPULATE_WRITE of Linux 5.14, for older headers; older kernels return EINVAL
 #endif
 
 [[noreturn]] void no_memory(std::size_t bytes, int reason) {
@@ -30,14 +31,14 @@ constexpr int populate_write = 23;  // since Linux 5.14; older headers lack the 
       reason, "");
 }
 
-/// mmap(2) of anonymous memory; returns nullptr with errno if it fails.
+/// Maps `bytes` bytes of anonymous memory by mmap(2). Returns nullptr and sets errno on failure.
 std::byte* map(std::size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-/// Maps memory that starts at a multiple of the huge page size (Linux aligns large mappings only since 6.7): maps one huge
-/// page more than needed, then unmaps the excess before and after.
+/// Maps `bytes` bytes of memory at an address that is a multiple of the huge page size: maps one huge page more than
+/// needed, then unmaps the excess before and after. (Linux aligns large mappings only since 6.7.)
 std::byte* map_on_huge_pages(std::size_t bytes) {
   std::byte* const data = map(bytes + huge_page);
   if (data == nullptr) return nullptr;
@@ -67,7 +68,8 @@ AlignedMemory::AlignedMemory(std::size_t bytes, std::size_t touched) {
 void AlignedMemory::touch(std::size_t count) {
   const auto pages = static_cast<std::size_t>(align_up(std::min(count, bytes().size())));
   if (pages <= touched_) return;
-  // Only a hint: if it fails, small pages are used. A range smaller than a huge page would use all of that page.
+  // MADV_HUGEPAGE is only a hint: if it fails, small pages are used. Not for less than a huge page, because a complete
+  // huge page would be allocated.
   if (pages >= huge_page) ::madvise(data_.get(), pages, MADV_HUGEPAGE);
   touch_pages(data_.get() + touched_, pages - touched_);
   touched_ = pages;

@@ -46,8 +46,8 @@ Block BlockPool::take_available(std::unique_lock<std::mutex>& lock, std::size_t 
   return block;
 }
 
-/// Allocates a buffer with the lock released: touching a large one takes long, and other threads must be able to return
-/// theirs meanwhile.
+/// Allocates a buffer. Releases `lock` during the allocation, because touching the pages of a large buffer takes long and
+/// other threads must be able to return their buffers; `lock` is held again on return.
 AlignedMemory* BlockPool::make(std::unique_lock<std::mutex>& lock, std::size_t bytes) {
   ++count_;
   try {
@@ -55,7 +55,7 @@ AlignedMemory* BlockPool::make(std::unique_lock<std::mutex>& lock, std::size_t b
     AlignedMemory memory(block_bytes_, bytes);
     if (on_new_buffer_) on_new_buffer_(memory.bytes());
     lock.lock();
-    free_.reserve(buffers_.size() + 1);  // give_back() then never allocates
+    free_.reserve(buffers_.size() + 1);  // reserves space so that give_back() never allocates memory and cannot fail
     buffers_.push_back(std::move(memory));
     return &buffers_.back();
   } catch (...) {

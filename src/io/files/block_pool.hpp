@@ -17,7 +17,8 @@ namespace trainrt::io {
 
 class BlockPool;
 
-/// Borrows a buffer of a BlockPool, or the first bytes of one, and returns it to the pool when it is destroyed.
+/// A buffer borrowed from a BlockPool, or the first bytes of such a buffer. The destructor returns the buffer to the
+/// pool.
 class Block {
  public:
   Block() = default;
@@ -40,16 +41,17 @@ class Block {
   std::span<std::byte> bytes_;
 };
 
-/// A pool of page-aligned buffers of one size. It holds as many buffers as fit into the memory limit, but at least two.
-/// take() waits while all are in use. Buffers are allocated when they are first needed and reused; the part of a buffer
-/// that no caller requested takes no physical memory. Any thread may call. The pool must outlive its blocks. Throws
-/// StorageError if the system has no memory for another buffer.
+/// A thread-safe pool of page-aligned buffers of equal size. It owns as many buffers as fit into the memory limit, but at
+/// least two. take() waits while all buffers are in use. Buffers are allocated when they are first needed and then
+/// reused; the part of a buffer that no caller has requested takes no physical memory. The pool must outlive its blocks.
+/// Throws StorageError if the system has no memory for another buffer.
 class BlockPool {
  public:
   static constexpr std::size_t full = std::numeric_limits<std::size_t>::max();
 
-  /// `limit_bytes`: maximum memory of all buffers. `on_new_buffer` is called once for each new buffer, before its first
-  /// use, in the thread that requested it; it must not throw.
+  /// `block_bytes`: size of each buffer, rounded up to pages. `limit_bytes`: maximum memory of all buffers together.
+  /// `on_new_buffer` is called once for each new buffer, before its first use, on the thread that requested the buffer;
+  /// it must not throw.
   BlockPool(std::size_t block_bytes, std::uint64_t limit_bytes,
             std::function<void(std::span<std::byte>)> on_new_buffer = {});
   BlockPool(const BlockPool&) = delete;
@@ -57,12 +59,12 @@ class BlockPool {
   std::size_t block_bytes() const { return block_bytes_; }
   std::size_t max_blocks() const { return limit_; }
 
-  /// Returns a block of `bytes` bytes, rounded up to pages and limited to `block_bytes`. Waits for a free buffer.
+  /// Returns a block of `bytes` bytes, rounded up to pages and limited to block_bytes(). Waits until a buffer is free.
   Block take(std::size_t bytes = full);
-  /// Returns a block like take(), or nothing if no buffer becomes free within `seconds`.
+  /// Returns a block like take(), or nullopt if no buffer becomes free within `seconds`.
   std::optional<Block> take_within(double seconds, std::size_t bytes = full);
-  /// Allocates buffers until there are `blocks` of them (limited to max_blocks()), each with physical memory for `bytes`
-  /// bytes, so that the first save does not have to.
+  /// Allocates buffers in advance, until the pool has `blocks` buffers (at most max_blocks()), so that the first save of
+  /// a checkpoint need not allocate them. The first `bytes` bytes of each new buffer are backed by physical memory.
   void prepare(std::size_t blocks, std::size_t bytes = full);
 
  private:
@@ -77,7 +79,7 @@ class BlockPool {
   std::function<void(std::span<std::byte>)> on_new_buffer_;
   std::mutex mutex_;
   std::condition_variable returned_;
-  std::size_t count_ = 0;  // buffers that exist or are being allocated
+  std::size_t count_ = 0;  // number of buffers that exist or are being allocated
   std::deque<AlignedMemory> buffers_;
   std::vector<AlignedMemory*> free_;
 };

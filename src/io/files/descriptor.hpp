@@ -14,7 +14,7 @@
 
 namespace trainrt::io {
 
-/// Owns a file descriptor, or -1, and closes it when it is destroyed, ignoring errors.
+/// Owns a file descriptor, or -1 for an empty object. The destructor closes the descriptor and ignores errors.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -27,7 +27,8 @@ class Descriptor {
   int fd_;
 };
 
-/// Repeats a system call while a signal interrupts it. Not for close(2), which closes the descriptor even then (Linux).
+/// Calls `call`, a system call, and repeats it while a signal interrupts it (EINTR). Returns the call's result. Not for
+/// close(2): on Linux, an interrupted close(2) has closed the descriptor.
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();
@@ -35,32 +36,34 @@ auto uninterrupted(Call call) {
   return result;
 }
 
-/// Maximum number of bytes to request from one read or write: Linux transfers at most 0x7ffff000 bytes per call. A multiple
-/// of the page size.
+/// Maximum number of bytes to request from one read or write call, a multiple of the page size. Linux transfers at most
+/// 0x7ffff000 bytes per call.
 inline constexpr std::size_t bytes_per_call = std::size_t{1} << 30;
 
-/// lstat(2). Returns -1 with errno if it fails. A symbolic link on the way below a guarded tree is ELOOP.
+/// Reads the status of `path` into `status` by lstat(2). Returns -1 and sets errno on failure. Below a GuardedTree
+/// (core/files/guarded_tree.hpp), fails with ELOOP if a directory of `path` is a symbolic link.
 int link_status(const std::string& path, struct stat& status);
 
-// The functions below throw StorageError, which names `path`, the path by which `fd` was opened.
+// --- Functions on an open file descriptor `fd`. They throw StorageError with `path`, the path by which `fd` was opened.
+// ---
 
-/// fstat(2).
+/// Returns the status of the open file `fd`, by fstat(2).
 struct stat status_of(int fd, const std::string& path);
 
-/// Throws Error if `fd` is not a regular file. Returns its size in bytes.
+/// Returns the size in bytes of the open file `fd`. Throws Error if it is not a regular file.
 std::uint64_t size_of_regular_file(int fd, const std::string& path);
 
-/// Fills `into` from `offset` on; returns the number of bytes read, which is less only at the end of the file. Continues
-/// interrupted and short calls of pread(2).
+/// Reads the bytes of a file from `offset` on into `into`. Returns the number of bytes read, which is less than
+/// into.size() only at the end of the file. Continues after interrupted and short calls of pread(2).
 std::size_t read_at(int fd, std::uint64_t offset, std::span<std::byte> into, const std::string& path);
 
-/// Writes all of `bytes` at `offset`. Continues interrupted and short calls of pwrite(2).
+/// Writes all of `bytes` to a file at `offset`. Continues after interrupted and short calls of pwrite(2).
 void write_at(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& path);
 
-/// Throws the StorageError "cannot OPERATION at byte OFFSET of 'PATH': REASON; ADVICE".
+/// Throws StorageError with the message "cannot OPERATION at byte OFFSET of 'PATH': REASON; ADVICE".
 [[noreturn]] void fail_at(std::string_view operation, std::uint64_t offset, const std::string& path, int error_number);
 
-/// fsync(2): all that was written to the file is durable on return.
+/// Makes all data written to the open file `fd` durable, by fsync(2).
 void sync_file(int fd, const std::string& path);
 
 }  // namespace trainrt::io

@@ -2,7 +2,7 @@
 
 #include <xxhash.h>
 #ifdef TRAINRT_XXHASH_DISPATCHES
-#include <xxh_x86dispatch.h>  // the same functions, with the widest vector instructions of the processor
+#include <xxh_x86dispatch.h>  // xxHash's functions, with the widest vector instructions that the processor has
 #endif
 
 #include <new>

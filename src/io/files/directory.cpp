@@ -19,17 +19,18 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-/// Opens the directory `name` in the open directory `parent`, or returns -1 with errno. A symbolic link is an error.
+/// Opens the directory `name` in the open directory `parent`. Returns -1 and sets errno on failure. A symbolic link is an
+/// error.
 int open_directory(int parent, const char* name) {
   return uninterrupted([&] { return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); });
 }
 
 struct DirectoryEntry {
   std::string name;
-  unsigned char type;  ///< DT_DIR, ..., or DT_UNKNOWN
+  unsigned char type;  ///< type from readdir(3): DT_DIR, DT_REG, ..., or DT_UNKNOWN
 };
 
-/// Returns the entries of the open directory `fd`, sorted by name.
+/// Returns the entries of the open directory `fd`, sorted by name, without "." and "..".
 std::vector<DirectoryEntry> entries_in(int fd, const std::string& path) {
   Descriptor own(::dup(fd));
   std::unique_ptr<DIR, CloseDirectory> directory(own.get() < 0 ? nullptr : ::fdopendir(own.get()));
@@ -55,7 +56,8 @@ std::vector<std::string> names_in(int fd, const std::string& path) {
   return names;
 }
 
-/// Uses the type in the entry if the file system returned one, and asks for it otherwise.
+/// Returns whether `entry`, an entry of the open directory `fd`, is a directory. Calls fstatat(2) only if readdir(3) did
+/// not return the entry's type.
 bool is_directory_in(int fd, const DirectoryEntry& entry, const std::string& path) {
   if (entry.type != DT_UNKNOWN) return entry.type == DT_DIR;
   struct stat info {};
@@ -97,14 +99,16 @@ int make_one(const std::string& path) {
   return at_entry(path, [](int directory, const char* name) { return ::mkdirat(directory, name, 0777); });
 }
 
-/// Creates `path` and its missing parents. Throws with ENOENT if another process removes one of them meanwhile.
+/// Creates the directory `path` and its missing parents. Throws StorageError with ENOENT if another process removes one
+/// of these directories in the meantime.
 void make_each(const std::string& path) {
   for (std::size_t at = 1; at <= path.size(); ++at) {
     at = std::min(path.find('/', at), path.size());
     const auto part = path.substr(0, at);
     if (make_one(part) == 0 || errno == EEXIST) continue;
     struct stat info {};
-    const int reason = errno;  // mkdir(2) also fails for an existing parent that is read-only
+    // If a directory exists in a read-only parent directory, mkdir(2) may return another error than EEXIST.
+    const int reason = errno;
     if (stat_guarded(part, info) != 0) fail("make directory", part, reason);
   }
   struct stat info {};
@@ -116,7 +120,7 @@ void make_each(const std::string& path) {
 
 void sync_directory(const std::string& path) {
   const auto fd = open_to_list(path);
-  // Some file systems do not support fsync on a directory and return one of these errors.
+  // EINVAL and ENOTSUP are not errors: the file system does not support fsync on a directory.
   if (uninterrupted([&] { return ::fsync(fd.get()); }) != 0 && errno != EINVAL && errno != ENOTSUP)
     fail("make directory durable (fsync)", path, errno);
 }
@@ -127,7 +131,8 @@ void make_directories(const std::string& path) {
     try {
       return make_each(path);
     } catch (const StorageError& error) {
-      // Another process may have removed a parent while it was empty (rundir::remove_made_storage()).
+      // Repeat after ENOENT: another process may have removed a parent directory while it was empty
+      // (rundir::remove_made_storage()).
       if (error.error_number() != ENOENT || attempt == max_attempts) throw;
     }
   }
@@ -157,7 +162,8 @@ bool rename_to_new(const std::string& from, const std::string& to) {
   if (renamed == 0) return true;
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS) fail_to_rename(from, to, errno);
-  // The file system does not support RENAME_NOREPLACE. A directory still cannot replace one that is not empty.
+  // The file system does not support RENAME_NOREPLACE, so `to` is checked first. If another process creates the directory
+  // `to` in between, rename(2) replaces it only if it is empty.
   if (exists(to)) return false;
   if (rename_guarded(from, to) == 0) return true;
   if (errno == ENOTEMPTY || errno == EEXIST) return false;

@@ -26,11 +26,12 @@ double seconds(const timespec& time) { return static_cast<double>(time.tv_sec) +
 
 bool create_exclusive(const std::string& path, const std::string& content) {
   const auto temporary = temporary_beside(path);
-  unlink_guarded(temporary);  // left by a killed process that had the same process id
+  unlink_guarded(temporary);  // a killed process with the same process id may have left this temporary file
   write_file(temporary, content);
   const int linked = link_guarded(temporary, path);
   const int error = errno;
-  // If NFS loses the answer to a link that was made, an error is returned; the link count then is 2.
+  // If NFS loses the reply to a link(2) that succeeded, the call returns an error, but the link count of `temporary` is
+  // 2.
   const bool made = linked == 0 || status_of_entry(temporary).st_nlink == 2;
   unlink_guarded(temporary);
   if (!made && error != EEXIST) fail("create", path, error);

@@ -3,16 +3,16 @@
 
 namespace trainrt::io {
 
-/// Creates the file `path` with `content`, complete and durable; returns false if it already exists. If several processes
-/// on several nodes call this, exactly one gets true: the file appears by link(2), which is atomic on POSIX file systems,
-/// including NFS.
+/// Creates the file `path` with `content`, complete and durable. Returns false if the file already exists. If several
+/// processes call this function for the same path, even on several nodes, exactly one of them gets true: the file is
+/// created by link(2), which is atomic on POSIX file systems, including NFS.
 bool create_exclusive(const std::string& path, const std::string& content);
 
-/// Returns the seconds since the file's last change, by the clock of its file system: compares it with a temporary file
-/// that it creates in the same directory.
+/// Returns the seconds since the file's modification time (mtime), by the clock of the file's file system: creates a
+/// temporary file in the same directory and compares the two modification times.
 double age_seconds(const std::string& path);
 
-/// Sets the file's time of last change to now. Ignores errors.
+/// Sets the file's modification time (mtime) to now. Ignores errors.
 void touch(const std::string& path);
 
 }  // namespace trainrt::io

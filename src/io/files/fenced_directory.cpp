@@ -24,7 +24,8 @@ bool moved(const std::string& from, const std::string& to) {
   fail_to_rename(from, to, errno);
 }
 
-/// Follows a symbolic link, because the user may have made the directory one.
+/// Returns whether `path` exists and its status can be read. Follows a symbolic link at `path`, because a user may have
+/// made the FencedDirectory a link.
 bool is_accessible(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0;
@@ -46,7 +47,8 @@ std::string FencedDirectory::path_of(std::string_view name) const { return path_
 std::string FencedDirectory::temporary_path(std::string_view name) const {
   std::string flat(name);
   std::ranges::replace(flat, '/', '_');
-  return temporary_beside(private_dir_ + "/" + flat);  // each process has its own: several ranks may write the same file
+  // One path per process, because several ranks may write the same file.
+  return temporary_beside(private_dir_ + "/" + flat);
 }
 
 void FencedDirectory::rethrow(std::string_view name, const StorageError& error) const {
@@ -111,7 +113,8 @@ void FencedDirectory::remove(std::string_view name) const {
 }
 
 bool FencedDirectory::is_fenced() const {
-  // The private directory is checked twice: storage that comes back between the first two checks must not count as fencing.
+  // The private directory is checked before and after the FencedDirectory itself. Otherwise, storage that becomes
+  // available between the two checks would look like fencing.
   return is_gone_or_link(private_dir_) && is_accessible(path_) && is_gone_or_link(private_dir_);
 }
 

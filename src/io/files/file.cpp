@@ -48,7 +48,7 @@ void FileWriter::write(std::span<const std::byte> bytes) {
     bytes_ += static_cast<std::uint64_t>(count);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
-  // Starts writing to disk now, so that finish() takes less time. Errors are reported by its fsync.
+  // Start writing the data to disk now, so that the fsync in finish() takes less time. The fsync reports the errors.
   if (bytes_ - started_ >= early_bytes) {
     ::sync_file_range(fd_.get(), static_cast<off64_t>(started_), static_cast<off64_t>(bytes_ - started_),
                       SYNC_FILE_RANGE_WRITE);
@@ -58,7 +58,7 @@ void FileWriter::write(std::span<const std::byte> bytes) {
 
 void FileWriter::finish() {
   sync_file(fd_.get(), path_);
-  // An interrupted close(2) has closed the descriptor (Linux).
+  // On Linux, a close(2) that a signal interrupts (EINTR) has closed the descriptor.
   if (::close(fd_.release()) != 0 && errno != EINTR) fail("close", path_, errno);
 }
 

@@ -16,7 +16,8 @@ struct KnownFileSystem {
   FileSystem file_system;
 };
 constexpr bool one_writer = false, parallel = true, own_node = false, shared = true, lost = false;
-// Magic numbers of linux/magic.h, and of the sources of file systems that are not in the kernel.
+// Magic numbers (f_type of statfs(2)) from linux/magic.h, and from the sources of file systems that are not part of the
+// kernel.
 constexpr KnownFileSystem known_file_systems[] = {
     {0x0BD00BD0, {"lustre", parallel, shared}},
     {0x47504653, {"gpfs", parallel, shared}},
@@ -35,10 +36,10 @@ constexpr KnownFileSystem known_file_systems[] = {
     {0x6B414653, {"afs", one_writer, shared}},
     {0x73757245, {"coda", one_writer, shared}},
     {0x01021997, {"9p", one_writer, shared}},
-    {0x65735546, {"fuse", one_writer, shared}},  // glusterfs, sshfs, s3fs, or a local one
+    {0x65735546, {"fuse", one_writer, shared}},  // any FUSE file system: glusterfs, sshfs, s3fs, or a local one
     {0x01021994, {"tmpfs", one_writer, own_node, lost}},
     {0x858458F6, {"ramfs", one_writer, own_node, lost}},
-    {0xEF53, {"ext4", one_writer, own_node}},  // also ext2 and ext3
+    {0xEF53, {"ext4", one_writer, own_node}},  // ext2, ext3 and ext4 have the same magic number
     {0x58465342, {"xfs", one_writer, own_node}},
     {0x9123683E, {"btrfs", one_writer, own_node}},
     {0xF2F52010, {"f2fs", one_writer, own_node}},
@@ -61,10 +62,10 @@ FileSystem file_system_from_magic(std::uint64_t magic) {
 FileSystem file_system_of(const std::string& path) {
   struct statfs info {};
   if (uninterrupted([&] { return ::statfs(path.c_str(), &info); }) != 0) fail("read the file system of", path, errno);
-  // f_type is signed in some C libraries: only its low 32 bits are the magic number.
+  // f_type of statfs(2) is signed in some C libraries: only its low 32 bits are the magic number.
   auto file_system = file_system_from_magic(static_cast<std::uint32_t>(info.f_type));
   file_system.block_bytes = static_cast<std::uint64_t>(info.f_bsize);
-  // f_bavail is in units of f_frsize; older systems leave f_frsize 0 if it equals f_bsize.
+  // f_bavail of statfs(2) counts units of f_frsize bytes; older systems leave f_frsize 0 if it equals f_bsize.
   file_system.free_bytes = static_cast<std::uint64_t>(info.f_bavail) *
                            static_cast<std::uint64_t>(info.f_frsize > 0 ? info.f_frsize : info.f_bsize);
   return file_system;

@@ -12,11 +12,12 @@
 
 namespace trainrt::io {
 
-/// The descriptors of a file. Usually only the direct one is open, because each open(2) is a request to a metadata server.
-/// The buffered one is opened for the first bytes that do not fill a page, or at once if direct I/O is not available.
+/// The file descriptors of a PositionalFile: one for direct I/O and one for buffered I/O. Usually only the direct one is
+/// open, because each open(2) is a request to a metadata server. The buffered one is opened for the first bytes that do
+/// not fill a page, or at once if direct I/O is not available.
 struct PositionalFile::Handles {
-  int flags = 0;                  // of open(2), for both
-  std::atomic<int> direct{-1};    // -1: not requested, or refused
+  int flags = 0;                  // flags of open(2) for both descriptors
+  std::atomic<int> direct{-1};    // -1: direct I/O was not requested, or the file system refused it
   std::atomic<int> buffered{-1};  // -1: not opened yet
   std::atomic<bool> direct_works{false};
   std::atomic<bool> wrote_direct{false}, wrote_buffered{false};
@@ -57,7 +58,7 @@ PositionalFile::PositionalFile(std::string path, int flags, Cache cache)
     if (handles_->direct < 0 && !refuses_direct(errno)) fail("open", path_, errno);
   }
   handles_->direct_works = handles_->direct >= 0;
-  size();  // throws if it is not a regular file
+  size();  // throws Error if the file is not a regular file
 }
 
 PositionalFile PositionalFile::create(const std::string& path, std::uint64_t expected_bytes) {
@@ -67,7 +68,7 @@ PositionalFile PositionalFile::create(const std::string& path, std::uint64_t exp
 }
 
 PositionalFile PositionalFile::open(const std::string& path, Cache cache) {
-  // O_NONBLOCK: without it, opening a named pipe would wait for a writer.
+  // O_NONBLOCK: otherwise, open(2) of a named pipe would wait for a writer.
   return PositionalFile(path, O_RDONLY | O_NONBLOCK, cache);
 }
 
@@ -84,8 +85,8 @@ int PositionalFile::buffered() const {
 }
 
 void PositionalFile::write(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  // This call writes each direct page completely, so no other call with disjoint offsets touches that page, and the page
-  // cache cannot hold an older version of it.
+  // Direct I/O writes only complete pages. No other write() with a disjoint byte range touches these pages, so the page
+  // cache cannot hold older versions of them.
   const auto pages = bytes.first(on_page(offset) && on_page(bytes.data()) ? align_down(bytes.size()) : 0);
   const auto done = transfer_direct("write", offset, pages.size(), [&](int fd, std::size_t at) {
     const auto count = ::pwrite(fd, pages.data() + at, std::min(pages.size() - at, bytes_per_call), to_offset(offset + at));
@@ -141,8 +142,8 @@ std::uint64_t PositionalFile::size() const {
 bool PositionalFile::direct() const { return handles_->direct_works; }
 
 void PositionalFile::sync() const {
-  // One fsync makes the file durable, but it reports only failed writes of its own descriptor. A file to which nothing was
-  // written is synced, too: its space may have been reserved.
+  // An fsync makes the file durable, but reports only the failed writes of its own descriptor, so each descriptor with
+  // writes is synced. A file without writes is synced, too, because disk space may have been reserved for it.
   const bool through_buffered = handles_->wrote_buffered || handles_->direct < 0;
   if (handles_->wrote_direct || !through_buffered) sync_file(handles_->direct, path_);
   if (through_buffered) sync_file(buffered(), path_);
@@ -152,7 +153,7 @@ void PositionalFile::close() {
   int reason = 0;
   for (auto* handle : {&handles_->direct, &handles_->buffered}) {
     const int fd = handle->exchange(-1);
-    // An interrupted close(2) has closed the descriptor (Linux).
+    // On Linux, a close(2) that a signal interrupts (EINTR) has closed the descriptor.
     if (fd >= 0 && ::close(fd) != 0 && errno != EINTR) reason = errno;
   }
   if (reason != 0) fail("close", path_, reason);

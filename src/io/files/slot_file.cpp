@@ -7,7 +7,7 @@
 namespace trainrt::io {
 
 void SlotFile::open() {
-  // O_NONBLOCK: without it, opening a named pipe would wait for a reader.
+  // O_NONBLOCK: otherwise, open(2) of a named pipe would wait for a reader.
   Descriptor opened(open_guarded(path_, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
   if (opened.get() < 0) fail("open", path_, errno);
   if (!S_ISREG(status_of(opened.get(), path_).st_mode)) fail("write", path_, EINVAL);

@@ -11,7 +11,7 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr std::size_t max_reason_bytes = 1000;  // of the output of lfs
+constexpr std::size_t max_reason_bytes = 1000;  // maximum number of bytes of the output of `lfs` in a message
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
 
@@ -21,7 +21,7 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-/// Returns "" if the program exited with 0, else why it failed.
+/// Returns "" if `lfs` exited with 0, otherwise the reason for its failure.
 std::string failure_of(const ChildOutput& child) {
   if (child.exit_code == 0) return "";
   if (child.exit_code == 127) return "cannot start the program 'lfs': " + child.text;
@@ -36,8 +36,8 @@ std::string failure_of(const ChildOutput& child) {
 
 Striping striping_for(std::uint64_t file_bytes, int files) {
   if (file_bytes < gibibyte) return {};
-  const int targets = file_bytes < 64 * gibibyte ? 4 : 8;  // for all files together
-  // Large stripes need fewer locks, and a request to a server usually carries 4 MiB.
+  const int targets = file_bytes < 64 * gibibyte ? 4 : 8;  // number of object storage targets for all files together
+  // Large stripes on Lustre need fewer locks, and one request to a Lustre server usually carries 4 MiB.
   return {.count = std::max(1, targets / std::max(1, files)), .stripe_bytes = 4 * mebibyte};
 }
 

@@ -39,7 +39,7 @@ bool is_abandoned(const fs::path& path) {
 
 void remove_quietly(const fs::path& path) try {
   remove_tree(path.string());
-} catch (const Error&) {  // ignored: the next call of remove_abandoned() tries again
+} catch (const Error&) {  // the error is ignored: the next call of remove_abandoned() tries again
 }
 
 }  // namespace

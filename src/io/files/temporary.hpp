@@ -4,12 +4,13 @@
 
 namespace trainrt::io {
 
-/// Returns a path in the same directory, ".NAME.tmp.HOST.PID", that only this process uses. For a file or directory that is
-/// renamed to `path` when it is complete.
+/// Returns the path of a temporary file or directory that is renamed to `path` when it is complete: ".NAME.tmp.HOST.PID"
+/// in the same directory. No other process uses this path.
 std::string temporary_beside(const std::string& path);
 
-/// Removes files and directories with such names that a process left behind: those of a process of this host that does not
-/// run, and all that are more than a day old. Considers only names that begin with `prefix`. Ignores errors.
+/// Removes temporary files and directories, named by temporary_beside(), that other processes left in `directory`: those
+/// of processes of this host that are no longer running, and all that are more than a day old. Considers only temporary
+/// files of names that begin with `prefix`. Ignores errors.
 void remove_abandoned(const std::string& directory, std::string_view prefix = {});
 
 }  // namespace trainrt::io

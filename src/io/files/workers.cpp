@@ -14,7 +14,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// While it exists, threads started by this thread block all signals except those of their own faults.
+/// Blocks all signals of the calling thread, except those of its own faults, as long as the object exists. Threads that
+/// are started meanwhile inherit the signal mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -34,12 +35,13 @@ class SignalsBlocked {
 
 Workers::Workers(int threads, Priority priority) {
   const SignalsBlocked blocked;
-  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // so that only the start of a thread can throw below
+  // So that emplace_back() below throws only if a thread cannot start.
+  threads_.reserve(static_cast<std::size_t>(std::max(threads, 1)));
   try {
     do threads_.emplace_back([this, priority] { work(priority); });
     while (static_cast<int>(threads_.size()) < threads);
   } catch (const std::system_error& error) {
-    // Fewer threads than requested are enough; it is an error if not even one could be started.
+    // A pool with fewer threads than requested is accepted; a pool without threads is an error.
     if (threads_.empty()) throw Error(fmt::format("cannot start a thread: {}; raise ulimit -u", error.code().message()));
   }
 }
@@ -72,7 +74,8 @@ bool Workers::drain_within(double seconds) {
 }
 
 void Workers::work(Priority priority) {
-  // On Linux this changes only the calling thread (setpriority(2), "C library/kernel differences"). An error is ignored.
+  // On Linux, setpriority(2) changes the nice value of the calling thread only (see its section "C library/kernel
+  // differences"). Errors are ignored.
   constexpr int background_nice = 10;
   if (priority == Priority::yield_to_others) ::setpriority(PRIO_PROCESS, 0, background_nice);
   std::unique_lock lock(mutex_);
@@ -84,7 +87,7 @@ void Workers::work(Priority priority) {
     ++running_;
     lock.unlock();
     task();
-    task = nullptr;  // destroys its captures, such as a block of a pool, before drain() returns
+    task = nullptr;  // destroys the captures of the task, such as a Block, before drain() returns
     lock.lock();
     --running_;
     if (tasks_.empty() && running_ == 0) idle_.notify_all();

@@ -8,14 +8,16 @@
 
 namespace trainrt::io {
 
-/// A pool of threads that run tasks, starting them in the order of submission. Tasks must not throw. The destructor waits
-/// for all submitted tasks. The threads block all signals except those of their own faults, so that the train thread gets
-/// them. Any thread may call.
+/// A thread-safe thread pool, which starts tasks in the order of submission. Tasks must not throw. The destructor waits
+/// for all submitted tasks. The threads of the pool block all signals except those of their own faults (such as SIGSEGV),
+/// so that the training thread receives all others.
 class Workers {
  public:
-  /// yield_to_others: the threads run at nice 10, so that saving does not slow down training.
+  /// Scheduling priority of the pool's threads. yield_to_others: nice 10, so that saving a checkpoint does not slow down
+  /// training.
   enum class Priority { normal, yield_to_others };
-  /// Starts `threads` threads (at least one). Throws Error if the system starts none; fewer than requested are accepted.
+  /// Starts `threads` threads (at least one). Accepts fewer threads if the system refuses to start more; throws Error if
+  /// it starts not even one.
   explicit Workers(int threads, Priority priority = Priority::normal);
   ~Workers();
   Workers(const Workers&) = delete;

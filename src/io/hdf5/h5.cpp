@@ -26,7 +26,7 @@ void start_library() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-/// Appends the description of one entry of HDF5's error stack to `out`, a std::string.
+/// Callback of H5Ewalk2(): appends the description of one entry of HDF5's error stack to `out`, a std::string.
 herr_t collect(unsigned, const H5E_error2_t* error, void* out) {
   auto& text = *static_cast<std::string*>(out);
   if (error->desc == nullptr || *error->desc == '\0') return 0;
@@ -42,7 +42,7 @@ std::string take_error_stack() {
   return text.empty() ? "no reason" : text;
 }
 
-/// Returns the part of `text` between `before` and `after`, or "" if `before` is not found.
+/// Returns the part of `text` between the first `before` and the next `after`, or "" if `text` does not contain `before`.
 std::string between(const std::string& text, std::string_view before, std::string_view after) {
   const auto at = text.find(before);
   if (at == std::string::npos) return {};
@@ -50,8 +50,8 @@ std::string between(const std::string& text, std::string_view before, std::strin
   return text.substr(from, text.find(after, from) - from);
 }
 
-/// Throws StorageError if HDF5's file driver (H5FDsec2.c) reports a full disk or an exceeded quota: HDF5's own message does
-/// not help.
+/// Throws StorageError if the error stack `stack` has a full disk or an exceeded quota as its cause, as reported by
+/// HDF5's file driver (H5FDsec2.c): HDF5's own message does not help users in this case.
 void throw_if_shortage(std::string_view what, const std::string& stack) {
   const auto number = parse_integer(between(stack, "errno = ", ","));
   if (number != ENOSPC && number != EDQUOT) return;
@@ -87,7 +87,8 @@ std::unique_lock<std::recursive_mutex> h5_lock() {
   static std::recursive_mutex mutex;
   std::unique_lock lock(mutex);
   h5_start();
-  // In a thread-safe build of HDF5, each thread has its own error stack, which prints unless that is disabled.
+  // In a thread-safe build of HDF5, each thread has its own error stack, and HDF5 prints it unless the thread disables
+  // that.
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   return lock;
 }

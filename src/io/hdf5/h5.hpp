@@ -17,23 +17,23 @@
 
 namespace trainrt::io {
 
-/// Returns the versions of HDF5 that trainrt was compiled with and that is loaded.
+/// Returns two versions of the HDF5 library: the one that trainrt was compiled with, and the one that is loaded.
 LibraryVersion hdf5_version();
 
-/// Locks the HDF5 library, which must be called from one thread at a time. Hold the lock as long as any HDF5 id exists.
-/// Every function of io locks the (recursive) mutex itself, so only code that calls H5... functions directly needs this.
-/// Calls h5_start().
+/// Locks the HDF5 library, which must be called from one thread at a time, and calls h5_start(). Hold the lock as long as
+/// any HDF5 id exists. The mutex is recursive, and every function of src/io locks it; therefore only code that calls
+/// H5... functions directly needs h5_lock().
 [[nodiscard]] std::unique_lock<std::recursive_mutex> h5_lock();
-/// Starts the library, once, without file locks (Lustre may be mounted without flock) and without its own error output.
-/// Call it at the beginning of main(), before other threads exist.
+/// Starts the HDF5 library, once per process, without file locks (Lustre may be mounted without flock) and without HDF5's
+/// own error output. Call it at the beginning of main(), before other threads exist.
 void h5_start();
 
-/// Throws Error "cannot WHAT: HDF5 reports CAUSE < ... (FILE:LINE)" with the descriptions of HDF5's error stack, and
-/// StorageError if the cause is a full disk or an exceeded quota.
+/// Throws Error with the message "cannot WHAT: HDF5 reports CAUSE < ... (FILE:LINE)", from the descriptions in HDF5's
+/// error stack. Throws StorageError instead if the cause is a full disk or an exceeded quota.
 [[noreturn]] void h5_fail(std::string_view what, std::source_location where);
 
-/// Returns `result`, or calls h5_fail() if it is negative. Every result of an HDF5 call goes through this function. `what`
-/// completes "cannot ...".
+/// Checks the result of an HDF5 call: returns `result`, or calls h5_fail() if it is negative. Every HDF5 call is checked
+/// by this function. `what` completes the message "cannot ...".
 template <class T>
 requires std::signed_integral<T> || std::is_enum_v<T> T
 h5_check(T result, std::string_view what, std::source_location where = std::source_location::current()) {
@@ -41,13 +41,14 @@ h5_check(T result, std::string_view what, std::source_location where = std::sour
   return result;
 }
 
-/// Records that a file could not be closed because its storage failed. HDF5 then crashes in its atexit() function, so
-/// main() must exit without running such functions if h5_has_failed_close() returns true.
+/// Records that an HDF5 file could not be closed because its storage failed. HDF5's atexit() handler then crashes, so
+/// main() must exit without running atexit() handlers if h5_has_failed_close() returns true.
 void h5_note_failed_close();
 bool h5_has_failed_close();
 
-/// Owns an HDF5 id and closes it with the function `how`. The constructor checks the result of the call that made the id:
-/// H5Id file(H5Fopen(...), H5Fclose, "open '" + path + "'"). Hold h5_lock() while it exists.
+/// Owns an HDF5 id, which the destructor closes with the function `how`. The constructor checks the result of the HDF5
+/// call that made the id: H5Id file(H5Fopen(...), H5Fclose, "open '" + path + "'"). Hold h5_lock() as long as the object
+/// exists.
 class H5Id {
  public:
   using Close = herr_t (*)(hid_t);
@@ -63,9 +64,9 @@ class H5Id {
     if (id_ >= 0) note(close_(id_));
   }
   operator hid_t() const { return id_; }
-  /// Returns the open id, which the caller must close.
+  /// Gives up the ownership of the HDF5 id: returns the open id, which the caller must close.
   hid_t release() { return std::exchange(id_, -1); }
-  /// Closes the id and throws if that fails; the destructor ignores errors.
+  /// Closes the HDF5 id and throws Error if that fails, whereas the destructor ignores errors.
   void close(std::string_view what, std::source_location where = std::source_location::current()) {
     h5_check(note(close_(std::exchange(id_, -1))), what, where);
   }
@@ -80,41 +81,44 @@ class H5Id {
   Close close_;
 };
 
-/// Builds an HDF5 file in memory and returns its bytes. `fill` is called with the open, empty file. Write the bytes to disk
-/// with the functions of io/files: HDF5 itself cannot recover from a full disk. The file can be read by HDF5 1.8 and newer
-/// (1.10 if it contains virtual datasets).
+/// Builds an HDF5 file in memory and returns its bytes. `fill` is called with the open, empty file, and creates its
+/// content. Write the bytes to disk with the functions of io/files, because HDF5 itself cannot recover from a full disk.
+/// HDF5 1.8 and newer can read the file (1.10 and newer if it contains virtual datasets).
 std::string h5_image(const std::function<void(hid_t file)>& fill);
 
-/// Creates the 1-D dataset `name` (a path; missing groups are created) in `parent` and writes it, as f64, i64, or
-/// variable-length UTF-8 strings, which end at their first NUL.
+/// Creates the 1-D dataset `name` in `parent` and writes `values` as f64, i64, or variable-length UTF-8 strings, each
+/// truncated at its first NUL. `name` may be a path; missing groups are created.
 void h5_write(hid_t parent, const std::string& name, std::span<const double> values);
 void h5_write(hid_t parent, const std::string& name, std::span<const std::int64_t> values);
 void h5_write(hid_t parent, const std::string& name, std::span<const std::string> values);
 
-/// Reads a 1-D dataset that was written by h5_write(). Throws Error if it is missing, has another type or shape, or claims
-/// to have more values than the file stores.
+/// Reads a 1-D dataset written by h5_write(). Throws Error if the dataset is missing, has another type or shape, or
+/// claims to have more values than the file stores.
 std::vector<double> h5_read_f64_list(hid_t parent, const std::string& name);
 std::vector<std::int64_t> h5_read_i64_list(hid_t parent, const std::string& name);
 std::vector<std::string> h5_read_string_list(hid_t parent, const std::string& name);
 
-/// Returns the type of the dataset's values: "f64", "i64", "string", ... (see h5_type_name()).
+/// Returns the type of the values of the dataset `name`: "f64", "i64", "string", ... (see h5_type_name()).
 std::string h5_list_type(hid_t parent, const std::string& name);
 
-/// Creates an attribute of a file, group or dataset: a scalar i64, a variable-length UTF-8 string, or a 1-D list of i64.
+/// Creates the attribute `name` of an HDF5 file, group or dataset: a scalar i64, a variable-length UTF-8 string, or a 1-D
+/// list of i64.
 void h5_write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void h5_write_attribute(hid_t object, const std::string& name, std::string_view text);
 void h5_write_attribute(hid_t object, const std::string& name, std::span<const std::int64_t> values);
-/// Creates a string attribute of fixed length, which h5py returns as bytes. It is stored in the header of `object`, whereas
-/// a variable-length string is stored among the raw data. Use it if a file has many datasets, and in files that H5Memory
-/// builds.
+/// Creates a string attribute of fixed length, which h5py returns as bytes. HDF5 stores it in the header of `object`,
+/// whereas a variable-length string is stored among the raw data. Use it in files with many datasets, and in files that
+/// H5Memory builds.
 void h5_write_fixed_text(hid_t object, const std::string& name, std::string_view text);
 
-/// Reads an attribute that was written by one of these functions. Throws Error if it is missing or has another type.
+/// Reads an attribute written by h5_write_attribute() or h5_write_fixed_text(). Throws Error if the attribute is missing
+/// or has another type.
 std::int64_t h5_read_integer(hid_t object, const std::string& name);
 std::string h5_read_text(hid_t object, const std::string& name);
 std::vector<std::int64_t> h5_read_integers(hid_t object, const std::string& name);
 
-/// Returns a property list for creating links: missing groups are created, and names are UTF-8.
+/// Returns an HDF5 property list for creating groups and datasets: missing parent groups are created, and names are
+/// UTF-8.
 H5Id h5_link_properties();
 
 }  // namespace trainrt::io

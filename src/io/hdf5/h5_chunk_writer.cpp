@@ -9,13 +9,13 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr H5Z_filter_t lz4_filter = 32004;  // number registered with The HDF Group
+constexpr H5Z_filter_t lz4_filter = 32004;  // number of the LZ4 filter, registered with The HDF Group
 constexpr unsigned gzip_level = 4;
 
 H5Id new_file(const std::string& path, bool checksums) {
   const auto lock = h5_lock();
   const H5Id how(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file properties");
-  if (checksums)  // older metadata structures have no checksums
+  if (checksums)  // HDF5's older metadata structures have no checksums
     h5_check(H5Pset_libver_bounds(how, H5F_LIBVER_V110, H5F_LIBVER_V110), "request the metadata structures of HDF5 1.10");
   return H5Id(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, how), H5Fclose, "create '" + path + "'");
 }

@@ -11,32 +11,36 @@
 
 namespace trainrt::io {
 
-/// Throws UsageError that names the Debian package to install if HDF5 cannot compress by `name`: "gzip" or "lz4".
+/// Checks that HDF5 can compress by the filter `name`, "gzip" or "lz4". Otherwise throws UsageError, which names the
+/// Debian package to install.
 void require_h5_compression(std::string_view name);
 
-/// Writes an HDF5 file of chunked datasets with the HDF5 library. The file is unusable until it is closed, and after a
-/// write that failed, for example on a full disk. Must be called from one thread at a time.
+/// Writes an HDF5 file of chunked datasets with the HDF5 library. The file is unusable until close() has returned, and
+/// after a failed write, for example on a full disk. Must be called from one thread at a time.
 class H5ChunkWriter {
  public:
   struct Chunked {
-    std::string name;  ///< path; missing groups are created
+    std::string name;  ///< path of the dataset in the file; missing groups are created
     DType dtype;
     Shape shape;
-    std::uint64_t chunk_rows;  ///< extent of a chunk along the first axis; along the others it is that of `shape`
+    std::uint64_t chunk_rows;  ///< number of rows (along the first axis) of a chunk; its other extents are those of `shape`
   };
   struct Filters {
-    std::string_view compression = {};  ///< "gzip" (after the shuffle filter, if a value has several bytes), "lz4" or ""
-    bool checksums = false;  ///< Fletcher-32 of chunks (gzip has its own checksum), and metadata checksums of HDF5 1.10
+    /// "gzip" (with the shuffle filter before it, if a value has several bytes), "lz4" or "" (uncompressed).
+    std::string_view compression = {};
+    /// Add checksums: Fletcher-32 for chunks (gzip has its own checksum), and the metadata checksums of HDF5 1.10.
+    bool checksums = false;
   };
-  /// Creates the file, or replaces an existing one.
+  /// Creates the HDF5 file `path`, or replaces an existing file. The file contains the datasets `datasets`.
   H5ChunkWriter(std::string path, std::span<const Chunked> datasets, const Filters& filters);
   ~H5ChunkWriter();
 
-  /// Writes `rows` rows of dataset number `dataset` from row `first` on. HDF5 applies the filters.
+  /// Writes `values` to the rows first to first + rows - 1 of dataset number `dataset`. HDF5 applies the filters.
   void write(std::size_t dataset, std::uint64_t first, std::uint64_t rows, std::span<const std::byte> values);
-  /// Writes the chunk that begins at row `first`, in its stored form: the caller has applied the filters.
+  /// Writes the chunk that begins at row `first` of dataset number `dataset`. `stored` is the content of the chunk after
+  /// the filters, which the caller has applied.
   void write_stored(std::size_t dataset, std::uint64_t first, std::span<const std::byte> stored);
-  /// Finishes the file and returns its size in bytes.
+  /// Finishes and closes the HDF5 file. Returns the size of the file in bytes.
   std::uint64_t close();
 
  private:

@@ -13,14 +13,15 @@ namespace trainrt::io {
 namespace {
 
 struct KnownFilter {
-  int id;  ///< number registered with The HDF Group
+  int id;  ///< filter number registered with The HDF Group
   std::string_view name;
-  std::string_view package;  ///< Debian package that contains it; empty if no package does
+  std::string_view package;  ///< Debian package that contains the filter; empty if no package does
 };
 
 constexpr std::array known_filters{
     KnownFilter{307, "bzip2", "hdf5-filter-plugin"},
-    KnownFilter{32000, "lzf", ""},  // hdf5-plugin-lzf of Debian 12 is not linked with liblzf and cannot be loaded
+    // No package, because hdf5-plugin-lzf of Debian 12 is not linked with liblzf and cannot be loaded.
+    KnownFilter{32000, "lzf", ""},
     KnownFilter{32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     KnownFilter{32004, "lz4", "hdf5-filter-plugin"},
     KnownFilter{32008, "bitshuffle", ""},

@@ -10,7 +10,8 @@ H5Id open_dataset(hid_t parent, const std::string& name) {
   return H5Id(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, "open dataset '" + name + "'");
 }
 
-/// Returns the number of elements of a 1-D dataset. Throws Error if it has another type than `type`, or another shape.
+/// Returns the number of elements of a 1-D dataset. Throws Error if the dataset has another type than `type`, is not 1-D,
+/// or claims to have more elements than the file stores.
 std::size_t length_of(hid_t dataset, const std::string& name, const std::string& type, std::size_t element_bytes) {
   if (h5_dataset_type(dataset) != type) throw Error("dataset '" + name + "' is not of type " + type);
   const auto shape = h5_dataset_shape(dataset);

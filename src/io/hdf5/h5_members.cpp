@@ -11,7 +11,7 @@ namespace {
 
 constexpr int max_depth = 64;
 
-/// Returns the names of all links in a group, sorted.
+/// Returns the names of all members (links) of a group, sorted.
 std::vector<std::string> link_names(hid_t group) {
   std::vector<std::string> names;
   const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
@@ -33,7 +33,7 @@ class MemberWalk {
   void group(hid_t id, const std::string& prefix, int depth) {
     H5O_info_t info{};
     h5_check(H5Oget_info(id, &info), "read group '" + prefix + "'");
-    if (!seen_.insert(info.addr).second) return;  // hard links may form cycles
+    if (!seen_.insert(info.addr).second) return;  // already visited: hard links may form cycles
     for (const auto& name : link_names(id)) member(id, name, prefix + name, depth);
   }
   H5Members members;
@@ -62,7 +62,7 @@ class TreeWalk {
   void group(const std::string& path, hid_t id) {
     H5O_info_t info{};
     h5_check(H5Oget_info(id, &info), "read group '" + path + "'");
-    // Hard links may form cycles.
+    // A group is visited only once, because hard links of HDF5 may form cycles.
     if (!seen_.insert(info.addr).second) return broken_(path, "is a second name of a group");
     visit_(path, id);
     for (const auto& name : link_names(id)) member(id, name, path == "/" ? "/" + name : path + "/" + name);

@@ -10,7 +10,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// The memory of HDF5's core driver. It outlives the file, because it is complete only after the file is closed.
+/// The memory of a file of HDF5's core driver. It must outlive the HDF5 file, because its bytes are complete only after
+/// the file is closed.
 struct FileBuffer {
   void* data = nullptr;
   std::size_t size = 0;
@@ -42,8 +43,8 @@ H5Id in_memory(FileBuffer& buffer) {
   return access;
 }
 
-/// Returns the end of the file from its superblock (HDF5 File Format Specification 3.0, II.A: at byte 40 in version 0, at
-/// byte 28 in versions 2 and 3).
+/// Returns the size of an HDF5 file from the end-of-file address in its superblock (HDF5 File Format Specification 3.0,
+/// II.A: at byte 40 in version 0, at byte 28 in versions 2 and 3).
 std::uint64_t end_of_file(const FileBuffer& buffer) {
   const auto* bytes = static_cast<const unsigned char*>(buffer.data);
   if (buffer.size < 64 || std::memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) != 0)
@@ -64,7 +65,7 @@ H5Memory H5Memory::build(std::size_t entries, const std::function<void(hid_t)>& 
     h5_check(H5Pset_alignment(access, 4096, 4096), "set the alignment");
     H5Id file(H5Fcreate("memory", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "build an HDF5 file in memory");
     fill(file);
-    // Not flushed: that would allocate memory for the values that are not written.
+    // The file is not flushed: H5Fflush() would allocate memory for the values that are not written.
     file.close("finish an HDF5 file in memory");
   }
   H5Memory memory;

@@ -9,13 +9,14 @@
 
 namespace trainrt::io {
 
-/// An HDF5 file that was built in memory. Datasets of at least one page (4096 bytes) start on a page boundary of the file.
-/// front() returns the beginning of the file, up to the last byte that HDF5 wrote. The rest, up to file_bytes(), is space
-/// that was allocated and not written (the values of contiguous datasets without fill values), and takes no memory.
+/// An HDF5 file built in memory. Datasets of at least one page (4096 bytes) start on a page boundary of the file.
+/// - front() returns the beginning of the file, up to the last byte that HDF5 wrote.
+/// - The rest, up to file_bytes(), is allocated but not written: the values of contiguous datasets without fill values.
+///   It takes no memory.
 class H5Memory {
  public:
-  /// Builds a file: calls `fill` with the open, empty file. `entries`: expected number of datasets, so that the metadata is
-  /// stored before the values; a wrong number only costs memory.
+  /// Builds an HDF5 file: calls `fill` with the open, empty file. `entries`: expected number of datasets, for which space
+  /// is reserved so that all metadata is stored before the values; a wrong number only costs memory.
   static H5Memory build(std::size_t entries, const std::function<void(hid_t file)>& fill);
 
   std::span<const std::byte> front() const;

@@ -6,15 +6,15 @@
 
 namespace trainrt::io {
 
-/// Creates datasets for values that the caller writes: HDF5 only allocates their space in the file, and the caller writes
-/// there with the functions of io/files. The datasets are contiguous, allocated at creation, and have no fill value and no
-/// times. Hold h5_lock() while it exists.
+/// Creates HDF5 datasets for values that the caller writes: HDF5 only allocates their space in the file, and the caller
+/// writes the values at the returned offset with the functions of io/files. The datasets are contiguous, allocated at
+/// creation, and have no fill value and no time stamps. Hold h5_lock() as long as the object exists.
 class H5Placer {
  public:
   explicit H5Placer(hid_t file);
 
-  /// Creates the dataset `path`, and missing groups. Sets `offset` to the position of its `bytes` bytes in the file; leaves
-  /// it unchanged if `bytes` is 0.
+  /// Creates the dataset `path` and missing groups. Sets `offset` to the offset in the file of the dataset's values,
+  /// which have `bytes` bytes; leaves `offset` unchanged if `bytes` is 0.
   H5Id create(const std::string& path, hid_t type, hid_t space, std::uint64_t bytes, std::uint64_t& offset);
 
  private:

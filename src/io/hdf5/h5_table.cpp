@@ -106,7 +106,7 @@ void set_compact(hid_t dataset, H5Table& table) {
     h5_check(H5Dread(dataset, h5_type(table.dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT, table.values.data()), "read its values");
 }
 
-/// Returns the selected elements of a dataspace as a box; nothing if they are not one.
+/// Returns the selected elements of an HDF5 dataspace as a box; nullopt if the selection is not a box.
 std::optional<H5Box> box_of(hid_t space) {
   const auto kind = H5Sget_select_type(space);
   if (kind == H5S_SEL_ALL) {
@@ -126,7 +126,8 @@ std::optional<H5Box> box_of(hid_t space) {
   return box;
 }
 
-/// Calls `read` twice: for the length of a string, and for the string.
+/// Returns a string from an HDF5 function, by calling `read` twice: first with nullptr for the length, then for the
+/// characters.
 std::string text_of_length(const std::function<ssize_t(char*, std::size_t)>& read, const char* what) {
   std::string text(static_cast<std::size_t>(h5_check(read(nullptr, 0), what)), '\0');
   h5_check(read(text.data(), text.size() + 1), what);
@@ -148,7 +149,7 @@ std::vector<H5Mapping> mappings_of(hid_t properties, const Shape& shape) {
     const H5Id to(H5Pget_virtual_vspace(properties, i), H5Sclose, "read a part of a virtual dataset");
     const H5Id from(H5Pget_virtual_srcspace(properties, i), H5Sclose, "read a source of a virtual dataset");
     if (const auto box = box_of(to)) mapping.to = box->run_in(shape);
-    // The file stores the selection in the source dataset, not the shape of the source dataset.
+    // The file stores only which elements of the source dataset are selected, not the shape of the source dataset.
     mapping.is_all = H5Sget_select_type(from) == H5S_SEL_ALL;
     if (!mapping.is_all) mapping.from = box_of(from);
   }
@@ -161,7 +162,8 @@ std::optional<H5Run> H5Box::run_in(const Shape& shape) const {
   if (shape.size() != size.size()) return std::nullopt;
   H5Run run{0, 1};
   std::uint64_t stride = 1;
-  bool is_cut = false;  // an axis is not covered completely: the axes before it must have size 1 in the box
+  // True after an axis that the box covers only in part: the axes before it must have size 1 in the box.
+  bool is_cut = false;
   for (auto axis = shape.size(); axis-- > 0;) {
     const auto extent = static_cast<std::uint64_t>(shape[axis]);
     if (start[axis] > extent || size[axis] > extent - start[axis]) return std::nullopt;

@@ -12,9 +12,9 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 
 namespace {
 
-/// Makes the type of a float of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa. HDF5 interprets an
-/// exponent of all ones as infinity or NaN, but f8e4m3 uses it for numbers from 256 on: the stored bytes are exact, and
-/// HDF5's tools print those numbers as NaN.
+/// Makes an HDF5 float type of 1 + `exponent` + `mantissa` bits: sign, exponent with `bias`, mantissa. HDF5 interprets an
+/// exponent of all ones as infinity or NaN, whereas f8e4m3 uses it for numbers from 256 on: the stored bytes are exact,
+/// but HDF5's tools print these numbers as NaN.
 hid_t small_float(std::size_t exponent, std::size_t mantissa, std::size_t bias) {
   const auto bits = 1 + exponent + mantissa;
   H5Id type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, "make a float type");

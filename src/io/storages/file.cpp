@@ -18,8 +18,8 @@ namespace trainrt::io {
 
 namespace {
 
-/// A storage of files: the name of an object is the path of a file without the first slash. Does not follow symbolic
-/// links below `root`, if one is given.
+/// A Storage that keeps objects as files: the name of an object is the path of a file without the first slash. If `root`
+/// is not empty, symbolic links below it are not followed.
 class FileStorage final : public Storage {
  public:
   explicit FileStorage(const std::string& root) {
@@ -76,8 +76,8 @@ class FileStorage final : public Storage {
   void remove(const std::string& name) override {
     const auto path = path_of(name);
     if (unlink_guarded(path) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
-    remove_directory_guarded(
-        path.substr(0, path.rfind('/')));  // only succeeds if it is empty: stores have no empty folders
+    // Removes the folder only if it is empty, because object stores have no empty folders.
+    remove_directory_guarded(path.substr(0, path.rfind('/')));
   }
 
   std::string url_of(const std::string& name) const override { return "file://" + path_of(name); }

@@ -3,7 +3,7 @@
 
 namespace trainrt::io::plugins {
 
-/// Google Cloud Storage accepts S3 requests that are signed with an HMAC key.
+/// Plug-in for URLs gs://BUCKET/KEY: Google Cloud Storage, which accepts S3 requests that are signed with an HMAC key.
 extern const StorageKind gs{.name = "gs",
                             .help = "gs://BUCKET/KEY: Google Cloud Storage, with an HMAC key in the variables AWS_...",
                             .open = [](const StorageUrl& url) {

@@ -16,7 +16,7 @@ std::uint64_t chunks_along_axis(std::int64_t extent, std::int64_t size) {
   return static_cast<std::uint64_t>((extent - 1) / size + 1);
 }
 
-/// Moves `at` to the first element of the next chunk; returns false after the last chunk.
+/// Moves `at` to the first element of the next chunk in row-major order. Returns false after the last chunk.
 bool advance(std::vector<hsize_t>& at, const Shape& shape, const Shape& chunk) {
   for (auto axis = at.size(); axis-- > 0;) {
     at[axis] += static_cast<hsize_t>(chunk[axis]);
@@ -31,7 +31,7 @@ H5Chunk chunk_at(hid_t dataset, const std::vector<hsize_t>& at, H5Watch& watch) 
   h5_check(H5Dget_chunk_storage_size(dataset, at.data(), &stored), "read the size of a chunk");
   if (stored == 0) return {};
   H5Chunk found;
-  std::byte nothing{};  // the driver reads nothing into it
+  std::byte nothing{};  // this buffer is not filled, because the file driver only records the read
   h5_check(H5Dread_chunk(dataset, H5P_DEFAULT, at.data(), &found.skipped, &nothing), "find a chunk");
   const auto reads = watch.take();
   if (reads.count != 1 || reads.bytes != stored || stored > std::numeric_limits<std::uint32_t>::max())

@@ -12,14 +12,15 @@ namespace {
 
 constexpr double step_s = 5;
 constexpr double chunk_s = 20e-6;
-constexpr std::uint64_t max_chunks = 1 << 24;  // trainrt does not list the chunks of a dataset that has more
+// Maximum number of chunks of a dataset to examine. trainrt does not list the chunks of a dataset that has more.
+constexpr std::uint64_t max_chunks = 1 << 24;
 
-/// Calls `call` and ignores Error.
+/// Calls `call` and ignores any Error that it throws.
 template <class Call>
 void ignore_errors(const Call& call) {
   try {
     call();
-  } catch (const Error&) {  // the process that opens the file later reports it
+  } catch (const Error&) {  // the process that opens the file later reports the error
   }
 }
 

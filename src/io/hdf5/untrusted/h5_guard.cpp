@@ -25,14 +25,14 @@ namespace trainrt::io {
 
 namespace {
 
-constexpr double limit_s =
-    600;  // maximum wait for a storage that does not answer; a file that makes HDF5 loop is detected much earlier
+/// Maximum number of seconds to wait for a storage that does not answer. A file that makes HDF5 loop is detected earlier.
+constexpr double limit_s = 600;
 
-/// The program h5_examiner and its results. Protected by h5_lock().
+/// The running process of the program h5_examiner, and the files that need not be examined again. Protected by h5_lock().
 struct Examiner {
   std::unique_ptr<PipedProgram> program;
   int examinations = 0;         ///< number of existing H5Examination objects
-  std::set<std::string> sound;  ///< identities of examined files, see identity_of()
+  std::set<std::string> sound;  ///< identities (see identity_of()) of files that need not be examined again
 };
 
 Examiner& examiner() {
@@ -58,8 +58,8 @@ void warn_once(const std::string& why) {
   throw Error(fmt::format("cannot open '{}': {}. The file is damaged; copy or create it again", path, why));
 }
 
-/// Throws the error of a file for which h5_examiner exited with `exit_code`. Only prints a warning if
-/// that exit code is not the fault of the file.
+/// Throws Error for a file for which the program h5_examiner exited with `exit_code`. If the exit code is not the fault
+/// of the file, only logs a warning.
 void judge(const std::string& path, int exit_code) {
   if (exit_code == h5_too_slow) refuse(path, "HDF5 does not finish reading its structure within 5 s of processor time");
   if (exit_code == h5_too_large)
@@ -73,7 +73,8 @@ void judge(const std::string& path, int exit_code) {
 
 std::string bytes_of(const void* data, std::size_t count) { return {static_cast<const char*>(data), count}; }
 
-/// Answers the H5BytesRequest in `output`, the output of h5_examiner, and removes it. Does nothing if it is incomplete.
+/// Answers the H5BytesRequest at the beginning of `output`, the output of the program h5_examiner, and removes the
+/// request from `output`. Does nothing if the request is incomplete.
 void answer(PipedProgram& program, ObjectPages& object, std::string& output) {
   H5BytesRequest request;
   if (output.size() < sizeof request) return;
@@ -86,7 +87,8 @@ void answer(PipedProgram& program, ObjectPages& object, std::string& output) {
   program.send(bytes_of(bytes.data(), bytes.size()));
 }
 
-/// Waits until the program has examined the file. Returns its exit code if it exited instead.
+/// Sends the program h5_examiner the request to examine `path`, and waits for the result. Returns nullopt if the file has
+/// been examined, or the program's exit code if the program exited instead.
 std::optional<int> exit_code_of(PipedProgram& program, const std::string& path, ObjectPages* object) {
   const H5ExamineRequest request{path.size(), object != nullptr ? object->size() : 0};
   program.send(bytes_of(&request, sizeof request) + path);
@@ -101,7 +103,7 @@ std::optional<int> exit_code_of(PipedProgram& program, const std::string& path, 
   }
 }
 
-/// Starts h5_examiner if it is not running. If that is not possible, prints a warning and returns false.
+/// Starts the program h5_examiner if it is not running. If it cannot be started, logs a warning and returns false.
 bool is_running() {
   auto& program = examiner().program;
   if (program) return true;
@@ -118,17 +120,18 @@ bool is_running() {
   return program != nullptr;
 }
 
-/// Throws if the file is damaged. Returns if it is sound or could not be examined.
+/// Lets the program h5_examiner examine a file or object. Throws Error if the file is damaged. Returns if it is sound or
+/// could not be examined.
 void examine(const std::string& path) {
   const auto object = storage_url(path) ? std::make_unique<ObjectPages>(path) : nullptr;
-  if (object && object->size() == 0) return;  // opening it reports that it is not an HDF5 file
+  if (object && object->size() == 0) return;  // opening the empty object reports that it is not an HDF5 file
   if (!is_running()) return;
   auto& program = examiner().program;
   std::optional<int> code;
   try {
     code = exit_code_of(*program, path, object.get());
   } catch (...) {
-    program.reset();  // it may still be examining the file
+    program.reset();  // the program may still be examining the file
     throw;
   }
   if (!code) return;
@@ -136,8 +139,8 @@ void examine(const std::string& path) {
   judge(path, *code);
 }
 
-/// Returns a text that identifies a file and its version by device, inode, size and time of change, or an object by its
-/// URL. Returns "" if `path` is not a regular file; opening it then reports why.
+/// Returns a string that identifies a version of a file (device, inode, size, modification time) or an object (URL).
+/// Returns "" if `path` is not a regular file; opening the path then reports the reason.
 std::string identity_of(const std::string& path) {
   if (storage_url(path)) return path;
   struct stat info {};

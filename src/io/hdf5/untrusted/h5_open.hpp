@@ -5,14 +5,15 @@
 
 namespace trainrt::io {
 
-/// Opens an existing file, or an object by its URL, for reading, after h5_require_sound() (h5_guard.hpp) has examined it.
-/// External links and virtual datasets in it are resolved relative to its folder. Throws Error.
+/// Opens an existing HDF5 file, or an object by its URL, for reading, after h5_require_sound() (h5_guard.hpp) has
+/// examined it. External links and virtual datasets in the file are resolved relative to its folder. Throws Error.
 H5Id h5_open(const std::string& path);
-/// Opens a file like h5_open(), but without an examination: this or another process of the run has examined it before.
+/// Opens an HDF5 file like h5_open(), but does not examine it, because this or another process of the run has already
+/// done so.
 H5Id h5_open_sound(const std::string& path);
 
-/// Opens a file or an object like h5_open(), but with the driver of h5_watched_file.hpp, so that h5_chunks() can find the
-/// chunks in it.
+/// Opens an HDF5 file or object like h5_open(), but with the file driver of h5_watched_file.hpp, so that h5_chunks() can
+/// find the positions of chunks.
 H5Id h5_open_to_find(const std::string& path);
 
 }  // namespace trainrt::io

@@ -13,8 +13,8 @@ struct H5OpenDataset {
 
 namespace {
 
-/// External files and sources of virtual datasets are looked up in the folder of the HDF5 file. HDF5's chunk cache is
-/// disabled, because the callers cache chunks.
+/// Returns HDF5 dataset access properties. External files and sources of virtual datasets are looked up in the folder of
+/// the HDF5 file. HDF5's chunk cache is disabled, because the callers cache chunks.
 H5Id dataset_access() {
   H5Id access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "make dataset access properties");
   h5_check(H5Pset_chunk_cache(access, 1, 0, 0), "set the chunk cache");
@@ -39,7 +39,7 @@ void H5Reader::read(const Shape& start, const Shape& count, std::byte* out) cons
   const auto lock = h5_lock();
   const auto what = "read dataset '" + dataset_ + "' of '" + path_ + "'";
   if (!open_) {
-    auto file = h5_open_sound(path_);  // it was examined when it was listed
+    auto file = h5_open_sound(path_);  // the file was examined when its datasets were listed
     H5Id dataset(H5Dopen2(file, dataset_.c_str(), dataset_access()), H5Dclose, what);
     H5Id space(H5Dget_space(dataset), H5Sclose, what);
     open_ = std::make_unique<H5OpenDataset>(H5OpenDataset{std::move(file), std::move(dataset), std::move(space)});

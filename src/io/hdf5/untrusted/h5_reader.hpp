@@ -7,16 +7,16 @@
 
 namespace trainrt::io {
 
-/// Reads boxes of a dataset with the HDF5 library, for layouts and filters that trainrt does not read itself. Opens the
-/// file at the first read; it must have been examined (h5_guard.hpp). Any thread may call; calls are executed one at a time
-/// (h5_lock()).
+/// Reads boxes (hyperslabs) of a dataset with the HDF5 library, for layouts and filters that trainrt does not read
+/// itself. Opens the file at the first read; the file must have been examined before (h5_guard.hpp). Thread-safe; calls
+/// are executed one at a time (h5_lock()).
 class H5Reader {
  public:
   H5Reader(std::string path, std::string dataset, DType dtype);
   ~H5Reader();
   H5Reader(const H5Reader&) = delete;
   H5Reader& operator=(const H5Reader&) = delete;
-  /// Writes the elements of the box of shape `count` that begins at `start` to `out`, in row-major order. Throws Error.
+  /// Reads the box of shape `count` that begins at index `start` into `out`, in row-major order. Throws Error.
   void read(const Shape& start, const Shape& count, std::byte* out) const;
 
  private:

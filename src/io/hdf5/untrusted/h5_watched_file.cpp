@@ -13,20 +13,22 @@ namespace trainrt::io {
 
 namespace {
 
-// Protected by h5_lock().
+// State of trainrt's HDF5 file driver. Protected by h5_lock().
 H5WatchedReads watched_reads;
 bool is_watched = false;
-const H5Bytes* opened_bytes = nullptr;  // set while h5_open_watched() opens bytes and not a file
+// File for the driver to open during h5_open_watched(name, bytes); otherwise nullptr.
+const H5Bytes* opened_bytes = nullptr;
 
-/// A file that HDF5 has opened with the driver. HDF5 uses only its first member.
+/// A file that HDF5 has opened with trainrt's file driver. HDF5 uses only the first member, `base`.
 struct WatchedFile {
   H5FD_t base{};
   H5Bytes bytes;
-  std::pair<dev_t, ino_t> identity;  // HDF5 recognizes by it that two names are the same file
+  // Device and inode, which HDF5 compares to detect that two names refer to the same file.
+  std::pair<dev_t, ino_t> identity;
   haddr_t end_of_allocation = 0;
 };
 
-/// Adds an error to HDF5's error stack, because exceptions must not pass through C code.
+/// Adds an exception to HDF5's error stack, because exceptions must not pass through C code.
 void push_h5_error(const std::exception& error) {
   H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_IO, H5E_READERROR, "%s", error.what());
 }
@@ -36,7 +38,7 @@ H5FD_t* new_watched_file(H5Bytes bytes, std::pair<dev_t, ino_t> identity) {
 }
 
 H5FD_t* open_bytes(H5Bytes bytes) {
-  static ino_t number = 0;  // each opened object counts as a different file
+  static ino_t number = 0;  // used as the inode of an object, because each opened object counts as a different file
   return new_watched_file(std::move(bytes), {0, ++number});
 }
 
@@ -46,14 +48,15 @@ H5FD_t* open_object(const char* url) {
       {object->size(), [object](std::uint64_t offset, std::span<std::byte> into) { object->read(offset, into); }});
 }
 
-/// Returns nullptr if the file does not exist or is not a regular file, which includes a pipe.
+/// Opens a file for trainrt's HDF5 file driver. Returns nullptr if the file does not exist or is not a regular file (for
+/// example a pipe).
 H5FD_t* open_file(const std::string& path) {
   const auto file = std::make_shared<Descriptor>(open_guarded(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};
   if (file->get() < 0 || ::fstat(file->get(), &info) != 0 || !S_ISREG(info.st_mode)) return nullptr;
   const auto read = [file, path](std::uint64_t offset, std::span<std::byte> into) {
     const auto count = read_at(file->get(), offset, into, path);
-    std::ranges::fill(into.subspan(count), std::byte{0});  // as HDF5's own drivers
+    std::ranges::fill(into.subspan(count), std::byte{0});  // zeros beyond the end of the file, as from HDF5's own drivers
   };
   return new_watched_file({static_cast<std::uint64_t>(info.st_size), read}, {info.st_dev, info.st_ino});
 }

@@ -17,7 +17,7 @@ namespace {
 
 struct SchemaEntry {
   std::string path;
-  std::vector<std::string> dtypes;  // of a dataset; empty for a group
+  std::vector<std::string> dtypes;  // allowed types of a dataset; empty for a group
   std::optional<std::size_t> rank;
   std::map<std::string, std::string> attributes;
   bool required = false;
@@ -53,7 +53,8 @@ std::vector<SchemaEntry> load_schema(std::string_view name) {
   throw Error("unknown HDF5 schema '" + std::string(name) + "'; valid: " + join(names));
 }
 
-/// Returns whether `path` matches `pattern` with its wildcards * and **.
+/// Returns whether the HDF5 path `path` matches `pattern`, in which * matches any characters except '/', and ** any
+/// characters.
 bool matches(std::string_view pattern, std::string_view path) {
   if (pattern.empty()) return path.empty();
   const bool deep = pattern.starts_with("**");
@@ -67,7 +68,7 @@ bool matches(std::string_view pattern, std::string_view path) {
   return false;
 }
 
-/// The properties of an object of a file that a schema describes.
+/// The properties of a group or dataset of an HDF5 file that a schema can describe.
 struct ObjectProperties {
   bool dataset = false;
   std::string dtype;
@@ -104,7 +105,8 @@ std::vector<std::string> differences(const SchemaEntry& entry, const ObjectPrope
   return findings;
 }
 
-/// Returns nothing if an entry matches the object, else its differences from the most similar entry.
+/// Returns an empty list if an entry of the schema matches the group or dataset at `path`, otherwise the differences from
+/// the most similar entry. Marks the matching entry as seen.
 std::vector<std::string> differences_of(std::vector<SchemaEntry>& entries, const std::string& path,
                                         const ObjectProperties& seen) {
   std::optional<std::vector<std::string>> nearest_findings;

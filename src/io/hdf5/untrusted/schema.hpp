@@ -6,8 +6,8 @@
 
 namespace trainrt::io {
 
-/// A file of hdf5_schemas, compiled into the program: a JSON list of the objects that such an HDF5 file may contain. The
-/// keys of an entry:
+/// A schema of HDF5 files: a JSON file of the folder hdf5_schemas, compiled into the program. It lists the objects (groups
+/// and datasets) that an HDF5 file of this kind may contain. The keys of an entry of the list:
 ///   "path"        absolute path of the group or dataset; * matches any characters except '/', ** any characters
 ///   "dtype"       type of a dataset, or a list of types: f64 f32 f16 bf16 i64 i32 i16 i8 u8 bool string; default: a group
 ///   "rank"        number of axes; default: any
@@ -20,8 +20,9 @@ struct SchemaText {
 };
 std::span<const SchemaText> schema_texts();
 
-/// Compares an HDF5 file with the schema of that name. Returns the differences, each a line with the file and the path in
-/// it; empty if the file matches. Throws Error if the schema is unknown or invalid.
+/// Compares an HDF5 file with the schema named `schema`. Returns a line for each difference, with the file and the path
+/// of the group or dataset; empty if the file matches. A file that cannot be opened counts as one difference. Throws
+/// Error if the schema is unknown or invalid.
 std::vector<std::string> check_schema(const std::string& file, std::string_view schema);
 
 }  // namespace trainrt::io

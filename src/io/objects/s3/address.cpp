@@ -19,7 +19,7 @@ bool is_bucket_name(std::string_view name) {
   }) && name.front() != '.';
 }
 
-/// Returns whether the bucket can be a component of a host name that Amazon's certificate covers.
+/// Returns whether the name of a bucket can be a component of a host name that Amazon's TLS certificate covers.
 bool fits_into_host(std::string_view bucket) {
   return std::ranges::all_of(bucket, [](unsigned char letter) {
     return (std::isdigit(letter) != 0) || (letter >= 'a' && letter <= 'z') || letter == '-';

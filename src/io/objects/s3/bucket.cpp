@@ -13,9 +13,9 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t max_range_bytes = 4 << 20;  // of one request
+constexpr std::size_t max_range_bytes = 4 << 20;  // maximum size of the byte range that one request reads
 
-/// A bucket of an S3-compatible store.
+/// The Storage of one bucket of an S3-compatible store.
 class Bucket final : public Storage {
  public:
   Bucket(const StorageUrl& url, const Store& store) : client_(url, store) {}
@@ -77,7 +77,7 @@ class Bucket final : public Storage {
       const auto answer = client_.send({.url = client_.address().with("", query)}, purpose, http::not_implemented);
       if (answer.status == http::not_implemented) throw Error("the store does not list unfinished uploads (HTTP 501)");
       auto page = page_of(listed_uploads, answer.text, purpose);
-      for (auto& upload : page.uploads)  // a store may ignore the parameter prefix
+      for (auto& upload : page.uploads)  // a store may ignore the query parameter `prefix`
         if (upload.name.starts_with(prefix)) found.push_back(std::move(upload));
       if (page.next_name.empty() || (page.next_name == name && page.next_id == id)) return found;
       name = std::move(page.next_name);
@@ -95,8 +95,8 @@ class Bucket final : public Storage {
   void interrupt() override { client_.interrupt(); }
 
  private:
-  /// Sends a HEAD request. The answer to a failed one has no text with the reason; then it requests the first byte to get
-  /// one.
+  /// Sends a HEAD request for the object `name`. If it fails, requests the first byte of the object, too, because an
+  /// answer to HEAD has no body with the reason.
   Answer head(const std::string& name) const {
     const auto url = client_.address().of_object(name);
     const Purpose purpose{"read the properties of", url_of(name)};
@@ -117,7 +117,8 @@ class Bucket final : public Storage {
     throw Error(fmt::format("cannot parse the store's listing of '{}': {}", purpose.url, error.what()));
   }
 
-  /// Appends the requests for a part. A large part is divided into several, which are sent at the same time.
+  /// Appends the requests for `part`, a byte range of the object, to `requests`. A large range is divided into several
+  /// requests, which are sent at the same time.
   void add_ranges(const StoredObject& object, const std::string& url, const ObjectPart& part,
                   std::vector<Request>& requests) const {
     if (part.into.size() > object.size || part.offset > object.size - part.into.size())
@@ -133,7 +134,7 @@ class Bucket final : public Storage {
     }
   }
 
-  /// Throws Error if the answer shows another version than `object`.
+  /// Throws Error if the answer belongs to another version of the object than `object` describes.
   void require_same(const StoredObject& object, const Answer& answer) const {
     const auto slash = answer.range.rfind('/');
     const auto total = slash == std::string::npos ? "*" : answer.range.substr(slash + 1);

@@ -23,11 +23,12 @@ namespace {
 
 constexpr int max_tries = 4;
 constexpr double first_pause_s = 0.1;
-// Credentials are read again after this time, because files with keys that expire are rewritten.
+// Credentials are read again after this number of seconds, because other programs rewrite the credentials file when keys
+// expire.
 constexpr double credentials_last_s = 60;
 
-/// Sleeps before try number `next_try`, for a random time between half and all of the pause: ranks that failed together do
-/// not retry together.
+/// Sleeps before retry number `next_try`, for a random time between half and all of a pause that doubles with each retry.
+/// The random time keeps ranks that failed together from retrying together.
 void pause_before(int next_try) {
   thread_local std::minstd_rand random(std::random_device{}());
   const double pause_s = first_pause_s * static_cast<double>(1 << next_try);
@@ -77,7 +78,7 @@ bool is_transient_status(long status, const std::string& code) {
          code == "RequestTimeout" || code == "SlowDown";
 }
 
-/// Returns whether repeating a request that failed with this code of libcurl cannot help.
+/// Returns whether an error of libcurl is permanent, so that repeating the request cannot help. `code`: a CURLcode.
 bool is_final(int code) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
@@ -144,7 +145,7 @@ Client::Failure Client::failure_of(const Request& request, const Answer& answer,
 
 std::vector<Answer> Client::send(std::span<const Request> requests, const Purpose& purpose, long accepts) {
   std::vector<Answer> answers(requests.size());
-  std::vector<std::size_t> open(requests.size());  // indexes of requests that have no answer yet
+  std::vector<std::size_t> open(requests.size());  // indexes of the requests that have no valid answer yet
   std::iota(open.begin(), open.end(), 0);
   const auto started_s = monotonic_seconds();
   for (int tries = 1;; ++tries) {

@@ -10,25 +10,26 @@
 
 namespace trainrt::io::s3 {
 
-/// Describes a request for error messages: "read", "s3://bucket/key".
+/// Purpose of a request, for error messages: an operation ("read") and a URL ("s3://bucket/key").
 struct Purpose {
   std::string operation;
   std::string url;
 };
 
-/// Sends signed requests to one bucket. Repeats requests that fail with a transient error: no connection, a transfer that
-/// stalls or is truncated, HTTP 408, 429 and 5xx (such as SlowDown). After a few tries it throws the error as a transient
-/// StorageError. Any thread may call.
+/// Sends signed requests to one bucket of an S3-compatible store. Thread-safe. Repeats a request that fails with a
+/// transient error: no connection, a transfer that stalls or is truncated, HTTP 408, 429 and 5xx (such as SlowDown).
+/// After a few tries, throws the error as a transient StorageError.
 class Client {
  public:
   Client(const StorageUrl& url, const Store& store);
 
   const Address& address() const { return address_; }
   std::string url_of(const std::string& name) const;
-  /// Returns the answers to `requests`. Besides 2xx, the HTTP status `accepts` is not an error.
+  /// Sends `requests` and returns their answers in the same order. Throws StorageError for an HTTP status other than 2xx
+  /// and `accepts`.
   std::vector<Answer> send(std::span<const Request> requests, const Purpose& purpose, long accepts = 0);
   Answer send(const Request& request, const Purpose& purpose, long accepts = 0);
-  /// Sends a request for cleaning up, even after interrupt(). Tries once, with a short time limit.
+  /// Sends a cleanup request (such as the abort of an upload), even after interrupt(). Tries once, with a short timeout.
   void send_last(const Request& request);
   void interrupt() { transfers_.interrupt(); }
 
@@ -47,7 +48,7 @@ class Client {
   std::mutex mutex_;
   bool is_anonymous_;
   Credentials credentials_;
-  double credentials_read_s_ = 0;  // monotonic time
+  double credentials_read_s_ = 0;  // monotonic time, in seconds, at which `credentials_` were read
 };
 
 }  // namespace trainrt::io::s3

@@ -20,8 +20,8 @@ std::string path_of(const Environment& environment, const std::string& variable,
   return environment.text("HOME").value_or("") + "/.aws/" + name;
 }
 
-/// Returns the keys and values of the section `wanted` of a credentials or config file; nothing if the file or the section
-/// is missing.
+/// Returns the keys and values of the section `wanted` of an AWS credentials or config file; nullopt if the file or the
+/// section is missing.
 std::optional<Values> section_of_file(const std::string& path, const std::string& wanted) {
   if (!exists(path)) return std::nullopt;
   std::optional<Values> values;

@@ -10,7 +10,7 @@ namespace trainrt::io::s3 {
 namespace {
 
 constexpr auto curl_library = "libcurl.so.4";
-constexpr unsigned min_version = 0x075700;  // 7.87: older versions do not sign headers that the caller adds
+constexpr unsigned min_version = 0x075700;  // libcurl 7.87: older versions do not sign headers that the caller adds
 
 template <class Function>
 void find_in_curl(void* library, Function*& function, const char* symbol) {

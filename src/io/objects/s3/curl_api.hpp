@@ -3,8 +3,8 @@
 
 namespace trainrt::io::s3 {
 
-/// The functions of libcurl that are used here. libcurl is loaded when an object store is first used, and not linked, so
-/// that trainrt also runs where it is not installed.
+/// The functions of libcurl that trainrt uses. libcurl is loaded by dlopen(3) when an object store is first used, and not
+/// linked, so that trainrt also runs on machines without libcurl.
 struct CurlApi {
   decltype(&::curl_global_init) global_init;
   CURL* (*easy_init)();
@@ -25,8 +25,8 @@ struct CurlApi {
   void (*slist_free_all)(curl_slist*);
 };
 
-/// Returns the functions of libcurl, and loads it at the first call. Throws UsageError that names the package to install if
-/// libcurl is missing or too old.
+/// Returns the functions of libcurl, and loads the library at the first call. Throws UsageError, which names the package
+/// to install, if libcurl is missing or too old.
 const CurlApi& curl();
 
 }  // namespace trainrt::io::s3

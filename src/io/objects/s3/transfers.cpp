@@ -18,11 +18,12 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t max_text_bytes = 16 << 20;  // a page of a listing has 1000 names of up to 3 KiB
+// Maximum size of the text of an answer; a page of a listing has 1000 names of up to 3 KiB.
+constexpr std::size_t max_text_bytes = 16 << 20;
 constexpr long max_connect_s = 10;
 constexpr long min_bytes_per_s = 1024;
 
-/// A running request, and the memory that libcurl refers to.
+/// A running HTTP request, and the memory to which libcurl has pointers.
 struct Exchange {
   CURL* easy = nullptr;
   const Request* request = nullptr;
@@ -37,12 +38,12 @@ std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* opaque)
   if (answer.status == 0) curl().easy_getinfo(exchange.easy, CURLINFO_RESPONSE_CODE, &answer.status);
   if (exchange.request->range_begin && answer.status == http::partial) {
     const auto into = exchange.request->into.subspan(answer.filled);
-    if (count > into.size()) return 0;  // more than the requested range: libcurl then fails with CURLE_WRITE_ERROR
+    if (count > into.size()) return 0;  // more bytes than requested: libcurl then fails with CURLE_WRITE_ERROR
     std::memcpy(into.data(), bytes, count);
     answer.filled += count;
     return count;
   }
-  if (exchange.request->range_begin && answer.status == http::ok) return 0;  // the store ignores the range
+  if (exchange.request->range_begin && answer.status == http::ok) return 0;  // the store ignores the header Range
   if (count > max_text_bytes - answer.text.size()) return 0;
   answer.text.append(bytes, count);
   return count;
@@ -53,7 +54,7 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* opaqu
   const std::string_view line(bytes, count);
   const auto colon = line.find(':');
   if (line.starts_with("HTTP/"))
-    answer.etag = answer.range = answer.bucket_region = "";  // drops the headers of a 100 Continue
+    answer.etag = answer.range = answer.bucket_region = "";  // drops the headers of an interim answer (100 Continue)
   if (colon == std::string_view::npos || count > 8192) return count;
   std::string name(line.substr(0, colon));
   std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
@@ -98,13 +99,13 @@ void set_limits(const Exchange& exchange, double stall_s) {
   set(exchange, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(stall_s)));
   set(exchange, CURLOPT_PROTOCOLS_STR, "http,https");
   set(exchange, CURLOPT_HTTP_VERSION,
-      static_cast<long>(CURL_HTTP_VERSION_1_1));  // one connection per transfer
+      static_cast<long>(CURL_HTTP_VERSION_1_1));  // HTTP/1.1 uses one connection per transfer
   set(exchange, CURLOPT_PATH_AS_IS, 1L);
-  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);  // small enough for the processor cache
+  set(exchange, CURLOPT_BUFFERSIZE, 64L << 10);  // buffer size in bytes, small enough for the processor cache
   set(exchange, CURLOPT_TCP_KEEPALIVE, 1L);
   set(exchange, CURLOPT_FILETIME, 1L);
   set(exchange, CURLOPT_EXPECT_100_TIMEOUT_MS,
-      1L);  // disabling it by an empty Expect header breaks the signature
+      1L);  // disabling the wait for 100 Continue by an empty Expect header breaks the signature
   if (const char* authorities = std::getenv("AWS_CA_BUNDLE")) set(exchange, CURLOPT_CAINFO, authorities);
 }
 
@@ -145,7 +146,8 @@ void finish(Exchange& exchange, CURLcode code) {
   api.easy_getinfo(exchange.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &value);
   answer.length = value;
   api.easy_getinfo(exchange.easy, CURLINFO_FILETIME_T, &value);
-  answer.changed_s = std::clamp<curl_off_t>(value, 0, 9'000'000'000);  // limited, so that it fits as nanoseconds
+  // Limited so that the time in nanoseconds fits into 64 bits.
+  answer.changed_s = std::clamp<curl_off_t>(value, 0, 9'000'000'000);
   answer.is_truncated = answer.status != 0 && code != CURLE_OK;
   if (code != CURLE_OK) answer.problem = exchange.why.front() != '\0' ? exchange.why.data() : api.easy_strerror(code);
   if (code == CURLE_WRITE_ERROR && exchange.request->range_begin)
@@ -155,7 +157,7 @@ void finish(Exchange& exchange, CURLcode code) {
 
 }  // namespace
 
-/// A set of connections, used by one call at a time.
+/// A set of HTTP connections (a multi handle of libcurl), used by one call of run() at a time.
 class Transfers::Lane {
  public:
   Lane() : multi_(curl().multi_init()) {
@@ -200,7 +202,7 @@ class Transfers::Lane {
     if (curl().multi_add_handle(multi_, exchange.easy) != CURLM_OK) throw Error("libcurl cannot start another transfer");
   }
 
-  /// Fills the answers of transfers that are done, and returns their number.
+  /// Fills the answers of the transfers that are done. Returns the number of transfers that it has completed.
   std::size_t finish_done() {
     std::size_t count = 0;
     int left = 0;

@@ -11,58 +11,58 @@
 
 namespace trainrt::io::s3 {
 
-/// Status codes of HTTP.
+/// HTTP status codes.
 namespace http {
 inline constexpr long ok = 200, partial = 206, moved_permanently = 301, temporary_redirect = 307, forbidden = 403,
                       not_found = 404, request_timeout = 408, precondition_failed = 412, too_many_requests = 429,
                       server_error = 500, not_implemented = 501;
 }
 
-/// An HTTP request, and the memory for the bytes that it reads.
+/// An HTTP request, and the buffer that receives the requested bytes.
 struct Request {
-  std::string method = "GET";             ///< or HEAD, PUT, POST, DELETE
-  std::string url;                        ///< encoded, with a sorted query, because the signature covers it as it is sent
-  std::vector<std::string> headers = {};  ///< complete lines without line ends: "If-Match: x"
-  std::span<const std::byte> body = {};   ///< of a PUT or POST
-  std::optional<std::uint64_t> range_begin = {};  ///< requests the range of the object from here on, as long as `into`
-  std::span<std::byte> into = {};                 ///< filled with the requested range
+  std::string method = "GET";  ///< GET, HEAD, PUT, POST or DELETE
+  std::string url;  ///< percent-encoded, with a sorted query string, because the signature covers the URL as it is sent
+  std::vector<std::string> headers = {};  ///< complete header lines without line breaks: "If-Match: x"
+  std::span<const std::byte> body = {};   ///< body of a PUT or POST request
+  /// Offset of the requested byte range, which has into.size() bytes; nullopt: no range.
+  std::optional<std::uint64_t> range_begin = {};
+  std::span<std::byte> into = {};  ///< buffer that is filled with the requested byte range
 };
 
-/// The answer to a Request, or the reason why there is no complete one.
+/// The answer to an HTTP request, or the reason why no complete answer was received.
 struct Answer {
-  int code = 0;                            ///< of libcurl; 0 = the answer is complete
-  std::string problem;                     ///< description of `code`
-  bool is_truncated = false;               ///< the answer began, and the transfer failed
-  long status = 0;                         ///< of HTTP
-  std::string text;                        ///< body, except for the bytes of a range
+  int code = 0;                            ///< error code of libcurl (CURLcode); 0 = the answer is complete
+  std::string problem;                     ///< description of the libcurl error `code`
+  bool is_truncated = false;               ///< the transfer failed after the answer had begun
+  long status = 0;                         ///< HTTP status code
+  std::string text;                        ///< body of the answer, except for the bytes of a range
   std::size_t filled = 0;                  ///< number of bytes written to Request::into
-  std::string etag, range, bucket_region;  ///< headers; "" if missing
-  std::int64_t length = -1;                ///< Content-Length; -1 if missing
-  std::int64_t changed_s = 0;              ///< Last-Modified, since 1970; 0 if missing
+  std::string etag, range, bucket_region;  ///< values of the headers; "" if missing
+  std::int64_t length = -1;                ///< value of the header Content-Length; -1 if missing
+  std::int64_t changed_s = 0;              ///< header Last-Modified, in seconds since 1970; 0 if missing
 };
 
-/// Credentials for signing requests by AWS Signature Version 4, which libcurl computes. The signature covers the SHA-256 of
-/// the body. Requests are not signed if `key` is empty.
+/// Credentials for AWS Signature Version 4, with which libcurl signs requests. The signature covers the SHA-256 of the
+/// body. Requests are not signed if `key` is empty.
 struct Signer {
   std::string key, secret, token, region;
 };
 
-/// Sends HTTP requests over connections that are kept open. Any thread may call. Allocates at most 16 MiB for the text of
-/// an answer.
+/// Sends HTTP requests over connections that are kept open. Thread-safe. The text of an answer is limited to 16 MiB.
 class Transfers {
  public:
-  static constexpr std::size_t max_at_once = 8;  ///< requests of one call that are sent at the same time
+  static constexpr std::size_t max_at_once = 8;  ///< maximum number of requests of one call that are sent at the same time
 
   Transfers();
   ~Transfers();
   Transfers(const Transfers&) = delete;
 
-  /// Sends requests and returns their answers in the same order. Aborts a transfer that is slower than 1 KiB/s for
-  /// `stall_s` seconds. Throws Error if it is interrupted.
+  /// Sends `requests` and returns their answers in the same order. Aborts a transfer that is slower than 1 KiB/s for
+  /// `stall_s` seconds. Throws Error if interrupt() is called.
   std::vector<Answer> run(std::span<const Request> requests, const Signer& signer, double stall_s);
-  /// Sends one request for cleaning up, which interrupt() does not stop.
+  /// Sends one cleanup request (such as the abort of an upload), which interrupt() does not stop.
   Answer run_last(const Request& request, const Signer& signer, double stall_s);
-  /// Makes running and later calls of run() throw Error soon.
+  /// Interrupts HTTP transfers: running and later calls of run() soon throw Error. Any thread may call.
   void interrupt() { interrupted_ = true; }
 
  private:

@@ -14,17 +14,19 @@ namespace trainrt::io::s3 {
 namespace {
 
 constexpr std::uint64_t min_part_bytes = 16 << 20;
+/// Maximum number of parts of a multipart upload.
 constexpr std::uint64_t max_parts = 9'000;  // the stores' limit is 10,000
 constexpr std::size_t parts_at_once = 4;
 
-/// Returns the next `count` bytes of a file. Throws Error if it has fewer.
+/// Reads and returns the next `count` bytes of a file. Throws Error if the file has fewer bytes left.
 std::vector<std::byte> next_bytes(FileReader& file, std::uint64_t count) {
   std::vector<std::byte> bytes(count);
   if (file.read(bytes) < count) throw Error(fmt::format("'{}' was truncated during its upload", file.path()));
   return bytes;
 }
 
-/// A multipart upload. The constructor begins it, and send() completes or aborts it.
+/// A multipart upload of a file to an object store. The constructor begins the upload; send() completes it, or aborts it
+/// on an error.
 class MultipartUpload {
  public:
   MultipartUpload(Client& client, FileReader& file, const std::string& name)
@@ -35,7 +37,7 @@ class MultipartUpload {
       throw Error(fmt::format("the store did not begin an upload of '{}': its answer has no upload id", purpose_.url));
   }
 
-  /// Sends all parts and returns the ETag of the object.
+  /// Sends all parts, completes the upload, and returns the ETag of the object.
   std::string send() try {
     const auto part_bytes = std::max(min_part_bytes, (file_.size() + max_parts - 1) / max_parts);
     for (std::uint64_t offset = 0; offset < file_.size(); offset += parts_at_once * part_bytes)
@@ -70,20 +72,21 @@ class MultipartUpload {
                                       .body = std::as_bytes(std::span(list))},
                                      purpose_, http::not_found);
     if (answer.status == http::not_found) return etag_if_complete(answer.text);
-    if (const auto error = store_error(answer.text); !error.code.empty())  // an error may have HTTP status 200
+    // A store may report an error with HTTP status 200.
+    if (const auto error = store_error(answer.text); !error.code.empty())
       throw StorageError(fmt::format("cannot write '{}': {} ({})", purpose_.url, error.code, error.message), EAGAIN,
                          purpose_.url);
     return text_of_element(answer.text, "ETag");
   }
 
-  /// Returns the ETag of the object if it exists, although the store knows the upload no more. This happens if the answer
-  /// to the request that completed the upload was lost and the request was repeated. Throws a transient StorageError
-  /// otherwise: the file may be uploaded again.
+  /// Returns the ETag of the object if it exists although the store no longer knows the multipart upload. This happens if
+  /// the answer to the request that completed the upload was lost and the request was repeated. Otherwise throws
+  /// StorageError, which is transient unless the bucket does not exist: the file may be uploaded again.
   std::string etag_if_complete(const std::string& answer) {
     const auto error = store_error(answer);
     const auto object = client_.send({.method = "HEAD", .url = client_.address().of_object(name_)},
                                      {"read the properties of", purpose_.url}, http::not_found);
-    const auto suffix = fmt::format("-{}", etags_.size());  // of the ETag of a multipart upload: its number of parts
+    const auto suffix = fmt::format("-{}", etags_.size());  // the ETag of a multipart upload ends with its number of parts
     const bool is_complete = object.status != http::not_found && object.length >= 0 &&
                              static_cast<std::uint64_t>(object.length) == file_.size() &&
                              (object.etag.ends_with(suffix) || object.etag.ends_with(suffix + '"'));
@@ -95,15 +98,16 @@ class MultipartUpload {
         error.code == "NoSuchBucket" ? ENOENT : EAGAIN, purpose_.url);
   }
 
-  /// Makes the store discard the received parts, which it keeps and charges for otherwise. Ignores errors.
+  /// Aborts the upload, so that the store discards the received parts, which it otherwise keeps and charges for. Ignores
+  /// errors.
   void discard() noexcept try {
     const Request request{.method = "DELETE", .url = client_.address().with(name_, {{"uploadId", id_}})};
     try {
       client_.send(request, purpose_, http::not_found);
     } catch (const std::exception&) {
-      client_.send_last(request);  // send() fails after interrupt()
+      client_.send_last(request);  // Client::send() fails after interrupt()
     }
-  } catch (...) {  // the caller throws the first error
+  } catch (...) {  // ignored: the caller rethrows the first error
   }
 
   static std::string in_xml(const std::string& text) {

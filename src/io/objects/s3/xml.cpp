@@ -16,10 +16,11 @@ namespace trainrt::io::s3 {
 
 namespace {
 
-constexpr std::size_t max_element_bytes = 64 << 10;  // of one element
+constexpr std::size_t max_element_bytes = 64 << 10;  // maximum size, in bytes, of the text of one XML element
 constexpr std::size_t max_depth = 16;
 
-/// The state of a parse. An exception of `take` is stored, because it must not pass through Expat, which is C.
+/// The state of an XML parse. An exception thrown by `take` is stored, because it must not pass through Expat, a C
+/// library.
 struct XmlWalk {
   const std::function<void(const std::string&, const std::string&)>& take;
   XML_Parser parser;
@@ -36,7 +37,7 @@ struct XmlWalk {
     auto& walk = *static_cast<XmlWalk*>(own);
     if (walk.texts.size() == max_depth) return walk.stop("its elements are nested more than 16 deep");
     const std::string_view qualified(name);
-    const auto plain = qualified.substr(qualified.rfind('|') + 1);  // without the namespace
+    const auto plain = qualified.substr(qualified.rfind('|') + 1);  // name without the XML namespace
     if (!walk.path.empty()) walk.path += '/';
     walk.path += plain.substr(0, 200);
     walk.texts.emplace_back();
@@ -75,7 +76,7 @@ int hex_digit(char letter) {
   return letter >= 'A' && letter <= 'F' ? letter - 'A' + 10 : -1;
 }
 
-/// Decodes the encoding of web forms: %XX is a byte, + is a space.
+/// Decodes a URL-encoded string, as in web forms: %XX is a byte, + is a space.
 std::string url_decoded(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -99,23 +100,23 @@ std::uint64_t size_of_text(const std::string& text) {
   return size;
 }
 
-/// Converts a time such as "2026-11-21T01:02:03.000Z"; returns 0 for any other text.
+/// Converts a time such as "2026-11-21T01:02:03.000Z" to nanoseconds since 1970. Returns 0 for any other text.
 std::int64_t nanoseconds_of(const std::string& text) {
   std::tm parts{};
   if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return 0;
-  constexpr std::int64_t latest_s = 9'000'000'000;  // the maximum that fits as nanoseconds
+  constexpr std::int64_t latest_s = 9'000'000'000;  // maximum number of seconds that fits into 64 bits as nanoseconds
   const auto seconds = std::int64_t{::timegm(&parts)};
   return seconds >= 0 && seconds <= latest_s ? seconds * 1'000'000'000 : 0;
 }
 
-/// Properties of a page of a listing.
+/// Properties of one page of a listing of the objects or unfinished uploads of a bucket.
 struct ListingState {
-  bool is_truncated = false;  ///< more pages follow
-  bool is_encoded = false;    ///< names are URL-encoded
+  bool is_truncated = false;  ///< more pages of the listing follow
+  bool is_encoded = false;    ///< names on this page are URL-encoded
 };
 
-/// Parses a page of a listing. Calls `take` with the paths of elements relative to `root`, and their texts. Throws Error if
-/// the root element has another name.
+/// Parses one page of a listing of objects or uploads. Calls `take` for each element of the XML, with its path relative
+/// to the element `root` and its text. Throws Error if the root element has another name than `root`.
 ListingState read_listing(std::string_view xml, std::string_view root,
                           const std::function<void(std::string_view, const std::string&)>& take) {
   ListingState state;
@@ -188,7 +189,7 @@ ListedUploads listed_uploads(std::string_view xml) {
     for (auto& each : page.uploads) each.name = url_decoded(each.name);
     page.next_name = url_decoded(page.next_name);
   }
-  if (!state.is_truncated) page.next_name.clear();  // some stores also send markers on the last page
+  if (!state.is_truncated) page.next_name.clear();  // some object stores also send markers on the last page of a listing
   return page;
 }
 
