@@ -18,8 +18,8 @@ struct CommOptions {
   double timeout_seconds = 1800;  ///< timeout of a collective: how long it waits for the other ranks
   std::string backend;            ///< name of a Backend or GpuBackend; "" or "auto" chooses the best available one
   bool check = false;             ///< whether to compare the calls of all ranks before each collective
-  bool deterministic =
-      false;  ///< whether sums on GPUs follow the fixed tree over rank numbers, with the same bits as on the CPU
+  /// Whether sums on GPUs follow the fixed tree over rank numbers, so that they have the same bits as on the CPU.
+  bool deterministic = false;
   std::string gpus_per_worker;  ///< "auto" or a number; "" is the same as "auto"
 };
 
@@ -33,15 +33,15 @@ struct Backend {
   /// Returns the reason why the backend cannot be used for the ranks of this launch, or "" if it can be used.
   std::string (*why_unavailable)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
-  /// Returns a text on how the ranks communicate, for backend_description(), or "". May be nullptr.
+  /// Returns a text on how the ranks communicate, for backend_description(), or "". The function pointer may be nullptr.
   std::string (*details)(const World&) = nullptr;
 };
 
 /// Returns all backends for host memory.
 PluginTable<Backend> backend_table();
 
-/// The plug-in with a requested backend name. At most one member is set; both are nullptr for the names "" and "auto". If
-/// only `gpu` is set, best_backend() is used for host memory.
+/// The plug-in that find_backends() found for a backend name. At most one member is set; both are nullptr for the names ""
+/// and "auto". If only `gpu` is set, best_backend() is used for host memory.
 struct RequestedBackends {
   const Backend* host = nullptr;
   const GpuBackend* gpu = nullptr;
@@ -59,7 +59,8 @@ const Backend& best_backend(const launch::Launch& launch);
 std::unique_ptr<Communicator> open_communicator(launch::Launch& launch, const CommOptions& options);
 
 /// Wraps a communicator so that the calls of all ranks are compared before each collective. If the kind, size, type,
-/// operation, root or name differs, every rank throws an Error that names both calls. Debug builds wrap every communicator.
+/// operation, root or name of the calls differs, every rank throws an Error that names both calls. In debug builds
+/// open_communicator() always does this.
 std::unique_ptr<Communicator> checked(std::unique_ptr<Communicator> communicator);
 
 /// Returns the node number of each rank. Nodes are numbered from 0 in the order of their lowest rank. Collective.

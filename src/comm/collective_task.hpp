@@ -10,14 +10,14 @@ namespace trainrt::comm {
 class Awaited {
  public:
   virtual ~Awaited() = default;
-  virtual bool
-  ready() = 0;  ///< returns whether the condition is true; advances the communication if necessary; must be cheap
+  /// Returns whether the condition is true. Advances the communication if that is necessary. Must be cheap.
+  virtual bool ready() = 0;
   /// Blocks for at most `max_seconds`, or until the condition may have become true. Called in long waits, so that other
   /// processes can use the core.
   virtual void sleep(double max_seconds) = 0;
   virtual std::string failure() { return {}; }  ///< the reason why the condition will never be true; "" if unknown
   virtual std::string missing() = 0;            ///< the ranks that are waited for: "rank 3 (last seen at step 12)"
-  /// Returns ", for " and the missing ranks if they are known without communication, otherwise "".
+  /// Returns ", for " and the names of the missing ranks if they are known without communication, otherwise "".
   virtual std::string missing_if_known() { return {}; }
 };
 

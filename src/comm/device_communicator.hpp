@@ -18,7 +18,7 @@ class DeviceCollective {
   /// the timeout. Returns whether the collective is complete.
   virtual bool advance(Until until) = 0;
   /// Returns whether this collective has made all its calls to the communicator for host memory. The next collective may
-  /// use that communicator only after this.
+  /// call that communicator only after the result is true.
   virtual bool has_started_on_host() const { return true; }
 };
 
@@ -28,7 +28,7 @@ class DeviceCollective {
 /// Order of the work on the GPU:
 /// - A collective reads and writes its memory after all work that was enqueued on the GPU's default stream before start().
 /// - Work that is enqueued on the default stream after wait() returned, or after test() returned true, runs after the
-/// collective. The GPU may not have finished the collective by then, so the host can run ahead.
+///   collective. The GPU may not have finished the collective by then, so the host can run ahead.
 /// - Work on other streams must be ordered with the default stream by its owner.
 class DeviceCommunicator : public Communicator {
  public:
@@ -54,7 +54,7 @@ class DeviceCommunicator : public Communicator {
   device::Runtime& runtime() { return runtime_; }
   int gpu() const { return gpu_; }
   std::int64_t step() const { return step_; }
-  /// Returns the default stream of this communicator's GPU. The GPU is not used before the first call.
+  /// Returns the default stream of this communicator's GPU. Before the first call, the GPU is not used.
   device::Stream& default_stream();
 
  private:

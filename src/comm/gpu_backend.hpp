@@ -10,10 +10,10 @@
 
 namespace trainrt::comm {
 
-/// The GPUs of all ranks and the options: arguments of the functions of a GPU backend.
+/// Arguments of the functions of a GPU backend: the GPUs of all ranks, and the options.
 struct GpuRanks {
-  const std::vector<device::Binding>&
-      bindings;  ///< assigned GPUs of each rank, equal on all ranks; every rank has at least one GPU
+  /// The GPUs assigned to each rank, equal on all ranks. Every rank has at least one GPU.
+  const std::vector<device::Binding>& bindings;
   device::Runtime& runtime;
   int gpu = 0;  ///< number of the GPU that this rank communicates on
   const CommOptions& options;

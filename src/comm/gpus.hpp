@@ -9,7 +9,7 @@ namespace trainrt::comm {
 /// Collective.
 /// - The new communicator uses the requested GPU backend, or the best one. The choice and the reasons are logged.
 /// - A rank communicates on its first GPU, which also becomes the current GPU of the calling thread. world.gpus is set to
-/// all GPUs of the rank.
+///   all GPUs of the rank.
 /// - If no rank gets a GPU, `communicator` is not changed.
 ///
 /// Requires that the topology (node numbers) of `world` is complete. Every rank throws device::GpusRefused if the request

@@ -26,7 +26,7 @@ class QueuedCommunicator : public Communicator {
   double timeout_seconds() const { return timeout_seconds_; }
 
  protected:
-  /// Returns the coroutine that performs `collective`. The coroutine owns a copy of the description.
+  /// Returns the coroutine that performs `collective`. The coroutine owns a copy of `collective`.
   virtual CollectiveTask make_task(Collective collective) = 0;
 
   /// Called repeatedly during long waits, so that the backend can do other work. Returns the maximum number of seconds that
@@ -37,8 +37,8 @@ class QueuedCommunicator : public Communicator {
   void wait_for(Awaited& awaited, std::string_view what);
   /// Waits until all started collectives are complete on this rank.
   void drain();
-  /// Destroys the collectives in progress without completing them. Destructors of derived classes must call it, because the
-  /// coroutines refer to members of the derived object.
+  /// Destroys the collectives in progress without completing them. Destructors of derived classes must call this function,
+  /// because the coroutines refer to members of the derived object.
   void drop_pending() { queue_.clear(); }
 
   std::int64_t step() const { return step_; }

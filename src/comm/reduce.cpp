@@ -16,8 +16,8 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t block_elements =
-    2048;  // number of elements of each array that are combined at a time; a block fits in the L1 cache
+/// Number of elements of each array that are combined at a time; a block fits in the L1 cache.
+constexpr std::size_t block_elements = 2048;
 
 struct Half {
   std::uint16_t bits;
@@ -103,18 +103,18 @@ decltype(auto) with_op(Op op, Body&& body) {
   return body(Sum{});
 }
 
-// --- the loop version for this processor ------------------------------------------------------------------------------
+// --- selection of the loop version for this processor --------------------------------------------------------------
 
 template <class Loop, class... Args>
 [[gnu::noinline]] void plain_loop(std::size_t count, Args... args) {
-#pragma GCC ivdep  // two arrays are either disjoint or identical, so iterations are independent
+#pragma GCC ivdep  // arrays are either disjoint or identical, so the iterations are independent
   for (std::size_t i = 0; i < count; ++i) Loop::at(i, args...);
 }
 
 #if defined(__x86_64__)
 template <class Loop, class... Args>
 [[gnu::noinline, gnu::target("avx2,f16c")]] void wide_loop(std::size_t count, Args... args) {
-#pragma GCC ivdep  // two arrays are either disjoint or identical, so iterations are independent
+#pragma GCC ivdep  // arrays are either disjoint or identical, so the iterations are independent
   for (std::size_t i = 0; i < count; ++i) Loop::at(i, args...);
 }
 
@@ -182,7 +182,7 @@ void reduce_two(T* lower, T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<CombineBoth<decltype(operation)>>(count, lower, upper); });
 }
 
-/// Returns the number of elements that are combined at a time for this number of parts. It is smaller for many parts, to
+/// Returns the number of elements per block, which are combined at a time. Blocks are smaller if there are many parts, to
 /// limit the scratch memory.
 std::size_t block_of(std::size_t parts) {
   constexpr std::size_t max_scratch_elements = 64 * block_elements;

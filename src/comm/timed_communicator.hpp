@@ -6,15 +6,15 @@
 
 namespace trainrt::comm {
 
-/// A communicator that wraps another one and measures how long this rank spends in its functions. Communicators that
+/// A communicator that forwards its calls to another one and measures how long this rank spends in them. Communicators that
 /// split() returns are included. Each call reads the clock twice. GPU work that continues after a call has returned is not
 /// measured.
 class TimedCommunicator final : public Communicator {
  public:
   struct CallTimes {
     double seconds = 0;  ///< total time spent in calls, in seconds
-    double first_call_s =
-        -1;  ///< start of the first call since begin_step(), in monotonic_seconds(); negative: no call yet
+    /// Start of the first call since begin_step(), in monotonic_seconds(); negative if there was no call yet.
+    double first_call_s = -1;
   };
 
   /// Wraps `inner`, which must outlive this object.

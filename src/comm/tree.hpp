@@ -30,14 +30,14 @@ std::vector<TreeStep> tree_steps(int size);
 /// contain all of `ranks`, which must be in ascending order. `size`: number of ranks of the complete tree.
 std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size);
 
-/// Returns the steps that reduce the arrays of the ranks in `ranks`, one array per rank, within each complete subtree (see
-/// complete_subtrees()). The array of a subtree's first rank then has the result of the subtree. Arrays are numbered by
-/// index in `ranks`.
+/// Returns the steps that reduce the arrays of the ranks in `ranks` within each of complete_subtrees(ranks, size): the
+/// array of a subtree's first rank receives the result of the subtree. There is one array per rank, numbered by index in
+/// `ranks`.
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size);
 
-/// Returns the steps that reduce one array per subtree, its result, to the result of all ranks. `parts`: the subtrees, in
-/// the order of the arrays, which may be any order; together they contain all ranks. The final result is in the array of
-/// the subtree that contains rank 0.
+/// Returns the steps that combine one array per subtree, the result of the subtree, to the result of all ranks. `parts`:
+/// the subtree of each array, in any order; together the subtrees contain all ranks. The array of the subtree that contains
+/// rank 0 receives the result.
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size);
 
 }  // namespace trainrt::comm

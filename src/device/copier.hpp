@@ -56,7 +56,7 @@ class Copier {
   std::vector<std::span<std::byte>> pinned_;
 };
 
-/// Timeout, in seconds, for waits for copies between the host and a GPU: passed to wait_all() by its callers.
+/// Timeout in seconds that callers pass to wait_all() for copies between the host and a GPU.
 inline constexpr double max_copy_s = 300;
 
 /// Waits until all `events` are reached, one after the other. Throws GpuStalled if the wait for one event takes longer than

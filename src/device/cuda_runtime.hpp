@@ -5,8 +5,8 @@
 
 namespace trainrt::device {
 
-/// Returns the implementation of Runtime for CUDA, which lives as long as the process. In a build without the CUDA toolkit
-/// this Runtime has no GPUs, and its no_gpu_reason() reports the missing toolkit.
+/// Returns the implementation of Runtime for CUDA. The object lives as long as the process. In a build without the CUDA
+/// toolkit the object has no GPUs, and its no_gpu_reason() reports the missing toolkit.
 Runtime& cuda_runtime();
 
 /// The implementation of Runtime for machines or builds without GPUs. Functions that would use a GPU throw UsageError with

@@ -15,8 +15,8 @@ struct GpuReading {
   std::string uuid;
   std::optional<double> busy;      ///< GPU utilization from 0 to 1, averaged over the last second or less
   std::optional<double> energy_j;  ///< energy consumption in joules since the driver was loaded
-  std::map<pid_t, std::int64_t>
-      processes;  ///< GPU memory in bytes of each process that computes on the GPU, by process id; -1: unknown
+  /// GPU memory in bytes used by each process that computes on the GPU, by process id; -1: unknown.
+  std::map<pid_t, std::int64_t> processes;
 };
 
 /// Measures the GPUs of this node, including the work of other processes. Not thread-safe: only one thread at a time may

@@ -34,14 +34,14 @@ class NodeWindows : public Segments {
   Memory add(SharedSegment segment) {
     const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
     auto* const mine = segment.memory.get() + at;
-    auto given_back =
-        std::make_shared<std::atomic<bool>>(false);  // atomic, because the owner may release the memory on any thread
+    // Atomic, because the owner may release the memory on any thread.
+    auto given_back = std::make_shared<std::atomic<bool>>(false);
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
     auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };
     return Memory(mine, FileMemoryEnd{{*segment.file, at, segment.slice}, std::move(end)});
   }
 
-  /// Unmaps the windows whose memory all ranks have released. Collective.
+  /// Unmaps the shared memory segments ("windows") that all ranks have released. Collective.
   void reclaim(Communicator& communicator) {
     std::string mine;
     for (const auto& window : windows_) mine += window.memory == nullptr || window.given_back->load() ? '1' : '0';
@@ -76,7 +76,7 @@ class NodeWindows : public Segments {
   std::vector<NodeWindow> windows_;
 };
 
-/// A collective that MPI performs between all ranks. The condition is true when the collective is complete.
+/// A collective that MPI performs between all ranks, as a condition for a coroutine: true when the collective is complete.
 class MpiCollective : public Awaited {
  public:
   MpiCollective(MpiCommunicator& mpi, const Collective& c) : mpi_(mpi), ticket_(mpi.start(c)), waiting_(mpi.roll_call()) {}
@@ -122,7 +122,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (leaders) exchange_ = std::make_unique<LeaderExchange>(std::move(leaders), node_of_rank_);
   }
 
-  /// Does not wait for other ranks in MPI after a failed collective, because they may have exited.
+  /// The destructor does not wait for other ranks in MPI after a failed collective, because they may have exited.
   ~NodeCommunicator() override {
     if (!is_broken()) return;
     mpi_->abandon();
@@ -139,8 +139,8 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// Completes the collectives in progress first: other ranks may wait for them in shared memory, and MPI makes no progress
-  /// during such a wait.
+  /// Completes the collectives in progress first. Other ranks may be waiting for these collectives in shared memory, and
+  /// MPI makes no progress during such a wait.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
@@ -190,8 +190,8 @@ class NodeCommunicator : public SharedCommunicator {
   Memory board_memory_;
   std::vector<int> node_of_rank_;
   int nodes_;
-  std::vector<int>
-      sums_at_;  ///< indices, among the ranks of this node, of those that hold the sums of the node's complete subtrees
+  /// Indices of the ranks on the board whose buffers hold the sums of this node's complete subtrees.
+  std::vector<int> sums_at_;
   std::unique_ptr<LeaderExchange> exchange_;
   NodeWindows windows_;
 };

@@ -14,8 +14,8 @@ namespace trainrt::comm {
 namespace {
 
 constexpr std::size_t lanes = 16;
-constexpr std::size_t block_elements =
-    2048;  // number of f16 or bf16 elements that are converted to f32 at a time; a multiple of `lanes`
+/// Number of f16 or bf16 elements that are converted to f32 at a time; a multiple of `lanes`.
+constexpr std::size_t block_elements = 2048;
 
 using Lanes = std::array<double, lanes>;
 
@@ -44,7 +44,7 @@ struct Multiply {
   }
 };
 
-// --- the loop version for this processor ---------------------------------------------------------------------------------
+// --- selection of the loop version for this processor ------------------------------------------------------------------
 
 template <class Loop, class T, class Arg>
 void plain(T* values, std::size_t count, Arg arg) {

@@ -8,7 +8,7 @@
 
 namespace trainrt::comm {
 
-/// Throws Error if `code`, the return code of an MPI function, is a failure. The message has the name of the calling
+/// Throws Error if `code`, the return code of an MPI function, is a failure. The message contains the name of the calling
 /// function and MPI's error text.
 inline void check_mpi(int code, std::source_location where = std::source_location::current()) {
   if (code == MPI_SUCCESS) return;

@@ -15,11 +15,11 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t short_bytes =
-    16384;  // maximum size for recursive doubling, which sends few messages but all bytes in each
+/// Maximum size of a buffer, in bytes, for recursive doubling, which sends few messages but the complete buffer in each.
+constexpr std::size_t short_bytes = 16384;
 constexpr int tags_of_a_collective = 2;
-constexpr int collectives_in_tags =
-    8000;  // number of consecutive collectives with different tags; MPI guarantees tags up to 32767
+/// Number of consecutive collectives with different MPI tags. The MPI standard guarantees tags up to 32767.
+constexpr int collectives_in_tags = 8000;
 
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
@@ -37,7 +37,7 @@ Share share_of_rank(const Buffer& buffer, int rank, int size) {
 
 }  // namespace
 
-// --- waiting for messages ------------------------------------------------------------------------------------------------
+// --- waiting for MPI requests --------------------------------------------------------------------------------------------
 
 bool MpiRequests::ready() {
   int done = 0;
@@ -53,7 +53,7 @@ void MpiRequests::sleep(double) {
 
 std::string MpiRequests::missing() { return roll_call_.missing(); }
 
-// --- construction and destruction ----------------------------------------------------------------------------------------
+// --- construction and destruction of the communicator --------------------------------------------------------------------
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize)
     : QueuedCommunicator(mpi_rank(parent), mpi_size(parent), timeout_seconds),
@@ -71,7 +71,7 @@ MpiCommunicator::~MpiCommunicator() {
   try {
     drain();
     if (maximum_requests_) wait_for(*maximum_requests_, "maximum");
-    if (finalize_ != Finalize::by_program) barrier("end");  // the reason is given at finalize_policy() in start_mpi.cpp
+    if (finalize_ != Finalize::by_program) barrier("end");  // see finalize_policy() in start_mpi.cpp for the reason
   } catch (const std::exception&) {
     return;
   }
@@ -108,7 +108,7 @@ MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) 
   return maximum_;
 }
 
-// --- the collectives -----------------------------------------------------------------------------------------------------
+// --- coroutines of the collectives ---------------------------------------------------------------------------------------
 
 CollectiveTask MpiCommunicator::make_task(Collective c) {
   if (in_flight() >= collectives_in_tags / 2) drain();  // two collectives in progress must not have the same tag

@@ -30,7 +30,7 @@ class MpiRequests : public Awaited {
 /// over nodes. They follow the fixed binary tree over rank numbers:
 /// - Short buffers are reduced by recursive doubling (Thakur, Rabenseifner, Gropp 2005).
 /// - For long buffers, each rank receives its share of the elements from all ranks, reduces the share and sends the result
-/// to all ranks.
+///   to all ranks.
 class MpiCommunicator : public QueuedCommunicator {
  public:
   /// The caller of MPI_Finalize: this communicator's destructor, the program, or nobody.

@@ -13,7 +13,8 @@ class MpiRollCall {
  public:
   explicit MpiRollCall(MPI_Comm parent);  ///< collective
   void close();                           ///< collective
-  /// Sets the rank numbers to show in messages, by MPI rank. Needed only if they differ from the ranks in MPI.
+  /// Sets the rank numbers that messages show, by MPI rank. Needed only if the rank numbers of the run differ from the MPI
+  /// ranks.
   void set_numbers(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
   /// Sets the answer of this rank to other ranks' questions: the number of its current collective and its training step.

@@ -13,8 +13,8 @@ namespace trainrt::comm {
 struct UcxFacts {
   bool all_on_this_node = false;  ///< whether all ranks are known to be on this node
   bool shares_node = false;       ///< whether another rank is known to be on this node
-  bool in_container =
-      false;  ///< whether ranks may have Linux namespaces of their own; only the loopback device then connects them
+  /// Whether ranks may have Linux namespaces of their own, so that only the loopback device connects them.
+  bool in_container = false;
   std::string shm_problem;   ///< the reason why UCX cannot use its folder for shared memory; "" if it can
   std::string sysv_problem;  ///< the reason why System V shared memory is not available; "" if it is
 };
@@ -28,9 +28,9 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 /// Returns the environment variables to set for MPI_Init. Variables that the user has set are not returned. Pure function.
 /// - Without these variables UCX listens on a TCP port of every network device, even if all ranks are on one node.
 /// - Without these variables UCX crashes if /dev/shm is too small or read-only, or if System V shared memory is not
-/// available.
+///   available.
 /// - Throws UsageError if ranks share a node and neither kind of shared memory is available. TCP would connect the ranks,
-/// but MPICH before 4.2 may then hang in MPI_Finalize.
+///   but MPICH before 4.2 may then hang in MPI_Finalize.
 Variables transport_variables(const UcxFacts& facts, const Environment& environment);
 
 /// Returns a warning for the user if UCX cannot use its folder for shared memory (/dev/shm by default), otherwise nullopt.

@@ -30,8 +30,8 @@ struct MpiPreparation {
 MpiPreparation* the_preparation = nullptr;
 
 bool needs_pmix(const Environment& environment) {
-  const bool has_pmi = environment.has("PMI_FD") ||
-                       environment.has("PMI_PORT");  // an mpiexec inside the Slurm job step started this process
+  // PMI_FD or PMI_PORT is set if an mpiexec inside the Slurm job step started this process.
+  const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");
   return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text());
 }
 

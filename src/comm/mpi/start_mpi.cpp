@@ -74,8 +74,8 @@ MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
 
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
   initialize_mpi(launch);
-  check_mpi(
-      MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // also handles errors that belong to no communicator
+  // The error handler of MPI_COMM_WORLD also handles errors that belong to no communicator.
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   const int rank = mpi_rank(MPI_COMM_WORLD), size = mpi_size(MPI_COMM_WORLD);
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)

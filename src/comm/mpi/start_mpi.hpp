@@ -6,9 +6,9 @@
 
 namespace trainrt::comm {
 
-/// Initializes MPI and returns a communicator over all ranks. Its destructor finalizes MPI, except if that could hang.
-/// Throws UsageError if MPI's rank or number of ranks differs from the launch, and BackendsDiffer if the ranks pass
-/// different names in `backend`. Collective.
+/// Initializes MPI and returns a communicator over all ranks. The communicator's destructor finalizes MPI, except if that
+/// could hang. Throws UsageError if MPI's rank or number of ranks differs from the launch, and BackendsDiffer if the ranks
+/// pass different names in `backend`. Collective.
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend);
 
 /// Removes the environment variables that prepare_mpi() set for MPI_Init. A child process that inherited them could join

@@ -154,7 +154,7 @@ void NcclCommunicator::enqueue(const Collective& collective) {
     broadcast(collective);
 }
 
-// --- NCCL's own collectives ---------------------------------------------------------------------------------------------
+// --- collectives that NCCL itself reduces -------------------------------------------------------------------------------
 
 void NcclCommunicator::all_reduce(const Collective& c) {
   nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
@@ -281,8 +281,8 @@ void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vecto
                    .divide_by = c.op == Op::mean ? size() : 1});
 }
 
-/// Returns scratch memory of at least `bytes` bytes on the GPU. It can be reused at once, because the NCCL stream orders
-/// all uses of the memory.
+/// Returns scratch memory of at least `bytes` bytes on the GPU. The memory can be reused at once, because the NCCL stream
+/// orders all uses of it.
 std::byte* NcclCommunicator::scratch(std::size_t bytes) {
   if (bytes > scratch_bytes_) {
     scratch_ = runtime().allocate(gpu(), bytes);

@@ -18,7 +18,7 @@ struct NcclOptions {
 ///
 /// The bits of the results:
 /// - With NcclOptions::deterministic, sums follow the fixed binary tree over rank numbers and have the same bits as on the
-/// CPU.
+///   CPU.
 /// - Otherwise the bits of sums depend on the layout of ranks over GPUs and nodes.
 /// - Minima and maxima of floats always follow the tree, because NCCL loses NaNs.
 class NcclCommunicator : public DeviceCommunicator {
@@ -52,8 +52,8 @@ class NcclCommunicator : public DeviceCommunicator {
   std::unique_ptr<device::Stream> stream_;
   Memory scratch_;
   std::size_t scratch_bytes_ = 0;
-  std::unique_ptr<NcclHandle>
-      nccl_;  // the last member, so that it is destroyed before the stream and the memory that it uses
+  // The last member, so that it is destroyed before the stream and the memory that NCCL uses.
+  std::unique_ptr<NcclHandle> nccl_;
 };
 
 }  // namespace trainrt::comm::nccl

@@ -17,7 +17,8 @@ namespace trainrt::comm::nccl {
 namespace {
 
 constexpr auto poll_interval = std::chrono::milliseconds(100);
-constexpr double max_finish_s = 30;  ///< timeout for the collectives in progress when the communicator is destroyed
+/// Timeout in seconds for the collectives in progress when the communicator is destroyed.
+constexpr double max_finish_s = 30;
 
 bool is_fine(Result result) { return result == Result::success || result == Result::in_progress; }
 
@@ -107,19 +108,19 @@ void NcclHandle::fail(const std::string& what, Result result) {
   throw_aborted();
 }
 
-/// Requires comm_mutex_.
+/// The caller must hold comm_mutex_.
 void NcclHandle::throw_aborted() const {
   if (abort_reason_.is_timeout) throw CollectiveTimeout(abort_reason_.text);
   throw Error(abort_reason_.text);
 }
 
-/// Requires comm_mutex_.
+/// The caller must hold comm_mutex_.
 void NcclHandle::abort_communicator(AbortReason why) {
   abort_reason_ = std::move(why);
   if (comm_ != nullptr) api_->comm_abort(std::exchange(comm_, nullptr));
 }
 
-// --- the watchdog -------------------------------------------------------------------------------------------------------
+// --- the watchdog thread ------------------------------------------------------------------------------------------------
 
 void NcclHandle::watch_loop() {
   std::unique_lock lock(watch_mutex_);
@@ -142,8 +143,9 @@ void NcclHandle::watch_loop() {
   }
 }
 
-/// Removes the complete collectives from watched_. If the oldest collective in progress has failed or exceeded the timeout,
-/// returns the reason to abort the NCCL communicator; otherwise returns an empty reason. The caller must hold watch_mutex_.
+/// Removes the complete collectives from watched_, the list of collectives that the watchdog monitors. If the oldest
+/// collective in progress has failed or exceeded the timeout, returns the reason to abort the NCCL communicator; otherwise
+/// returns an empty reason. The caller must hold watch_mutex_.
 NcclHandle::AbortReason NcclHandle::find_failure() try {
   while (!watched_.empty() && watched_.front().event->test()) {
     watched_.pop_front();

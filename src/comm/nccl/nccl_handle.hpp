@@ -54,7 +54,7 @@ class NcclHandle {
   Result wait_until_settled(double limit_seconds);
   std::string text_of(Result result) const;
   [[noreturn]] void fail(const std::string& what, Result result);
-  /// The reason why the communicator was aborted.
+  /// The reason why the NCCL communicator was aborted.
   struct AbortReason {
     std::string text;  ///< "": not aborted
     bool is_timeout = false;

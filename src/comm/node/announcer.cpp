@@ -12,8 +12,8 @@
 namespace trainrt::comm {
 
 namespace {
-/// Size in bytes up to which data is always copied to the board, because that saves a wait. Larger data may be read in
-/// place by other ranks.
+/// Size in bytes up to which data is always copied to the board (shared memory), because that saves a wait. Larger data may
+/// be read in place by other ranks.
 
 constexpr std::size_t direct_from = 8192;
 
@@ -61,8 +61,8 @@ bool Announcer::has_room(const Collective& c) {
 
 void Announcer::all_have_finished() {
   known_finished_ = number_;
-  std::fill(std::begin(slot_user_), std::end(slot_user_),
-            number_);  // renews the numbers, so that an old number cannot wrap around
+  // Renews the numbers, so that an old number is never mistaken for a later one after a wrap-around.
+  std::fill(std::begin(slot_user_), std::end(slot_user_), number_);
 }
 
 Announcer::EnteredCollective Announcer::announce(const Collective& c, const void* data, std::size_t bytes,
@@ -74,8 +74,8 @@ Announcer::EnteredCollective Announcer::announce(const Collective& c, const void
   return EnteredCollective(*this, segments, number_, location);
 }
 
-/// Chooses the location of this rank's data for the current collective. Copies the data to the board if the chosen location
-/// is on the board.
+/// Chooses the location of this rank's data for the current collective. Copies the data to the board (shared memory) if the
+/// chosen location is on the board.
 DataLocation Announcer::place_data(const void* data, std::size_t bytes, const Segments& segments) {
   if (bytes == 0) return {};
   if (bytes <= Board::inline_bytes) {

@@ -8,7 +8,7 @@
 
 namespace trainrt::comm {
 
-/// Memory outside a Board that all ranks of the board can access.
+/// Memory that all ranks of a Board can access, in addition to the memory of the board itself.
 class Segments {
  public:
   virtual ~Segments() = default;
@@ -63,8 +63,8 @@ class Announcer {
     DataLocation mine_;
   };
 
-  /// Returns whether the board has room for another collective. If it does not, the caller must wait until all ranks have
-  /// finished every collective that this rank has entered, and then call all_have_finished().
+  /// Returns whether the board has room for another collective. If not, the caller must wait until all ranks have finished
+  /// every collective that this rank has entered, and then call all_have_finished().
   bool has_room(const Collective& collective);
   void all_have_finished();
   /// Returns the number of the collective that this rank announced last.

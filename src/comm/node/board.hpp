@@ -15,12 +15,15 @@ namespace trainrt::comm {
 /// The location of one rank's data for one collective.
 struct DataLocation {
   enum class Kind : std::uint8_t { none, inlined, slot, direct, pieces };
-  /// Kind of location. inlined, slot: on the board; direct: in a segment that all ranks can access; pieces: the data is
-  /// copied through the board in pieces; none: no data.
+  /// The kind of the location:
+  /// - none: the rank has no data.
+  /// - inlined, slot: the data is on the board.
+  /// - direct: the data is in a memory segment that all ranks can access.
+  /// - pieces: the data is copied through the board in pieces.
   Kind kind = Kind::none;
   std::uint32_t segment = 0;  ///< for the kind direct: number of the segment
-  std::uint64_t offset =
-      0;  ///< for the kind direct: offset in the segment in bytes, or an address; for slot: index of the slot
+  /// For the kind direct: offset in the segment in bytes, or an address. For the kind slot: index of the slot.
+  std::uint64_t offset = 0;
 };
 
 /// A rank's description of a collective that it has entered, for the other ranks. Plain data, because it is stored in
@@ -34,11 +37,11 @@ struct Announcement {
   std::uint64_t count = 0;
 };
 
-/// Shared memory through which ranks coordinate their collectives. The ranks are threads of one process, or processes of
-/// one node that map the same pages. The board has one area per rank, with:
+/// A board: shared memory through which ranks coordinate their collectives. The ranks are threads of one process, or
+/// processes of one node that map the same pages. The board has one area per rank, with:
 /// - counters, which only that rank writes and which only grow. Other ranks wait for a counter by sleeping on it as a
-/// futex, also across processes.
-/// - a ring buffer of announcements with room for small data.
+///   futex, also across processes.
+/// - a ring buffer of announcements, with room for small data.
 /// - slots for larger data, and slots for pieces of data that is larger than a slot.
 class Board {
  public:
@@ -61,8 +64,8 @@ class Board {
 
   /// Returns the size in bytes of the memory of a board for `ranks` ranks. The memory must be zeroed before its first use.
   static std::size_t bytes_for(int ranks);
-  /// Creates this rank's access to the board in `memory`, which the board does not own and which must outlive it. `self`:
-  /// index of this rank on the board. `numbers`: for messages, the rank number of each rank of the board.
+  /// Attaches this rank to the board in `memory`, which is not owned and must outlive this object. `self`: index of this
+  /// rank on the board. `numbers`: for messages, the rank number of each rank of the board.
   Board(std::byte* memory, int self, std::vector<int> numbers);
 
   int self() const { return self_; }

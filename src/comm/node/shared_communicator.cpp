@@ -13,8 +13,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Maximum size of the data of all ranks together for which each rank computes the complete result of an all-reduce alone.
-/// That saves one wait.
+/// Maximum size in bytes of the data of all ranks together for which each rank computes the complete result of an
+/// all-reduce alone, which saves one wait.
 constexpr std::size_t max_redundant_bytes = std::size_t{128} << 10;
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }
@@ -40,7 +40,7 @@ void SharedCommunicator::at_step(std::int64_t step) {
   board().note_step(step);
 }
 
-// --- the maximum ---------------------------------------------------------------------------------------------------------
+// --- start_maximum() and finish_maximum() --------------------------------------------------------------------------------
 
 /// Room for two maxima on the board is enough: before a rank starts maximum n + 2, all ranks have started maximum n + 1, so
 /// all ranks have read maximum n.
@@ -58,7 +58,7 @@ SharedCommunicator::Maximum SharedCommunicator::finish_maximum(std::string_view 
   return result;
 }
 
-// --- the collectives -----------------------------------------------------------------------------------------------------
+// --- coroutines of the collectives ---------------------------------------------------------------------------------------
 
 void SharedCommunicator::make_room(const Collective& c) {
   if (announcer_.has_room(c)) return;
@@ -219,8 +219,8 @@ CollectiveTask SharedCommunicator::all_gather_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Performs an all-gather through the board, in pieces. Called if at least one part is larger than a slot and not in shared
-/// memory; the parts of all ranks are then copied in pieces.
+/// Performs an all-gather through the board, in pieces. Called if at least one rank's data is larger than a slot of the
+/// board and not in shared memory; the data of all ranks is then copied in pieces.
 CollectiveTask SharedCommunicator::all_gather_in_pieces(Collective c) {
   const auto max_count = Board::piece_bytes / width_of(c);
   const auto longest = *std::ranges::max_element(c.counts);

@@ -27,8 +27,8 @@ class SharedCommunicator : public QueuedCommunicator {
   CollectiveTask make_task(Collective collective) override;
   virtual const Segments& segments() const = 0;
 
-  /// Makes room for announce(): if the board is full, completes older collectives and waits for the other ranks to finish
-  /// them.
+  /// Makes room on the board for announce(): if the board is full, completes older collectives and waits for the other
+  /// ranks to finish them.
   void make_room(const Collective& collective);
   Announcer::EnteredCollective announce(const Collective& collective, const void* data, std::size_t bytes) {
     return announcer_.announce(collective, data, bytes, segments());

@@ -139,9 +139,8 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
   auto mine = attempt([&] {
     if (!leads) return;
     if (segment.slice == 0)
-      require_memory(
-          segment.total,
-          "the memory that the ranks of a node share");  // checked, because the pages are not reserved in advance
+      // Checked, because the pages are not reserved in advance.
+      require_memory(segment.total, "the memory that the ranks of a node share");
     address.nonce = nonce();
     fd = make(segment.total, address.nonce);
     address.process = getpid();
@@ -155,8 +154,8 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
       if (!leads) fd = open_other(address, segment.total);
       reserve(*fd, reserved.offset, reserved.bytes);
     });
-  failure = first_failure(communicator,
-                          mine);  // collective, so that all ranks have reserved their pages before any page is accessed
+  // Collective, so that all ranks have reserved their pages before any page is accessed.
+  failure = first_failure(communicator, mine);
   if (!failure.empty()) return {};
   mine = attempt([&] { segment.memory = map(*fd, segment.total, reserved.map_flags); });
   failure = first_failure(communicator, mine);

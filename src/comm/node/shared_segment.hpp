@@ -29,7 +29,7 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
 
 /// Creates a zeroed shared memory segment on every node, with `bytes` bytes for all ranks of the node together. Collective.
 /// - Only the first `reserved` bytes are reserved. Other pages must be reserved before they are accessed
-/// (core/files/reserve_pages.hpp).
+///   (core/files/reserve_pages.hpp).
 /// - Failures are reported as by share_segment(). Too little memory on a node for `bytes` bytes is also a failure.
 SharedSegment share_on_demand(Communicator& communicator, std::span<const int> node_of_rank, std::size_t bytes,
                               std::size_t reserved, std::string& failure);

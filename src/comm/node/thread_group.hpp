@@ -7,7 +7,7 @@
 
 namespace trainrt::comm {
 
-/// The memory that ranks share if they are threads of one process.
+/// The shared memory of a group of ranks that are threads of one process.
 class ThreadGroup {
  public:
   ThreadGroup(int size, double timeout_seconds);
@@ -29,7 +29,7 @@ class ThreadGroup {
 class ThreadLaunch : public launch::Launch {
  public:
   ThreadLaunch(std::shared_ptr<ThreadGroup> group, int rank);
-  /// Ends the waits of all ranks of the group with an error. The process continues.
+  /// Ends the waits of all ranks of the thread group with an error. The process continues.
   void abort(int code) noexcept override;
   const std::shared_ptr<ThreadGroup>& group() const { return group_; }
 

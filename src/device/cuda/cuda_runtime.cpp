@@ -16,7 +16,7 @@ namespace trainrt::device {
 
 namespace {
 
-/// Throws Error if `code`, the return code of a CUDA function, is a failure. The message has the name of the calling
+/// Throws Error if `code`, the return code of a CUDA function, is a failure. The message contains the name of the calling
 /// function and CUDA's error text.
 void check_cuda(cudaError_t code, std::source_location where = std::source_location::current()) {
   if (code == cudaSuccess) return;

@@ -1,7 +1,7 @@
 // Reductions in GPU memory along the fixed binary tree over rank numbers, with the same bits as on the CPU: every addition
 // is rounded according to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are
-// converted as on the CPU. Each GPU thread computes complete elements of the result. In one iteration it computes 16 bytes
-// of them for sums over 2 to 8 ranks with aligned memory, otherwise one element.
+// converted as on the CPU. Each GPU thread computes complete elements of the result. One iteration computes 16 bytes of the
+// result for sums over 2 to 8 ranks with aligned memory, otherwise one element.
 #include <cuda_fp16.h>
 
 #include <cstdint>
@@ -165,17 +165,17 @@ __global__ void reduce_vectors(const uint4* parts, std::size_t stride, uint4* ou
 }
 
 unsigned blocks_for(std::size_t work) {
-  constexpr std::size_t max_blocks =
-      4096;  // maximum number of thread blocks; with more work, each thread runs several iterations
+  // The maximum number of thread blocks. With more work, each thread runs several iterations.
+  constexpr std::size_t max_blocks = 4096;
   const auto wanted = (work + threads - 1) / threads;
   return static_cast<unsigned>(wanted < max_blocks ? wanted : max_blocks);
 }
 
 bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % vector_bytes == 0; }
 
-/// Launches reduce_vectors() if `r` reduces the parts of `ranks` ranks and its memory is aligned to 16 bytes. Returns the
-/// number of elements that the kernel reduces: all except the last ones that do not fill a vector, or 0 if it was not
-/// launched.
+/// Launches reduce_vectors() if `r` reduces the parts of `ranks` ranks and their memory is aligned to 16 bytes. Returns the
+/// number of elements that the kernel reduces: all except the last ones that do not fill a vector, or 0 if the kernel was
+/// not launched.
 template <Op op, class T, int ranks>
 std::size_t launch_vectors(const TreeReduction& r, cudaStream_t stream) {
   constexpr std::size_t width = vector_bytes / sizeof(T);
