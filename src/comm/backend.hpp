@@ -30,10 +30,11 @@ struct Backend {
   std::string_view name;
   std::string_view help;
   int preference;
-  /// Returns the reason why the backend cannot be used for the ranks of this launch, or "" if it can be used.
+  /// Returns the reason why the backend cannot be used for the ranks of `launch`, or "" if it can be used.
   std::string (*why_unavailable)(const launch::Launch&);
   std::unique_ptr<Communicator> (*open)(launch::Launch&, const CommOptions&);
-  /// Returns a text on how the ranks communicate, for backend_description(), or "". The function pointer may be nullptr.
+  /// Returns a description of how the ranks communicate, for backend_description(), or "". The function pointer may be
+  /// nullptr.
   std::string (*details)(const World&) = nullptr;
 };
 
@@ -66,12 +67,12 @@ std::unique_ptr<Communicator> checked(std::unique_ptr<Communicator> communicator
 /// Returns the node number of each rank. Nodes are numbered from 0 in the order of their lowest rank. Collective.
 std::vector<int> nodes_of_ranks(Communicator& communicator);
 
-/// Sets `world.node_of_rank` if the launcher did not set it, and the fields of `world` that are derived from it.
-/// Collective.
+/// Sets `world.node_of_rank`, the node number of each rank, if the launcher did not set it. Also sets the fields of `world`
+/// that are derived from the node numbers. Collective.
 void complete_topology(World& world, Communicator& communicator);
 
-/// Returns the name of the communicator's backend and a text on how its ranks communicate, for example "node: in shared
-/// memory, MPI between nodes".
+/// Returns the name of the communicator's backend and a description of how its ranks communicate, for example "node: in
+/// shared memory, MPI between nodes".
 std::string backend_description(const World& world, const Communicator& communicator);
 
 }  // namespace trainrt::comm

@@ -6,7 +6,7 @@
 
 namespace trainrt::comm {
 
-/// A condition that a collective waits for.
+/// A condition that a collective waits for, such as the arrival of another rank's data.
 class Awaited {
  public:
   virtual ~Awaited() = default;

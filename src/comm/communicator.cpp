@@ -32,7 +32,7 @@ void Communicator::reduce_scatter(Buffer input, std::span<const std::size_t> cou
 void Communicator::all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name) {
   run({.kind = Collective::Kind::all_gather,
        .buffer = output,
-       .part = const_cast<void*>(part),  // an all_gather only reads its part
+       .part = const_cast<void*>(part),  // an all_gather only reads this memory
        .counts = counts,
        .name = name});
 }

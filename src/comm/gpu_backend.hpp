@@ -12,7 +12,7 @@ namespace trainrt::comm {
 
 /// Arguments of the functions of a GPU backend: the GPUs of all ranks, and the options.
 struct GpuRanks {
-  /// The GPUs assigned to each rank, equal on all ranks. Every rank has at least one GPU.
+  /// The GPUs assigned to each rank. The value is the same on all ranks; every rank has at least one GPU.
   const std::vector<device::Binding>& bindings;
   device::Runtime& runtime;
   int gpu = 0;  ///< number of the GPU that this rank communicates on
@@ -33,7 +33,7 @@ struct GpuBackend {
   /// Returns the reason why the GPU backend cannot be used for these ranks, or "" if it can be used. Collective; the result
   /// is the same on all ranks.
   std::string (*why_unavailable)(Communicator& host, const GpuRanks&);
-  /// Returns a text on how GPU memory is reduced, for the message that reports the selected backend, or "".
+  /// Returns a description of how GPU memory is reduced, for the message that reports the selected backend, or "".
   std::string (*details)(const Communicator& host, const GpuRanks&);
   /// Opens a communicator for GPU memory that wraps `host`, the communicator for host memory. Requires that
   /// why_unavailable() returned "".

@@ -150,7 +150,7 @@ void QueuedCommunicator::advance() {
   }
 }
 
-/// Runs the oldest collective until its next wait, or removes it from the queue if it is complete. Returns false if the
+/// Runs the oldest collective until its next wait, and removes it from the queue if it is complete. Returns false if the
 /// queue is empty or the collective must still wait.
 bool QueuedCommunicator::advance_front() {
   if (queue_.empty()) return false;

@@ -32,8 +32,8 @@ class QueuedCommunicator : public Communicator {
   /// Called repeatedly during long waits, so that the backend can do other work. Returns the maximum number of seconds that
   /// the wait may sleep before the next call.
   virtual double on_long_wait() { return 0.1; }
-  /// Waits for a condition that belongs to no collective in the queue, with the timeout of the communicator. `what`: name
-  /// of the wait in messages.
+  /// Waits for a condition that belongs to no queued collective. The timeout of the communicator applies. `what`: name of
+  /// the wait in messages.
   void wait_for(Awaited& awaited, std::string_view what);
   /// Waits until all started collectives are complete on this rank.
   void drain();

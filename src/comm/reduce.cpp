@@ -50,7 +50,7 @@ template <class T, class Acc>
 template <class T>
 using Accumulator = decltype(wide(T{}));
 
-/// Calls body(T{}), where T is the C++ type of `dtype`. Throws UsageError for a type that cannot be reduced.
+/// Calls the function body(T{}), where T is the C++ type of `dtype`. Throws UsageError for a type that cannot be reduced.
 template <class Body>
 decltype(auto) with_type(DType dtype, Body&& body) {
   switch (dtype) {
@@ -103,7 +103,7 @@ decltype(auto) with_op(Op op, Body&& body) {
   return body(Sum{});
 }
 
-// --- selection of the loop version for this processor --------------------------------------------------------------
+// --- choice between plain and vectorized loops at run time ------------------------------------------------------------
 
 template <class Loop, class... Args>
 [[gnu::noinline]] void plain_loop(std::size_t count, Args... args) {

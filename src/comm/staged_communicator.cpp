@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Collective::Kind;
 
-/// A collective without remaining host work: it is complete, or completely enqueued on the GPU's default stream.
+/// A collective on which the host has no work left: it is complete, or completely enqueued on the GPU's default stream.
 class CompletedCollective : public DeviceCollective {
  public:
   bool advance(Until) override { return true; }

@@ -19,8 +19,8 @@ void descend(Subtree at, int size, Visit& visit) {
 }
 
 /// Appends the steps that reduce the subtree `at`. Returns the index of the array with the subtree's result, or -1 if the
-/// subtree contains no rank. leaf(subtree) returns the index of the array that holds the subtree's result before any step,
-/// or -1 if the result must be computed from its halves.
+/// subtree contains no rank. `leaf`: function that returns the index of the array that already holds a subtree's result, or
+/// -1 if the result must be computed from the subtree's halves.
 template <class Leaf>
 int steps_of(Subtree at, int size, const Leaf& leaf, std::vector<TreeStep>& steps) {
   if (at.first >= size) return -1;
@@ -64,7 +64,7 @@ std::vector<TreeStep> steps_within(std::span<const int> ranks, int size) {
 
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size) {
   std::vector<TreeStep> steps;
-  // Subtrees are compared by their range of ranks, because a subtree with the last rank may be given with a smaller width.
+  // Two subtrees count as equal if they contain the same ranks. Their widths may differ if they contain the last rank.
   const auto end_of = [&](Subtree s) { return std::min(s.first + s.width, size); };
   const auto leaf = [&](Subtree at) {
     const auto found =

@@ -30,14 +30,14 @@ std::vector<TreeStep> tree_steps(int size);
 /// contain all of `ranks`, which must be in ascending order. `size`: number of ranks of the complete tree.
 std::vector<Subtree> complete_subtrees(std::span<const int> ranks, int size);
 
-/// Returns the steps that reduce the arrays of the ranks in `ranks` within each of complete_subtrees(ranks, size): the
-/// array of a subtree's first rank receives the result of the subtree. There is one array per rank, numbered by index in
-/// `ranks`.
+/// Returns the steps that reduce the arrays of the ranks in `ranks` to one array per subtree, for each of the subtrees that
+/// complete_subtrees(ranks, size) returns. The array of a subtree's first rank receives the result. The arrays are numbered
+/// by index in `ranks`.
 std::vector<TreeStep> steps_within(std::span<const int> ranks, int size);
 
-/// Returns the steps that combine one array per subtree, the result of the subtree, to the result of all ranks. `parts`:
-/// the subtree of each array, in any order; together the subtrees contain all ranks. The array of the subtree that contains
-/// rank 0 receives the result.
+/// Returns the steps that combine the results of subtrees, one array per subtree, to the result of all ranks. `parts`: the
+/// subtree of each array, in any order; together the subtrees contain all ranks. The array of the subtree that contains
+/// rank 0 receives the final result.
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size);
 
 }  // namespace trainrt::comm

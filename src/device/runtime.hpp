@@ -28,8 +28,8 @@ using Events = std::vector<std::shared_ptr<Event>>;
 /// `limit_seconds` seconds.
 bool wait_within(Event& event, double limit_seconds);
 
-/// Arguments of Stream::reduce(), a reduction in GPU memory. The arrays of several ranks, the "parts", are stored one after
-/// the other. They are reduced element by element along the fixed binary tree over rank numbers.
+/// Arguments of Stream::reduce(), which reduces arrays of several ranks in GPU memory. The arrays ("parts") are stored one
+/// after the other and are reduced element by element, along the fixed binary tree over rank numbers.
 struct TreeReduction {
   const void* parts = nullptr;  ///< input: the parts of all ranks, ranks * stride elements, on the stream's GPU
   std::size_t stride = 0;       ///< distance between the parts of consecutive ranks, in elements
@@ -59,7 +59,7 @@ class Stream {
   virtual void* handle() const = 0;
 };
 
-/// Properties of a GPU.
+/// Properties of a GPU that this process can use.
 struct Gpu {
   int number = 0;  ///< CUDA device number of the GPU in this process
   std::string name;
@@ -79,7 +79,7 @@ class Runtime {
 
   /// Returns the device number of the GPU that owns `memory`, or nullopt if `memory` is host memory.
   virtual std::optional<int> owner_of(const void* memory) = 0;
-  /// Makes `gpu` the current GPU of the calling thread. CUDA and other libraries use the current GPU by default.
+  /// Makes `gpu` the current GPU of the calling thread, which CUDA and other libraries use by default.
   virtual void use(int gpu) = 0;
 
   virtual Memory allocate(int gpu, std::size_t bytes) = 0;  ///< allocates zeroed GPU memory, aligned to at least 256 bytes

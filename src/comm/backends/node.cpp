@@ -90,8 +90,8 @@ class MpiCollective : public Awaited {
   MpiRequests waiting_;
 };
 
-/// A condition that is always true. A coroutine that awaits it waits only for the collectives that are earlier in the
-/// queue.
+/// A condition that is always true. A coroutine that waits for this condition waits only until all earlier collectives in
+/// the queue are complete.
 class QueueTurn : public Awaited {
  public:
   bool ready() override { return true; }
@@ -190,13 +190,14 @@ class NodeCommunicator : public SharedCommunicator {
   Memory board_memory_;
   std::vector<int> node_of_rank_;
   int nodes_;
-  /// Indices of the ranks on the board whose buffers hold the sums of this node's complete subtrees.
+  /// Indices, among the ranks of this node, of the ranks whose buffers hold the sums of this node's complete subtrees.
   std::vector<int> sums_at_;
   std::unique_ptr<LeaderExchange> exchange_;
   NodeWindows windows_;
 };
 
-/// Computes the sums of this node's complete subtrees of the reduction tree, for this rank's share of the elements.
+/// Reduces the data of this node's ranks, for this rank's share of the elements: computes one sum for each subtree of the
+/// reduction tree that contains only ranks of this node.
 void NodeCommunicator::sum_share(const Collective& c, const Announcer::EnteredCollective& entered) {
   const auto [first, count] = share_of_rank(c.buffer.count, board().self());
   auto parts = entered.data_of_all();

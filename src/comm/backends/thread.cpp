@@ -36,8 +36,8 @@ class ThreadCommunicator : public SharedCommunicator {
         group_(std::move(group)) {}
   std::string_view name() const override { return "thread"; }
 
-  /// Creates one group of ranks per color. The first rank of each color creates the ThreadGroup and passes its address to
-  /// the other ranks of that color.
+  /// Splits the ranks into one group per color. The first rank of each color creates the ThreadGroup and passes its address
+  /// to the other ranks of that color.
   std::unique_ptr<Communicator> split(int color, int key) override {
     const auto members = ranks_of_color(*this, color, key);
     const auto self = std::ranges::find(members, rank());

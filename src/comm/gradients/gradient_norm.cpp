@@ -44,7 +44,7 @@ struct Multiply {
   }
 };
 
-// --- selection of the loop version for this processor ------------------------------------------------------------------
+// --- choice between plain and vectorized loops at run time ---------------------------------------------------------------
 
 template <class Loop, class T, class Arg>
 void plain(T* values, std::size_t count, Arg arg) {

@@ -18,10 +18,11 @@ namespace {
 
 using Kind = Collective::Kind;
 
-/// Maximum size of the pieces in which a buffer is reduced along the tree over rank numbers. It limits the scratch memory.
+/// Maximum size in bytes of the pieces in which a buffer is reduced along the tree over rank numbers. The scratch memory is
+/// limited by it.
 constexpr std::size_t piece_bytes = std::size_t{32} << 20;
 
-/// A collective that was enqueued on the communicator's NCCL stream. It is complete when `event` is reached.
+/// A collective that was enqueued on the communicator's NCCL stream. The collective is complete when `event` is reached.
 class NcclCollective : public DeviceCollective {
  public:
   NcclCollective(device::Stream& default_stream, std::shared_ptr<device::Event> event)

@@ -12,16 +12,15 @@
 namespace trainrt::comm {
 
 namespace {
-/// Size in bytes up to which data is always copied to the board (shared memory), because that saves a wait. Larger data may
+/// Size in bytes up to which data is always copied to the shared-memory board, because that saves a wait. Larger data may
 /// be read in place by other ranks.
 
 constexpr std::size_t direct_from = 8192;
 
-/// Returns whether the collective with number `a` is the one with number `b` or a later one. Numbers wrap around after
-/// 2^32.
+/// Compares two collective numbers: returns whether `a` is equal to `b` or later than `b`. Numbers wrap around after 2^32.
 bool passed(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; }
 
-/// Returns the size in bytes of the data that rank `rank` passes to announce() for the collective `c`.
+/// Returns the size in bytes of the data that rank `rank` announces for the collective `c`.
 std::size_t bytes_of_announcement(const Collective& c, int rank) {
   if (c.kind == Collective::Kind::barrier) return 0;
   if (c.kind == Collective::Kind::broadcast && rank != c.root) return 0;
@@ -61,7 +60,8 @@ bool Announcer::has_room(const Collective& c) {
 
 void Announcer::all_have_finished() {
   known_finished_ = number_;
-  // Renews the numbers, so that an old number is never mistaken for a later one after a wrap-around.
+  // Updates the collective numbers stored per slot, so that an old number is never mistaken for a later one after a
+  // wrap-around.
   std::fill(std::begin(slot_user_), std::end(slot_user_), number_);
 }
 
@@ -74,8 +74,8 @@ Announcer::EnteredCollective Announcer::announce(const Collective& c, const void
   return EnteredCollective(*this, segments, number_, location);
 }
 
-/// Chooses the location of this rank's data for the current collective. Copies the data to the board (shared memory) if the
-/// chosen location is on the board.
+/// Chooses the location of this rank's data for the current collective. If the location is on the shared-memory board,
+/// copies the data there.
 DataLocation Announcer::place_data(const void* data, std::size_t bytes, const Segments& segments) {
   if (bytes == 0) return {};
   if (bytes <= Board::inline_bytes) {

@@ -8,7 +8,7 @@
 
 namespace trainrt::comm {
 
-/// Memory that all ranks of a Board can access, in addition to the memory of the board itself.
+/// Memory that all ranks of a shared-memory board can access, in addition to the board itself.
 class Segments {
  public:
   virtual ~Segments() = default;
@@ -31,8 +31,8 @@ class Announcer {
   Board& board() { return board_; }
   const Board& board() const { return board_; }
 
-  /// A collective that this rank has announced on the board. The destructor records that this rank no longer needs its data
-  /// on the board.
+  /// A collective that this rank has announced to the other ranks. The destructor records that this rank no longer needs
+  /// its copy of the data on the shared-memory board.
   class EnteredCollective {
    public:
     EnteredCollective(Announcer& owner, const Segments& segments, std::uint32_t number, DataLocation mine)
@@ -43,12 +43,12 @@ class Announcer {
     std::uint32_t number() const { return number_; }
     const DataLocation& mine() const { return mine_; }
 
-    // The following functions require that the ranks whose announcements are read have announced the collective.
+    // Precondition of the following functions: the ranks whose announcements are read have announced the collective.
 
-    /// Throws Error if a rank of the board announced another kind, size, type, operation or root than this rank. If
+    /// Throws Error if another rank announced a different kind, size, type, operation or root for this collective. If
     /// `only_rank` is not negative, only that rank is compared.
     void require_alike(const Collective& collective, std::int64_t step, int only_rank = -1) const;
-    /// Returns the address of the data of `rank`, or nullptr if that rank has no data or copies it in pieces.
+    /// Returns the address of the data of `rank`, or nullptr if that rank has no data or passes its data in pieces.
     std::byte* data_of(int rank) const;
     /// Returns the address of each rank's data, in rank order. The reference is valid until the next call of data_of_all(),
     /// for any collective of the announcer.
@@ -63,15 +63,16 @@ class Announcer {
     DataLocation mine_;
   };
 
-  /// Returns whether the board has room for another collective. If not, the caller must wait until all ranks have finished
-  /// every collective that this rank has entered, and then call all_have_finished().
+  /// Returns whether the shared-memory board has room for another collective. If not, the caller must wait until all ranks
+  /// have finished every collective that this rank has entered, and then call all_have_finished().
   bool has_room(const Collective& collective);
   void all_have_finished();
   /// Returns the number of the collective that this rank announced last.
   std::uint32_t number() const { return number_; }
 
-  /// Announces a collective and the location of its data, the `bytes` bytes at `data`. Copies the data to the board, unless
-  /// other ranks can access it in place or it is to be copied in pieces. Requires has_room().
+  /// Announces a collective and the location of its data, the `bytes` bytes at `data`, to the other ranks. Copies the data
+  /// to the shared-memory board, except if other ranks can access it in place or if it is to be copied in pieces. Requires
+  /// has_room().
   EnteredCollective announce(const Collective& collective, const void* data, std::size_t bytes, const Segments& segments);
 
  private:

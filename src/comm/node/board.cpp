@@ -36,8 +36,9 @@ bool at_least(std::uint32_t value, std::uint32_t target) { return static_cast<st
 
 }  // namespace
 
-/// The area of the board that belongs to one rank. Values that other ranks poll are not in the same cache line as values
-/// that this rank writes in the meantime. The data of a small collective begins in the cache line of its announcement.
+/// The area of one rank on the shared-memory board. Values that other ranks poll are not in the same cache line as values
+/// that the owner of the area writes in the meantime. The data of a small collective begins in the cache line of its
+/// announcement.
 struct alignas(64) Board::RankArea {
   struct alignas(64) Counter {
     Word value;

@@ -15,14 +15,14 @@ namespace trainrt::comm {
 /// The location of one rank's data for one collective.
 struct DataLocation {
   enum class Kind : std::uint8_t { none, inlined, slot, direct, pieces };
-  /// The kind of the location:
+  /// The kind of the location of a rank's data:
   /// - none: the rank has no data.
-  /// - inlined, slot: the data is on the board.
+  /// - inlined, slot: the data is on the board, which is shared memory.
   /// - direct: the data is in a memory segment that all ranks can access.
   /// - pieces: the data is copied through the board in pieces.
   Kind kind = Kind::none;
-  std::uint32_t segment = 0;  ///< for the kind direct: number of the segment
-  /// For the kind direct: offset in the segment in bytes, or an address. For the kind slot: index of the slot.
+  std::uint32_t segment = 0;  ///< if `kind` is direct: number of the segment
+  /// If `kind` is direct: offset in the segment in bytes, or an address. If `kind` is slot: index of the slot.
   std::uint64_t offset = 0;
 };
 
@@ -62,10 +62,11 @@ class Board {
   static constexpr std::size_t piece_bytes = std::size_t{512} << 10;
   static constexpr std::size_t piece_slots = 2;
 
-  /// Returns the size in bytes of the memory of a board for `ranks` ranks. The memory must be zeroed before its first use.
+  /// Returns the size in bytes of the shared memory that a board for `ranks` ranks needs. The memory must be zeroed before
+  /// its first use.
   static std::size_t bytes_for(int ranks);
-  /// Attaches this rank to the board in `memory`, which is not owned and must outlive this object. `self`: index of this
-  /// rank on the board. `numbers`: for messages, the rank number of each rank of the board.
+  /// Attaches this rank to the board in `memory`, which the Board does not own and which must outlive it. `self`: index of
+  /// this rank on the board. `numbers`: for messages, the rank number of each rank of the board.
   Board(std::byte* memory, int self, std::vector<int> numbers);
 
   int self() const { return self_; }
@@ -84,8 +85,8 @@ class Board {
   bool has_reached(int rank, Counter counter, std::uint32_t value) const;
   void note_step(std::int64_t step);
 
-  /// Ends the waits of all ranks of the board with an error, because a rank failed. `why`: reason of the failure, for the
-  /// error message. Used if the ranks are threads.
+  /// Ends the waits of all ranks that use the board with an error, because a rank failed. `why`: reason of the failure, for
+  /// the error message. Used if the ranks are threads.
   void abandon(const std::string& why);
 
  private:
@@ -101,7 +102,8 @@ class Board {
   std::vector<int> numbers_;
 };
 
-/// The condition that a counter on the board has reached a value, for all ranks of the board or for one rank.
+/// The condition that a counter on a shared-memory board has reached a value, either for all ranks of the board or for one
+/// rank.
 class CounterWait : public Awaited {
  public:
   CounterWait(const Board& board, Board::Counter counter, std::uint32_t value)

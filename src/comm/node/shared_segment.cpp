@@ -32,9 +32,9 @@ std::uint64_t nonce() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-/// The address at which the other ranks of a node find the file descriptor of the node's first rank. `nonce` is also stored
-/// in the last page of the file, so that the file of another process is not mistaken for the segment (containers have their
-/// own process ids).
+/// The process id and file descriptor by which the other ranks of a node open the shared memory file of the node's first
+/// rank. `nonce` is also stored in the last page of the file, so that the file of another process is not mistaken for it
+/// (process ids are not unique across containers).
 struct SegmentAddress {
   pid_t process = 0;
   int fd = -1;

@@ -94,9 +94,9 @@ __device__ long long combined<Op::sum, long long>(long long lower, long long upp
   return static_cast<long long>(static_cast<unsigned long long>(lower) + static_cast<unsigned long long>(upper));
 }
 
-/// Kernel for any number of ranks; reduces one element per iteration. The parts of the ranks are read in rank order and
-/// combined like the carries of a binary counter: a subtree as soon as it is complete, incomplete subtrees at the end, from
-/// right to left.
+/// GPU kernel for any number of ranks; reduces one element per iteration. The parts of the ranks are read in rank order and
+/// merged like the carries of a binary counter: a subtree is combined as soon as it is complete. Incomplete subtrees are
+/// combined at the end, from right to left.
 template <Op op, class T>
 __global__ void reduce_kernel(const T* parts, std::size_t stride, int ranks, T* out, std::size_t count, int divide_by) {
   using Accumulator = typename Arithmetic<T>::Accumulator;
@@ -140,8 +140,8 @@ union Vector {
   T elements[vector_bytes / sizeof(T)];
 };
 
-/// Kernel for a fixed number of ranks; reduces one vector of 16 bytes per iteration. `count` and `stride` are numbers of
-/// vectors.
+/// GPU kernel for a number of ranks known at compile time; reduces one vector of 16 bytes per iteration. `count` and
+/// `stride` are numbers of vectors.
 template <Op op, class T, int ranks>
 __global__ void reduce_vectors(const uint4* parts, std::size_t stride, uint4* out, std::size_t count, int divide_by) {
   using Accumulator = typename Arithmetic<T>::Accumulator;
