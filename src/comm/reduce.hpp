@@ -25,8 +25,8 @@ void combine_in_place(std::span<std::byte* const> parts, std::size_t count, DTyp
 void reduce_to(std::span<const std::byte* const> parts, std::span<std::byte* const> outs, std::size_t count, DType dtype,
                Op op, std::span<const TreeStep> steps, int ranks);
 
-/// Divides the sums in `buffer` by the number of ranks if `op` is Op::mean; otherwise does nothing. Requires that the
-/// elements have an accumulator type (not f16 or bf16).
+/// Divides the sums in `buffer` by the number of ranks if `op` is Op::mean; otherwise does nothing. Requires
+/// accumulator_of(buffer.dtype) == buffer.dtype.
 void finish_mean(const Buffer& buffer, Op op, int ranks);
 
 /// widen() converts `count` elements of f16 or bf16 to f32. narrow() converts f32 back, and rounds to nearest, ties to

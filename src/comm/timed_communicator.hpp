@@ -13,11 +13,11 @@ class TimedCommunicator final : public Communicator {
  public:
   struct CallTimes {
     double seconds = 0;  ///< total time spent in calls, in seconds
-    /// Start of the first call since begin_step(), in monotonic_seconds(); negative if there was no call yet.
+    /// Start time of the first call since begin_step(), in monotonic_seconds(); negative if there was no call yet.
     double first_call_s = -1;
   };
 
-  /// Wraps `inner`, which must outlive this object.
+  /// Forwards calls to `inner`, which must outlive this object.
   explicit TimedCommunicator(Communicator& inner);
 
   const CallTimes& times() const { return *times_; }

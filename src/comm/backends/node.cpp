@@ -34,7 +34,7 @@ class NodeWindows : public Segments {
   Memory add(SharedSegment segment) {
     const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
     auto* const mine = segment.memory.get() + at;
-    // Atomic, because the owner may release the memory on any thread.
+    // The flag is atomic, because the owner may release the memory on any thread.
     auto given_back = std::make_shared<std::atomic<bool>>(false);
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
     auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };
@@ -190,7 +190,7 @@ class NodeCommunicator : public SharedCommunicator {
   Memory board_memory_;
   std::vector<int> node_of_rank_;
   int nodes_;
-  /// Indices, among the ranks of this node, of the ranks whose buffers hold the sums of this node's complete subtrees.
+  /// The ranks of this node whose buffers hold the sums of the node's complete subtrees, as indices among the node's ranks.
   std::vector<int> sums_at_;
   std::unique_ptr<LeaderExchange> exchange_;
   NodeWindows windows_;

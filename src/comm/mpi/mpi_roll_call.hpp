@@ -17,9 +17,9 @@ class MpiRollCall {
   /// ranks.
   void set_numbers(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
-  /// Sets the answer of this rank to other ranks' questions: the number of its current collective and its training step.
+  /// Sets this rank's answer to the questions of waiting ranks: the number of its current collective and its training step.
   void note(std::int64_t collective_number, std::int64_t step);
-  /// Answers the questions of other ranks that have arrived. Does not block.
+  /// Answers the questions that waiting ranks have sent to this rank. Does not block.
   void answer();
   /// Asks all ranks for their current collective and waits up to two seconds for the answers. Returns the ranks that did
   /// not answer, for example "rank 3 (last seen at step 12)". If all ranks answered, returns the ranks that are in another

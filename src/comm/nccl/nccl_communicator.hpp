@@ -13,12 +13,12 @@ struct NcclOptions {
   double timeout_seconds = 1800;
 };
 
-/// Performs collectives on GPU memory with NCCL. Every rank must have its own GPU. The NCCL communicator and the CUDA
-/// context are created only at the first collective on GPU memory.
+/// Performs collectives on GPU memory with NCCL. Every rank must have its own GPU. The NCCL communicator, and a CUDA
+/// context if the process has no context yet, are created only at the first collective on GPU memory.
 ///
 /// The bits of the results:
-/// - With NcclOptions::deterministic, sums follow the fixed binary tree over rank numbers and have the same bits as on the
-///   CPU.
+/// - With NcclOptions::deterministic, sums follow the fixed binary tree over rank numbers, with the same bits as on the
+/// CPU.
 /// - Otherwise the bits of sums depend on the layout of ranks over GPUs and nodes.
 /// - Minima and maxima of floats always follow the tree, because NCCL loses NaNs.
 class NcclCommunicator : public DeviceCommunicator {
