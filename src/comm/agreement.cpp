@@ -11,7 +11,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Runs `work`. Returns "" if it succeeds; otherwise "CODE HOST\nmessage".
+/// Runs `work`. Returns "" if it succeeds. If it throws, returns "CODE HOST\nMESSAGE": the exit code, the name of this host
+/// and the message of the error.
 std::string outcome_of(const std::function<void()>& work, const Explain& explain) {
   try {
     work();
@@ -29,7 +30,7 @@ std::string text_in(const std::string& outcome) { return outcome.substr(std::min
 
 void collectively(Communicator& communicator, const std::function<void()>& work, const Explain& explain) {
   const auto mine = outcome_of(work, explain);
-  // If no rank failed, nothing is gathered.
+  // The messages of the ranks are gathered only if a rank failed.
   if (communicator.all_reduced(std::int64_t{!mine.empty()}, Op::max) == 0) return;
   const auto outcomes = communicator.all_gather(mine);
   const auto first = std::ranges::find_if(outcomes, [](const auto& outcome) { return !outcome.empty(); });
@@ -58,7 +59,7 @@ std::vector<MinMax> agree_min_max(Communicator& communicator, std::span<const st
   std::vector<std::int64_t> maxima;
   for (const auto value : values) {
     maxima.push_back(value);
-    maxima.push_back(~value);  // reverses the order like -value, and does not overflow for the smallest number
+    maxima.push_back(~value);  // bitwise not: reverses the order like -value, but does not overflow for the minimum
   }
   communicator.all_reduce(maxima, Op::max, name);
   std::vector<MinMax> over_ranks;

@@ -12,18 +12,19 @@
 
 namespace trainrt::comm {
 
-/// An error that every rank throws at the same point, with the same message. All ranks can therefore leave in order, and it
-/// is enough that rank 0 reports it.
+/// An error that every rank throws at the same point of the program, with the same message. All ranks can therefore shut
+/// down in order, and only rank 0 needs to report the error.
 class AgreedError : public Error {
  public:
   using Error::Error;
 };
 
-/// Runs `work` on every rank. Collective. If `work` throws on any rank, every rank throws the same AgreedError, with the
-/// exit code and the message of the lowest failing rank; `explain` makes the message from the exception. The failing ranks
-/// and their hosts are appended, unless all ranks failed with the same message.
+/// Runs `work` on every rank. Collective. `explain`: function that returns the message for an exception.
+/// - If `work` throws on any rank, every rank throws the same AgreedError, with the exit code and the message of the lowest
+///   failing rank.
+/// - The failing ranks and their hosts are appended to the message, unless all ranks failed with the same message.
 void collectively(Communicator& communicator, const std::function<void()>& work, const Explain& explain = message_of);
-/// Runs `work` on rank 0 only. Collective. If it throws, every rank throws an AgreedError, as in collectively().
+/// Runs `work` on rank 0 only. Collective. If `work` throws, every rank throws an AgreedError, as in collectively().
 void collectively_on_first(Communicator& communicator, const std::function<void()>& work,
                            const Explain& explain = message_of);
 
@@ -32,14 +33,14 @@ struct MinMax {
   std::int64_t min = 0;
   std::int64_t max = 0;
 
-  bool alike() const { return min == max; }  ///< whether all ranks passed the same number
+  bool alike() const { return min == max; }  ///< returns whether all ranks passed the same number
 };
 
-/// Computes the minimum and the maximum over all ranks of each of `values`, in one reduction. Collective; every rank must
-/// pass the same number of values. `name` is the name of the reduction in messages.
+/// Returns, for each of `values`, the minimum and the maximum over all ranks, computed in one all-reduce. Collective; every
+/// rank must pass the same number of values. `name`: name of the all-reduce in messages.
 std::vector<MinMax> agree_min_max(Communicator& communicator, std::span<const std::int64_t> values,
                                   std::string_view name = {});
-/// Computes the minimum and the maximum of one `value` over all ranks. Collective.
+/// Returns the minimum and the maximum of `value` over all ranks. Collective. `name`: name of the all-reduce in messages.
 MinMax agree_min_max(Communicator& communicator, std::int64_t value, std::string_view name = {});
 
 }  // namespace trainrt::comm

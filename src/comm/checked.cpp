@@ -1,4 +1,5 @@
-// A communicator that wraps another one and checks that all ranks make the same calls.
+// Implementation of checked(): a communicator that wraps another one and compares the calls of all ranks before each
+// collective.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -12,10 +13,11 @@ namespace trainrt::comm {
 
 namespace {
 
-/// The arguments of a call without its data. Plain bytes, so that two calls can be compared by memcmp().
+/// The arguments of a collective call, without its data. Plain bytes, so that the calls of two ranks can be compared by
+/// memcmp().
 struct CallSignature {
   std::int64_t kind = 0, op = 0, dtype = 0, count = 0, root = 0, device = 0;
-  std::uint64_t parts = 0;  ///< hash of the counts
+  std::uint64_t parts = 0;  ///< hash of Collective::counts, the elements per rank
   char name[48] = {};
 };
 

@@ -6,25 +6,27 @@
 
 namespace trainrt::comm {
 
-/// A condition that a collective waits for.
+/// A condition that a collective waits for, such as the arrival of another rank's data.
 class Awaited {
  public:
   virtual ~Awaited() = default;
-  virtual bool ready() = 0;  ///< checks the condition, and makes progress where that is needed; must be cheap
-  /// Blocks for at most `max_seconds`, or until the condition may be true. Called in long waits, to release the core.
+  /// Returns whether the condition is true. Advances the communication if that is necessary. Must be cheap.
+  virtual bool ready() = 0;
+  /// Blocks for at most `max_seconds`, or until the condition may have become true. Called in long waits, so that other
+  /// processes can use the core.
   virtual void sleep(double max_seconds) = 0;
   virtual std::string failure() { return {}; }  ///< the reason why the condition will never be true; "" if unknown
   virtual std::string missing() = 0;            ///< the ranks that are waited for: "rank 3 (last seen at step 12)"
-  /// Returns ", for " and the missing ranks if they are known without communication, otherwise "".
+  /// Returns ", for " and the names of the missing ranks if they are known without communication, otherwise "".
   virtual std::string missing_if_known() { return {}; }
 };
 
-/// A collective in progress, as a coroutine. `co_await awaited` suspends it until its QueuedCommunicator finds that
-/// `awaited` is ready and that all collectives started earlier are complete.
+/// A collective in progress, implemented as a coroutine. `co_await awaited` suspends the coroutine until its
+/// QueuedCommunicator finds that the condition `awaited` is true and that all collectives started earlier are complete.
 class CollectiveTask {
  public:
   struct promise_type {
-    Awaited* awaited = nullptr;  ///< the condition at which the coroutine is suspended; nullptr before the first one
+    Awaited* awaited = nullptr;  ///< the condition that the suspended coroutine waits for; nullptr before its first wait
     bool first_in_queue = false;
     std::exception_ptr error;
 
@@ -56,13 +58,13 @@ class CollectiveTask {
   Awaited* awaited() const { return handle_.promise().awaited; }
   void set_first_in_queue() { handle_.promise().first_in_queue = true; }
   bool done() const { return handle_.done(); }
-  /// Runs the coroutine to its next wait or to its end. Rethrows the exception that the coroutine threw.
+  /// Runs the coroutine until its next wait or its end. Rethrows the exception that the coroutine threw.
   void resume() {
     handle_.resume();
     if (handle_.done() && handle_.promise().error) std::rethrow_exception(handle_.promise().error);
   }
-  /// Runs a task inside another task that is first in the queue: `while (rest.advance()) co_await *rest.awaited();`.
-  /// Returns false once the inner task is done.
+  /// Runs this task inside another task, which must be the first in the queue of collectives: `while (rest.advance())
+  /// co_await *rest.awaited();`. Returns false once this task is done.
   bool advance() {
     set_first_in_queue();
     resume();

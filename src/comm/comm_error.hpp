@@ -9,25 +9,26 @@ class CollectiveTimeout : public Error {
   using Error::Error;
 };
 
-/// Thrown if the process of a rank that a collective waits for has exited. That rank ran on the node of the throwing rank.
+/// Thrown if a collective waits for a rank that can no longer join: the rank's process, on the same node, has exited, or a
+/// rank that is a thread of the same process has failed.
 class RankGone : public Error {
  public:
   using Error::Error;
 };
 
-/// Thrown if a backend is requested that does not exist.
+/// Thrown if the requested communication backend does not exist.
 class UnknownBackend : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Thrown if a backend is requested by name and cannot be used for these ranks.
+/// Thrown if a communication backend was requested by name but cannot be used for these ranks.
 class BackendRefused : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Thrown if the ranks request different backends.
+/// Thrown if the ranks of a run request different communication backends.
 class BackendsDiffer : public UsageError {
  public:
   using UsageError::UsageError;

@@ -32,7 +32,7 @@ void Communicator::reduce_scatter(Buffer input, std::span<const std::size_t> cou
 void Communicator::all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name) {
   run({.kind = Collective::Kind::all_gather,
        .buffer = output,
-       .part = const_cast<void*>(part),  // only read
+       .part = const_cast<void*>(part),  // an all_gather only reads this memory
        .counts = counts,
        .name = name});
 }
@@ -59,7 +59,7 @@ void Communicator::broadcast(Buffer buffer, int root, std::string_view name) {
   run({.kind = Collective::Kind::broadcast, .buffer = buffer, .root = root, .name = name});
 }
 
-/// Broadcasts a text of up to 1016 bytes together with its length; a longer text needs a second broadcast.
+/// A text of up to 1016 bytes is broadcast together with its length, in one call. A longer text needs a second broadcast.
 std::string Communicator::broadcast_text(std::string text, int root) {
   std::array<char, 1024> head{};
   auto length = static_cast<std::uint64_t>(text.size());

@@ -11,7 +11,7 @@ namespace trainrt::comm {
 
 namespace {
 
-/// A collective on host memory, which the wrapped communicator performs.
+/// A collective on host memory, which the wrapped communicator for host memory performs.
 class HostCollective : public DeviceCollective {
  public:
   HostCollective(Communicator& host, const Collective& collective) : host_(host), collective_(collective) {}
@@ -69,7 +69,8 @@ void DeviceCommunicator::wait(Ticket ticket) {
 }
 
 /// Advances the collectives in the order of their start and removes the complete ones. A collective is advanced only after
-/// all earlier ones have started on the host, so that all ranks start them there in the same order.
+/// all earlier ones have made their calls to the communicator for host memory, so that all ranks make these calls in the
+/// same order.
 void DeviceCommunicator::advance() {
   std::size_t complete = 0;
   bool all_before = true;

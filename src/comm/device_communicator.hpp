@@ -9,26 +9,27 @@
 
 namespace trainrt::comm {
 
-/// A collective in progress in a DeviceCommunicator.
+/// A collective that was started in a DeviceCommunicator.
 class DeviceCollective {
  public:
   virtual ~DeviceCollective() = default;
   enum class Until { blocked, complete };
-  /// Advances the collective until it has to wait, or with Until::complete waits for its completion, up to the timeout.
-  /// Returns whether it is complete.
+  /// Until::blocked: advances the collective until it would have to wait. Until::complete: waits for its completion, up to
+  /// the timeout. Returns whether the collective is complete.
   virtual bool advance(Until until) = 0;
-  /// Returns whether this collective has made all its calls to the communicator for host memory, so that the next
-  /// collective may use it.
+  /// Returns whether this collective has made all its calls to the communicator for host memory. The next collective may
+  /// call that communicator only after the result is true.
   virtual bool has_started_on_host() const { return true; }
 };
 
 /// A communicator for memory on one GPU and on the host. Collectives on host memory, strings and maxima are passed to
-/// another communicator; derived classes implement the collectives on GPU memory.
+/// another communicator, the one for host memory. Derived classes implement the collectives on GPU memory.
 ///
-/// Order on the GPU: a collective reads and writes its memory after all work that was enqueued on the GPU's default stream
-/// before start(). After wait() returns, or test() returns true, work enqueued on the default stream runs after the
-/// collective. The GPU may not have finished the collective by then, so the host can run ahead. Work on other streams must
-/// be ordered with the default stream by its owner.
+/// Order of the work on the GPU:
+/// - A collective reads and writes its memory after all work that was enqueued on the GPU's default stream before start().
+/// - Work that is enqueued on the default stream after wait() returned, or after test() returned true, runs after the
+///   collective. The GPU may not have finished the collective by then, so the host can run ahead.
+/// - Work on other streams must be ordered with the default stream by its owner.
 class DeviceCommunicator : public Communicator {
  public:
   DeviceCommunicator(std::unique_ptr<Communicator> host, device::Runtime& runtime, int gpu);
@@ -43,7 +44,7 @@ class DeviceCommunicator : public Communicator {
   void at_step(std::int64_t step) override;
 
  protected:
-  /// Starts a collective. The caller has checked that its arguments are valid and that its memory is on this communicator's
+  /// Starts a collective on GPU memory. Requires that its arguments are valid and that its memory is on this communicator's
   /// GPU.
   virtual std::unique_ptr<DeviceCollective> begin(const Collective& collective) = 0;
   /// Throws Error if an earlier failure has made this communicator unusable.
@@ -53,7 +54,7 @@ class DeviceCommunicator : public Communicator {
   device::Runtime& runtime() { return runtime_; }
   int gpu() const { return gpu_; }
   std::int64_t step() const { return step_; }
-  /// Returns the GPU's default stream. The first call creates it; the GPU is not used before that.
+  /// Returns the default stream of this communicator's GPU. Before the first call, the GPU is not used.
   device::Stream& default_stream();
 
  private:

@@ -4,13 +4,13 @@
 
 namespace trainrt::comm {
 
-/// A range of elements of a buffer.
+/// A range of consecutive elements of a buffer: `count` elements, beginning with the element with index `first`.
 struct ElementRange {
   std::size_t first = 0;
   std::size_t count = 0;
 };
 
-/// Returns the share of rank `index` if `count` elements are divided evenly among `ranks` ranks. Each share begins at a
+/// Divides `count` elements evenly among `ranks` ranks and returns the share of rank `index`. Each share begins at a
 /// multiple of `grain` elements.
 inline ElementRange share_of(std::size_t count, int index, int ranks, std::size_t grain = 1) {
   const auto grains = (count + grain - 1) / grain;

@@ -19,7 +19,7 @@ namespace trainrt::comm {
 
 namespace {
 
-/// The GPUs that a rank can use, as reported to the other ranks.
+/// A rank's report to the other ranks on the GPUs that it can use.
 struct GpuReport {
   std::string host;
   std::string no_gpu_reason;
@@ -54,7 +54,8 @@ std::vector<GpuReport> gather_gpu_reports(Communicator& host, device::Runtime& r
   return all;
 }
 
-/// Returns the bindings of all ranks. The result and the errors are the same on every rank.
+/// Returns the assigned GPUs of each rank. `all`: the reports of all ranks. The result and the errors are the same on every
+/// rank.
 std::vector<device::Binding> bind_all(const std::vector<GpuReport>& all, const World& world,
                                       const device::GpuRequest& request) {
   std::map<int, std::vector<std::size_t>> nodes;
@@ -103,7 +104,8 @@ void put_on_gpus(std::unique_ptr<Communicator>& communicator, World& world, cons
 
   const GpuRanks ranks{bindings, runtime, mine.gpus.front(), options, library};
   const auto [backend, explanation] = choose_gpu_backend(host, ranks);
-  if (ranks.gpu != 0) runtime.use(ranks.gpu);  // not for GPU 0, which is the default: the call would create a CUDA context
+  // GPU 0 is the default; calling use() for it would create a CUDA context.
+  if (ranks.gpu != 0) runtime.use(ranks.gpu);
   log::info(fmt::format("{} per worker; {}", counted(static_cast<std::int64_t>(mine.gpus.size()), "GPU"), explanation));
   communicator = backend.open(std::move(communicator), ranks);
   if (options.check) communicator = checked(std::move(communicator));

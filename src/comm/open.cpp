@@ -21,8 +21,8 @@ constexpr bool always_check = false;
 constexpr bool always_check = true;
 #endif
 
-/// Returns a text that is equal for ranks on the same node. Slurm's node number is preferred, because several of its nodes
-/// may run on one host.
+/// Returns an identifier of this rank's node, which is equal for all ranks of the node. Slurm's node number is preferred to
+/// the host name, because several nodes of Slurm may run on one host.
 std::string node_identity() {
   const auto slurm_node = Environment::of_process().text("SLURM_NODEID");
   return slurm_node ? "slurm:" + *slurm_node : "host:" + host_name();
@@ -37,7 +37,8 @@ const Backend& backend_for(const launch::Launch& launch, const std::string& name
   return *backend;
 }
 
-/// Returns "auto" and the names of both tables, sorted.
+/// Returns the valid backend names: "auto", followed by the names of all backends for host memory and for GPU memory,
+/// sorted.
 std::vector<std::string> valid_names() {
   auto names = names_of(backend_table());
   for (const auto* backend : gpu_backend_table()) names.emplace_back(backend->name);

@@ -23,13 +23,15 @@ void pause_a_moment() {
 #endif
 }
 
-/// Paces a wait. It spins first, because the other ranks usually arrive within microseconds, and then yields the core,
-/// because ranks may share cores. After `yielding_seconds` the wait counts as long. Time in which this process did not run
-/// (SIGSTOP, a suspended job) is not counted, because the other ranks were stopped as well.
+/// Decides how a waiting thread spends its time. A wait first spins, because the other ranks usually arrive within
+/// microseconds, and then yields the core, because ranks may share cores. After `yielding_seconds` the wait counts as long,
+/// and the caller sleeps instead. Time in which this process did not run (SIGSTOP, a suspended job) is not counted, because
+/// the other ranks were stopped as well.
 class Backoff {
  public:
   bool is_long() { return rounds_ > spins && waited() > yielding_seconds; }
-  /// Returns the seconds waited so far. At most `max_counted_s` are counted between two calls, so call it often.
+  /// Returns the time waited so far, in seconds. At most `max_counted_s` seconds are counted between two calls, so the
+  /// function must be called often.
   double waited() {
     const double now = monotonic_seconds();
     waited_ += std::min(now - std::exchange(last_, now), max_counted_s);
@@ -46,7 +48,7 @@ class Backoff {
   static constexpr int eager_spins = 100;
   static constexpr int spins = 500;
   static constexpr double yielding_seconds = 0.0005;
-  static constexpr double max_counted_s = 2;  // far longer than a sleep
+  static constexpr double max_counted_s = 2;  // maximum time counted between two calls of waited(); far longer than a sleep
   double last_ = 0;
   double waited_ = 0;
   int rounds_ = 0;
@@ -134,7 +136,7 @@ void QueuedCommunicator::wait_with_limit(Awaited& awaited, const std::string& wh
     }
     if (!waiting.is_reported() && wait.waited() > report_after_s)
       waiting.report(fmt::format("{} at step {}{}", what, step_, awaited.missing_if_known()));
-    // A rank may join and then exit, so check the condition again after the exit was seen.
+    // A rank may join the collective and then exit, so the condition is checked again after the exit was detected.
     if (const auto why = awaited.failure(); !why.empty() && !awaited.ready()) give_up(what, why);
     if (wait.waited() > timeout_seconds_) give_up_overdue(what, awaited.missing());
     awaited.sleep(std::clamp(timeout_seconds_ - wait.waited(), 0.001, on_long_wait()));
@@ -148,7 +150,8 @@ void QueuedCommunicator::advance() {
   }
 }
 
-/// Runs the oldest collective to its next wait. Returns false if the queue is empty or the collective has to wait.
+/// Runs the oldest collective until its next wait, and removes it from the queue if it is complete. Returns false if the
+/// queue is empty or the collective must still wait.
 bool QueuedCommunicator::advance_front() {
   if (queue_.empty()) return false;
   auto& task = queue_.front().task;

@@ -9,9 +9,11 @@
 
 namespace trainrt::comm {
 
-/// Base class of the communicators for host memory: runs collectives as coroutines in a queue. start() runs a collective up
-/// to its first wait, so that the other ranks learn of it. Collectives complete in the order of their start, and advance in
-/// start(), test() and wait() only; no thread is created for them. A wait first spins, then yields the core, then sleeps.
+/// Base class of the communicators for host memory. It runs collectives as coroutines in a queue:
+/// - start() runs a collective up to its first wait, so that the other ranks are notified of it.
+/// - Collectives complete in the order of their start.
+/// - Collectives advance only in calls of start(), test() and wait(); no thread is created for them.
+/// - A wait first spins, then yields the core, then sleeps.
 class QueuedCommunicator : public Communicator {
  public:
   QueuedCommunicator(int rank, int size, double timeout_seconds)
@@ -24,23 +26,25 @@ class QueuedCommunicator : public Communicator {
   double timeout_seconds() const { return timeout_seconds_; }
 
  protected:
-  /// Returns the collective as a coroutine, which owns a copy of the parameter.
+  /// Returns the coroutine that performs `collective`. The coroutine owns a copy of `collective`.
   virtual CollectiveTask make_task(Collective collective) = 0;
 
-  /// Called repeatedly during long waits, for other work of the backend. Returns how many seconds the wait may sleep before
-  /// the next call.
+  /// Called repeatedly during long waits, so that the backend can do other work. Returns the maximum number of seconds that
+  /// the wait may sleep before the next call.
   virtual double on_long_wait() { return 0.1; }
-  /// Waits for a condition outside the queue, with the same timeout. `what` names it in messages.
+  /// Waits for a condition that belongs to no queued collective. The timeout of the communicator applies. `what`: name of
+  /// the wait in messages.
   void wait_for(Awaited& awaited, std::string_view what);
-  /// Waits until all started collectives are complete.
+  /// Waits until all started collectives are complete on this rank.
   void drain();
-  /// Destroys the collectives in progress. Destructors of derived classes call it, because the collectives refer to the
-  /// derived object.
+  /// Destroys the collectives in progress without completing them. Destructors of derived classes must call this function,
+  /// because the coroutines refer to members of the derived object.
   void drop_pending() { queue_.clear(); }
 
   std::int64_t step() const { return step_; }
   std::size_t in_flight() const { return queue_.size(); }
-  /// Returns whether a collective has failed. The state of the other ranks is then unknown, and every later call throws.
+  /// Returns whether a collective has failed. After a failure the state of the other ranks is unknown, and every later call
+  /// throws.
   bool is_broken() const { return !broken_.empty(); }
 
  private:
@@ -65,13 +69,14 @@ class QueuedCommunicator : public Communicator {
   std::string broken_;
 };
 
-/// Throws UsageError if the root, the counts or the type of a collective is invalid.
+/// Throws UsageError if the root, the counts or the element type of a collective is invalid.
 void require_valid(const Collective& collective, int rank, int size);
 
-/// Returns the kind and the name of a collective, for messages: "all_reduce of 'bucket 2'".
+/// Returns the kind and the name of a collective, for messages, such as "all_reduce of 'bucket 2'".
 std::string described(const Collective& collective);
 
-/// Returns the arguments of a call, for messages that compare calls: "all_reduce of 4 f32 (sum)".
+/// Returns a text with the arguments of a collective, for messages that compare the calls of ranks, such as "all_reduce of
+/// 4 f32 (sum)".
 std::string call_text(Collective::Kind kind, std::uint64_t count, DType dtype, Op op, int root);
 
 }  // namespace trainrt::comm

@@ -1,5 +1,6 @@
-// Loops that the compiler vectorizes. Each is compiled twice, for any x86-64 and for AVX2 with F16C, and chosen at run
-// time. Elements are computed independently and multiplications are never fused with additions, so both give the same bits.
+// Reductions of arrays, as loops that the compiler vectorizes. Each loop is compiled twice, for any x86-64 processor and
+// for AVX2 with F16C; the version is chosen at run time. Elements are computed independently and multiplications are never
+// fused with additions, so both versions give the same bits.
 #include "comm/reduce.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t block_elements = 2048;  // elements combined at a time; fits in the first-level cache
+/// Number of elements of each array that are combined at a time; a block fits in the L1 cache.
+constexpr std::size_t block_elements = 2048;
 
 struct Half {
   std::uint16_t bits;
@@ -48,7 +50,7 @@ template <class T, class Acc>
 template <class T>
 using Accumulator = decltype(wide(T{}));
 
-/// Calls body(T{}) with the C++ type of `dtype`.
+/// Calls the function body(T{}), where T is the C++ type of `dtype`. Throws UsageError for a type that cannot be reduced.
 template <class Body>
 decltype(auto) with_type(DType dtype, Body&& body) {
   switch (dtype) {
@@ -72,7 +74,8 @@ decltype(auto) with_type(DType dtype, Body&& body) {
 struct Sum {
   template <class T>
   [[gnu::always_inline]] static T of(T lower, T upper) {
-    if constexpr (std::is_integral_v<T>) {  // overflow wraps around, as in MPI; signed addition would be undefined
+    if constexpr (std::is_integral_v<T>) {  // integer overflow wraps around, as in MPI; signed addition would be undefined
+                                            // behavior
       using U = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<U>(lower) + static_cast<U>(upper));
     } else {
@@ -100,18 +103,18 @@ decltype(auto) with_op(Op op, Body&& body) {
   return body(Sum{});
 }
 
-// --- loops for the processor at hand ---------------------------------------------------------------------------------
+// --- choice between plain and vectorized loops at run time ------------------------------------------------------------
 
 template <class Loop, class... Args>
 [[gnu::noinline]] void plain_loop(std::size_t count, Args... args) {
-#pragma GCC ivdep  // arrays may overlap only exactly: element i of one is element i of the other
+#pragma GCC ivdep  // arrays are either disjoint or identical, so the iterations are independent
   for (std::size_t i = 0; i < count; ++i) Loop::at(i, args...);
 }
 
 #if defined(__x86_64__)
 template <class Loop, class... Args>
 [[gnu::noinline, gnu::target("avx2,f16c")]] void wide_loop(std::size_t count, Args... args) {
-#pragma GCC ivdep  // arrays may overlap only exactly: element i of one is element i of the other
+#pragma GCC ivdep  // arrays are either disjoint or identical, so the iterations are independent
   for (std::size_t i = 0; i < count; ++i) Loop::at(i, args...);
 }
 
@@ -135,7 +138,7 @@ struct Combine {
   }
 };
 
-/// Combines two parts and writes the result to both in one pass.
+/// Loop that combines two arrays element by element and writes the result to both arrays in one pass.
 template <class Operation>
 struct CombineBoth {
   template <class T>
@@ -179,13 +182,14 @@ void reduce_two(T* lower, T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<CombineBoth<decltype(operation)>>(count, lower, upper); });
 }
 
-/// Returns the number of elements that are combined at a time. It is smaller for many parts, to limit the scratch memory.
+/// Returns the number of elements per block, which are combined at a time. Blocks are smaller if there are many parts, to
+/// limit the scratch memory.
 std::size_t block_of(std::size_t parts) {
   constexpr std::size_t max_scratch_elements = 64 * block_elements;
   return std::clamp<std::size_t>(max_scratch_elements / (parts + 1), 64, block_elements);
 }
 
-/// Returns scratch memory for one block, which is kept per thread.
+/// Returns scratch memory for `elements` elements. Each thread keeps one such buffer and reuses it.
 template <class Acc>
 Acc* scratch_of(std::size_t elements) {
   thread_local std::vector<Acc> memory;
@@ -233,7 +237,7 @@ void reduce_block(std::span<const std::byte* const> parts, std::span<std::byte* 
   }
 }
 
-/// Combines two parts into one output, for small buffers that each rank reduces alone.
+/// Combines the arrays of two ranks into one output array. Used for small buffers, which each rank reduces completely.
 template <class T>
 void reduce_two_to(T* out, const T* lower, const T* upper, std::size_t count, Op op) {
   with_op(op, [&](auto operation) { loop<Combine<decltype(operation)>>(count, out, lower, upper); });

@@ -5,8 +5,8 @@
 
 namespace trainrt::comm {
 
-/// Returns the ranks that passed the same `color`, in the order of their rank numbers in the new communicator: by `key`,
-/// then by rank. The result is empty if `color` is negative. Collective.
+/// Returns the ranks of the communicator that split(color, key) creates: the ranks that passed the same `color`, sorted by
+/// `key`, then by rank. The result is empty if `color` is negative. Collective.
 std::vector<int> ranks_of_color(Communicator& communicator, int color, int key);
 
 }  // namespace trainrt::comm

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Collective::Kind;
 
-/// A collective that is already complete, or completely enqueued on the GPU's default stream.
+/// A collective on which the host has no work left: it is complete, or completely enqueued on the GPU's default stream.
 class CompletedCollective : public DeviceCollective {
  public:
   bool advance(Until) override { return true; }
@@ -32,14 +32,14 @@ MemoryRange part_of(const Collective& collective, int rank) {
   return {collective.part, collective.counts[static_cast<std::size_t>(rank)] * size_of(collective.buffer.dtype)};
 }
 
-/// Returns the memory that a collective reads on this rank.
+/// Returns the memory range that a collective reads on rank `rank`; empty if it reads nothing.
 MemoryRange input_of(const Collective& collective, int rank) {
   if (collective.kind == Kind::all_gather) return part_of(collective, rank);
   if (collective.kind == Kind::broadcast && collective.root != rank) return {};
   return {collective.buffer.data, collective.buffer.bytes()};
 }
 
-/// Returns the memory that a collective writes on this rank.
+/// Returns the memory range that a collective writes on rank `rank`; empty if it writes nothing.
 MemoryRange output_of(const Collective& collective, int rank) {
   if (collective.kind == Kind::reduce_scatter) return part_of(collective, rank);
   if (collective.kind == Kind::broadcast && collective.root == rank) return {};
@@ -48,7 +48,7 @@ MemoryRange output_of(const Collective& collective, int rank) {
 
 }  // namespace
 
-/// A collective that copies its data to the host, runs there, and copies the result back.
+/// A collective that copies its data from the GPU to the host, runs on the host, and copies the result back to the GPU.
 class StagedCommunicator::StagedCollective : public DeviceCollective {
  public:
   StagedCollective(StagedCommunicator& owner, const Collective& collective) : owner_(owner), collective_(collective) {
@@ -110,12 +110,12 @@ StagedCommunicator::StagedCommunicator(std::unique_ptr<Communicator> host, devic
                                        double timeout_seconds)
     : DeviceCommunicator(std::move(host), runtime, gpu), name_(this->host().name()), timeout_seconds_(timeout_seconds) {}
 
-/// Waits for the copies that still use the staging memory.
+/// Waits, up to the timeout, for the enqueued copies that still use the pinned staging memory.
 StagedCommunicator::~StagedCommunicator() {
   if (stream_ == nullptr) return;
   try {
     device::wait_within(*stream_->record(), timeout_seconds_);
-  } catch (const Error&) {  // the GPU has failed and no longer reads the memory
+  } catch (const Error&) {  // the GPU has failed and no longer accesses the memory
   }
 }
 
@@ -131,7 +131,7 @@ std::unique_ptr<DeviceCollective> StagedCommunicator::begin(const Collective& co
   return std::make_unique<CompletedCollective>();
 }
 
-/// Performs a collective of a single rank: copies its input to its output on the GPU.
+/// Performs a collective of a communicator with one rank: copies the input to the output on the GPU.
 void StagedCommunicator::alone(const Collective& collective) {
   const auto input = input_of(collective, 0);
   const auto output = output_of(collective, 0);
@@ -144,8 +144,9 @@ device::Stream& StagedCommunicator::stream() {
   return *stream_;
 }
 
-/// Returns the smallest free staging memory of at least `bytes` bytes, or new memory. The memory can be reused at once: the
-/// copies of one collective and the next are ordered by the stream, and the host uses it only after a copy has finished.
+/// Returns the smallest free buffer of pinned host memory with at least `bytes` bytes, or a new buffer. A free buffer can
+/// be reused at once: the stream orders the copies of consecutive collectives, and the host uses a buffer only after the
+/// copy to it has finished.
 StagedCommunicator::Staging StagedCommunicator::take(std::size_t bytes) {
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it)

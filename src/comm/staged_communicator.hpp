@@ -5,9 +5,10 @@
 
 namespace trainrt::comm {
 
-/// Performs collectives on GPU memory without NCCL: copies the data to pinned host memory, runs the collective of the
-/// wrapped communicator there, and copies the result back. Results have the same bits as on the host. Used if ranks share a
-/// GPU, which NCCL does not support, or if NCCL is missing. A single rank copies nothing to the host.
+/// Performs collectives on GPU memory without NCCL: copies the data to pinned host memory, runs the collective in the
+/// wrapped communicator for host memory, and copies the result back. Results have the same bits as on the host. Used if
+/// ranks share a GPU, which NCCL does not support, or if NCCL cannot be loaded. With a single rank, nothing is copied to
+/// the host.
 class StagedCommunicator : public DeviceCommunicator {
  public:
   StagedCommunicator(std::unique_ptr<Communicator> host, device::Runtime& runtime, int gpu, double timeout_seconds);
@@ -31,7 +32,7 @@ class StagedCommunicator : public DeviceCommunicator {
   std::string name_;
   double timeout_seconds_;
   std::unique_ptr<device::Stream> stream_;
-  std::vector<Staging> free_;  // copies that are enqueued on stream_ may still use them
+  std::vector<Staging> free_;  // pinned buffers for reuse; copies already enqueued on stream_ may still access them
 };
 
 }  // namespace trainrt::comm

@@ -6,21 +6,23 @@
 
 namespace trainrt::comm {
 
-/// A communicator that wraps another one and measures how long this rank spends in its calls, including calls of
-/// communicators made by split(). Each call costs two readings of the clock. Work on a GPU's stream after the call is not
+/// A communicator that forwards its calls to another one and measures how long this rank spends in them. Communicators that
+/// split() returns are included. Each call reads the clock twice. GPU work that continues after a call has returned is not
 /// measured.
 class TimedCommunicator final : public Communicator {
  public:
   struct CallTimes {
-    double seconds = 0;        ///< total time in calls
-    double first_call_s = -1;  ///< start of the first call since begin_step(), in monotonic_seconds(); < 0: no call yet
+    double seconds = 0;  ///< total time spent in calls, in seconds
+    /// Start time of the first call since begin_step(), in monotonic_seconds(); negative if there was no call yet.
+    double first_call_s = -1;
   };
 
-  /// `inner` must outlive this object.
+  /// Forwards calls to `inner`, which must outlive this object.
   explicit TimedCommunicator(Communicator& inner);
 
   const CallTimes& times() const { return *times_; }
-  /// Begins a step. `first_call_s`: the start of the step's first call if there was one already, otherwise negative.
+  /// Begins a training step. `first_call_s`: start of the step's first call if that call was made before begin_step(),
+  /// otherwise a negative number.
   void begin_step(double first_call_s = -1) { times_->first_call_s = first_call_s; }
 
   std::string_view name() const override { return inner_.name(); }
@@ -38,7 +40,7 @@ class TimedCommunicator final : public Communicator {
   class TimedCall;
   TimedCommunicator(std::unique_ptr<Communicator> part, std::shared_ptr<CallTimes> times);
 
-  std::unique_ptr<Communicator> part_;  ///< owns inner_ if that was made by split()
+  std::unique_ptr<Communicator> part_;  ///< owns inner_ if split() created it, otherwise nullptr
   Communicator& inner_;
   std::shared_ptr<CallTimes> times_;
 };

@@ -9,7 +9,8 @@ namespace {
 
 int root_width(int size) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(size, 1)))); }
 
-/// Calls visit(subtree) for the subtrees of the tree, from `at` down. visit() returns whether to visit the two halves, too.
+/// Calls visit(subtree) for the subtree `at` and the subtrees that it contains, from the root down. visit() returns whether
+/// to visit the two halves of the subtree, too.
 template <class Visit>
 void descend(Subtree at, int size, Visit& visit) {
   if (at.first >= size || !visit(at)) return;
@@ -17,8 +18,9 @@ void descend(Subtree at, int size, Visit& visit) {
   descend({at.first + at.width / 2, at.width / 2}, size, visit);
 }
 
-/// Appends the steps that combine the subtree `at`. Returns the index of the part with its result, or -1 for a subtree
-/// after the last rank. leaf(subtree) returns the index of the part that holds a subtree's result before any step, or -1.
+/// Appends the steps that reduce the subtree `at`. Returns the index of the array with the subtree's result, or -1 if the
+/// subtree contains no rank. `leaf`: function that returns the index of the array that already holds a subtree's result, or
+/// -1 if the result must be computed from the subtree's halves.
 template <class Leaf>
 int steps_of(Subtree at, int size, const Leaf& leaf, std::vector<TreeStep>& steps) {
   if (at.first >= size) return -1;
@@ -62,7 +64,7 @@ std::vector<TreeStep> steps_within(std::span<const int> ranks, int size) {
 
 std::vector<TreeStep> steps_between(std::span<const Subtree> parts, int size) {
   std::vector<TreeStep> steps;
-  // A subtree with the last rank may be given with a smaller width, so the ranges of ranks are compared.
+  // Two subtrees count as equal if they contain the same ranks. Their widths may differ if they contain the last rank.
   const auto end_of = [&](Subtree s) { return std::min(s.first + s.width, size); };
   const auto leaf = [&](Subtree at) {
     const auto found =

@@ -13,7 +13,7 @@ namespace trainrt::device {
 
 namespace {
 
-/// The ranks of a node that see the same GPUs.
+/// A group of ranks of one node that see the same GPUs.
 struct Peers {
   const GpuUuids& gpus;
   std::vector<std::size_t> ranks;
@@ -33,9 +33,10 @@ std::vector<Peers> peers_of(const std::vector<GpuUuids>& visible) {
   return groups;
 }
 
-/// Throws GpusRefused if two groups see some GPUs in common. Such GPUs cannot be divided evenly.
+/// Throws GpusRefused if two groups of ranks see some but not all GPUs in common, because such GPUs cannot be divided
+/// evenly among the ranks.
 void require_disjoint(const std::vector<Peers>& groups) {
-  std::map<std::string, std::size_t> seen_by;  // GPU -> first rank of the group that sees it
+  std::map<std::string, std::size_t> seen_by;  // UUID of a GPU -> lowest local rank of the group that sees the GPU
   for (const auto& group : groups)
     for (const auto& gpu : group.gpus)
       if (const auto [found, is_new] = seen_by.try_emplace(gpu, group.ranks.front()); !is_new)
@@ -54,7 +55,7 @@ Binding binding_of(const Peers& peers, int first, int count) {
   return binding;
 }
 
-/// Returns the GPUs of the rank with index `number` among its peers.
+/// Returns the GPUs of one rank. `number`: index of the rank among the ranks that see the same GPUs.
 Binding share_of(const Peers& peers, int number, const GpuRequest& request) {
   const int gpus = peers.gpu_count();
   const int ranks = peers.rank_count();
@@ -64,7 +65,7 @@ Binding share_of(const Peers& peers, int number, const GpuRequest& request) {
   return binding_of(peers, number * static_cast<int>(request.per_worker), static_cast<int>(request.per_worker));
 }
 
-/// Returns "1 GPU", "2 GPUs", "0.5 GPU".
+/// Formats a number of GPUs: "1 GPU", "2 GPUs" or "0.5 GPU".
 std::string gpus_text(double count) { return fmt::format("{} GPU{}", count, count > 1 ? "s" : ""); }
 
 void require_enough(const Peers& peers, const GpuRequest& request, std::string_view no_gpu_reason) {

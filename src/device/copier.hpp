@@ -13,8 +13,9 @@
 
 namespace trainrt::device {
 
-/// Copies data between the host and the GPUs, on one own stream per GPU, concurrently with the computation on the GPUs. No
-/// GPU is used before the first copy. Thread-safe. Throws Error if a GPU fails.
+/// Copies data between host memory and the GPUs of this process, concurrently with the computation on the GPUs. Each GPU
+/// has its own copy stream, which is created at the first copy from or to that GPU. Thread-safe. Throws Error if a GPU
+/// fails.
 class Copier {
  public:
   explicit Copier(Runtime& runtime = device::runtime()) : runtime_(runtime) {}
@@ -23,25 +24,27 @@ class Copier {
 
   Runtime& runtime() const { return runtime_; }
 
-  /// Makes copies enqueued after this call run after all work that was enqueued on the GPUs' default streams before it. The
-  /// caller must wait for work on other streams.
+  /// Orders later copies after the work on the GPUs' default streams: copies that are enqueued after this call run after
+  /// all work that was enqueued on the default streams before the call. The caller must wait for work on other streams.
   void follow_default_streams();
 
-  /// Enqueue a copy and return. Memory must stay valid until the copy is complete.
+  /// to_host() and to_device() enqueue a copy of `bytes` bytes from or to memory of `gpu`, and return. Both memory ranges
+  /// must stay valid until the copy is complete, see record().
   void to_host(void* to, const void* from, int gpu, std::size_t bytes);
   void to_device(void* to, int gpu, const void* from, std::size_t bytes);
-  /// Returns events that are reached when all copies enqueued so far, by any thread, are complete.
+  /// Returns one event per GPU that has been used so far. The events are reached when all copies that any thread enqueued
+  /// before this call are complete.
   Events record();
 
-  /// Pins host memory for the lifetime of this object, which must end before that of the memory. Copies of pinned memory
-  /// are asynchronous and need no intermediate buffer. If the system refuses, copies are only slower. Repeated calls for
-  /// the same memory do nothing.
+  /// Pins (page-locks) host memory for the lifetime of this Copier, which must end before the memory is freed. Copies from
+  /// and to pinned memory are asynchronous and need no intermediate buffer. If the system refuses to pin the memory, copies
+  /// are only slower. Repeated calls for the same memory do nothing.
   void pin(std::span<std::byte> memory);
 
  private:
   struct Lane {
     std::unique_ptr<Stream> stream;
-    std::uint64_t follows = 0;  // number of the last follow_default_streams() that was applied to the stream
+    std::uint64_t follows = 0;  // number of the last follow_default_streams() call that was applied to `stream`
   };
   Stream& stream_of(int gpu);
 
@@ -53,11 +56,11 @@ class Copier {
   std::vector<std::span<std::byte>> pinned_;
 };
 
-/// Timeout for the copies of one wait_all(), in seconds.
+/// Timeout in seconds that callers pass to wait_all() for copies between the host and a GPU.
 inline constexpr double max_copy_s = 300;
 
-/// Waits until all events are reached. Throws GpuStalled if that takes longer than `limit_seconds` for an event;
-/// `operation` names the wait in the message.
+/// Waits until all `events` are reached, one after the other. Throws GpuStalled if the wait for one event takes longer than
+/// `limit_seconds` seconds. `operation`: name of the awaited work in the error message.
 void wait_all(const Events& events, double limit_seconds, std::string_view operation);
 
 }  // namespace trainrt::device

@@ -5,11 +5,12 @@
 
 namespace trainrt::device {
 
-/// Returns the runtime for CUDA. In a build without the CUDA toolkit it has no GPUs, and no_gpu_reason() returns that
-/// reason. It lives as long as the process.
+/// Returns the implementation of Runtime for CUDA. The object lives as long as the process. In a build without the CUDA
+/// toolkit the object has no GPUs, and its no_gpu_reason() reports the missing toolkit.
 Runtime& cuda_runtime();
 
-/// The runtime of a machine without GPUs. Every use of a GPU throws UsageError with the reason.
+/// The implementation of Runtime for machines or builds without GPUs. Functions that would use a GPU throw UsageError with
+/// the reason why there is no GPU.
 class NoGpus : public Runtime {
  public:
   explicit NoGpus(std::string why) : why_(std::move(why)) {}

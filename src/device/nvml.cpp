@@ -1,5 +1,5 @@
-// The part of NVML that is used here (NVIDIA, NVML API Reference Guide). The library is part of the driver, not of the CUDA
-// toolkit, and its ABI is stable.
+// A GpuMeter that uses NVML (NVIDIA, NVML API Reference Guide), and the declarations of the NVML functions that it needs.
+// The NVML library is part of the driver, not of the CUDA toolkit, and its ABI is stable.
 #include <array>
 
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ bool find(void* library, Function*& function, const char* symbol) {
   return function != nullptr;
 }
 
-/// Finds the functions of the library. Returns false if one is missing, as with drivers from before 2021.
+/// Looks up the NVML functions in `library`. Returns false if a function is missing, as in NVIDIA drivers from before 2021.
 bool load(void* library, NvmlApi& api) {
   return find(library, api.init, "nvmlInit_v2") && find(library, api.shutdown, "nvmlShutdown") &&
          find(library, api.count, "nvmlDeviceGetCount_v2") && find(library, api.handle, "nvmlDeviceGetHandleByIndex_v2") &&
@@ -94,7 +94,7 @@ class Nvml : public GpuMeter {
 
 }  // namespace
 
-/// The library is never unloaded, because it may have threads.
+/// The NVML library is never unloaded, because it may have started threads.
 std::unique_ptr<GpuMeter> nvml_meter(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   NvmlApi api;

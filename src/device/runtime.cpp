@@ -23,7 +23,7 @@ bool wait_within(Event& event, double limit_seconds) {
   const auto start = monotonic_seconds();
   for (double waited = 0; !event.test(); waited = monotonic_seconds() - start) {
     if (waited > limit_seconds) return false;
-    // Sleeps for a tenth of the wait so far, so that short waits are not prolonged much.
+    // Sleeps for a tenth of the time waited so far, so that a short wait is not prolonged much.
     std::this_thread::sleep_for(std::chrono::duration<double>(std::clamp(waited / 10, 1e-6, max_nap_s)));
   }
   return true;

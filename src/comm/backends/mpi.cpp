@@ -1,4 +1,4 @@
-// The backend "mpi": MPI between all ranks.
+// The communication backend "mpi": all ranks communicate over MPI.
 #include <fmt/format.h>
 
 #include <trainrt/communicators.hpp>

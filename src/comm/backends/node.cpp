@@ -1,6 +1,7 @@
-// The backend "node": the ranks of a node reduce in shared memory, and the first rank of each node exchanges the results
-// with the first ranks of the other nodes over MPI. Sums follow the one tree over rank numbers: a node computes the sums of
-// the complete subtrees that it holds, and only these sums are sent. With ranks in blocks that is one sum per node.
+// The communication backend "node": the ranks of a node reduce in shared memory, and the first rank of each node exchanges
+// the results with the first ranks of the other nodes over MPI. Sums follow the fixed binary tree over rank numbers. A node
+// computes the sums of the complete subtrees whose ranks all run on the node, and only these sums are sent. If each node
+// has 2^k consecutive ranks, that is one sum per node.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -26,20 +27,21 @@ extern const Backend node;
 
 namespace {
 
-/// The shared memory that allocate() has returned. It stays mapped until the owners on all ranks have released it, because
-/// other ranks may still reduce in it.
+/// The shared memory segments ("windows") that allocate() has returned. A window stays mapped until all ranks have released
+/// their part of it, because other ranks may still reduce in its memory.
 class NodeWindows : public Segments {
  public:
   Memory add(SharedSegment segment) {
     const auto at = static_cast<std::size_t>(segment.index) * segment.slice;
     auto* const mine = segment.memory.get() + at;
-    auto given_back = std::make_shared<std::atomic<bool>>(false);  // the owner may release the memory on any thread
+    // The flag is atomic, because the owner may release the memory on any thread.
+    auto given_back = std::make_shared<std::atomic<bool>>(false);
     windows_.push_back({segment.memory, mine, segment.slice, given_back});
     auto end = [given_back, memory = std::move(segment.memory), file = segment.file] { given_back->store(true); };
     return Memory(mine, FileMemoryEnd{{*segment.file, at, segment.slice}, std::move(end)});
   }
 
-  /// Unmaps the windows that all ranks have released. Collective.
+  /// Unmaps the shared memory segments ("windows") that all ranks have released. Collective.
   void reclaim(Communicator& communicator) {
     std::string mine;
     for (const auto& window : windows_) mine += window.memory == nullptr || window.given_back->load() ? '1' : '0';
@@ -66,7 +68,7 @@ class NodeWindows : public Segments {
 
  private:
   struct NodeWindow {
-    Memory memory;  ///< begins with the slice of the node's first rank; nullptr after it was unmapped
+    Memory memory;  ///< mapping of the window, from the slice of the node's first rank on; nullptr after it was unmapped
     std::byte* mine = nullptr;
     std::size_t slice = 0;
     std::shared_ptr<std::atomic<bool>> given_back;
@@ -74,7 +76,7 @@ class NodeWindows : public Segments {
   std::vector<NodeWindow> windows_;
 };
 
-/// The completion of a collective that is performed by MPI between all ranks.
+/// A collective that MPI performs between all ranks, as a condition for a coroutine: true when the collective is complete.
 class MpiCollective : public Awaited {
  public:
   MpiCollective(MpiCommunicator& mpi, const Collective& c) : mpi_(mpi), ticket_(mpi.start(c)), waiting_(mpi.roll_call()) {}
@@ -88,7 +90,8 @@ class MpiCollective : public Awaited {
   MpiRequests waiting_;
 };
 
-/// A condition that is always true, so that a task waits only for its turn in the queue.
+/// A condition that is always true. A coroutine that waits for this condition waits only until all earlier collectives in
+/// the queue are complete.
 class QueueTurn : public Awaited {
  public:
   bool ready() override { return true; }
@@ -119,7 +122,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (leaders) exchange_ = std::make_unique<LeaderExchange>(std::move(leaders), node_of_rank_);
   }
 
-  /// After a failed collective the other ranks may be gone, so MPI must not wait for them either.
+  /// The destructor does not wait for other ranks in MPI after a failed collective, because they may have exited.
   ~NodeCommunicator() override {
     if (!is_broken()) return;
     mpi_->abandon();
@@ -136,8 +139,8 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// Completes the collectives in progress first, because MPI makes no progress while other ranks wait on the board for
-  /// them.
+  /// Completes the collectives in progress first. Other ranks may be waiting for these collectives in shared memory, and
+  /// MPI makes no progress during such a wait.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
@@ -148,7 +151,8 @@ class NodeCommunicator : public SharedCommunicator {
   std::unique_ptr<Communicator> split(int color, int key) override;
 
  protected:
-  /// Answers roll calls of ranks on other nodes.
+  /// Answers the roll calls of ranks on other nodes during a long wait. A roll call finds the ranks that have not joined a
+  /// collective.
   double on_long_wait() override {
     if (nodes_ == 1) return SharedCommunicator::on_long_wait();
     mpi_->roll_call().answer();
@@ -174,7 +178,7 @@ class NodeCommunicator : public SharedCommunicator {
 
   CollectiveTask reduce_by_mpi(Collective c) {
     QueueTurn turn;
-    co_await turn;  // so that all ranks pass their collectives to MPI in the same order
+    co_await turn;  // waits for earlier collectives, so that all ranks pass their collectives to MPI in the same order
     MpiCollective done(*mpi_, c);
     co_await done;
   }
@@ -186,12 +190,14 @@ class NodeCommunicator : public SharedCommunicator {
   Memory board_memory_;
   std::vector<int> node_of_rank_;
   int nodes_;
-  std::vector<int> sums_at_;  ///< indices of the ranks of the board that hold the sums of this node's subtrees
+  /// The ranks of this node whose buffers hold the sums of the node's complete subtrees, as indices among the node's ranks.
+  std::vector<int> sums_at_;
   std::unique_ptr<LeaderExchange> exchange_;
   NodeWindows windows_;
 };
 
-/// Computes this rank's share of the elements of the sums of this node's complete subtrees.
+/// Reduces the data of this node's ranks, for this rank's share of the elements: computes one sum for each subtree of the
+/// reduction tree that contains only ranks of this node.
 void NodeCommunicator::sum_share(const Collective& c, const Announcer::EnteredCollective& entered) {
   const auto [first, count] = share_of_rank(c.buffer.count, board().self());
   auto parts = entered.data_of_all();
@@ -230,12 +236,12 @@ CollectiveTask NodeCommunicator::reduce_between_nodes(Collective c) {
   if (c.buffer.count > 0 && result != c.buffer.data) std::memcpy(c.buffer.data, result, c.buffer.bytes());
   board().reach(Board::copied, number);
   CounterWait copied(board(), Board::copied, number);
-  if (is_leader()) co_await copied;  // until then the other ranks read the result from the leader's data
+  if (is_leader()) co_await copied;  // waits, because the other ranks read the result from the leader's data
 }
 
 Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   if (device != Device::host) return Communicator::allocate(bytes, device);
-  drain();  // the following MPI calls bypass the queue, and other ranks may wait for collectives in it
+  drain();  // the MPI calls below bypass the queue of collectives, and other ranks may wait for collectives in it
   windows_.reclaim(*mpi_);
   std::string failure;
   auto segment = share_segment(*mpi_, node_of_rank_, bytes, failure);
@@ -247,8 +253,8 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   return Communicator::allocate(bytes, device);
 }
 
-/// Returns a communicator of the backend "node", or `mpi` itself if no node has two ranks or a node cannot share memory.
-/// Collective.
+/// Returns a communicator of the backend "node" that uses `mpi` between nodes, or `mpi` itself if no node has two ranks or
+/// a node cannot share memory. Collective.
 std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
   std::map<int, int> ranks_on;
   for (const int node : node_of_rank) ++ranks_on[node];
@@ -266,7 +272,7 @@ std::unique_ptr<Communicator> NodeCommunicator::split(int color, int key) {
   const auto members = ranks_of_color(*this, color, key);
   auto part = mpi_->split_mpi(color, key);
   if (!part) return nullptr;
-  std::map<int, int> numbers;  // new node numbers, without gaps, in the order of the lowest rank
+  std::map<int, int> numbers;  // old node number -> new node number, without gaps, in the order of the new rank numbers
   std::vector<int> nodes;
   for (const int member : members)
     nodes.push_back(numbers.try_emplace(node_of_rank_[static_cast<std::size_t>(member)], static_cast<int>(numbers.size()))

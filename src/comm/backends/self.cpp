@@ -1,4 +1,4 @@
-// The backend "self", for one rank: every collective is a copy or does nothing.
+// The communication backend "self", for one rank: every collective copies its input to its output or does nothing.
 #include <cstring>
 
 #include <trainrt/communicators.hpp>

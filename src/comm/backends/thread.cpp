@@ -1,5 +1,5 @@
-// The backend "thread", for tests: the ranks are threads of one process. They can access all memory of each other, and
-// execute the same steps as the ranks of a node.
+// The communication backend "thread", for tests: the ranks are threads of one process. Each rank can access all memory of
+// the others, and collectives run the same steps as between the ranks of a node.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace trainrt::comm::plugins {
 
 namespace {
 
-/// The memory of this process, as one segment. Every rank can access all of it.
+/// All memory of this process, as one segment that every rank can access, because the ranks are threads.
 class ProcessMemory : public Segments {
  public:
   std::optional<DataLocation> find(const void* data, std::size_t) const override {
@@ -36,7 +36,8 @@ class ThreadCommunicator : public SharedCommunicator {
         group_(std::move(group)) {}
   std::string_view name() const override { return "thread"; }
 
-  /// The first rank of each color creates the new group and passes its address to the other ranks of that color.
+  /// Splits the ranks into one group per color. The first rank of each color creates the ThreadGroup and passes its address
+  /// to the other ranks of that color.
   std::unique_ptr<Communicator> split(int color, int key) override {
     const auto members = ranks_of_color(*this, color, key);
     const auto self = std::ranges::find(members, rank());

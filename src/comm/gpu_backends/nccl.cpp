@@ -1,4 +1,4 @@
-// The GPU backend "nccl": NCCL between the ranks' GPUs.
+// The GPU backend "nccl": NCCL reduces memory between the GPUs of the ranks.
 #include <map>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::shared_ptr<const comm::nccl::Api> load_nccl(const GpuRanks& ranks) {
   return comm::nccl::load(ranks.library.empty() ? comm::nccl::library_name : ranks.library);
 }
 
-/// Returns an error text if two ranks have the same GPU, which NCCL does not support, otherwise "".
+/// Returns an error message if two ranks communicate on the same GPU, which NCCL does not support, otherwise "".
 std::string shared_gpu(const std::vector<device::Binding>& bindings) {
   std::map<std::string, std::size_t> taken;
   for (std::size_t rank = 0; rank < bindings.size(); ++rank)
@@ -27,7 +27,8 @@ std::string shared_gpu(const std::vector<device::Binding>& bindings) {
   return "";
 }
 
-/// Tries to load NCCL on all ranks. Returns the failure of the lowest failed rank, or "". Collective.
+/// Tries to load the NCCL library on all ranks. Returns the error message of the lowest rank that cannot load it, or "".
+/// Collective.
 std::string missing_library(Communicator& host, const GpuRanks& ranks) {
   std::string mine;
   try {

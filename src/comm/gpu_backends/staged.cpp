@@ -1,4 +1,4 @@
-// The GPU backend "staged": GPU memory is copied to the host and reduced there. It is always available.
+// The GPU backend "staged": GPU memory is copied to the host and reduced on the host. This backend is always available.
 #include "comm/gpu_backend.hpp"
 #include "comm/staged_communicator.hpp"
 

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// The parameters of one bucket, in the order in which a backward pass completes them.
+/// The parameters of one gradient bucket, in the order in which a backward pass computes their gradients.
 struct BucketMembers {
   std::vector<std::size_t> parameters;
   std::size_t bytes = 0;
 };
 
-/// Returns the size of a gradient with padding. An empty gradient gets memory, too.
+/// Returns the size of a parameter's gradient in bytes, padded to a multiple of 64. An empty gradient gets 64 bytes, too.
 std::size_t bytes_of(const GradientBuckets::Parameter& parameter) {
   const auto bytes = std::max<std::size_t>(parameter.count * size_of(parameter.dtype), 1);
   return (bytes + alignment - 1) / alignment * alignment;
@@ -44,7 +44,8 @@ std::vector<BucketMembers> members_of_buckets(std::span<const GradientBuckets::P
   }
   for (auto& [dtype, group] : open)
     if (!group.parameters.empty()) full.push_back(std::move(group));
-  // A backward pass fills the buckets in the order of the parameter that it reaches last in each of them.
+  // Sorts the buckets in the order in which a backward pass fills them. A bucket is full when the pass reaches the bucket's
+  // last parameter.
   std::sort(full.begin(), full.end(),
             [](const BucketMembers& a, const BucketMembers& b) { return a.parameters.back() > b.parameters.back(); });
   return full;

@@ -21,8 +21,8 @@ void require_host(Device device, const std::string& what) {
 
 }  // namespace
 
-/// The state of the buckets. Within a step, buckets [0, finished) are reduced, [finished, started) are being reduced, and
-/// the rest is being filled.
+/// The state of the gradient buckets. Within a training step, buckets [0, finished) have been reduced, buckets [finished,
+/// started) are being reduced, and the remaining buckets are being filled with gradients.
 struct GradientBuckets::Impl {
   Communicator& communicator;
   Device device;
@@ -30,10 +30,10 @@ struct GradientBuckets::Impl {
   comm::BucketPlan plan;
   bool narrow_wire;
   Memory memory;
-  Memory wire;                       // bf16 copies of the f32 buckets
-  std::vector<std::size_t> wire_of;  // per bucket: offset in `wire`, bytes
-  std::vector<std::size_t> missing;  // per bucket: number of parameters that are not ready
-  std::vector<char> is_ready;        // per parameter
+  Memory wire;                       // bf16 copies of the f32 buckets, which are sent instead of them
+  std::vector<std::size_t> wire_of;  // offset of each bucket in `wire`, in bytes
+  std::vector<std::size_t> missing;  // number of gradients of each bucket that are not ready yet
+  std::vector<char> is_ready;        // whether the gradient of each parameter is ready
   std::vector<Communicator::Ticket> tickets;
   std::size_t started = 0, finished = 0, reduced_bytes = 0;
   double overlapped = 0;
@@ -103,7 +103,8 @@ GradientBuckets::GradientBuckets(Communicator& communicator, std::span<const Par
                                  const GradientOptions& options, Device device)
     : impl_(std::make_unique<Impl>(communicator, parameters, options, device)) {}
 
-/// After a failure in the middle of a step, reductions in progress may still write to the memory, so it is never freed.
+/// If reductions are in progress, as after a failure in the middle of a step, the gradient memory is never freed, because
+/// the reductions may still write to the memory.
 GradientBuckets::~GradientBuckets() {
   if (impl_->finished < impl_->started) static_cast<void>(impl_.release());
 }

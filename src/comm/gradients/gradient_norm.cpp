@@ -1,5 +1,6 @@
-// The inner loops have a constant length, so that the compiler vectorizes them. Each is compiled twice, for any x86-64 and
-// for AVX2. Multiplications are never fused with additions, so both give the same bits.
+// Norm and scaling of gradients. The inner loops have a constant length, so that the compiler vectorizes them. Each loop is
+// compiled twice, for any x86-64 processor and for AVX2. Multiplications are never fused with additions, so both versions
+// give the same bits.
 #include "comm/gradients/gradient_norm.hpp"
 
 #include <algorithm>
@@ -13,11 +14,13 @@ namespace trainrt::comm {
 namespace {
 
 constexpr std::size_t lanes = 16;
-constexpr std::size_t block_elements = 2048;  // f16 and bf16 elements that are widened at a time; a multiple of `lanes`
+/// Number of f16 or bf16 elements that are converted to f32 at a time; a multiple of `lanes`.
+constexpr std::size_t block_elements = 2048;
 
 using Lanes = std::array<double, lanes>;
 
-/// Adds the squares of `values` to the partial sums. The number of elements added before must be a multiple of `lanes`.
+/// Loop that adds the squares of `values` to the partial sums `sums`. The number of elements added by earlier calls must be
+/// a multiple of `lanes`.
 struct AddSquares {
   template <class T>
   [[gnu::always_inline]] static void run(const T* values, std::size_t count, double* sums) {
@@ -41,7 +44,7 @@ struct Multiply {
   }
 };
 
-// --- loops for the processor at hand -------------------------------------------------------------------------------------
+// --- choice between plain and vectorized loops at run time ---------------------------------------------------------------
 
 template <class Loop, class T, class Arg>
 void plain(T* values, std::size_t count, Arg arg) {
@@ -76,7 +79,8 @@ void multiply(T* values, std::size_t count, T factor) {
   run_loop<Multiply>(values, count, factor);
 }
 
-/// Calls visit(data, number of elements) for consecutive blocks of 16-bit elements.
+/// Calls visit(data, count) for consecutive blocks of up to `block_elements` elements of `values`, a buffer of 16-bit
+/// elements.
 template <class Visit>
 void for_each_block(const Buffer& values, Visit visit) {
   auto* bytes = static_cast<std::byte*>(values.data);

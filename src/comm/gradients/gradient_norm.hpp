@@ -3,13 +3,13 @@
 
 namespace trainrt::comm {
 
-/// Returns the sum of the squares of all elements, computed in f64. Element i is added to partial sum i modulo 16, and the
-/// partial sums are added along a tree, so the bits depend only on the values. `values`: f64, f32, f16 or bf16 in host
-/// memory.
+/// Returns the sum of the squares of all elements of `values`, computed in f64. Element i is added to partial sum i modulo
+/// 16, and the partial sums are added along a binary tree, so the bits of the result depend only on the elements. `values`:
+/// f64, f32, f16 or bf16 in host memory.
 double sum_of_squares(const Buffer& values);
 
-/// Multiplies `values` by `factor` in place. f16 and bf16 are computed in f32 and rounded once, to nearest even. `values`:
-/// f64, f32, f16 or bf16 in host memory.
+/// Multiplies the elements of `values` by `factor`, in place. f16 and bf16 are computed in f32 and rounded once, to nearest
+/// even. `values`: f64, f32, f16 or bf16 in host memory.
 void scale(const Buffer& values, double factor);
 
 }  // namespace trainrt::comm

@@ -11,7 +11,9 @@ namespace trainrt::comm {
 namespace {
 
 constexpr std::size_t short_exchange_bytes = 16384;
-constexpr int rounds_in_tags = 16000;  // two tags each; the MPI standard guarantees tags up to 32767
+/// Number of consecutive reductions with different MPI tags. Each uses two tags; the MPI standard guarantees tags up to
+/// 32767.
+constexpr int rounds_in_tags = 16000;
 
 std::vector<std::vector<int>> ranks_of_nodes(std::span<const int> node_of_rank) {
   std::vector<std::vector<int>> nodes;

@@ -8,7 +8,8 @@
 
 namespace trainrt::comm {
 
-/// Checks the return code of an MPI function. Throws Error with the name of the calling function and MPI's message.
+/// Throws Error if `code`, the return code of an MPI function, is a failure. The message contains the name of the calling
+/// function and MPI's error text.
 inline void check_mpi(int code, std::source_location where = std::source_location::current()) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
@@ -18,21 +19,22 @@ inline void check_mpi(int code, std::source_location where = std::source_locatio
       fmt::format("MPI failed in {}: {}", where.function_name(), std::string(text, static_cast<std::size_t>(length))));
 }
 
-/// Returns the rank of this process in `comm`.
+/// Returns the rank of this process in the communicator `comm`.
 inline int mpi_rank(MPI_Comm comm) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank));
   return rank;
 }
 
-/// Returns the number of ranks of `comm`.
+/// Returns the number of ranks of the communicator `comm`.
 inline int mpi_size(MPI_Comm comm) {
   int size = 0;
   check_mpi(MPI_Comm_size(comm, &size));
   return size;
 }
 
-/// Duplicates `parent`. Errors of the duplicate are returned to the caller instead of ending the process. Collective.
+/// Duplicates the communicator `parent`. Errors in the duplicate are returned as error codes instead of ending the process.
+/// Collective.
 inline MPI_Comm mpi_duplicate(MPI_Comm parent) {
   MPI_Comm comm = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(parent, &comm));

@@ -15,13 +15,15 @@ namespace trainrt::comm {
 
 namespace {
 
-constexpr std::size_t short_bytes = 16384;  // limit of recursive doubling: few messages, but all bytes in each
+/// Maximum size of a buffer, in bytes, for recursive doubling, which sends few messages but the complete buffer in each.
+constexpr std::size_t short_bytes = 16384;
 constexpr int tags_of_a_collective = 2;
-constexpr int collectives_in_tags = 8000;  // the MPI standard guarantees tags up to 32767
+/// Number of consecutive collectives with different MPI tags. The MPI standard guarantees tags up to 32767.
+constexpr int collectives_in_tags = 8000;
 
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
-/// The part of a buffer that one rank reduces.
+/// The share of a buffer's elements that one rank reduces.
 struct Share {
   std::byte* data;
   std::size_t count;
@@ -35,7 +37,7 @@ Share share_of_rank(const Buffer& buffer, int rank, int size) {
 
 }  // namespace
 
-// --- waiting for messages ------------------------------------------------------------------------------------------------
+// --- waiting for MPI requests --------------------------------------------------------------------------------------------
 
 bool MpiRequests::ready() {
   int done = 0;
@@ -45,13 +47,13 @@ bool MpiRequests::ready() {
 
 void MpiRequests::sleep(double) {
   roll_call_.answer();
-  const timespec pause{0, 50'000};  // ns; a message does not end the sleep, so it is short
+  const timespec pause{0, 50'000};  // 50 us; short, because an arriving message does not end the sleep
   nanosleep(&pause, nullptr);
 }
 
 std::string MpiRequests::missing() { return roll_call_.missing(); }
 
-// --- construction and destruction ----------------------------------------------------------------------------------------
+// --- construction and destruction of the communicator --------------------------------------------------------------------
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize)
     : QueuedCommunicator(mpi_rank(parent), mpi_size(parent), timeout_seconds),
@@ -60,16 +62,16 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finali
       maximum_comm_(mpi_duplicate(parent)),
       roll_call_(std::make_unique<MpiRollCall>(parent)) {}
 
-/// Finalizes MPI if `finalize` asked for it and no collective failed. During stack unwinding the other ranks do not make
-/// the same calls, and MPI_Finalize would hang.
+/// Finalizes MPI if the constructor's argument `finalize` requests it and no collective has failed. MPI is not finalized
+/// during stack unwinding: the other ranks do not make the same calls, and MPI_Finalize would hang.
 MpiCommunicator::~MpiCommunicator() {
   if (std::uncaught_exceptions() > 0 || is_broken() || abandoned_) return;
   int finalized = 0;
-  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // by the program
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // the program has finalized MPI
   try {
     drain();
     if (maximum_requests_) wait_for(*maximum_requests_, "maximum");
-    if (finalize_ != Finalize::by_program) barrier("end");  // see finalize_policy() in start_mpi.cpp
+    if (finalize_ != Finalize::by_program) barrier("end");  // see finalize_policy() in start_mpi.cpp for the reason
   } catch (const std::exception&) {
     return;
   }
@@ -85,7 +87,7 @@ void MpiCommunicator::at_step(std::int64_t step) {
 }
 
 std::unique_ptr<MpiCommunicator> MpiCommunicator::split_mpi(int color, int key) {
-  barrier("split");  // has a timeout, unlike MPI_Comm_split
+  barrier("split");  // barrier() has a timeout, unlike MPI_Comm_split
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, key, &part));
   if (part == MPI_COMM_NULL) return nullptr;
@@ -106,10 +108,10 @@ MpiCommunicator::Maximum MpiCommunicator::finish_maximum(std::string_view name) 
   return maximum_;
 }
 
-// --- the collectives -----------------------------------------------------------------------------------------------------
+// --- coroutines of the collectives ---------------------------------------------------------------------------------------
 
 CollectiveTask MpiCommunicator::make_task(Collective c) {
-  if (in_flight() >= collectives_in_tags / 2) drain();  // no two collectives in progress may have the same tag
+  if (in_flight() >= collectives_in_tags / 2) drain();  // two collectives in progress must not have the same tag
   const int tag = static_cast<int>(++collectives_ % collectives_in_tags) * tags_of_a_collective;
   roll_call_->note(collectives_, step());
   switch (c.kind) {
@@ -126,8 +128,9 @@ CollectiveTask MpiCommunicator::make_task(Collective c) {
   }
 }
 
-/// Recursive doubling: at each level, each rank exchanges the sum of its block with a rank of the neighbouring block. If
-/// the right block has fewer ranks than the left one, each of its ranks sends to several ranks of the left block.
+/// All-reduces a short buffer by recursive doubling: at each level, each rank exchanges the sum of its block of ranks with
+/// a rank of the neighbouring block. If the right block has fewer ranks than the left one, each of its ranks sends to
+/// several ranks of the left block.
 CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
   const auto type = accumulator_of(buffer.dtype);
   std::vector<std::byte> own(buffer.count * size_of(type)), other(own.size());
@@ -162,7 +165,8 @@ CollectiveTask MpiCommunicator::reduce_short(Buffer buffer, Op op, int tag) {
     narrow(reinterpret_cast<const float*>(own.data()), bytes_of(buffer.data), buffer.count, buffer.dtype);
 }
 
-/// Each rank receives its share of the elements from all ranks, reduces it along the tree and sends the result to all.
+/// All-reduces a long buffer: each rank receives its share of the elements from all ranks, reduces the share along the tree
+/// over rank numbers, and sends the result to all ranks.
 CollectiveTask MpiCommunicator::reduce_long(Buffer buffer, Op op, int tag) {
   const auto steps = tree_steps(size());
   const auto mine = share_of_rank(buffer, rank(), size());

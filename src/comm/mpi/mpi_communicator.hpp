@@ -10,7 +10,8 @@
 
 namespace trainrt::comm {
 
-/// MPI requests in progress. While a wait for them sleeps, roll calls of other ranks are answered.
+/// A set of MPI requests in progress; the condition is true when all requests are complete. While a thread sleeps in a wait
+/// for the requests, it answers the questions of ranks that search for missing ranks (see MpiRollCall).
 class MpiRequests : public Awaited {
  public:
   explicit MpiRequests(MpiRollCall& roll_call) : roll_call_(roll_call) {}
@@ -26,16 +27,17 @@ class MpiRequests : public Awaited {
 };
 
 /// A communicator over MPI. Sums do not use MPI_Allreduce, because its order of additions depends on the layout of ranks
-/// over nodes. They follow the one tree over rank numbers: by recursive doubling for short buffers (Thakur, Rabenseifner,
-/// Gropp 2005); for long buffers each rank receives its share of all ranks' buffers, reduces it and sends the result to
-/// all.
+/// over nodes. They follow the fixed binary tree over rank numbers:
+/// - Short buffers are reduced by recursive doubling (Thakur, Rabenseifner, Gropp 2005).
+/// - For long buffers, each rank receives its share of the elements from all ranks, reduces the share and sends the result
+///   to all ranks.
 class MpiCommunicator : public QueuedCommunicator {
  public:
-  /// Where MPI_Finalize is called: in this communicator's destructor, by the program, or not at all.
+  /// The caller of MPI_Finalize: this communicator's destructor, the program, or nobody.
   enum class Finalize { with_communicator, by_program, never };
 
-  /// Creates a communicator of the ranks of `parent`, which is duplicated, so that messages of the two cannot be confused.
-  /// Collective.
+  /// Creates a communicator of the ranks of `parent`, which is duplicated, so that the messages of the two communicators
+  /// cannot be confused. Collective.
   MpiCommunicator(MPI_Comm parent, double timeout_seconds, Finalize finalize);
   ~MpiCommunicator() override;
 
@@ -46,7 +48,7 @@ class MpiCommunicator : public QueuedCommunicator {
   std::unique_ptr<Communicator> split(int color, int key) override { return split_mpi(color, key); }
   std::unique_ptr<MpiCommunicator> split_mpi(int color, int key);
 
-  /// Makes the destructor wait for no rank and not finalize MPI, because other ranks may have exited.
+  /// Makes the destructor neither wait for other ranks nor finalize MPI, because other ranks may have exited.
   void abandon() { abandoned_ = true; }
 
   MPI_Comm handle() const { return comm_; }

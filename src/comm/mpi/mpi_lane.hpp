@@ -9,7 +9,8 @@
 
 namespace trainrt::comm {
 
-/// Sends bytes to one rank and receives bytes from it, in messages that are short enough for MPI's int counts.
+/// Sends bytes to the rank `peer` and receives bytes from it. Long data is divided into messages that are short enough for
+/// MPI's int counts.
 struct MpiLane {
   static constexpr std::size_t max_message_bytes = std::size_t{1} << 28;
 

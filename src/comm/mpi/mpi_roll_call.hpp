@@ -7,21 +7,23 @@
 
 namespace trainrt::comm {
 
-/// Finds the ranks that have not joined a collective. A rank that has waited too long asks all ranks; ranks that wait in a
-/// collective answer. Ranks that compute, are stopped or have exited do not answer.
+/// Finds the ranks that have not joined a collective, by messages over MPI. A rank that has waited too long asks all ranks.
+/// Ranks that wait in a collective answer. Ranks that compute, are stopped or have exited do not answer.
 class MpiRollCall {
  public:
   explicit MpiRollCall(MPI_Comm parent);  ///< collective
   void close();                           ///< collective
-  /// Sets the rank numbers used in messages, if they differ from the rank numbers in MPI.
+  /// Sets the rank numbers that messages show, by MPI rank. Needed only if the rank numbers of the run differ from the MPI
+  /// ranks.
   void set_numbers(std::vector<int> numbers) { numbers_ = std::move(numbers); }
 
-  /// Sets the answer of this rank: the number of its current collective and its step.
+  /// Sets this rank's answer to the questions of waiting ranks: the number of its current collective and its training step.
   void note(std::int64_t collective_number, std::int64_t step);
-  /// Answers the questions that have arrived. Does not block.
+  /// Answers the questions that waiting ranks have sent to this rank. Does not block.
   void answer();
-  /// Asks all ranks and waits up to two seconds for the answers. Returns the ranks that did not answer, for example
-  /// "rank 3 (last seen at step 12)"; if all answered, the ranks that are in another collective.
+  /// Asks all ranks for their current collective and waits up to two seconds for the answers. Returns the ranks that did
+  /// not answer, for example "rank 3 (last seen at step 12)". If all ranks answered, returns the ranks that are in another
+  /// collective.
   std::string missing();
 
  private:
@@ -39,7 +41,7 @@ class MpiRollCall {
   Reply mine_;
   std::int64_t question_ = 0;
   std::vector<MPI_Request> sent_;
-  std::vector<Reply> replies_;  ///< buffers of the replies being sent, one per rank
+  std::vector<Reply> replies_;  ///< send buffers for the answers to other ranks, one per rank
 };
 
 }  // namespace trainrt::comm

@@ -21,11 +21,11 @@ namespace trainrt::comm {
 
 namespace {
 
-// UCX 1.13 used 17 MiB with 2 ranks on a node and 29 MiB with 4.
+// Estimate of the shared memory that UCX needs per rank. UCX 1.13 used 17 MiB with 2 ranks on a node and 29 MiB with 4.
 constexpr std::uint64_t shm_bytes_per_rank = std::uint64_t{8} << 20;
 
-/// Returns whether a link in /proc/self/ns refers to `name`. The first namespaces of a Linux machine have fixed numbers
-/// (PROC_PID_INIT_INO and PROC_IPC_INIT_INO).
+/// Returns whether a symbolic link in /proc/self/ns refers to `name`, the initial namespace of the machine. Initial
+/// namespaces of Linux have fixed numbers (PROC_PID_INIT_INO and PROC_IPC_INIT_INO).
 bool is_first_namespace(const char* link, const char* name) {
   std::error_code error;
   const auto found = std::filesystem::read_symlink(link, error);
@@ -42,12 +42,13 @@ std::string problem_in(const std::string& folder, std::uint64_t bytes) {
   if (access(folder.c_str(), W_OK | X_OK) != 0 || statvfs(folder.c_str(), &found) != 0)
     return fmt::format("{} cannot be written: {}", folder, std::strerror(errno));
   const auto free_bytes = std::uint64_t{found.f_bavail} * found.f_frsize;
-  if (found.f_blocks == 0 || free_bytes >= bytes) return {};  // a tmpfs without a size limit reports 0 blocks
+  if (found.f_blocks == 0 || free_bytes >= bytes) return {};  // 0 blocks: a tmpfs without a size limit
   return fmt::format("{} has {:.1f} MiB free, but MPI may need {} MiB there", folder,
                      static_cast<double>(free_bytes) / (1 << 20), bytes >> 20);
 }
 
-/// Tries to create a segment of `bytes` bytes, and removes it. Returns the reason of a failure, or "".
+/// Tests whether System V shared memory is available: creates a segment of `bytes` bytes and removes it. Returns the reason
+/// of a failure, or "".
 std::string problem_in_sysv(std::uint64_t bytes) {
   const int segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | S_IRUSR | S_IWUSR);
   if (segment < 0) return fmt::format("System V shared memory is not available: {}", std::strerror(errno));

@@ -1,4 +1,4 @@
-// prepare_mpi(), for programs that initialize and finalize MPI themselves.
+// Implementation of prepare_mpi(), for programs that initialize and finalize MPI themselves.
 #include "comm/mpi/start_mpi.hpp"
 
 #include <memory>
@@ -21,21 +21,21 @@ namespace comm {
 
 namespace {
 
-/// The launch and the environment variables for the program's MPI_Init. Never destroyed, because the PMI bridge must answer
-/// MPI until the program calls MPI_Finalize.
+/// The state that prepare_mpi() sets up for the program's MPI_Init: the launch and the environment variables. Never
+/// destroyed, because the PMI bridge must answer MPI's requests until the program calls MPI_Finalize.
 struct MpiPreparation {
-  std::unique_ptr<launch::Launch> launch;  ///< PMIx's, if this MPI needs it
+  std::unique_ptr<launch::Launch> launch;  ///< launch by PMIx if this MPI library needs it, otherwise nullptr
   std::unique_ptr<MpiTransports> transports;
 };
 MpiPreparation* the_preparation = nullptr;
 
 bool needs_pmix(const Environment& environment) {
-  const bool has_pmi =
-      environment.has("PMI_FD") || environment.has("PMI_PORT");  // started by an mpiexec inside the job step
+  // PMI_FD or PMI_PORT is set if an mpiexec inside the Slurm job step started this process.
+  const bool has_pmi = environment.has("PMI_FD") || environment.has("PMI_PORT");
   return environment.has("PMIX_NAMESPACE") && !has_pmi && launch::needs_bridge(launch::mpi_library_text());
 }
 
-/// Returns the rank and the number of ranks according to the environment variables of the launcher.
+/// Returns a World with the rank and the number of ranks that the launcher's environment variables announce.
 World promised_world(const Environment& environment) {
   World world;
   world.rank = launch::claimed_rank(environment);

@@ -19,8 +19,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Handles a failing MPI_Init while it lives. MPI then prints its own messages and calls exit(); this object's exit handler
-/// logs an error with advice and ends the job step with exit code 70.
+/// Handles a failure of MPI_Init while this object lives. MPI prints its own messages and calls exit(). The exit handler of
+/// this class then logs an error with advice and ends the job step with exit code 70.
 class StartGuard {
  public:
   explicit StartGuard(launch::Launch& launch) {
@@ -61,9 +61,10 @@ void initialize_mpi(launch::Launch& launch) {
   launch.after_mpi();
 }
 
-/// Returns whether the communicator finalizes MPI. MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without
-/// waiting for the other ranks; if a rank is late, it hangs or fails (pmodels/mpich pull request 6596). With several nodes
-/// MPI is therefore not finalized, if the launcher allows that; a barrier makes sure that no message is left to be sent.
+/// Returns whether the communicator's destructor finalizes MPI. With several nodes MPI is not finalized, if the launcher
+/// allows that: MPI_Finalize of MPICH before 4.2 closes UCX's TCP connections without waiting for the other ranks, so it
+/// hangs or fails if a rank is late (pmodels/mpich pull request 6596). A barrier before the exit makes sure that no message
+/// is left to be sent.
 MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
   using Finalize = MpiCommunicator::Finalize;
   return launch.world().node_count > 1 && launch.may_skip_mpi_finalize() ? Finalize::never : Finalize::with_communicator;
@@ -73,7 +74,8 @@ MpiCommunicator::Finalize finalize_policy(const launch::Launch& launch) {
 
 std::unique_ptr<MpiCommunicator> start_mpi(launch::Launch& launch, const CommOptions& options, std::string_view backend) {
   initialize_mpi(launch);
-  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));  // used for errors that belong to no communicator
+  // The error handler of MPI_COMM_WORLD also handles errors that belong to no communicator.
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   const int rank = mpi_rank(MPI_COMM_WORLD), size = mpi_size(MPI_COMM_WORLD);
   const auto& world = launch.world();
   if (size != world.size || rank != world.rank)

@@ -8,7 +8,7 @@ namespace trainrt::comm::nccl {
 
 namespace {
 
-/// A library opened by dlopen(). It is never closed.
+/// The NCCL library, opened by dlopen(). The library is never closed.
 class NcclLibrary {
  public:
   explicit NcclLibrary(std::string_view name) : name_(name), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL)) {

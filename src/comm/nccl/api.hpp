@@ -7,11 +7,11 @@
 
 namespace trainrt::comm::nccl {
 
-// The part of NCCL's binary interface that is used. NCCL is loaded on demand and not linked, so that the same program runs
-// with and without it. These declarations match nccl.h, which is not needed for the build; a test compares them if nccl.h
-// exists.
+// Declarations of the subset of NCCL's binary interface (ABI) that trainrt uses. NCCL is loaded at run time and not linked,
+// so that the same program runs with and without NCCL. The declarations match nccl.h, which the build does not need; a test
+// compares them with nccl.h if that file exists.
 
-inline constexpr int min_version = 21800;  ///< NCCL 2.18, the first version with all fields of Config
+inline constexpr int min_version = 21800;  ///< minimum version, NCCL 2.18: the first with all fields of Config
 
 enum class Result : int {
   success = 0,
@@ -29,15 +29,15 @@ enum class RedOp : int { sum = 0, max = 2, min = 3, avg = 4 };
 struct UniqueId {
   char bytes[128];
 };
-struct Comm;  // opaque type of NCCL
+struct Comm;  // opaque type of NCCL, a communicator
 
-/// ncclConfig_t of NCCL 2.18. Newer libraries use `size` and `version` to find out that later fields are missing.
+/// The struct ncclConfig_t of NCCL 2.18. Newer NCCL libraries detect by `size` and `version` that later fields are missing.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
   unsigned version = min_version;
-  int blocking = 0;                                        ///< 0: calls return at once; their state is queried
-  int cga_cluster_size = std::numeric_limits<int>::min();  // the minimum means "not set", also below
+  int blocking = 0;                                        ///< 0: NCCL's calls return at once, and their state is queried
+  int cga_cluster_size = std::numeric_limits<int>::min();  // in this field and the next ones, the minimum means "not set"
   int min_ctas = std::numeric_limits<int>::min();
   int max_ctas = std::numeric_limits<int>::min();
   const char* net_name = nullptr;
@@ -46,7 +46,7 @@ struct Config {
 
 using Stream = void*;  ///< a cudaStream_t
 
-/// The functions of a loaded NCCL library. The library is never unloaded.
+/// The functions of a loaded NCCL library, which is never unloaded.
 struct Api {
   Result (*get_version)(int* version);
   Result (*get_unique_id)(UniqueId* id);
@@ -71,8 +71,8 @@ struct Api {
 
 inline constexpr std::string_view library_name = "libnccl.so.2";
 
-/// Loads the library with this name or path. Throws UsageError, with advice, if it does not exist, is older than 2.18 or
-/// lacks a function.
+/// Loads the NCCL library with the file name or path `library`. Throws UsageError, with advice, if the library does not
+/// exist, is older than NCCL 2.18, or lacks a function.
 std::shared_ptr<const Api> load(std::string_view library = library_name);
 
 }  // namespace trainrt::comm::nccl

@@ -18,10 +18,11 @@ namespace {
 
 using Kind = Collective::Kind;
 
-constexpr std::size_t piece_bytes =
-    std::size_t{32} << 20;  ///< size of the pieces that are reduced along the tree; limits the scratch memory
+/// Maximum size in bytes of the pieces in which a buffer is reduced along the tree over rank numbers. The scratch memory is
+/// limited by it.
+constexpr std::size_t piece_bytes = std::size_t{32} << 20;
 
-/// A collective that was enqueued on NCCL's stream. It is complete when `event` is reached.
+/// A collective that was enqueued on the communicator's NCCL stream. The collective is complete when `event` is reached.
 class NcclCollective : public DeviceCollective {
  public:
   NcclCollective(device::Stream& default_stream, std::shared_ptr<device::Event> event)
@@ -56,7 +57,8 @@ Type type_of(DType dtype) {
 
 bool is_integer(DType dtype) { return dtype == DType::i64 || dtype == DType::i32; }
 
-/// Returns NCCL's operation. The mean of integers is a sum here; finish_integer_mean() divides, rounding toward zero.
+/// Returns NCCL's operation for a reduction. The mean of integers is computed as a sum; finish_integer_mean() then divides
+/// the sum, rounding toward zero.
 RedOp red_op(const Collective& c) {
   if (c.op == Op::min) return RedOp::min;
   if (c.op == Op::max) return RedOp::max;
@@ -67,7 +69,7 @@ std::byte* element(const Collective& c, std::size_t index) {
   return static_cast<std::byte*>(c.buffer.data) + index * size_of(c.buffer.dtype);
 }
 
-/// Returns the range of elements of each rank's part.
+/// Returns the range of elements of each rank's part, in rank order. `counts`: number of elements of each part.
 std::vector<ElementRange> ranges_of(std::span<const std::size_t> counts) {
   std::vector<ElementRange> ranges;
   std::size_t first = 0;
@@ -75,7 +77,7 @@ std::vector<ElementRange> ranges_of(std::span<const std::size_t> counts) {
   return ranges;
 }
 
-/// Collects the results of several calls and returns the first failure.
+/// Collects the results of several NCCL calls and returns the first failure.
 class FirstFailure {
  public:
   void add(Result result) {
@@ -103,7 +105,7 @@ void NcclCommunicator::require_usable() {
   if (nccl_) nccl_->require_usable();
 }
 
-/// Creates the NCCL communicator if it does not exist. Collective: fails on all ranks or on no rank.
+/// Creates the NCCL communicator if it does not exist yet. Collective: fails on all ranks or on no rank.
 void NcclCommunicator::connect() {
   if (nccl_) return;
   UniqueId id{};
@@ -153,7 +155,7 @@ void NcclCommunicator::enqueue(const Collective& collective) {
     broadcast(collective);
 }
 
-// --- NCCL's own collectives ---------------------------------------------------------------------------------------------
+// --- collectives that NCCL itself reduces -------------------------------------------------------------------------------
 
 void NcclCommunicator::all_reduce(const Collective& c) {
   nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
@@ -163,7 +165,8 @@ void NcclCommunicator::all_reduce(const Collective& c) {
   finish_integer_mean(c, c.buffer.data, c.buffer.count);
 }
 
-/// The parts may have different lengths, so one reduction per rank is enqueued, all in one group.
+/// Performs a reduce-scatter with NCCL. The parts of the ranks may have different lengths, so one reduction per rank is
+/// enqueued, all in one NCCL group.
 void NcclCommunicator::reduce_scatter(const Collective& c) {
   const auto ranges = ranges_of(c.counts);
   nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
@@ -177,8 +180,8 @@ void NcclCommunicator::reduce_scatter(const Collective& c) {
   finish_integer_mean(c, c.part, c.counts[static_cast<std::size_t>(rank())]);
 }
 
-/// Copies `own`, the data of this rank's range, and the data of all other ranks to their ranges of the buffer on every
-/// rank.
+/// Performs an all-gather with NCCL: copies the data of each rank's range to the same range of the buffer on every rank.
+/// `ranges`: range of each rank. `own`: the data of this rank's range.
 void NcclCommunicator::gather_ranges(const Collective& c, const std::vector<ElementRange>& ranges, const void* own) {
   nccl_->enqueue(described(c), [&](const Api& api, Comm* comm) {
     FirstFailure calls;
@@ -208,15 +211,17 @@ void NcclCommunicator::finish_integer_mean(const Collective& c, void* values, st
                    .divide_by = size()});
 }
 
-// --- along the tree -----------------------------------------------------------------------------------------------------
+// --- reductions along the tree over rank numbers ----------------------------------------------------------------------
 
-/// Integers never follow the tree, because their sums are the same in any order.
+/// Returns whether a reduction must be computed along the tree over rank numbers, and not by NCCL's own reduction. Always
+/// false for integers, because their sums are the same in any order.
 bool NcclCommunicator::must_follow_tree(const Collective& c) const {
   if (is_integer(c.buffer.dtype)) return false;
   return options_.deterministic || c.op == Op::min || c.op == Op::max;
 }
 
-/// Each rank receives its share of all ranks' buffers, reduces it, and sends the result to all.
+/// All-reduces along the tree over rank numbers: each rank receives its share of the elements from all ranks, reduces the
+/// share, and sends the result to all ranks.
 void NcclCommunicator::all_reduce_along_tree(const Collective& c) {
   const auto max_count = std::max(piece_bytes / size_of(c.buffer.dtype), static_cast<std::size_t>(size()));
   for (std::size_t done = 0; done < c.buffer.count; done += max_count) {
@@ -245,8 +250,8 @@ void NcclCommunicator::reduce_scatter_along_tree(const Collective& c) {
   }
 }
 
-/// Sends pieces[r] of the buffer to each rank r, and reduces the pieces received for this rank along the tree into `out`.
-/// The buffer is changed only where `out` is part of it.
+/// Sends the range pieces[r] of the buffer to each rank r. Reduces the data received for this rank's range, along the tree
+/// over rank numbers, into `out`. The buffer is changed only if `out` is part of it.
 void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vector<ElementRange>& pieces, void* out) {
   const auto self = static_cast<std::size_t>(rank());
   const auto mine = pieces[self];
@@ -277,7 +282,8 @@ void NcclCommunicator::exchange_and_reduce(const Collective& c, const std::vecto
                    .divide_by = c.op == Op::mean ? size() : 1});
 }
 
-/// Returns scratch memory of at least `bytes` bytes on the GPU. Uses of it are ordered by the stream.
+/// Returns scratch memory of at least `bytes` bytes on the GPU. The memory can be reused at once, because the NCCL stream
+/// orders all uses of it.
 std::byte* NcclCommunicator::scratch(std::size_t bytes) {
   if (bytes > scratch_bytes_) {
     scratch_ = runtime().allocate(gpu(), bytes);

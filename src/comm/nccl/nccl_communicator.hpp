@@ -13,12 +13,14 @@ struct NcclOptions {
   double timeout_seconds = 1800;
 };
 
-/// Performs collectives on GPU memory with NCCL. Every rank must have its own GPU. The NCCL communicator is created at the
-/// first collective on GPU memory; until then not even a CUDA context is created.
+/// Performs collectives on GPU memory with NCCL. Every rank must have its own GPU. The NCCL communicator, and a CUDA
+/// context if the process has no context yet, are created only at the first collective on GPU memory.
 ///
-/// With NcclOptions::deterministic, sums follow the one tree over rank numbers and have the same bits as on the CPU.
-/// Otherwise their bits depend on the layout of ranks over GPUs and nodes. Minima and maxima of floats always follow the
-/// tree, because NCCL loses NaNs.
+/// The bits of the results:
+/// - With NcclOptions::deterministic, sums follow the fixed binary tree over rank numbers, with the same bits as on the
+/// CPU.
+/// - Otherwise the bits of sums depend on the layout of ranks over GPUs and nodes.
+/// - Minima and maxima of floats always follow the tree, because NCCL loses NaNs.
 class NcclCommunicator : public DeviceCommunicator {
  public:
   NcclCommunicator(std::unique_ptr<Communicator> host, std::shared_ptr<const Api> api, device::Runtime& runtime, int gpu,
@@ -50,7 +52,8 @@ class NcclCommunicator : public DeviceCommunicator {
   std::unique_ptr<device::Stream> stream_;
   Memory scratch_;
   std::size_t scratch_bytes_ = 0;
-  std::unique_ptr<NcclHandle> nccl_;  // last member, so that it is destroyed first
+  // The last member, so that it is destroyed before the stream and the memory that NCCL uses.
+  std::unique_ptr<NcclHandle> nccl_;
 };
 
 }  // namespace trainrt::comm::nccl

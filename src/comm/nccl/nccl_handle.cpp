@@ -17,11 +17,13 @@ namespace trainrt::comm::nccl {
 namespace {
 
 constexpr auto poll_interval = std::chrono::milliseconds(100);
-constexpr double max_finish_s = 30;  ///< for collectives in progress when the communicator is destroyed
+/// Timeout in seconds for the collectives in progress when the communicator is destroyed.
+constexpr double max_finish_s = 30;
 
 bool is_fine(Result result) { return result == Result::success || result == Result::in_progress; }
 
-/// Adds a margin to the timeout, so that a wait on the host times out first: it can name the missing ranks, NCCL cannot.
+/// Returns the watchdog's timeout: the timeout of a collective plus a margin. A wait on the host therefore times out first;
+/// its error can name the missing ranks, NCCL's error cannot.
 double with_margin(double limit_seconds) { return limit_seconds + std::min(10.0, limit_seconds / 10); }
 
 constexpr double report_after_s = 0.5;
@@ -79,7 +81,8 @@ void NcclHandle::require_usable() {
   if (comm_ == nullptr) throw_aborted();
 }
 
-/// Waits until the previous call is complete and returns its result; in_progress if the limit is exceeded.
+/// Waits until the previous NCCL call is complete and returns its result. Returns in_progress after `limit_seconds`
+/// seconds. The caller must hold comm_mutex_.
 Result NcclHandle::wait_until_settled(double limit_seconds) {
   const auto start = monotonic_seconds();
   double waited = 0;
@@ -105,19 +108,19 @@ void NcclHandle::fail(const std::string& what, Result result) {
   throw_aborted();
 }
 
-/// Requires comm_mutex_.
+/// The caller must hold comm_mutex_.
 void NcclHandle::throw_aborted() const {
   if (abort_reason_.is_timeout) throw CollectiveTimeout(abort_reason_.text);
   throw Error(abort_reason_.text);
 }
 
-/// Requires comm_mutex_.
+/// The caller must hold comm_mutex_.
 void NcclHandle::abort_communicator(AbortReason why) {
   abort_reason_ = std::move(why);
   if (comm_ != nullptr) api_->comm_abort(std::exchange(comm_, nullptr));
 }
 
-// --- the watchdog -------------------------------------------------------------------------------------------------------
+// --- the watchdog thread ------------------------------------------------------------------------------------------------
 
 void NcclHandle::watch_loop() {
   std::unique_lock lock(watch_mutex_);
@@ -140,8 +143,9 @@ void NcclHandle::watch_loop() {
   }
 }
 
-/// Removes the complete collectives from watched_. Returns the reason to abort, if the oldest collective in progress has
-/// failed or exceeded the timeout. Requires watch_mutex_.
+/// Removes the complete collectives from watched_, the list of collectives that the watchdog monitors. If the oldest
+/// collective in progress has failed or exceeded the timeout, returns the reason to abort the NCCL communicator; otherwise
+/// returns an empty reason. The caller must hold watch_mutex_.
 NcclHandle::AbortReason NcclHandle::find_failure() try {
   while (!watched_.empty() && watched_.front().event->test()) {
     watched_.pop_front();
@@ -155,16 +159,17 @@ NcclHandle::AbortReason NcclHandle::find_failure() try {
                         where, member_.gpu, member_.limit_seconds),
             true};
   const std::unique_lock comm_lock(comm_mutex_, std::try_to_lock);
-  if (!comm_lock || comm_ == nullptr) return {};  // the thread that holds it checks the state itself
+  if (!comm_lock || comm_ == nullptr) return {};  // the thread that holds comm_mutex_ checks NCCL's state itself
   auto state = Result::success;
   api_->comm_get_async_error(comm_, &state);
   if (is_fine(state)) return {};
   return {fmt::format("{}: NCCL {} failed: {}", where, api_->version_text(), text_of(state)), false};
-} catch (const Error& error) {  // of the GPU
+} catch (const Error& error) {  // the GPU failed
   return {error.what(), false};
 }
 
-/// Publishes a long wait for the GPU as the wait of the train thread, for hang reports. Requires watch_mutex_.
+/// Publishes a long wait for the GPU as the wait reason of the thread that runs the train function, for hang reports. The
+/// caller must hold watch_mutex_.
 void NcclHandle::note_wait() {
   const bool is_long = !watched_.empty() && monotonic_seconds() - since_ > report_after_s;
   if (is_long || noted_) note_.set_on_device(is_long ? watched_.front().what + ", on the GPU" : "");

@@ -12,13 +12,15 @@
 namespace trainrt::comm {
 
 namespace {
+/// Size in bytes up to which data is always copied to the shared-memory board, because that saves a wait. Larger data may
+/// be read in place by other ranks.
 
-constexpr std::size_t direct_from = 8192;  ///< in bytes; smaller data is copied to the board, because that saves a wait
+constexpr std::size_t direct_from = 8192;
 
-/// Returns whether the collective number `a` is `b` or later. Numbers may wrap around.
+/// Compares two collective numbers: returns whether `a` is equal to `b` or later than `b`. Numbers wrap around after 2^32.
 bool passed(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) >= 0; }
 
-/// Returns the number of bytes that this rank passes to announce() for a collective.
+/// Returns the size in bytes of the data that rank `rank` announces for the collective `c`.
 std::size_t bytes_of_announcement(const Collective& c, int rank) {
   if (c.kind == Collective::Kind::barrier) return 0;
   if (c.kind == Collective::Kind::broadcast && rank != c.root) return 0;
@@ -44,7 +46,7 @@ bool Announcer::knows_room(bool for_slot) const {
   return slot_free && !passed(number_ + 1, known_finished_ + Board::ring);
 }
 
-/// Reads the counters of the other ranks only if necessary, because their cache lines belong to other cores.
+/// The counters of the other ranks are read only if necessary, because their cache lines are in other cores.
 bool Announcer::has_room(const Collective& c) {
   const bool for_slot = may_take_slot(c);
   if (knows_room(for_slot)) return true;
@@ -58,7 +60,9 @@ bool Announcer::has_room(const Collective& c) {
 
 void Announcer::all_have_finished() {
   known_finished_ = number_;
-  std::fill(std::begin(slot_user_), std::end(slot_user_), number_);  // so that no number is old enough to wrap around
+  // Updates the collective numbers stored per slot, so that an old number is never mistaken for a later one after a
+  // wrap-around.
+  std::fill(std::begin(slot_user_), std::end(slot_user_), number_);
 }
 
 Announcer::EnteredCollective Announcer::announce(const Collective& c, const void* data, std::size_t bytes,
@@ -70,7 +74,8 @@ Announcer::EnteredCollective Announcer::announce(const Collective& c, const void
   return EnteredCollective(*this, segments, number_, location);
 }
 
-/// Chooses the location of the data, and copies the data there if it is on the board.
+/// Chooses the location of this rank's data for the current collective. If the location is on the shared-memory board,
+/// copies the data there.
 DataLocation Announcer::place_data(const void* data, std::size_t bytes, const Segments& segments) {
   if (bytes == 0) return {};
   if (bytes <= Board::inline_bytes) {

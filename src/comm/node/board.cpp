@@ -30,13 +30,15 @@ void futex_wake_all(Word& word) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// Compares two counters by their distance, because counters wrap around after 2^32.
+/// Returns whether the counter `value` is `target` or later. Counters are compared by their distance, because they wrap
+/// around after 2^32.
 bool at_least(std::uint32_t value, std::uint32_t target) { return static_cast<std::int32_t>(value - target) >= 0; }
 
 }  // namespace
 
-/// The part of the board that belongs to one rank. Values that other ranks poll are not in the same cache line as values
-/// that this rank writes meanwhile. The data of a small collective begins in the cache line of its announcement.
+/// The area of one rank on the shared-memory board. Values that other ranks poll are not in the same cache line as values
+/// that the owner of the area writes in the meantime. The data of a small collective begins in the cache line of its
+/// announcement.
 struct alignas(64) Board::RankArea {
   struct alignas(64) Counter {
     Word value;
@@ -86,8 +88,8 @@ std::byte* Board::slot(int rank, std::size_t index) const {
 }
 std::byte* Board::piece(int rank, std::size_t index) const { return slot(rank, slots) + index * piece_bytes; }
 
-/// All four accesses (here the store of the counter and the load of `sleepers`, in sleep_for() the increment of `sleepers`
-/// and the load of the counter) are sequentially consistent. Otherwise a wake-up could be lost.
+/// Four memory accesses must be sequentially consistent, or a wake-up could be lost: in reach() the store of the counter
+/// and the load of `sleepers`, in sleep_for() the increment of `sleepers` and the load of the counter.
 void Board::reach(Counter counter, std::uint32_t value) {
   auto& mine = area(self_);
   mine.counter[counter].value.store(value, std::memory_order_seq_cst);
@@ -113,7 +115,7 @@ void Board::sleep_for(int rank, Counter counter, std::uint32_t value, double max
 void Board::note_step(std::int64_t step) { area(self_).step.store(step, std::memory_order_relaxed); }
 
 void Board::abandon(const std::string& why) {
-  auto& first = area(0);  // several ranks may fail at once; only the first reason is stored
+  auto& first = area(0);  // if several ranks fail at once, only the first reason is stored
   std::uint32_t nobody = 0;
   if (!first.abandoned.compare_exchange_strong(nobody, 1)) return;
   why.copy(first.why, sizeof first.why - 1);

@@ -12,16 +12,22 @@
 
 namespace trainrt::comm {
 
-/// The location of a rank's data for one collective.
+/// The location of one rank's data for one collective.
 struct DataLocation {
   enum class Kind : std::uint8_t { none, inlined, slot, direct, pieces };
-  Kind kind =
-      Kind::none;  ///< inlined, slot: on the board; direct: in a segment; pieces: copied through the board in pieces
-  std::uint32_t segment = 0;  ///< direct: number of the segment
-  std::uint64_t offset = 0;   ///< direct: bytes into the segment, or an address; slot: index of the slot
+  /// The kind of the location of a rank's data:
+  /// - none: the rank has no data.
+  /// - inlined, slot: the data is on the board, which is shared memory.
+  /// - direct: the data is in a memory segment that all ranks can access.
+  /// - pieces: the data is copied through the board in pieces.
+  Kind kind = Kind::none;
+  std::uint32_t segment = 0;  ///< if `kind` is direct: number of the segment
+  /// If `kind` is direct: offset in the segment in bytes, or an address. If `kind` is slot: index of the slot.
+  std::uint64_t offset = 0;
 };
 
-/// A rank's description of a collective that it has entered. Plain data in memory that processes share.
+/// A rank's description of a collective that it has entered, for the other ranks. Plain data, because it is stored in
+/// memory that processes share.
 struct Announcement {
   DataLocation location;
   Collective::Kind kind{};
@@ -31,33 +37,36 @@ struct Announcement {
   std::uint64_t count = 0;
 };
 
-/// Shared memory through which ranks coordinate their collectives. The ranks are threads of one process, or processes of
-/// one node that map the same pages. Each rank has an area with counters, which only it writes and which only grow, a ring
-/// of announcements with room for small data, and slots for larger data. Waits for a counter sleep on it as a futex, also
-/// across processes.
+/// A board: shared memory through which ranks coordinate their collectives. The ranks are threads of one process, or
+/// processes of one node that map the same pages. The board has one area per rank, with:
+/// - counters, which only that rank writes and which only grow. Other ranks wait for a counter by sleeping on it as a
+///   futex, also across processes.
+/// - a ring buffer of announcements, with room for small data.
+/// - slots for larger data, and slots for pieces of data that is larger than a slot.
 class Board {
  public:
   enum Counter : std::size_t {
-    announced,       ///< collectives that this rank has entered
-    finished,        ///< collectives for which this rank has done its share and no longer reads other ranks' data
-    exchanged,       ///< node leaders: collectives exchanged between nodes
-    copied,          ///< collectives for which this rank has copied the result from the leader
-    piece_written,   ///< pieces that this rank has written to its piece slots
-    piece_done,      ///< pieces that this rank has finished reading and reducing
-    maximum_posted,  ///< maxima for which this rank has posted its values
+    announced,       ///< number of collectives that this rank has entered
+    finished,        ///< number of collectives for which this rank has done its share and no longer reads other ranks' data
+    exchanged,       ///< on the first rank of a node: number of collectives whose sums were exchanged between nodes
+    copied,          ///< number of collectives whose result this rank has copied from the first rank of its node
+    piece_written,   ///< number of pieces that this rank has written to its piece slots
+    piece_done,      ///< number of pieces that this rank has finished reading and reducing
+    maximum_posted,  ///< number of maxima for which this rank has posted its values
     counters
   };
-  static constexpr std::size_t ring = 64;  ///< maximum number of collectives in progress
+  static constexpr std::size_t ring = 64;  ///< maximum number of collectives in progress on a board
   static constexpr std::size_t inline_bytes = 216;
   static constexpr std::size_t slot_bytes = std::size_t{64} << 10;
   static constexpr std::size_t slots = 4;
   static constexpr std::size_t piece_bytes = std::size_t{512} << 10;
   static constexpr std::size_t piece_slots = 2;
 
-  /// Returns the size of the memory for `ranks` ranks, in bytes. The memory must be zeroed.
+  /// Returns the size in bytes of the shared memory that a board for `ranks` ranks needs. The memory must be zeroed before
+  /// its first use.
   static std::size_t bytes_for(int ranks);
-  /// `numbers`: the rank numbers for messages, one per rank of the board. `self`: index of this rank. Does not own
-  /// `memory`, which must outlive the board.
+  /// Attaches this rank to the board in `memory`, which the Board does not own and which must outlive it. `self`: index of
+  /// this rank on the board. `numbers`: for messages, the rank number of each rank of the board.
   Board(std::byte* memory, int self, std::vector<int> numbers);
 
   int self() const { return self_; }
@@ -70,14 +79,14 @@ class Board {
   std::byte* piece(int rank, std::size_t index) const;
   Communicator::Maximum& maximum(int rank, std::uint32_t number) const;
 
-  /// Sets a counter of this rank and wakes the ranks that wait for it.
+  /// Sets a counter of this rank to `value` and wakes the ranks that wait for the counter.
   void reach(Counter counter, std::uint32_t value);
   std::uint32_t reached(int rank, Counter counter) const;
   bool has_reached(int rank, Counter counter, std::uint32_t value) const;
   void note_step(std::int64_t step);
 
-  /// Ends the waits of all ranks with an error, because a rank failed. `why` is part of the message. Used by ranks that are
-  /// threads.
+  /// Ends the waits of all ranks that use the board with an error, because a rank failed. `why`: reason of the failure, for
+  /// the error message. Used if the ranks are threads.
   void abandon(const std::string& why);
 
  private:
@@ -93,7 +102,8 @@ class Board {
   std::vector<int> numbers_;
 };
 
-/// The condition that a counter of all ranks of the board, or of one rank, has reached a value.
+/// The condition that a counter on a shared-memory board has reached a value, either for all ranks of the board or for one
+/// rank.
 class CounterWait : public Awaited {
  public:
   CounterWait(const Board& board, Board::Counter counter, std::uint32_t value)

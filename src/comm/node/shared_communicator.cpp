@@ -13,7 +13,8 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Up to this number of bytes over all ranks, each rank computes the complete result alone, which saves one wait.
+/// Maximum size in bytes of the data of all ranks together for which each rank computes the complete result of an
+/// all-reduce alone, which saves one wait.
 constexpr std::size_t max_redundant_bytes = std::size_t{128} << 10;
 
 std::size_t width_of(const Collective& c) { return size_of(c.buffer.dtype); }
@@ -39,9 +40,10 @@ void SharedCommunicator::at_step(std::int64_t step) {
   board().note_step(step);
 }
 
-// --- the maximum ---------------------------------------------------------------------------------------------------------
+// --- start_maximum() and finish_maximum() --------------------------------------------------------------------------------
 
-/// Room for two maxima is enough: before a rank starts maximum n + 2, all ranks have started n + 1, so all have read n.
+/// The shared-memory board has room for two maxima, which is enough: before a rank starts maximum n + 2, all ranks have
+/// started maximum n + 1 and have therefore read maximum n.
 void SharedCommunicator::start_maximum(const Maximum& mine) {
   board().maximum(board().self(), ++maxima_) = mine;
   board().reach(Board::maximum_posted, maxima_);
@@ -56,7 +58,7 @@ SharedCommunicator::Maximum SharedCommunicator::finish_maximum(std::string_view 
   return result;
 }
 
-// --- the collectives -----------------------------------------------------------------------------------------------------
+// --- coroutines of the collectives ---------------------------------------------------------------------------------------
 
 void SharedCommunicator::make_room(const Collective& c) {
   if (announcer_.has_room(c)) return;
@@ -67,7 +69,7 @@ void SharedCommunicator::make_room(const Collective& c) {
 }
 
 ElementRange SharedCommunicator::share_of_rank(std::size_t count, int index) const {
-  constexpr std::size_t grain = 64;  // elements: full cache lines of any type
+  constexpr std::size_t grain = 64;  // in elements; a multiple of a cache line for any element type
   return share_of(count, index, board().size(), grain);
 }
 
@@ -87,7 +89,7 @@ CollectiveTask SharedCommunicator::make_task(Collective c) {
   }
 }
 
-/// Reduces this rank's share of all parts, and writes the result into all of them.
+/// Reduces this rank's share of the elements of the arrays `parts`, and writes the result into all of these arrays.
 void SharedCommunicator::reduce_share(const Collective& c, std::span<std::byte* const> parts, std::size_t count) {
   const auto [first, length] = share_of_rank(count, board().self());
   moved_.assign(parts.begin(), parts.end());
@@ -129,7 +131,7 @@ CollectiveTask SharedCommunicator::all_reduce_in_pieces(Collective c) {
     const auto count = std::min(max_count, c.buffer.count - first);
     const auto k = ++pieces_;
     CounterWait free(board(), Board::piece_done, k - Board::piece_slots);
-    co_await free;  // after a broadcast, other ranks may still read the slot of its root
+    co_await free;  // waits, because after a broadcast other ranks may still read the slot of its root
     const auto index = k % Board::piece_slots;
     auto* const own = board().piece(board().self(), index);
     auto* const data = byte_pointer(c.buffer.data) + first * width_of(c);
@@ -167,7 +169,8 @@ CollectiveTask SharedCommunicator::reduce_scatter_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Each piece holds the same number of elements of every rank's part.
+/// Performs a reduce-scatter in pieces, which the ranks copy through the shared-memory board. Each piece holds the same
+/// number of elements of every rank's part.
 CollectiveTask SharedCommunicator::reduce_scatter_in_pieces(Collective c) {
   const auto ranks = static_cast<std::size_t>(size());
   const auto max_count = Board::piece_bytes / width_of(c) / ranks;
@@ -216,7 +219,9 @@ CollectiveTask SharedCommunicator::all_gather_task(Collective c) {
   if (entered.mine().kind == DataLocation::Kind::direct) co_await done;
 }
 
-/// Gathers in pieces. Called if at least one part is too large for a slot and in no shared memory; all parts are copied.
+/// Performs an all-gather in pieces, which the ranks copy through the shared-memory board. Called if at least one rank's
+/// data is larger than a slot of the board and cannot be accessed by other ranks; the data of all ranks is then copied in
+/// pieces.
 CollectiveTask SharedCommunicator::all_gather_in_pieces(Collective c) {
   const auto max_count = Board::piece_bytes / width_of(c);
   const auto longest = *std::ranges::max_element(c.counts);

@@ -10,10 +10,11 @@ namespace trainrt::comm {
 
 /// Base class of communicators between ranks that share memory. In an all-reduce each rank reads the data of all ranks in
 /// place, reduces its share of the elements, and writes the result into the buffers of all ranks. Small data, and data that
-/// other ranks cannot access, is copied through the board.
+/// other ranks cannot access, is copied through a Board in shared memory.
 class SharedCommunicator : public QueuedCommunicator {
  public:
-  /// `ranks`: the rank numbers of the ranks of the board, ascending. `size`: number of ranks of the communicator.
+  /// `ranks`: rank numbers of the ranks that share the memory of `board`, in ascending order. `size`: number of ranks of
+  /// the communicator, which may include ranks on other nodes.
   SharedCommunicator(Board board, std::vector<int> ranks, int size, double timeout_seconds);
 
   ~SharedCommunicator() override { drop_pending(); }
@@ -26,7 +27,8 @@ class SharedCommunicator : public QueuedCommunicator {
   CollectiveTask make_task(Collective collective) override;
   virtual const Segments& segments() const = 0;
 
-  /// Makes room for announce(): completes older collectives if the board is full.
+  /// Makes room on the shared-memory board for announce(): if the board is full, completes older collectives and waits for
+  /// the other ranks to finish them.
   void make_room(const Collective& collective);
   Announcer::EnteredCollective announce(const Collective& collective, const void* data, std::size_t bytes) {
     return announcer_.announce(collective, data, bytes, segments());
@@ -34,10 +36,12 @@ class SharedCommunicator : public QueuedCommunicator {
 
   const Board& board() const { return announcer_.board(); }
   Board& board() { return announcer_.board(); }
-  /// Returns the tree steps that combine one part per rank of the board to one part per complete subtree.
+  /// Returns the reduction steps that combine the arrays of the ranks on the board, one per rank, to one array for each of
+  /// the largest subtrees of the reduction tree that contain only these ranks.
   std::span<const TreeStep> steps() const { return steps_; }
 
-  /// Returns the share of `count` elements that rank `index` of the board reduces. It begins on a cache line.
+  /// Returns the range of elements that the rank with index `index` on the board reduces, of `count` elements in total.
+  /// Each range begins at a multiple of 64 elements, so that two ranks do not write the same cache line.
   ElementRange share_of_rank(std::size_t count, int index) const;
 
  private:

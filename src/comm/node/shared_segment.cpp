@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-/// Throws the failure of a system call; attempt() turns it into text.
+/// Throws std::runtime_error for a failed system call. attempt() converts the exception to a text.
 [[noreturn]] void fail(const char* what, int code = errno) {
   throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(code)));
 }
@@ -32,8 +32,9 @@ std::uint64_t nonce() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-/// Where the other ranks of a node find the file descriptor of its first rank. `nonce` is stored in the last page of the
-/// file, so that the descriptor of another process is not mistaken for it (containers have process numbers of their own).
+/// The process id and file descriptor by which the other ranks of a node open the shared memory file of the node's first
+/// rank. `nonce` is also stored in the last page of the file, so that the file of another process is not mistaken for it
+/// (process ids are not unique across containers).
 struct SegmentAddress {
   pid_t process = 0;
   int fd = -1;
@@ -45,10 +46,11 @@ void reserve(int fd, std::size_t offset, std::size_t bytes) {
     fail(fmt::format("cannot reserve {} bytes of memory", bytes).c_str(), code);
 }
 
-/// A file descriptor that is closed with its last owner.
+/// A file descriptor that is closed when its last owner is destroyed.
 using SharedFd = std::shared_ptr<const int>;
 
-/// Takes ownership of `fd`. Throws the failure of the system call `call` if `fd` is negative.
+/// Takes ownership of `fd`, the result of the system call with the name `call`. Throws std::runtime_error if `fd` is
+/// negative.
 SharedFd owned(int fd, const char* call) {
   if (fd < 0) fail(call);
   return {new int(fd), [](const int* number) {
@@ -81,7 +83,7 @@ Memory map(int fd, std::size_t total, int flags) {
   return Memory(static_cast<std::byte*>(memory), [total](std::byte* p) { munmap(p, total); });
 }
 
-/// Runs `function`. Returns the message of its exception, or "".
+/// Runs `function`. Returns the message of the std::runtime_error that it throws, or "" if it succeeds.
 template <class Function>
 std::string attempt(Function&& function) {
   try {
@@ -92,7 +94,8 @@ std::string attempt(Function&& function) {
   }
 }
 
-/// Gathers the failures of all ranks. Returns that of the lowest failed rank with its name, or "". Collective.
+/// Gathers the failures of all ranks. Returns the failure of the lowest failed rank, with its rank number and host, or ""
+/// if no rank failed. `mine`: the failure of this rank, or "". Collective.
 std::string first_failure(Communicator& communicator, const std::string& mine) {
   const auto text_of_rank = mine.empty() ? mine : fmt::format("rank {} ({}): {}", communicator.rank(), host_name(), mine);
   for (const auto& text : communicator.all_gather(text_of_rank))
@@ -100,10 +103,10 @@ std::string first_failure(Communicator& communicator, const std::string& mine) {
   return {};
 }
 
-/// The ranks on this rank's node.
+/// The ranks on the same node as this rank.
 struct NodeRanks {
-  std::size_t leader = 0;  ///< the lowest rank
-  int index = 0;           ///< index of this rank among them
+  std::size_t leader = 0;  ///< lowest rank on the node
+  int index = 0;           ///< index of this rank among the ranks of the node
   std::size_t count = 0;
 };
 
@@ -118,7 +121,7 @@ NodeRanks node_ranks_of(std::size_t self, std::span<const int> node_of_rank) {
   return found;
 }
 
-/// The pages of a segment that this rank reserves before any rank accesses the segment.
+/// The pages of a shared memory segment that this rank reserves before any rank accesses the segment.
 struct PageRange {
   std::size_t offset = 0;
   std::size_t bytes = 0;
@@ -127,7 +130,7 @@ struct PageRange {
 
 std::size_t whole_pages(std::size_t bytes) { return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page; }
 
-/// Creates the memory and the descriptor of `segment`; its sizes and its index are already set. Collective.
+/// Creates the shared memory and the file descriptor of `segment`; the caller has set its sizes and its index. Collective.
 SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSegment segment, const PageRange& reserved,
                         std::string& failure) {
   const bool leads = leader == static_cast<std::size_t>(communicator.rank());
@@ -136,7 +139,8 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
   auto mine = attempt([&] {
     if (!leads) return;
     if (segment.slice == 0)
-      require_memory(segment.total, "the memory that the ranks of a node share");  // not reserved here
+      // Checked, because the pages are not reserved in advance.
+      require_memory(segment.total, "the memory that the ranks of a node share");
     address.nonce = nonce();
     fd = make(segment.total, address.nonce);
     address.process = getpid();
@@ -150,7 +154,8 @@ SharedSegment shared_by(Communicator& communicator, std::size_t leader, SharedSe
       if (!leads) fd = open_other(address, segment.total);
       reserve(*fd, reserved.offset, reserved.bytes);
     });
-  failure = first_failure(communicator, mine);  // collective: all ranks have reserved their pages before any is accessed
+  // Collective, so that all ranks have reserved their pages before any page is accessed.
+  failure = first_failure(communicator, mine);
   if (!failure.empty()) return {};
   mine = attempt([&] { segment.memory = map(*fd, segment.total, reserved.map_flags); });
   failure = first_failure(communicator, mine);
@@ -167,7 +172,7 @@ SharedSegment share_segment(Communicator& communicator, std::span<const int> nod
   segment.index = here.index;
   segment.slice = whole_pages(bytes);
   segment.total = segment.slice * here.count;
-  // Each rank reserves its own slice, so that the slice is in the memory next to its cores.
+  // Each rank reserves the pages of its own slice, so that they are in the memory next to the rank's cores.
   const PageRange own{static_cast<std::size_t>(here.index) * segment.slice, segment.slice, MAP_POPULATE};
   return shared_by(communicator, here.leader, segment, own, failure);
 }

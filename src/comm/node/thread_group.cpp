@@ -10,7 +10,7 @@ namespace trainrt::comm {
 
 namespace {
 
-/// Returns zeroed memory. The system allocates its pages at the first access.
+/// Returns `bytes` bytes of zeroed memory. The system allocates each page at its first access.
 Memory pages(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();

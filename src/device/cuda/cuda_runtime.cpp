@@ -1,5 +1,5 @@
-// The runtime for CUDA. CUDA's runtime library is linked statically and loads the driver (libcuda.so.1) at the first call;
-// a machine without a driver has no GPUs.
+// The implementation of device::Runtime for CUDA. CUDA's runtime library is linked statically and loads the driver
+// (libcuda.so.1) at the first call. A machine without a driver counts as a machine without GPUs.
 #include <algorithm>
 #include <mutex>
 #include <source_location>
@@ -16,15 +16,16 @@ namespace trainrt::device {
 
 namespace {
 
-/// Checks the return code of a CUDA function. Throws Error with the name of the calling function and CUDA's message.
+/// Throws Error if `code`, the return code of a CUDA function, is a failure. The message contains the name of the calling
+/// function and CUDA's error text.
 void check_cuda(cudaError_t code, std::source_location where = std::source_location::current()) {
   if (code == cudaSuccess) return;
-  cudaGetLastError();  // clears the error, so that the next check does not find it again
+  cudaGetLastError();  // clears CUDA's stored error, so that the next check does not report it again
   throw Error(
       fmt::format("CUDA failed in {}: {} ({})", where.function_name(), cudaGetErrorString(code), cudaGetErrorName(code)));
 }
 
-/// Makes a GPU the current GPU of the calling thread while it lives.
+/// Makes a GPU the current GPU of the calling thread while this object lives. The destructor restores the previous GPU.
 class OnGpu {
  public:
   explicit OnGpu(int gpu) {
@@ -52,7 +53,7 @@ class CudaEvent : public Event {
   bool test() override {
     const auto code = cudaEventQuery(event_);
     if (code == cudaErrorNotReady) {
-      cudaGetLastError();  // CUDA stores this result as an error, too
+      cudaGetLastError();  // clears cudaErrorNotReady, which CUDA stores as an error, too
       return false;
     }
     check_cuda(code);
@@ -101,7 +102,7 @@ class CudaStream : public Stream {
   }
 };
 
-/// Creates a stream that is not synchronized with the default stream.
+/// Creates a CUDA stream on `gpu` that is not synchronized with the default stream.
 cudaStream_t new_stream(int gpu) {
   const OnGpu on(gpu);
   cudaStream_t stream = nullptr;
@@ -112,7 +113,7 @@ cudaStream_t new_stream(int gpu) {
 class OwnCudaStream : public CudaStream {
  public:
   explicit OwnCudaStream(int gpu) : CudaStream(gpu, new_stream(gpu)) {}
-  ~OwnCudaStream() override { cudaStreamDestroy(stream_); }  // work already enqueued is still completed
+  ~OwnCudaStream() override { cudaStreamDestroy(stream_); }  // work already enqueued on the stream is still completed
   OwnCudaStream(const OwnCudaStream&) = delete;
 };
 
@@ -133,9 +134,10 @@ std::string reason_for(cudaError_t code) {
   return fmt::format("CUDA cannot be initialized: {} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
-/// Returns the error for a failed allocation of `bytes` bytes on the calling thread's current GPU.
+/// Returns the Error for a failed allocation of `bytes` bytes on `gpu`, which must be the current GPU of the calling
+/// thread.
 Error out_of_memory(int gpu, std::size_t bytes) {
-  cudaGetLastError();  // clears the error, so that the next check does not find it again
+  cudaGetLastError();  // clears CUDA's stored error, so that the next check does not report it again
   std::size_t free = 0;
   std::size_t total = 0;
   cudaMemGetInfo(&free, &total);
@@ -224,7 +226,7 @@ class CudaRuntime : public Runtime {
 }  // namespace
 
 Runtime& cuda_runtime() {
-  static auto* const runtime = new CudaRuntime;  // never destroyed: memory that outlives main() is freed through it
+  static auto* const runtime = new CudaRuntime;  // never destroyed, because objects that outlive main() may still use it
   return *runtime;
 }
 

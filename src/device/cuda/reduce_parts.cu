@@ -1,7 +1,7 @@
-// Reductions along the binary tree over rank numbers, with the same bits as on the CPU: every addition is rounded according
-// to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are converted as on the
-// CPU. Each thread computes complete elements: 16 bytes of each part for sums of 2 to 8 aligned parts, otherwise one
-// element.
+// Reductions in GPU memory along the fixed binary tree over rank numbers, with the same bits as on the CPU: every addition
+// is rounded according to IEEE 754 and not fused with a multiplication (the build passes -fmad=false), and f16 and bf16 are
+// converted as on the CPU. Each GPU thread computes complete elements of the result. One iteration computes 16 bytes of the
+// result for sums over 2 to 8 ranks with aligned memory, otherwise one element.
 #include <cuda_fp16.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace trainrt::device {
 
 namespace {
 
-constexpr int max_levels = 24;  // levels of the tree: 16 million ranks
+constexpr int max_levels = 24;  // maximum number of levels of the reduction tree; enough for 16 million ranks
 constexpr int threads = 256;
 
 struct Half {
@@ -35,7 +35,7 @@ struct Arithmetic<Half> {
   static __device__ float wide(Half h) { return __half2float(__ushort_as_half(h.bits)); }
   static __device__ Half narrow(float value) {
     if (value == value) return {__half_as_ushort(__float2half_rn(value))};
-    const unsigned bits = __float_as_uint(value);  // a quiet NaN with the high bits of the payload, as on x86
+    const unsigned bits = __float_as_uint(value);  // the result is a quiet NaN with the high bits of the payload, as on x86
     return {static_cast<unsigned short>((bits >> 16 & 0x8000u) | 0x7e00u | (bits >> 13 & 0x1ffu))};
   }
 };
@@ -57,8 +57,8 @@ __device__ bool is_nan(T) {
   return false;
 }
 
-/// Returns the NaN that x86 computes for a sum: the first NaN operand, made quiet, or the negative NaN of inf - inf. A GPU
-/// would compute the same positive NaN in all cases.
+/// Returns the NaN that x86 computes for lower + upper: the first NaN operand, made quiet, or the negative NaN of inf -
+/// inf. A GPU's own addition would return the same positive NaN in all cases.
 __device__ float nan_of_sum(float lower, float upper) {
   if (is_nan(lower)) return __uint_as_float(__float_as_uint(lower) | 0x400000u);
   return __uint_as_float(is_nan(upper) ? __float_as_uint(upper) | 0x400000u : 0xffc00000u);
@@ -86,7 +86,7 @@ __device__ T combined(T lower, T upper) {
   }
 }
 template <>
-__device__ int combined<Op::sum, int>(int lower, int upper) {  // overflow wraps around, as on the CPU
+__device__ int combined<Op::sum, int>(int lower, int upper) {  // integer overflow wraps around, as on the CPU
   return static_cast<int>(static_cast<unsigned>(lower) + static_cast<unsigned>(upper));
 }
 template <>
@@ -94,8 +94,9 @@ __device__ long long combined<Op::sum, long long>(long long lower, long long upp
   return static_cast<long long>(static_cast<unsigned long long>(lower) + static_cast<unsigned long long>(upper));
 }
 
-/// Reduces one element per iteration, for any number of ranks. Parts are read in rank order and combined like the carries
-/// of a binary counter: a subtree as soon as it is complete, incomplete subtrees at the end, from right to left.
+/// GPU kernel for any number of ranks; reduces one element per iteration. The parts of the ranks are read in rank order and
+/// merged like the carries of a binary counter: a subtree is combined as soon as it is complete. Incomplete subtrees are
+/// combined at the end, from right to left.
 template <Op op, class T>
 __global__ void reduce_kernel(const T* parts, std::size_t stride, int ranks, T* out, std::size_t count, int divide_by) {
   using Accumulator = typename Arithmetic<T>::Accumulator;
@@ -117,8 +118,8 @@ __global__ void reduce_kernel(const T* parts, std::size_t stride, int ranks, T* 
   }
 }
 
-/// Reduces the values along the tree, for a number of ranks known at compile time, with all values in registers. Combines
-/// neighbours first, then neighbouring pairs, and so on.
+/// Reduces one value per rank along the tree over rank numbers, for a number of ranks known at compile time, with all
+/// values in registers. Combines neighbours first, then neighbouring pairs, and so on.
 template <Op op, int ranks, class A>
 __device__ A along_tree(const A (&values)[ranks]) {
   A left[ranks];
@@ -139,7 +140,8 @@ union Vector {
   T elements[vector_bytes / sizeof(T)];
 };
 
-/// Reduces one vector of 16 bytes per iteration. `count` and `stride` are numbers of vectors.
+/// GPU kernel for a number of ranks known at compile time; reduces one vector of 16 bytes per iteration. `count` and
+/// `stride` are numbers of vectors.
 template <Op op, class T, int ranks>
 __global__ void reduce_vectors(const uint4* parts, std::size_t stride, uint4* out, std::size_t count, int divide_by) {
   using Accumulator = typename Arithmetic<T>::Accumulator;
@@ -163,15 +165,17 @@ __global__ void reduce_vectors(const uint4* parts, std::size_t stride, uint4* ou
 }
 
 unsigned blocks_for(std::size_t work) {
-  constexpr std::size_t max_blocks = 4096;  // the kernels stride over the rest
+  // The maximum number of thread blocks. With more work, each thread runs several iterations.
+  constexpr std::size_t max_blocks = 4096;
   const auto wanted = (work + threads - 1) / threads;
   return static_cast<unsigned>(wanted < max_blocks ? wanted : max_blocks);
 }
 
 bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % vector_bytes == 0; }
 
-/// Launches the kernel for vectors, if `r` has `ranks` ranks and all its vectors are aligned. Returns the number of
-/// elements that it reduces, which excludes the last elements that do not fill a vector.
+/// Launches reduce_vectors() if `r` reduces the parts of `ranks` ranks and their memory is aligned to 16 bytes. Returns the
+/// number of elements that the kernel reduces: all except the last ones that do not fill a vector, or 0 if the kernel was
+/// not launched.
 template <Op op, class T, int ranks>
 std::size_t launch_vectors(const TreeReduction& r, cudaStream_t stream) {
   constexpr std::size_t width = vector_bytes / sizeof(T);
@@ -191,7 +195,7 @@ std::size_t launch_for_few(const TreeReduction& r, cudaStream_t stream, std::int
 template <Op op, class T>
 cudaError_t launch(const TreeReduction& r, cudaStream_t stream) {
   std::size_t done = 0;
-  if constexpr (op == Op::sum)                                                      // sums of gradients must be fast
+  if constexpr (op == Op::sum)  // sums of gradients must be fast, so reduce_vectors() is used
     done = launch_for_few<op, T>(r, stream, std::make_integer_sequence<int, 7>());  // 2 to 8 ranks
   if (const auto left = r.count - done; left > 0)
     reduce_kernel<op, T><<<blocks_for(left), threads, 0, stream>>>(static_cast<const T*>(r.parts) + done, r.stride, r.ranks,

@@ -5,7 +5,7 @@
 
 namespace trainrt::device {
 
-/// Enqueues the reduction on `stream`. Returns the error of the kernel launch.
+/// Enqueues a reduction in GPU memory on `stream`. Returns the error of the kernel launch, or cudaSuccess.
 cudaError_t reduce_parts(const TreeReduction& reduction, cudaStream_t stream);
 
 }  // namespace trainrt::device

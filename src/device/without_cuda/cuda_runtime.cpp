@@ -1,4 +1,4 @@
-// cuda_runtime() of a build without the CUDA toolkit.
+// The implementation of cuda_runtime() in a build without the CUDA toolkit.
 #include "device/cuda_runtime.hpp"
 
 namespace trainrt::device {
