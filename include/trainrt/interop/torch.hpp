@@ -13,8 +13,10 @@
 // trainrt-torch) and libtorch.
 //
 //   Net net;
-//   auto gradients = trainrt::prepare_model(net, ctx);                  // moves net to the GPU, makes it equal on all
-//   ranks torch::optim::AdamW optimizer(net.parameters(), 1e-3); trainrt::State state; trainrt::attach_model(state, net);
+//   auto gradients = trainrt::prepare_model(net, ctx);                  // moves net to the GPU, equal on all ranks
+//   torch::optim::AdamW optimizer(net.parameters(), 1e-3);
+//   trainrt::State state;
+//   trainrt::attach_model(state, net);
 //   trainrt::attach_optimizer(state, optimizer, net);
 //   ctx.restore(state);
 //   ...
