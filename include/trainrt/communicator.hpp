@@ -14,7 +14,8 @@
 
 // Communicator reduces and exchanges data between the ranks of a run. A complete example:
 //
-// ```cpp #include <trainrt/context.hpp>
+// ```cpp
+// #include <trainrt/context.hpp>
 //
 // #include <vector>
 //
@@ -31,7 +32,8 @@
 //   const auto ticket = communicator.start(reduction);
 //   // ... work that overlaps with the reduction; it must not touch `statistics` ...
 //   communicator.wait(ticket);
-// } ```
+// }
+// ```
 
 namespace trainrt {
 
