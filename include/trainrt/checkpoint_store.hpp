@@ -54,8 +54,8 @@ class TRAINRT_API CheckpointStore {
   /// Removes files that killed processes have left in the directory. Throws UsageError for invalid options.
   CheckpointStore(std::string directory, Communicator& communicator, CheckpointStoreOptions options = {})
       : CheckpointStore(Checked((require_abi(module_abi), 0)), std::move(directory), communicator, std::move(options)) {}
-  /// Waits for the last save, as wait() does; if the save failed, prints a warning. While an exception is being handled,
-  /// the destructor does not wait for other ranks, and a save that they have not completed is lost.
+  /// Destructor: waits for the last save, as wait() does; if the save failed, prints a warning. While an exception is being
+  /// handled, the destructor does not wait for other ranks, and a save that they have not completed is lost.
   ~CheckpointStore();
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;

@@ -42,7 +42,7 @@ namespace trainrt {
 struct Collective {
   enum class Kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, barrier };
   Kind kind = Kind::barrier;
-  /// data of all ranks: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
+  /// the full-size data: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
   Buffer buffer;
   /// this rank's part, counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
   void* part = nullptr;
@@ -53,7 +53,7 @@ struct Collective {
   std::string_view name;  ///< name of the tensor or bucket, for error messages
 };
 
-/// Returns the name of a kind of collective: "all_reduce".
+/// Returns the name of a kind of collective operation: "all_reduce".
 TRAINRT_API std::string_view name_of(Collective::Kind kind);
 
 /// Collective operations over the ranks of a run: reductions, gathers, broadcasts and barriers.

@@ -64,7 +64,7 @@
 
 namespace trainrt {
 
-/// The C++ types as which Context::config() can read the value of a key in config section [loop].
+/// A value from config section [loop]: any of the C++ types that Context::config() can return.
 using LoopValue = std::variant<std::int32_t, std::int64_t, double, bool, std::string>;
 
 /// The connection of a train function to its run: ranks, config, datasets, communicator, checkpoints and reports.

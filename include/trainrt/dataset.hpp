@@ -180,7 +180,7 @@ class TRAINRT_API Dataset {
     Shape sample_shape;   ///< shape of one sample's values; empty if the length varies
     bool varies = false;  ///< each sample has its own number of values, such as a text (u8) or a list of tokens
   };
-  /// Returns the fields of a sample. Not collective.
+  /// Returns the name, type and shape of each field of the dataset's samples. Not collective.
   const std::vector<Field>& fields() const;
   /// The user's function for map(): computes `to`, the bytes of one sample's new values, from `from`, the bytes of its
   /// present values. `random` is the random generator that Batch::random() returns for the sample.

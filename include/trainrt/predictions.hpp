@@ -40,10 +40,10 @@ class TRAINRT_API Predictions final {
   /// files (has_files), they are in PATH/files/ and have been verified. Not collective.
   const CheckpointPlace& checkpoint() const;
 
-  /// Returns the dataset to predict over, in the order of its source. It may lack fields that only training needs, such as
-  /// labels. Not collective.
+  /// Returns the dataset with the samples to predict, in the order of its data source. The dataset may lack fields that
+  /// only training needs, such as labels. Not collective.
   Dataset dataset();
-  const std::string& dataset_name() const;  ///< NAME of [data.NAME], for messages
+  const std::string& dataset_name() const;  ///< name of the dataset, NAME of config section [data.NAME], for messages
 
   /// Declares the predicted fields of a sample: their names (UTF-8 paths, as in a State), types, and shapes per sample,
   /// which may not vary.

@@ -64,9 +64,9 @@ struct TensorEntry {
   bool optional = false;  ///< if a checkpoint lacks the tensor, loading leaves the tensor's memory unchanged
   bool one_of_several = false;  ///< the entry was added by State::slab()
   bool summed = false;          ///< the entry was declared by part_of_sum()
-  /// Owner of steady host memory, or null. If not null, `local` is host memory that stays valid while this pointer is held,
-  /// and that changes only when a checkpoint is loaded and in the functions passed to State::before_save(). A checkpoint is
-  /// then written directly from this memory, without a copy.
+  /// Owner of the tensor's memory, if checkpoints may be written directly from that memory, without a copy; otherwise null.
+  /// If not null, `local` must be host memory that stays valid while this pointer is held, and that changes only when a
+  /// checkpoint is loaded and in the functions passed to State::before_save().
   std::shared_ptr<const void> steady = nullptr;
 
   /// Declares that this rank's part of the tensor is a slab of a global tensor: the slab starts at index `first` of axis
@@ -122,8 +122,8 @@ class TRAINRT_API State {
   /// Adds a tensor of at most 32 axes. The tensor is replicated (equal on all ranks), unless a function of the returned
   /// entry declares another placement.
   TensorEntry& tensor(std::string name, TensorView view);
-  /// Adds one slab of a sharded tensor: `view` holds the indices from `offset` up to, but without, `offset + view.shape` of
-  /// a global tensor of shape `global_shape`.
+  /// Adds one slab of a sharded tensor: `view` holds the indices from `offset` (inclusive) to `offset + view.shape`
+  /// (exclusive) of a global tensor of shape `global_shape`.
   ///
   /// A rank may hold any number of slabs of a tensor: the rank calls slab() for each of them, with the same name, type and
   /// `global_shape`. A rank without a slab calls slab() once with an empty view. The slabs of all ranks must cover the
