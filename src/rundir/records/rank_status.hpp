@@ -22,8 +22,8 @@ struct RankStatus {
   int cpus = 0;               ///< number of CPUs that the rank may use; 0 if unknown
   std::int64_t rss = -1;      ///< bytes of resident memory at the measurement
   std::int64_t peak = -1;     ///< maximum bytes of memory, of all measurements so far and of any single process
-  std::int64_t read = -1;     ///< bytes read from storage, without reads from the page cache
-  std::int64_t written = -1;  ///< bytes written to storage
+  std::int64_t read = -1;     ///< bytes read from storage in this attempt, without reads from the page cache
+  std::int64_t written = -1;  ///< bytes written to storage in this attempt
   std::optional<double> gpu;  ///< GPU utilization at the last measurement, 0 to 1
   std::optional<std::int64_t> gpu_memory;  ///< bytes allocated on the rank's GPUs
   std::optional<double> energy_j;  ///< joules used by the node since the attempt began; only on the node's first rank
