@@ -8,7 +8,7 @@
 
 namespace trainrt {
 
-/// The description of a run and its attempt that Callback::on_start() gets.
+/// The description of the run and its current attempt, the argument of Callback::on_start().
 struct RunInfo {
   std::string run_name;
   std::string run_dir;
@@ -17,7 +17,7 @@ struct RunInfo {
   int node_count = 1;
 };
 
-/// The description of a failed attempt that Callback::on_failure() gets.
+/// The description of the failure of an attempt, the argument of Callback::on_failure().
 struct RunFailure {
   int rank = -1;      ///< the rank that failed, if it failed alone; -1 if all ranks failed together
   std::string node;   ///< node of the rank that failed

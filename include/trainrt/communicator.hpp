@@ -137,7 +137,7 @@ class TRAINRT_API Communicator {
   /// default stream afterwards runs after the operation.
   virtual void wait(Ticket ticket) = 0;
 
-  /// Six integers, the operand and result of start_maximum(): an element-wise maximum over the ranks.
+  /// Six integers: the input of start_maximum(), which computes their element-wise maximum over the ranks, and its result.
   using Maximum = std::array<std::int64_t, 6>;
   /// Starts the element-wise maximum over all ranks' `mine` and returns without waiting. At most one such operation may be
   /// in flight.

@@ -12,7 +12,7 @@ namespace trainrt {
 /// Returns a communicator of a single rank. Not collective.
 TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 
-/// Prepares the process for MPI_Init. Calling it is optional, but must precede MPI_Init.
+/// Prepares the process for MPI_Init. The call is optional; if it is made, it must precede MPI_Init.
 ///
 /// Under `srun --mpi=pmix`, prepare_mpi() lets an MPI library without PMIx support (Debian's MPICH) find the other ranks
 /// through trainrt's PMIx client. MPI_Finalize and MPI_Abort then end the PMIx connection, too; no other call is necessary.

@@ -43,7 +43,7 @@ namespace trainrt {
 
 struct PreprocessorImpl;
 
-/// How an epoch treats samples that do not fill the last global batch, the batches of all ranks together.
+/// How an epoch treats samples that do not fill the last global batch. A global batch consists of the batches of all ranks.
 enum class Remainder : std::uint8_t {
   /// For training, as in PyTorch's DistributedSampler: fill the last global batch with the first samples of the epoch, so
   /// that all ranks have batches of equal size.
@@ -167,7 +167,8 @@ class TRAINRT_API Dataset {
   /// Returns the number of batches that Epoch::batches() returns for the same arguments. Throws UsageError if `batch_size`
   /// is 0. Not collective.
   std::uint64_t batch_count(std::size_t batch_size, Remainder remainder = Remainder::pad) const;
-  /// Returns the epoch with number `number`. Each epoch of a shuffled dataset has its own order of samples. Not collective.
+  /// Returns the epoch with the given number, from 0. Each epoch of a shuffled dataset has its own order of samples. Not
+  /// collective.
   Epoch epoch(std::int64_t number) const { return Epoch(impl_, number); }
   /// Returns the number of the epoch with which training has to continue. It is the epoch in which the restored checkpoint
   /// was saved; otherwise the epoch after the last one that was begun, in this attempt or an earlier one; 0 in a new run.
@@ -235,7 +236,7 @@ class TRAINRT_API Dataset {
   void window(const Windows& windows);
   /// How join() treats a sample with a key value that does not occur in the other dataset.
   enum class Unmatched : std::uint8_t {
-    error,      ///< throw Error when the sample is read
+    error,      ///< throw Error when a sample without a match is read
     leave_out,  ///< leave the sample out (inner join), which makes join() collective
     missing,    ///< fill the added fields (left outer join) with NaN, or an empty text or list
   };

@@ -4,7 +4,7 @@
 
 namespace trainrt {
 
-// Structs of options that are set by config keys and used by several layers of the runtime.
+// Options that are set by config keys and used by several layers of the runtime.
 
 /// The number of shard files in a checkpoint: one file per rank, one file per node, or a single file.
 enum class FileLayout : std::uint8_t { rank, node, single };

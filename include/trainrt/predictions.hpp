@@ -40,8 +40,8 @@ class TRAINRT_API Predictions final {
   /// files (has_files), they are in PATH/files/ and have been verified. Not collective.
   const CheckpointPlace& checkpoint() const;
 
-  /// Returns the dataset with the samples to predict, in the order of its data source. The dataset may lack fields that
-  /// only training needs, such as labels. Not collective.
+  /// Returns the dataset of the samples for which the model predicts values, in the order of its data source. The dataset
+  /// may lack fields that only training needs, such as labels. Not collective.
   Dataset dataset();
   const std::string& dataset_name() const;  ///< name of the dataset, NAME of config section [data.NAME], for messages
 

@@ -39,7 +39,7 @@ struct TrainFunction {
   /// All keys of config section [loop] that the train function reads; other keys are errors. If empty, every key is
   /// accepted.
   std::span<const LoopKey> loop = {};
-  std::string_view datasets = "";  ///< names of the datasets that it requires: "train, test"
+  std::string_view datasets = "";  ///< names of the datasets that the function requires: "train, test"
   bool takes_other_keys = false;   ///< if true, keys of section [loop] that `loop` does not declare are accepted, too
   /// Function that applies a trained model to a dataset, for `trainrt predict` (predictions.hpp). Null if the train
   /// function does not support predictions.

@@ -11,7 +11,7 @@
 namespace trainrt::rundir {
 
 /// Measures the progress and times of an attempt on one rank. The train thread (the thread that runs the train function)
-/// writes; any thread may read.
+/// updates a Meter; any thread may read it.
 ///
 /// The recording of a step is one atomic store without a lock. A reader may therefore see a new iteration together with an
 /// older step.
@@ -30,7 +30,7 @@ class Meter {
     std::optional<double> position;
     double expected = 0;
     double unreported_s = 0;
-    /// seconds until the job's time limit; nothing if the limit is unknown or does not exist
+    /// seconds until the Slurm job's time limit; nothing if the job has no limit, or if the limit is unknown
     std::optional<double> job_left_s;
     Timing timing;
   };
@@ -56,7 +56,7 @@ class Meter {
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);
   /// Records that the output of a program that does not use trainrt's API has mentioned `position` (a step, iteration or
-  /// epoch). `iteration` is the number of metric records that the run has with this one.
+  /// epoch). `iteration` is the number of the run's metric records, including the record of this position.
   void observed(double position, std::int64_t iteration);
   /// Sets the number of iterations after which the run will be complete (AttemptRecord::expected). A value below 1 or above
   /// 2^53 means unknown.
@@ -68,7 +68,7 @@ class Meter {
   void training_ended();
   double stalled_s() const;  ///< seconds that the train thread has waited for saves so far, including a present wait
   bool is_silent() const { return silent_.load(std::memory_order_relaxed); }
-  /// whether the attempt has made a step or report
+  /// true after the attempt's first step or report
   bool has_stepped() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
   /// Returns the earliest time at which the first step could begin, as a value of monotonic_seconds(); a negative number if
   /// this time has not come. It is the later of two times:
@@ -78,8 +78,8 @@ class Meter {
   /// The time from then to the end of the first step or report counts as part of that step.
   double steps_begin_s() const;
 
-  /// Scope guard: while an object of this class exists, the time counts as waiting for a save. The time of nested objects
-  /// counts once. Used on the train thread.
+  /// Scope guard: while an object of this class exists, the meter counts the time as a wait for a save. The time of nested
+  /// objects counts once. Used on the train thread.
   class Stall {
    public:
     explicit Stall(Meter& meter);
@@ -93,10 +93,10 @@ class Meter {
 
   // --- functions called on any thread ---
   Reading read() const;
-  /// Waits until `seconds` have passed or an important event happens: the first API call, the first step, or the commit of
-  /// a checkpoint. Returns false if release() was called.
+  /// Waits until `seconds` have passed or one of these events happens: the program's first API call, the first step, the
+  /// commit of a checkpoint. Returns false if release() was called.
   bool wait_for_update(double seconds);
-  /// Ends a present wait_for_update(), and makes all later calls of it return at once.
+  /// Wakes the thread that waits in wait_for_update(), and makes all later calls of wait_for_update() return at once.
   void release();
   double started_s() const { return started_s_; }
 
@@ -113,7 +113,7 @@ class Meter {
   std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event
   std::atomic<double> steps_at_s_{-1};  // value of steps_begin_s() at the first step or report; negative before that
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
-  // expected: 0 if unknown; times: negative if unknown
+  // total number of iterations: 0 if unknown; times of the last report and of the job's end: negative if unknown
   std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};
   int stalls_ = 0;
   std::mutex mutex_;

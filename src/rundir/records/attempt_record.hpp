@@ -10,7 +10,7 @@
 
 namespace trainrt::rundir {
 
-/// The wall time of one attempt in seconds, divided into phases: measured on rank 0, from the start of its process.
+/// The wall time of one attempt in seconds, divided into phases. Measured on rank 0, from the start of its process.
 struct Timing {
   double startup_s = 0;  ///< launch and restore: until the first training step could begin (Meter::steps_begin_s())
   double steps_s = 0;  ///< training: from the end of the startup to the end of the train function, without waits for saves
@@ -23,8 +23,8 @@ struct Timing {
 /// Prefix of AttemptRecord::why in records of attempts that Slurm killed before they could save a checkpoint.
 inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
 
-/// The record of one attempt of a run, stored in the file attempts/000003.json. While the attempt runs, its progress and
-/// times are in the heartbeat file attempts/000003.pulse, and readers merge them into the record.
+/// The record of one attempt (one start) of a run, stored in the file attempts/000003.json. While the attempt runs, its
+/// progress and times are in the heartbeat file attempts/000003.pulse, and readers merge them into the record.
 struct AttemptRecord {
   int number = 0;
   Owner owner;

@@ -16,7 +16,7 @@ struct Owner {
   unsigned long long pid_start_time = 0;
 };
 
-/// Returns the description of this process as an owner.
+/// Returns the Slurm job, host and process number of this process, as the owner of a run directory.
 Owner this_owner();
 
 /// The sources of information with which is_alive() decides whether an owner is alive. The functions are called only if

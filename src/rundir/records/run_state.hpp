@@ -30,7 +30,8 @@ constexpr std::string_view word_of(RunState state) { return state_words.at(stati
 /// Returns the state of a run with the name `word`; nothing if no state has this name.
 std::optional<RunState> state_from(std::string_view word);
 
-/// Returns whether `state` is final: no process of the run is running, and a new command is needed to start one.
+/// Returns whether `state` is the end of an attempt: no process of the run is running, and the run continues only if it is
+/// started again.
 constexpr bool is_over(RunState state) { return state >= RunState::finished; }
 
 /// Returns whether `state` means that the run was ended by an error or killed.
@@ -39,7 +40,7 @@ constexpr bool went_wrong(RunState state) { return state == RunState::failed || 
 /// The observations from which state_of() determines the state of a run.
 struct RunFacts {
   RunState recorded = RunState::running;  ///< state according to run.json
-  /// record of the newest attempt with a readable record; null if no attempt has one
+  /// the newest readable record of an attempt; null if no attempt has a readable record
   const AttemptRecord* newest = nullptr;
   /// true if processes of the newest attempt are running; used only if its record has no end
   bool newest_is_alive = false;

@@ -91,7 +91,7 @@ int attempt_of(const std::string& name) {
 void remove_made_storage(const std::string& storage_path, const std::string& existing) {
   std::error_code error;
   fs::path path = storage_path;
-  // a link belongs to the user
+  // a symbolic link was created by the user, and is not removed
   const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };
   for (; path != existing && path.has_parent_path() && removes(); path = path.parent_path()) {
   }
@@ -132,7 +132,8 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
     if (attempt_of(name) == 0 && name != "attempts" && !checkpoint::number_of(name)) run_dir.remove(name);
   const auto record = "attempts/" + attempt_name(attempt);
   run_dir.remove(record + ".json");
-  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its heartbeat thread may still run
+  // the attempt's heartbeat thread may still be running
+  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");
   unlink_guarded(path / (record + ".pulse"));
   remove_directory_guarded(path / "attempts");  // this and the following removals fail if the directory is not empty
   remove_made_storage(path.string(), existing);

@@ -59,7 +59,7 @@ double mean(double sum, int count) { return count > 0 ? sum / count : 0; }
 /// The times of a run's attempts so far, in seconds, divided by purpose.
 struct Costs {
   double productive_s = 0, saves_s = 0, repeated_s = 0;  ///< sums over all attempts of the run
-  double start_s = 0, end_s = 0, wait_s = 0;             ///< means over the jobs so far
+  double start_s = 0, end_s = 0, wait_s = 0;  ///< mean startup time, mean shutdown time, and mean wait between two jobs
   bool waits_known = false;
 };
 

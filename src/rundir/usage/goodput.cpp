@@ -10,7 +10,7 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Resolution of the recorded times of starts and ends, which have no fractions of a second.
+// Resolution in seconds of durations that are computed from recorded starts and ends: these have no fractions of a second.
 constexpr double resolution_s = 2;
 
 /// The work of an attempt, counted in steps or in reports: the count at its start, at its end, and in its last checkpoint.

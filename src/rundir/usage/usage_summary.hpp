@@ -8,8 +8,8 @@
 
 namespace trainrt::rundir {
 
-/// The resource usage of all ranks of an attempt, or of all attempts of a run. For a killed rank, the last status that it
-/// wrote is used.
+/// The resource usage of all ranks of an attempt, or of all attempts of a run, computed from the ranks' statuses
+/// (RankStatus). For a killed rank, the last status that it wrote is used.
 struct UsageSummary {
   std::int64_t ranks = 0;  ///< number of ranks with a valid status, summed over attempts; 0: usage is unknown
   double cpu_s = 0;        ///< CPU time used, in seconds
