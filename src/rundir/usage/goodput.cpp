@@ -10,7 +10,8 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Resolution in seconds of durations that are computed from recorded starts and ends: these have no fractions of a second.
+// Seconds between a last heartbeat and an end that count as no gap, because both times are recorded without fractions of a
+// second.
 constexpr double resolution_s = 2;
 
 /// The work of an attempt, counted in steps or in reports: the count at its start, at its end, and in its last checkpoint.
