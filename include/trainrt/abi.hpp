@@ -4,9 +4,9 @@
 
 namespace trainrt {
 
-/// Throws UsageError if the trainrt library that is loaded was built with a different binary interface than the program.
-/// `headers` is the module_abi of the headers that the program was compiled with. Trainer and CheckpointStore call it. Any
-/// thread may call it; not collective.
+/// Throws UsageError if the loaded trainrt library was built with a different binary interface than the program. `headers`
+/// is the module_abi of the headers with which the program was compiled. The constructors of Trainer and CheckpointStore
+/// call require_abi(). Thread-safe; not collective.
 TRAINRT_API void require_abi(int headers);
 
 }  // namespace trainrt

@@ -12,7 +12,7 @@
 #include <trainrt/export.hpp>
 #include <trainrt/tensor.hpp>
 
-// Communicator combines and exchanges data between the ranks of a run. A complete example:
+// Communicator reduces and exchanges data between the ranks of a run. A complete example:
 //
 // ```cpp
 // #include <trainrt/context.hpp>
@@ -37,22 +37,23 @@
 
 namespace trainrt {
 
-/// The description of one collective operation, for Communicator::start(). The memory, counts and name that it refers to
-/// must live, and the memory must not be read or changed, until the operation is complete.
+/// The description of one collective operation, for Communicator::start(). The memory, counts and name to which its fields
+/// refer must exist until the operation is complete; until then the memory must not be read or changed.
 struct Collective {
   enum class Kind : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, barrier };
   Kind kind = Kind::barrier;
-  Buffer buffer;  ///< all_reduce, broadcast: input and output; reduce_scatter: input for all ranks; all_gather: output
-  void* part =
-      nullptr;  ///< this rank's counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
-  std::span<const std::size_t>
-      counts;             ///< elements per rank, in rank order, for reduce_scatter and all_gather; sum: buffer.count
-  Op op = Op::sum;        ///< of all_reduce and reduce_scatter
+  /// the full-size data: input and output of all_reduce and broadcast, input of reduce_scatter, output of all_gather
+  Buffer buffer;
+  /// this rank's part, counts[rank] elements of buffer.dtype: output of reduce_scatter, input of all_gather
+  void* part = nullptr;
+  /// for reduce_scatter and all_gather: number of elements of each rank's part, in rank order; their sum is buffer.count
+  std::span<const std::size_t> counts;
+  Op op = Op::sum;        ///< the reduction of all_reduce and reduce_scatter
   int root = 0;           ///< the rank that broadcast copies from
-  std::string_view name;  ///< name of the tensor or bucket, for messages
+  std::string_view name;  ///< name of the tensor or bucket, for error messages
 };
 
-/// Returns the name of a kind of collective: "all_reduce".
+/// Returns the name of a kind of collective operation: "all_reduce".
 TRAINRT_API std::string_view name_of(Collective::Kind kind);
 
 /// Collective operations over the ranks of a run: reductions, gathers, broadcasts and barriers.
@@ -60,16 +61,19 @@ TRAINRT_API std::string_view name_of(Collective::Kind kind);
 /// Collective: all ranks must call all functions, in the same order and with the same sizes, except where a function is
 /// documented as not collective.
 ///
-/// Threads: only the thread that runs the train function may call. With several communicators, all ranks must wait on them
-/// in the same order, because each advances only in its own calls.
+/// Threads: only the thread that runs the train function may call functions of a Communicator. With several communicators,
+/// all ranks must wait on them in the same order, because operations of a communicator advance only in calls of its own
+/// functions.
 ///
 /// Errors: if a rank does not join a call within failure.collective_timeout, the call throws an Error that names the
-/// operation, the tensor, the missing ranks, and their last known step. The communicator cannot be used after that.
-/// Not all backends detect that ranks call different functions or pass different sizes; scaling.check = true always does.
+/// operation, the tensor, the missing ranks, and their last known step. The communicator cannot be used after that error.
+/// Not all backends detect that ranks call different functions or pass different sizes; with scaling.check = true this is
+/// always detected.
 ///
-/// Order of sums: a sum is computed along one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)). Its bits
-/// depend on the number of ranks only, not on the backend, the size of the buffer or the layout over nodes. f16 and bf16
-/// are summed in f32 and rounded once, to nearest even. NCCL does this only with scaling.deterministic.
+/// Order of sums: a sum is computed along one binary tree over the rank numbers, (((0+1)+(2+3))+((4+5)+...)). The bits of
+/// the result depend only on the number of ranks, not on the backend, the size of the buffer or the layout over nodes. f16
+/// and bf16 are summed in f32 and rounded once, to nearest even. The NCCL backend keeps this order only with
+/// scaling.deterministic.
 class TRAINRT_API Communicator {
  public:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
@@ -79,80 +83,85 @@ class TRAINRT_API Communicator {
 
   int rank() const { return rank_; }          ///< number of this rank, 0 to size() - 1. Not collective
   int size() const { return size_; }          ///< number of ranks. Not collective
-  virtual std::string_view name() const = 0;  ///< name of the backend, as in `trainrt list`. Not collective
+  virtual std::string_view name() const = 0;  ///< name of the communication backend, as in `trainrt list`. Not collective
 
-  /// Combines the elements of `buffer` over the ranks, in place, so that all ranks have the result.
+  /// All-reduces the elements of `buffer` in place, so that all ranks have the result.
   ///
   /// Types: f64, f32, f16, bf16, i64 and i32; others throw UsageError. A mean of integers is rounded toward zero. The
-  /// minimum or maximum of numbers that include a NaN is NaN. `name` is used in messages.
+  /// minimum or maximum of numbers that include a NaN is NaN. Error messages show `name`.
   void all_reduce(Buffer buffer, Op op, std::string_view name = {});
-  /// Combines the elements of a contiguous range in host memory, such as a std::vector<float>, in place.
+  /// All-reduces the elements of a contiguous range in host memory, such as a std::vector<float>, in place.
   template <std::ranges::contiguous_range Range>
   void all_reduce(Range&& values, Op op, std::string_view name = {}) {
     using T = std::ranges::range_value_t<Range>;
     all_reduce(Buffer{std::ranges::data(values), std::ranges::size(values), dtype_of<T>::value}, op, name);
   }
-  /// Returns the combination of one number per rank.
+  /// All-reduces one number per rank and returns the result.
   template <class T>
   requires std::integral<T> || std::floating_point<T> T all_reduced(T value, Op op) {
     all_reduce(Buffer{&value, 1, dtype_of<T>::value}, op);
     return value;
   }
 
-  /// Combines `input` over the ranks and writes this rank's part of the result to `part`.
+  /// Reduces the elements of `input` over the ranks and writes this rank's part of the result to `part`.
   ///
-  /// `counts` has the number of elements of each rank's part, in rank order; their sum is input.count. `part` has room for
-  /// counts[rank()] elements. Types as for all_reduce(). Throws UsageError if the counts do not fit.
+  /// `counts` has the number of elements of each rank's part, in rank order. `part` has room for counts[rank()] elements.
+  /// The types of all_reduce() are supported. Throws UsageError unless the sum of `counts` is input.count.
   void reduce_scatter(Buffer input, std::span<const std::size_t> counts, void* part, Op op, std::string_view name = {});
 
-  /// Copies the parts of all ranks, in rank order, into `output`. `part` holds this rank's counts[rank()] elements; the sum
-  /// of `counts` is output.count. Elements of any type. Throws UsageError if the counts do not fit.
+  /// Copies the parts of all ranks, in rank order, into `output`. `part` holds this rank's counts[rank()] elements, which
+  /// may have any type. Throws UsageError unless the sum of `counts` is output.count.
   void all_gather(const void* part, std::span<const std::size_t> counts, Buffer output, std::string_view name = {});
-  /// Returns the `bytes` of every rank, in rank order; their lengths may differ.
+  /// Gathers the `bytes` of every rank and returns them in rank order. Their lengths may differ between ranks.
   std::vector<std::string> all_gather(std::string_view bytes);
 
-  /// Copies the elements of rank `root` to all ranks. Elements of any type. Throws UsageError for an invalid `root`.
+  /// Copies the elements of rank `root`'s buffer, of any type, into the buffers of all ranks. Throws UsageError for an
+  /// invalid `root`.
   void broadcast(Buffer buffer, int root, std::string_view name = {});
   /// Returns the `text` of rank `root`; the text of other ranks is ignored.
   std::string broadcast_text(std::string text, int root);
 
-  /// Waits until all ranks have called it.
+  /// Waits until all ranks have called barrier().
   void barrier(std::string_view name = {});
 
-  /// A number of a started operation; later operations have greater numbers.
+  /// The number of an operation that start() has started; later operations have greater numbers.
   using Ticket = std::uint64_t;
-  /// Starts an operation and returns without waiting for it. Several may be in flight; they complete in the order in which
-  /// they were started. Operations advance in calls of start(), test() and wait(), and on a GPU independently of these.
-  /// Throws UsageError for an invalid `collective` and for memory of a device that the backend does not reach.
+  /// Starts a collective operation and returns without waiting for its completion. Several operations may be in flight;
+  /// they complete in the order in which they were started. Operations advance in calls of start(), test() and wait(); on a
+  /// GPU they also advance between these calls. Throws UsageError for an invalid `collective`, and for memory of a device
+  /// that the backend does not support (reaches()).
   virtual Ticket start(const Collective& collective) = 0;
-  /// Returns whether the operation is complete, without waiting. Not collective.
+  /// Returns whether a started operation is complete, without waiting. Not collective.
   virtual bool test(Ticket ticket) = 0;
-  /// Waits until the operation is complete. For memory of a GPU it returns earlier: work that is then submitted to the
-  /// default stream runs after the operation.
+  /// Waits until a started operation is complete. For GPU memory, wait() may return earlier: work that is submitted to the
+  /// default stream afterwards runs after the operation.
   virtual void wait(Ticket ticket) = 0;
 
-  /// Six integers, of which the element-wise maximum over the ranks is computed.
+  /// Six integers: the input of start_maximum(), which computes their element-wise maximum over the ranks, and its result.
   using Maximum = std::array<std::int64_t, 6>;
-  /// Starts the maximum over all ranks' `mine` without waiting. At most one may be in flight.
+  /// Starts the element-wise maximum over all ranks' `mine` and returns without waiting. At most one such operation may be
+  /// in flight.
   virtual void start_maximum(const Maximum& mine) = 0;
-  /// Waits for the maximum that start_maximum() has started, and returns it. `name` is used in messages.
+  /// Waits for the operation that start_maximum() has started, and returns the maximum. Error messages show `name`.
   virtual Maximum finish_maximum(std::string_view name = "maximum") = 0;
 
-  /// Returns a communicator over the ranks that pass the same `color`. They are numbered by `key`, then by rank() in this
-  /// communicator. Returns null on ranks that pass a negative `color`. Collective over all ranks of this communicator.
+  /// Returns a communicator over the ranks that pass the same `color`. The ranks of the new communicator are ordered by
+  /// `key`, then by rank() in this communicator, as in MPI_Comm_split. Returns null on ranks that pass a negative `color`.
+  /// Collective over all ranks of this communicator.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
-  /// Returns whether operations accept memory of `device`, and allocate() returns some. All communicators reach the host.
-  /// The result is the same on all ranks. Not collective.
+  /// Returns whether the backend supports memory of `device`: operations accept such memory, and allocate() can return it.
+  /// All communicators support host memory. The result is the same on all ranks. Not collective.
   virtual bool reaches(Device device) const { return device == Device::host; }
 
   /// Returns `bytes` of zeroed memory, aligned to 64 bytes, that this backend can reduce without a copy.
   ///
-  /// For one operation either all ranks or no rank must pass such memory. Throws UsageError for a device that the backend
-  /// does not reach. Collective; releasing the memory is not.
+  /// In one operation, either all ranks or no rank must pass memory from allocate(). Throws UsageError for a device that
+  /// the backend does not support (reaches()). Collective; releasing the memory is not collective.
   virtual Memory allocate(std::size_t bytes, Device device = Device::host);
 
-  /// Records that this rank begins step `step`, for messages about ranks that others wait for. Not collective.
+  /// Records that this rank begins training step `step`, for error messages about ranks that did not join an operation. Not
+  /// collective.
   virtual void at_step(std::int64_t /*step*/) {}
 
  private:

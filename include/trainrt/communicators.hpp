@@ -6,33 +6,36 @@
 
 namespace trainrt {
 
-// Communicators for a program with its own main. A train function uses Context::communicator() instead.
+// Functions that create a Communicator in a program with its own main. A train function uses Context::communicator()
+// instead.
 
 /// Returns a communicator of a single rank. Not collective.
 TRAINRT_API std::unique_ptr<Communicator> self_communicator();
 
-/// Prepares the process for MPI_Init. Calling it is optional, but must precede MPI_Init.
+/// Prepares the process for MPI_Init. The call is optional; if it is made, it must precede MPI_Init.
 ///
-/// Under `srun --mpi=pmix` it lets an MPI without PMIx support (Debian's MPICH) find the other ranks through trainrt's PMIx
-/// client. MPI_Finalize and MPI_Abort then end the PMIx connection, too; no other call is necessary.
+/// Under `srun --mpi=pmix`, prepare_mpi() lets an MPI library without PMIx support (Debian's MPICH) find the other ranks
+/// through trainrt's PMIx client. MPI_Finalize and MPI_Abort then end the PMIx connection, too; no other call is necessary.
 ///
-/// Unless UCX_TLS is set, it also configures UCX, which transports MPICH's messages: no TCP port is opened if one node
-/// holds all ranks, and /dev/shm is not used if it is too small. A program that spawns ranks on other nodes must set
-/// UCX_TLS. Under mpiexec, `srun --mpi=pmi2` or for a single process, the function does nothing else.
+/// Unless the environment variable UCX_TLS is set, prepare_mpi() also configures UCX, which transports MPICH's messages: no
+/// TCP port is opened if one node holds all ranks, and /dev/shm is not used if it is too small. A program that spawns ranks
+/// on other nodes must set UCX_TLS. Under mpiexec, `srun --mpi=pmi2` or for a single process, the function does nothing
+/// else.
 ///
-/// If an expected rank does not appear within `timeout_seconds`, it is named on standard error, and the Slurm step ends
-/// with exit code 70. Throws UsageError after MPI_Init. A second call does nothing. All ranks must call it.
+/// If an expected rank does not appear within `timeout_seconds`, the missing rank is named on standard error, and the Slurm
+/// job step ends with exit code 70. Throws UsageError after MPI_Init. A second call has no effect. All ranks must call
+/// prepare_mpi().
 TRAINRT_API void prepare_mpi(double timeout_seconds = 20);
 
 /// Returns a communicator over all ranks of MPI_COMM_WORLD, for a program that calls MPI itself.
 ///
-/// The program must have called MPI_Init or MPI_Init_thread, on this thread, and must destroy the communicator before it
-/// calls MPI_Finalize. trainrt's background threads do not call MPI; the MPI standard requires MPI_THREAD_FUNNELED or more
-/// for any program with threads. The communicator's messages never mix with the program's own.
+/// The program must have called MPI_Init or MPI_Init_thread on the calling thread, and must destroy the communicator before
+/// it calls MPI_Finalize. trainrt's background threads do not call MPI; the MPI standard requires MPI_THREAD_FUNNELED or
+/// more for any program with threads. The communicator's messages are never matched with the program's own messages.
 ///
-/// An operation that some rank does not join for `timeout_seconds` throws Error. Throws UsageError if MPI is not
-/// initialized or already finalized, or if MPI has fewer ranks than the launcher started. Collective, as is the
-/// communicator's destruction.
+/// If a rank does not join an operation of the communicator within `timeout_seconds`, the operation throws Error.
+/// mpi_communicator() throws UsageError if MPI is not initialized or already finalized, or if MPI has fewer ranks than the
+/// launcher started. Creating and destroying the communicator are collective.
 TRAINRT_API std::unique_ptr<Communicator> mpi_communicator(double timeout_seconds = 1800);
 
 }  // namespace trainrt

@@ -6,30 +6,31 @@ namespace trainrt {
 
 class State;
 
-/// A directory with files of the train function that Context::report() saves as a checkpoint (Ray:
+/// A directory with files of the train function, from which Context::report() makes a checkpoint (Ray:
 /// Checkpoint.from_directory).
 struct DirectoryCheckpoint {
-  std::string path;             ///< this rank's directory, on its node; "": this rank has none
-  std::string metadata = "{}";  ///< JSON object for the checkpoint's manifest; the lowest rank's that passes one is stored
-  /// A State that this checkpoint alone holds, for functions that attach no State; all ranks must pass one, or none. It is
-  /// copied before report() returns. Context::load() loads it.
+  std::string path;             ///< path of this rank's directory, on its node; "" if this rank has no directory
+  std::string metadata = "{}";  ///< JSON object that the checkpoint stores; if several ranks pass one, the lowest rank's
+  /// A State that only this checkpoint holds, for train functions without an attached State; or null. Either all ranks or
+  /// no rank must pass a State. The data is copied before report() returns, and can be loaded by Context::load().
   const State* state = nullptr;
-  /// JSON object that asks for a validation of the checkpoint and describes it; "": no validation. The lowest rank's that
-  /// passes one is stored. The validating program writes validation.json into the checkpoint's directory; its numbers then
-  /// count as metrics of the checkpoint. The checkpoint is kept until then.
+  /// Request for a validation of the checkpoint: a JSON object that describes the validation; "": no validation. If several
+  /// ranks pass an object, the lowest rank's is stored. The validating program writes validation.json into the checkpoint's
+  /// directory; the numbers in this file then count as metrics of the checkpoint. The checkpoint is not removed before
+  /// validation.json exists.
   std::string validation = "";
 };
 
-/// The options of Context::report().
+/// Options for Context::report().
 struct ReportOptions {
-  bool of_first_rank = false;  ///< report rank 0's metrics; other ranks' are ignored. Must be the same on all ranks
+  bool of_first_rank = false;  ///< report rank 0's metrics and ignore those of other ranks. Must be equal on all ranks
 };
 
-/// The location of a committed checkpoint.
+/// The number and location of a committed checkpoint.
 struct CheckpointPlace {
-  std::int64_t index = 0;  ///< NNNNNN of checkpoint_NNNNNN
-  std::string path;        ///< path of that directory
-  bool has_files = false;  ///< PATH/files/ holds the files that report() saved from directories
+  std::int64_t index = 0;  ///< number of the checkpoint: NNNNNN of checkpoint_NNNNNN
+  std::string path;        ///< path of the checkpoint's directory
+  bool has_files = false;  ///< PATH/files/ holds files that report() copied from the ranks' directories
 };
 
 }  // namespace trainrt

@@ -6,16 +6,18 @@
 
 namespace trainrt {
 
-/// The exit code of a process, for the batch system. 64, 70 and 75 have the values of sysexits.h.
+/// The exit codes of trainrt's processes, for the batch system. 64, 70 and 75 are EX_USAGE, EX_SOFTWARE and EX_TEMPFAIL of
+/// sysexits.h.
 enum class ExitCode : int {
   finished = 0,
   usage = 64,        ///< invalid command line, config, data or run directory; a restart would fail again
-  failed = 70,       ///< the train function or the runtime failed
-  stopped = 75,      ///< stopped on purpose and saved; run the same command again to resume
-  no_progress = 76,  ///< restarts make no progress; do not requeue
+  failed = 70,       ///< the train function or the trainrt runtime failed
+  stopped = 75,      ///< the run was saved and stopped on purpose; the same command resumes it
+  no_progress = 76,  ///< repeated restarts made no progress; do not requeue the job
 };
 
-/// The base class of all errors that trainrt throws. The message names the failed action, its object, and what to do.
+/// The base class of all errors that trainrt throws. The message names the failed action, the object concerned, and a
+/// remedy.
 class TRAINRT_API Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = ExitCode::failed) : std::runtime_error(message), code_(code) {}

@@ -9,21 +9,22 @@
 
 namespace trainrt {
 
-/// The operation that combines a metric's numbers of all ranks into one.
+/// The reduction that combines all ranks' numbers of a metric into one number.
 enum class Reduce { mean, sum, min, max };
 
-/// A number in a report, and how it is combined over the ranks. The mean is weighted: sum(value * weight) / sum(weight). A
-/// NaN of any rank makes the result NaN, unless its weight is 0.
+/// A rank's number of a metric, and the operation that combines the ranks' numbers. The mean is weighted: sum(value *
+/// weight) / sum(weight). If the number of any rank is NaN, the result is NaN, unless the weight of that number is 0.
 struct Number {
   double value = 0;
   Reduce reduce = Reduce::mean;
-  double weight = 1;  ///< weight in the mean, 0 or more
-  /// The same value, if it was given as an integer: then a sum, minimum or maximum is reported as an integer. A mean is
-  /// always reported as a real number.
+  double weight = 1;  ///< weight of this rank's number in the mean, 0 or more
+  /// The number as an integer, if it was given as an integer. The sum, minimum or maximum of such numbers is reported as an
+  /// integer; a mean is always reported as a real number.
   std::optional<std::int64_t> whole = {};
 };
 
-/// Returns a Number for an integer or bool, as a real number if it does not fit into a signed 64-bit integer.
+/// Returns a Number for an integer or bool. If the value does not fit into a signed 64-bit integer, it is reported as a
+/// real number.
 template <std::integral Whole>
 Number whole_number(Whole value, Reduce reduce = Reduce::mean) {
   Number number{static_cast<double>(value), reduce, 1, static_cast<std::int64_t>(value)};
@@ -34,15 +35,12 @@ Number whole_number(Whole value, Reduce reduce = Reduce::mean) {
 /// Returns a metric that becomes (sum of all ranks' `total`) / (sum of all ranks' `count`), such as an accuracy:
 /// `report({{"accuracy", ratio(correct, seen)}})`. `count` must be 0 or more; the result is NaN if all counts are 0.
 inline Number ratio(double total, double count) { return Number{count > 0 ? total / count : 0.0, Reduce::mean, count}; }
-inline Number sum(double value) {
-  return Number{value, Reduce::sum, 1};
-}  ///< returns a metric that is summed over the ranks
-inline Number min(double value) {
-  return Number{value, Reduce::min, 1};
-}  ///< returns a metric that becomes the ranks' minimum
-inline Number max(double value) {
-  return Number{value, Reduce::max, 1};
-}  ///< returns a metric that becomes the ranks' maximum
+/// Returns a metric that is summed over the ranks.
+inline Number sum(double value) { return Number{value, Reduce::sum, 1}; }
+/// Returns a metric that becomes the minimum over the ranks.
+inline Number min(double value) { return Number{value, Reduce::min, 1}; }
+/// Returns a metric that becomes the maximum over the ranks.
+inline Number max(double value) { return Number{value, Reduce::max, 1}; }
 template <std::integral Whole>
 Number sum(Whole value) {
   return whole_number(value, Reduce::sum);
@@ -56,7 +54,7 @@ Number max(Whole value) {
   return whole_number(value, Reduce::max);
 }
 
-/// The value of a metric: a number, or a string, of which rank 0's is reported.
+/// The value of a metric: a number, which is combined over the ranks, or a string, of which rank 0's is reported.
 class MetricValue {
  public:
   MetricValue(double v) : value_(Number{v}) {}
@@ -73,8 +71,8 @@ class MetricValue {
   std::variant<Number, std::string> value_;
 };
 
-/// The metrics of a report: names and values, in the order in which they are written. Names must be unique; names that
-/// start with "_" are reserved.
+/// The metrics of a report: pairs of name and value, in the order in which output files list them. Names must be unique;
+/// names that start with "_" are reserved.
 using Metrics = std::vector<std::pair<std::string, MetricValue>>;
 
 }  // namespace trainrt

@@ -4,15 +4,16 @@
 
 namespace trainrt {
 
-// Options as plain data, which the config sets and other layers use.
+// Options that are set by config keys and used by several layers of the runtime.
 
-/// The number of shard files of a checkpoint: one per rank, one per node, or a single one.
+/// The number of shard files in a checkpoint: one file per rank, one file per node, or a single file.
 enum class FileLayout : std::uint8_t { rank, node, single };
 
-/// The options of averaging gradients over the ranks (GradientBuckets).
+/// The options for averaging gradients over the ranks (GradientBuckets).
 struct GradientOptions {
-  std::size_t bucket_bytes = std::size_t{4} << 20;  ///< maximum bytes per bucket (scaling.bucket_size)
-  /// Send f32 gradients as bf16: round to bf16, sum in f32, round the result (scaling.gradient_wire).
+  std::size_t bucket_bytes = std::size_t{4} << 20;  ///< maximum bytes of a bucket of gradients (scaling.bucket_size)
+  /// Send f32 gradients between ranks as bf16: round them to bf16, sum in f32, and round the result
+  /// (scaling.gradient_wire).
   bool bf16_on_the_wire = false;
 };
 

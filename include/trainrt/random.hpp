@@ -7,17 +7,17 @@
 namespace trainrt {
 
 /// A counter-based random generator (Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
-/// 3", SC 2011). The same (key, stream) gives the same numbers on every machine, so checkpoints need not store it. Not
-/// thread-safe.
+/// 3", SC 2011). The same (key, stream) gives the same numbers on every machine, so checkpoints need not store a
+/// generator's state. Not thread-safe.
 class TRAINRT_API Random {
  public:
   Random(std::uint64_t key, std::uint64_t stream) : key_(key), stream_(stream) {}
   std::uint32_t next_u32();  ///< returns 32 random bits
   std::uint64_t next_u64();  ///< returns 64 random bits
   double uniform();          ///< returns a number in [0, 1), with 53 random bits
-  double normal();           ///< returns a normal variate of mean 0 and deviation 1 (Box-Muller)
-  std::uint64_t below(
-      std::uint64_t bound);  ///< returns an integer in [0, bound), unbiased (Lemire 2019); requires bound > 0
+  double normal();           ///< returns a normally distributed number: mean 0, standard deviation 1 (Box-Muller)
+  /// Returns an unbiased random integer in [0, bound) (Lemire 2019). Requires `bound` > 0.
+  std::uint64_t below(std::uint64_t bound);
 
  private:
   std::uint64_t key_;

@@ -14,51 +14,56 @@ namespace trainrt {
 
 /// The reported value of one metric: a real number, an integer, or a string.
 using ReportedValue = std::variant<double, std::int64_t, std::string>;
-/// The metrics of one report, by name.
+/// The metrics of one report: values by metric name.
 using ReportedMetrics = std::map<std::string, ReportedValue>;
 
-/// One metric over all reports: integers if every report has one; otherwise real numbers, NaN for reports without it; or
-/// strings, "" for reports without it.
+/// The values of one metric in all reports, in the order of the reports:
+/// - integers, if every report has an integer value of the metric;
+/// - otherwise real numbers, with NaN for reports without the metric;
+/// - or strings, with "" for reports without the metric.
 using ReportColumn = std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>>;
 
-/// Returns a real number or integer as a real number; NaN for a string.
+/// Converts a metric's value, a real number or integer, to a real number. Returns NaN for a string.
 TRAINRT_API double as_real(const ReportedValue& value);
 
-/// A committed checkpoint of a run.
+/// The description of a committed checkpoint of a run.
 struct ResultCheckpoint {
-  std::int64_t index = 0;                 ///< NNNNNN of checkpoint_NNNNNN
-  std::string path;                       ///< path of that directory
-  bool has_files = false;                 ///< PATH/files/ holds files that report() saved from directories
-  std::int64_t iteration = 0;             ///< number of reports before it
-  std::int64_t step = 0;                  ///< number of steps before it
-  std::map<std::string, double> metrics;  ///< numbers of the last report before it
-  std::string metadata = "{}";            ///< the JSON object of Context::checkpoint_metadata() and TrainerOptions
+  std::int64_t index = 0;                 ///< number of the checkpoint: NNNNNN of checkpoint_NNNNNN
+  std::string path;                       ///< path of the checkpoint's directory
+  bool has_files = false;                 ///< PATH/files/ holds files that report() copied from the ranks' directories
+  std::int64_t iteration = 0;             ///< number of reports made before the checkpoint
+  std::int64_t step = 0;                  ///< number of steps completed before the checkpoint
+  std::map<std::string, double> metrics;  ///< numeric metrics of the last report before the checkpoint
+  std::string metadata = "{}";            ///< JSON object from Context::checkpoint_metadata() and TrainerOptions
 };
 
-/// The state, metrics and checkpoints of a run at one moment (Ray: Result). The object does not change afterwards.
+/// The state, metrics and checkpoints of a run at one moment (Ray: Result). A Result does not change when the run
+/// continues.
 struct TRAINRT_API Result {
   std::string run_name;
-  std::string run_id;  ///< random identifier, made when the run first started
-  std::string path;    ///< run directory, absolute
+  std::string run_id;  ///< random identifier of the run, the same after restarts
+  std::string path;    ///< absolute path of the run directory
   std::string state;   ///< "starting", "running", "finished", "stopped", "failed" or "killed"
   ExitCode code = ExitCode::finished;
-  std::string error;                            ///< error of the last attempt, with its rank; "" if it did not fail
-  int attempts = 0;                             ///< number of times that the run was started
-  ReportedMetrics metrics;                      ///< the last report; names that start with "_" are the runtime's
-  std::map<std::string, ReportColumn> columns;  ///< each metric over all reports; each column has one value per report
-  std::optional<ResultCheckpoint> checkpoint;   ///< the newest checkpoint that exists
-  /// All existing checkpoints, best first by checkpoint.score_attribute; newest first if the run has no such attribute.
+  std::string error;        ///< error of the last attempt, with the failed rank; "" if the attempt did not fail
+  int attempts = 0;         ///< number of attempts: how often the run was started
+  ReportedMetrics metrics;  ///< metrics of the last report; the runtime adds those with names that start with "_"
+  std::map<std::string, ReportColumn> columns;  ///< by metric name: the metric's values in all reports
+  std::optional<ResultCheckpoint> checkpoint;   ///< newest existing checkpoint of the run
+  /// All existing checkpoints of the run, best first by the metric that config key checkpoint.score_attribute names; newest
+  /// first if that key is not set.
   std::vector<ResultCheckpoint> best_checkpoints;
 
-  /// Returns the best checkpoint by a metric, or nothing if no checkpoint has a number of that name. `mode` is "max" or
-  /// "min"; any other throws UsageError. Not collective.
+  /// Returns the checkpoint with the best value of metric `metric`, or nothing if no checkpoint has a number of that name.
+  /// `mode` is "max" (higher is better) or "min"; any other mode throws UsageError. Not collective.
   std::optional<ResultCheckpoint> get_best_checkpoint(std::string_view metric, std::string_view mode) const;
 
-  /// Returns the value to return from main: 0 finished, 75 stopped (run the same command again), 64 or 70 failed.
+  /// Returns the exit code for main(): 0 if the run finished, 75 if it was stopped (run the same command again to resume),
+  /// 64 or 70 if it failed.
   int exit_code() const { return static_cast<int>(code); }
 
-  /// Reads a run directory; the run may still be running. Throws UsageError if `run_dir` is not a run directory. Not
-  /// collective.
+  /// Reads the results of a run, which may still be running, from its run directory. Throws UsageError if `run_dir` is not
+  /// a run directory. Not collective.
   static Result from_path(const std::string& run_dir);
 };
 

@@ -14,7 +14,8 @@
 #include <trainrt/export.hpp>
 #include <trainrt/tensor.hpp>
 
-// State lists what a checkpoint holds. A complete example, for a rank that holds 2 rows of a table sharded over the ranks:
+// State lists the tensors, values and files that a checkpoint holds. A complete example, for a table sharded over the
+// ranks, of which each rank holds 2 rows:
 //
 // ```cpp
 // #include <trainrt/context.hpp>
@@ -44,84 +45,91 @@ namespace trainrt {
 
 /// How a tensor is distributed over the ranks.
 enum class Placement : std::uint8_t {
-  /// Every rank holds the same complete tensor. A new run starts with rank 0's on all ranks; checkpoints compare the ranks'
-  /// tensors and store one of them.
+  /// Every rank holds the same complete tensor. A new run starts with rank 0's values on all ranks. Each checkpoint
+  /// compares the ranks' tensors and stores one of them.
   replicated,
-  sharded,  ///< each rank holds slabs (contiguous blocks of indices) of one global tensor
-  /// Each rank holds its own tensor. On another number of ranks, rank r loads the tensor of rank r modulo the old number.
+  sharded,  ///< each rank holds slabs of one global tensor: blocks of contiguous indices
+  /// Each rank holds its own tensor. If a checkpoint is loaded on another number of ranks, rank r loads the tensor of rank
+  /// r modulo the number of ranks that saved the checkpoint.
   per_rank,
 };
 
 /// A tensor of a State: a view of this rank's part, with the position of the part in the global tensor.
 struct TensorEntry {
   std::string name;
-  TensorView local;  ///< this rank's part, contiguous
+  TensorView local;  ///< this rank's part of the tensor, contiguous
   Placement placement = Placement::replicated;
-  Shape global_shape;           ///< shape of the global tensor; equals local.shape unless sharded
-  Shape offset;                 ///< first index of the slab in the global tensor, per axis; zeros unless sharded
-  bool optional = false;        ///< if the checkpoint lacks the tensor, restoring leaves its memory unchanged
-  bool one_of_several = false;  ///< created by State::slab()
-  bool summed = false;          ///< created by part_of_sum()
-  /// If not null, `local` is host memory that stays valid while this pointer is held, and that changes only when a
-  /// checkpoint is loaded and in the functions passed to State::before_save(). It is then written without a copy.
+  Shape global_shape;     ///< shape of the global tensor; equals local.shape unless sharded
+  Shape offset;           ///< index in the global tensor at which this rank's part starts, per axis; zeros unless sharded
+  bool optional = false;  ///< if a checkpoint lacks the tensor, loading leaves the tensor's memory unchanged
+  bool one_of_several = false;  ///< the entry was added by State::slab()
+  bool summed = false;          ///< the entry was declared by part_of_sum()
+  /// Owner of the tensor's memory, if checkpoints may be written directly from that memory, without a copy; otherwise null.
+  /// If not null, `local` must be host memory that stays valid while this pointer is held, and that changes only when a
+  /// checkpoint is loaded and in the functions passed to State::before_save().
   std::shared_ptr<const void> steady = nullptr;
 
-  /// Declares that the local part is the slab that starts at index `first` along `axis` of a global tensor with
-  /// `global_extent` indices there. Returns *this. Throws UsageError if the axis or the slab is out of range.
+  /// Declares that this rank's part of the tensor is a slab of a global tensor: the slab starts at index `first` of axis
+  /// `axis`, on which the global tensor has `global_extent` indices. Returns *this. Throws UsageError if the axis or the
+  /// slab is out of range.
   TRAINRT_API TensorEntry& sharded(int axis, std::int64_t first, std::int64_t global_extent);
-  /// Declares that each rank has its own tensor. Returns *this. Throws UsageError for more than 31 axes.
+  /// Declares that each rank has its own tensor (Placement::per_rank). Returns *this. Throws UsageError for more than 31
+  /// axes.
   TRAINRT_API TensorEntry& per_rank();
   /// Declares that each rank has its own tensor, and that only their sum over the ranks matters, such as losses since the
   /// last report. Returns *this.
   ///
-  /// On the same number of ranks each rank loads its own part. On another number n, rank r loads the sum of the parts of
-  /// ranks r, r + n, ..., or zeros, so that the sum over all ranks is unchanged. Throws UsageError for types other than
-  /// f64, f32, f16, bf16, i64 and i32.
+  /// If a checkpoint is loaded on the number of ranks that saved it, each rank loads its own part of the sum. On another
+  /// number of ranks n, rank r loads the sum of the parts of ranks r, r + n, r + 2n, ... (zeros if these ranks did not
+  /// exist), so that the sum over all ranks is unchanged. Throws UsageError for types other than f64, f32, f16, bf16, i64
+  /// and i32.
   TRAINRT_API TensorEntry& part_of_sum();
 };
 
-/// A small value of a State. It must be the same on every rank, which is checked when it is saved.
+/// A small value of a State: a number, bool or string. The value must be the same on every rank, which each save checks.
 struct ValueEntry {
   std::string name;
   std::variant<std::int32_t*, std::int64_t*, double*, bool*, std::string*> value;
-  bool optional = false;  ///< if the checkpoint lacks the value, restoring leaves it unchanged
-  bool summed = false;    ///< created by part_of_sum()
+  bool optional = false;  ///< if a checkpoint lacks the value, loading leaves the variable unchanged
+  bool summed = false;    ///< the entry was declared by part_of_sum()
 
-  /// Declares that each rank has its own value, and that only their sum matters, as TensorEntry::part_of_sum(). A
-  /// checkpoint holds it as a tensor without axes. Returns *this. Throws UsageError for a bool or a string.
+  /// Declares that each rank has its own value, and that only their sum over the ranks matters, as
+  /// TensorEntry::part_of_sum() does for a tensor. Checkpoints store the value as a tensor without axes. Returns *this.
+  /// Throws UsageError for a bool or a string.
   TRAINRT_API ValueEntry& part_of_sum();
 };
 
 /// A user's file that every checkpoint holds as files/NAME, and that loading a checkpoint copies back to its path. Saving a
 /// checkpoint fails if the file does not exist.
 struct FileEntry {
-  std::string name;        ///< path below files/ in the checkpoint
-  std::string path;        ///< path on this node
-  bool each_rank = false;  ///< each rank has its own file; otherwise rank 0's is saved, and loaded on every node
-  bool optional = false;   ///< loading a checkpoint without the file is not an error
+  std::string name;        ///< name of the file: its path below files/ in the checkpoint
+  std::string path;        ///< path of the user's file on this node
+  bool each_rank = false;  ///< each rank has its own file; false: rank 0's file is saved, and loaded on every node
+  bool optional = false;   ///< loading a checkpoint that lacks the file is not an error
 
-  /// Declares that each rank has its own file. Returns *this.
+  /// Declares that each rank has its own file, which is saved and loaded per rank. Returns *this.
   TRAINRT_API FileEntry& per_rank();
 };
 
 /// A list of named views of everything that a checkpoint holds: tensors, small values and files.
 ///
-/// It neither copies nor owns: the memory that it refers to must stay at its address until the train function returns.
-/// Names are UTF-8 paths such as "model/w". They must be unique, and none may be a folder of another; the folder "trainrt"
-/// is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No function is collective, but all ranks must
-/// add the same entries to the State that they pass to Context::restore().
+/// A State neither copies nor owns its data: the memory to which the entries refer must stay at its address until the train
+/// function returns. Names are UTF-8 paths such as "model/w". They must be unique, and no name may be a folder of another;
+/// the folder "trainrt" is reserved. Invalid names and shapes throw UsageError. Not thread-safe. No function is collective,
+/// but all ranks must add the same entries to the State that they pass to Context::restore().
 class TRAINRT_API State {
  public:
-  /// Adds a tensor, replicated unless a function of the returned entry declares otherwise. At most 32 axes.
+  /// Adds a tensor of at most 32 axes. The tensor is replicated (equal on all ranks), unless a function of the returned
+  /// entry declares another placement.
   TensorEntry& tensor(std::string name, TensorView view);
-  /// Adds one slab of a sharded tensor: indices from `offset` to `offset + view.shape` of a tensor of shape
-  /// `global_shape`.
+  /// Adds one slab of a sharded tensor: `view` holds the indices from `offset` (inclusive) to `offset + view.shape`
+  /// (exclusive) of a global tensor of shape `global_shape`.
   ///
-  /// A rank may hold any number of slabs of a tensor: it calls slab() for each, with the same name, type and
-  /// `global_shape`. A rank without a slab calls it once with an empty view. The slabs of all ranks must cover the tensor
-  /// and may not overlap in part; several ranks may hold the same slab. Throws UsageError if a slab is out of range.
+  /// A rank may hold any number of slabs of a tensor: the rank calls slab() for each of them, with the same name, type and
+  /// `global_shape`. A rank without a slab calls slab() once with an empty view. The slabs of all ranks must cover the
+  /// tensor and may not overlap in part; several ranks may hold the same slab. Throws UsageError if a slab is out of range.
   TensorEntry& slab(std::string name, TensorView view, Shape offset, Shape global_shape);
-  /// Adds a tensor of one axis: a contiguous range in host memory, such as a std::vector<float>.
+  /// Adds a contiguous range in host memory, such as a std::vector<float>, as a tensor of one axis.
   template <std::ranges::contiguous_range Range>
   TensorEntry& tensor(std::string name, Range&& values) {
     using T = std::ranges::range_value_t<Range>;
@@ -129,29 +137,31 @@ class TRAINRT_API State {
     return tensor(std::move(name), TensorView{std::ranges::data(values), dtype_of<T>::value, {count}});
   }
 
-  /// Adds a small value, the same on every rank.
+  /// Adds a small value (number, bool or string), which must be the same on every rank.
   ValueEntry& value(std::string name, std::int32_t& v);
   ValueEntry& value(std::string name, std::int64_t& v);
   ValueEntry& value(std::string name, double& v);
   ValueEntry& value(std::string name, bool& v);
   ValueEntry& value(std::string name, std::string& v);
 
-  /// Adds a file. Names of files are independent of those of tensors and values; they must not begin with "rank-NUMBER".
+  /// Adds a user's file, which checkpoints store as files/`name`. Names of files may equal names of tensors and values, but
+  /// must not begin with "rank-NUMBER".
   FileEntry& file(std::string name, std::string path);
 
   /// Adds a function that updates the memory and files of this State, for data that is kept elsewhere, such as in another
-  /// process. It is called on every rank, on the thread of the train function, before a checkpoint copies the State and
-  /// before ranks compare it. It must not communicate. An exception that it throws fails the run.
+  /// process. The function is called on every rank, on the thread of the train function, before a checkpoint copies the
+  /// State and before ranks compare their States. The function must not communicate. An exception that it throws fails the
+  /// run.
   void before_save(std::function<void()> call);
-  void bring_up_to_date() const;  ///< calls the functions passed to before_save(), in their order
+  void bring_up_to_date() const;  ///< calls all functions that were passed to before_save(), in the same order
 
   const std::deque<TensorEntry>& tensors() const { return tensors_; }
   const std::deque<ValueEntry>& values() const { return values_; }
   const std::deque<FileEntry>& files() const { return files_; }
   bool empty() const { return tensors_.empty() && values_.empty() && files_.empty(); }
 
-  /// Adds the entries of `other` (the views, not the data) and its before_save() functions. Values that are parts of a sum
-  /// are added as tensors without axes. Throws UsageError for names that exist already.
+  /// Adds the entries of State `other` (the views, not the data) and its before_save() functions. Values that were declared
+  /// by part_of_sum() are added as tensors without axes. Throws UsageError for names that exist already.
   void append(const State& other);
 
  private:
@@ -167,7 +177,7 @@ class TRAINRT_API State {
   std::vector<std::function<void()>> before_save_;
   std::set<std::string> names_;
   std::set<std::string> file_names_;
-  std::map<std::string, std::size_t> first_slab_;  // index in tensors_ of the first slab of each tensor
+  std::map<std::string, std::size_t> first_slab_;  // by tensor name: index in tensors_ of the tensor's first slab
 };
 
 }  // namespace trainrt

@@ -25,8 +25,8 @@ namespace trainrt::rundir {
 
 namespace {
 
-/// Returns the seconds until the next heartbeat of an attempt of that age. A young attempt writes them more often, so that
-/// its progress is known even if it is killed soon.
+/// Returns the seconds until the next heartbeat of an attempt that began `age_s` seconds ago. A young attempt writes
+/// heartbeats more often, so that its progress is known even if it is killed soon.
 double heartbeat_interval_s(double age_s) { return std::clamp(age_s / 4, 1.0, 10.0); }
 
 void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
@@ -39,7 +39,8 @@ void refuse_if_alive(const AttemptRecord& last, const std::string& run_dir) {
                   std::max(0.0, heartbeat_age_s(run_dir, last.number))));
 }
 
-/// Writes an end into the record of attempt `gone`, unless it has one, on behalf of its successor `me`.
+/// Writes an end into the record of the earlier attempt `gone`, unless the record has an end. Called by the next attempt,
+/// `me`.
 void write_missing_end(const io::FencedDirectory& files, const AttemptRecord& me, AttemptRecord gone) {
   if (!gone.end.empty()) return;
   const auto& run_dir = files.path();
@@ -50,8 +51,8 @@ void write_missing_end(const io::FencedDirectory& files, const AttemptRecord& me
   write_end(files, gone);
 }
 
-/// Writes an end into records without one: that of the attempt before `me`, and those of all attempts with a heartbeat
-/// file.
+/// Writes an end into each record of an earlier attempt that has no end: the record of `before`, the attempt before `me`,
+/// and the records of all attempts with a heartbeat file. Removes these heartbeat files.
 void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, const std::optional<AttemptRecord>& before) {
   const auto& run_dir = files.path();
   if (before) write_missing_end(files, me, *before);
@@ -63,27 +64,28 @@ void close_earlier(const io::FencedDirectory& files, const AttemptRecord& me, co
   }
 }
 
-/// Returns whether the record of that attempt is this process's. If its creation was retried, an earlier try may have
-/// created it although it reported an error.
+/// Returns whether the record of attempt `number` was written by the process `me`. If the creation of the record was
+/// retried, an earlier try may have created the file although it reported an error.
 bool is_own(const std::string& run_dir, int number, const Owner& me) {
   const auto record = read_record(run_dir, number);
   return record && record->owner.pid_scope == me.pid_scope && record->owner.host == me.host &&
          record->owner.pid == me.pid && record->owner.pid_start_time == me.pid_start_time;
 }
 
-/// Waits while another process that has created the private directory of an attempt writes its record. Returns false if
-/// that takes longer than 5 s: the process must have been killed.
+/// Waits for another process that has created the private directory of an attempt, until it has written the attempt's
+/// record. Returns false if the directory is older than 5 s and the record is missing: the process must have been killed.
 bool is_being_claimed(const std::string& private_dir, const std::string& record) {
   constexpr double limit_s = 5;
   while (!io::exists(record)) {
-    if (!io::exists(private_dir)) return true;  // the other process has given up this number
+    // the other process has removed the directory again, and does not use this attempt number
+    if (!io::exists(private_dir)) return true;
     if (io::age_seconds(private_dir) > limit_s) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return true;
 }
 
-/// Returns when Slurm started the job, UTC; "" if unknown (Slurm before 22.05).
+/// Returns the time at which Slurm started the job, UTC; "" if unknown (Slurm before 22.05).
 std::string job_start(const Environment& environment) {
   const auto epoch_s = parse_integer(environment.text("SLURM_JOB_START_TIME").value_or(""));
   constexpr std::int64_t latest_s = 100'000'000'000;  // the year 5138
@@ -153,8 +155,8 @@ std::optional<AttemptRecord> Attempt::claim() {
   }
 }
 
-/// Waits before the next try to claim a number, which other processes may claim at the same time. Throws after many tries:
-/// the storage may show an outdated listing for ever.
+/// Waits before the next try to claim an attempt number, which other processes may try to claim at the same time. Throws
+/// Error after many tries, because the storage may show an outdated directory listing permanently.
 void Attempt::pause_between_claims(int tries) const {
   constexpr int max_tries = 600;
   if (tries == 0) return;
@@ -166,8 +168,9 @@ void Attempt::pause_between_claims(int tries) const {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Writes heartbeats until stop_heartbeats(). Touches the record even if a heartbeat cannot be written, so that other
-/// processes do not take the attempt for dead because a disk is full.
+/// Function of the heartbeat thread: writes heartbeats until stop_heartbeats() is called. Updates the record's modification
+/// time (mtime) even if the heartbeat file cannot be written, so that other processes do not consider the attempt dead
+/// because a disk is full.
 void Attempt::send_heartbeats() {
   const auto path = record_path(files_.path(), record_.number);
   do {
@@ -175,7 +178,7 @@ void Attempt::send_heartbeats() {
     try {
       write_heartbeat();
     } catch (const Error&) {
-      // A missing heartbeat file is no error: other processes only know less about the attempt's progress.
+      // Ignore the error: without the heartbeat file, other processes only know less about the attempt's progress.
     }
   } while (meter_.wait_for_update(heartbeat_interval_s(monotonic_seconds() - meter_.started_s())));
 }
@@ -188,8 +191,8 @@ void Attempt::write_heartbeat() const {
                             heartbeat_text(now));
 }
 
-/// Returns `why`, with the cause that `trainrt supervise` has learned from Slurm and already written, if srun exited before
-/// the ranks did.
+/// Returns `why`, the reason for this attempt's end. If srun exited before the ranks did, `trainrt supervise` may already
+/// have recorded a cause that Slurm reported, such as a preemption; this cause is then appended in parentheses.
 std::string Attempt::with_cause(const std::string& why) const {
   const auto closed = read_record(files_.path(), record_.number);
   if (!closed || !closed->why.starts_with(ended_by_slurm)) return why;

@@ -11,26 +11,26 @@
 
 namespace trainrt::rundir {
 
-/// Copies the current numbers of a meter into a record.
+/// Copies the current progress and times of an attempt from its `meter` into its record.
 void fill_from_meter(AttemptRecord& record, const Meter& meter);
 
 /// The ownership of a run directory by this process, rank 0 of an attempt.
 ///
-/// Each attempt gets the next number. Its private directory and its record are created exclusively, so only one of several
-/// processes that start at once gets the number. The private directory is created first, so that a process that sees the
-/// record can fence the attempt off.
+/// Each attempt gets the next attempt number. Its private directory and its record are created exclusively, so that only
+/// one of several processes that start at the same time gets a number. The private directory is created first, so that a
+/// process that sees the record can fence the attempt off, by taking the directory away (io/files/fenced_directory.hpp).
 ///
-/// While the object lives, a thread writes heartbeats: it touches the record and writes the meter's numbers to the
-/// heartbeat file, at least every 10 s, at the first step, and after every commit.
+/// While the object lives, a thread writes heartbeats: it sets the record's modification time (mtime) to now and writes the
+/// meter's values to the heartbeat file, at least every 10 s, at the first step, and after each commit of a checkpoint.
 class Attempt {
  public:
   /// Claims the next attempt number, and fences off all older attempts (io/files/fenced_directory.hpp), so that only this
-  /// attempt can change the run directory afterwards. Writes an end into records of earlier attempts that lack it; only the
-  /// last record and those with a heartbeat file are read.
+  /// attempt can change the run directory afterwards. Records the end of earlier attempts that have not recorded an end;
+  /// for this, only the last record and those of attempts with a heartbeat file are read.
   ///
-  /// `ranks` and `nodes` are recorded. `meter` must outlive this object. `accepts_missing` is recorded as
-  /// AttemptRecord::accepted_missing. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older
-  /// attempt cannot be fenced off.
+  /// `ranks`, `nodes` and `accepts_missing` (AttemptRecord::accepted_missing) are stored in the new record. `meter` must
+  /// outlive this object. Throws RunIsOwned if the last attempt's owner is alive, and StorageError if an older attempt
+  /// cannot be fenced off.
   Attempt(const std::string& run_dir, int ranks, std::vector<std::string> nodes, Meter& meter,
           bool accepts_missing = false);
   ~Attempt();
@@ -38,10 +38,10 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
 
   int number() const { return record_.number; }
-  /// Returns the run directory through which this attempt must write all its files.
+  /// Returns the access to the run directory with which this attempt must write all its files.
   const io::FencedDirectory& files() const { return files_; }
-  /// Writes the end of the attempt into its record, with the meter's last numbers: the reason, the exit code, the last
-  /// step, and the node that is to blame, if known. Stops the heartbeats.
+  /// Stops the heartbeats and writes the end of the attempt into its record: the reason `why`, the exit code, the last
+  /// step, the node that caused the end, if known, and the last values of the meter.
   void end(const std::string& why, int exit_code, std::int64_t last_step, const std::string& blamed_node = "");
 
  private:

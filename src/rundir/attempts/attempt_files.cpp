@@ -31,7 +31,8 @@ std::string record_name(int number) { return "attempts/" + attempt_name(number) 
 
 std::string crash_prefix(int attempt) { return "crash-attempt-" + attempt_name(attempt) + "-"; }
 
-/// Prints a warning, unless the process has printed it before: a start reads a record several times.
+/// Prints a warning, unless this process has already printed the same text: a run that starts reads each record several
+/// times. Thread-safe.
 void warn_once(const std::string& text) {
   static std::mutex mutex;
   static std::set<std::string> printed;
@@ -39,8 +40,8 @@ void warn_once(const std::string& text) {
   if (printed.insert(text).second) log::warning(text);
 }
 
-/// Applies `change` to the record of an attempt, and writes it if `change` returns true. Does nothing if the record has no
-/// end.
+/// Applies `change` to the record of an attempt that has ended, and writes the record if `change` returns true. Does
+/// nothing if the record has no end.
 void change_ended(const std::string& run_dir, int number, const std::function<bool(AttemptRecord&)>& change) {
   auto record = read_record(run_dir, number);
   if (record && !record->end.empty() && change(*record)) io::replace_file(record_path(run_dir, number), to_text(*record));
@@ -87,7 +88,8 @@ void merge_heartbeat(AttemptRecord& record, const std::string& run_dir) {
   try {
     merge_heartbeat_text(record, io::read_file(path));
   } catch (const std::exception&) {
-    // Another process has just merged it, or a crash of the node has truncated it: the record's own numbers remain.
+    // Keep the record's own values: another process has just removed the heartbeat file, or a crash of the node has
+    // truncated the file.
   }
 }
 
@@ -101,14 +103,14 @@ double heartbeat_age_s(const std::string& run_dir, int number) {
   double age = 0;
   try {
     age = io::age_seconds(path);
-  } catch (const Error&) {  // without permission to write, this host's clock has to be used instead of the storage's
+  } catch (const Error&) {  // without write permission, the clock of this host is used instead of the storage's clock
     age = std::chrono::duration<double>(fs::file_time_type::clock::now() - fs::last_write_time(path)).count();
   }
   std::error_code gone;
   if (const auto heartbeat = heartbeat_path(run_dir, number); fs::exists(heartbeat, gone)) try {
       age -= std::max(0.0, modified_s(heartbeat) - modified_s(path));
     } catch (const fs::filesystem_error&) {
-      // another process has just merged the heartbeat
+      // another process has just removed the heartbeat file
     }
   return age;
 }

@@ -28,7 +28,8 @@ double Meter::steps_begin_s() const {
   if (has_stepped()) return steps_at_s_.load(relaxed);
   const double called_s = began_at_s_.load(relaxed);
   if (called_s < 0 || !program_ready_s_) return called_s < 0 ? -1 : std::max(called_s, restored_at_s_.load(relaxed));
-  const double ready_s = program_ready_s_();  // before started_s_ if the program opened its run later, or opened several
+  // may be before started_s_, if the program opened the run after its start, or opened several runs
+  const double ready_s = program_ready_s_();
   return ready_s < 0 ? -1 : std::max({ready_s, started_s_, restored_at_s_.load(relaxed)});
 }
 
@@ -133,7 +134,8 @@ Meter::Reading Meter::read() const {
   const double now = monotonic_seconds();
   const double ended = ended_at_s_.load(relaxed);
   const double train_end = ended < 0 ? now : std::min(ended, now);
-  // Until the first step or report, a function that has restored no State may still do so: its time counts as start-up.
+  // Before the first step or report, a train function that has not restored its State may still do so: until then, its time
+  // counts as start-up.
   const bool is_known = reading.silent || has_stepped() || restored_at_s_.load(relaxed) >= 0;
   const double begun = is_known ? steps_begin_s() : -1;
   const double steps_begin = begun < 0 ? train_end : std::min(begun, train_end);
@@ -142,8 +144,8 @@ Meter::Reading Meter::read() const {
   timing.startup_s = steps_begin - started_s_;
   timing.steps_s = train_end - steps_begin;
   timing.shutdown_s = now - train_end;
-  // The time of saves is subtracted from the steps; from the other parts if saves came before the first step or after the
-  // last.
+  // Waits for saves are subtracted from the time of the steps. If a save was made before the first step or after the last
+  // one, the rest is subtracted from the times of start-up and shutdown.
   double excess = timing.checkpoint_s;
   for (double* part : {&timing.steps_s, &timing.startup_s, &timing.shutdown_s}) {
     const double taken = std::min(*part, excess);

@@ -10,12 +10,14 @@
 
 namespace trainrt::rundir {
 
-/// Measures the progress and times of an attempt on one rank. The train thread writes; any thread may read.
+/// Measures the progress and times of an attempt on one rank. The train thread (the thread that runs the train function)
+/// updates a Meter; any thread may read it.
 ///
-/// A step costs one atomic store and no lock, so a reader may see a new iteration together with an older step.
+/// The recording of a step is one atomic store without a lock. A reader may therefore see a new iteration together with an
+/// older step.
 class Meter {
  public:
-  /// The values at one moment, with the meaning that they have in AttemptRecord.
+  /// The values of a meter at one moment. Fields have the meaning of the fields of AttemptRecord with the same names.
   struct Reading {
     std::int64_t first_step = 0;
     std::int64_t last_step = 0;
@@ -28,46 +30,56 @@ class Meter {
     std::optional<double> position;
     double expected = 0;
     double unreported_s = 0;
-    std::optional<double> job_left_s;  ///< seconds until the job's time limit; nothing if it has no limit or is unknown
+    /// seconds until the Slurm job's time limit; nothing if the job has no limit, or if the limit is unknown
+    std::optional<double> job_left_s;
     Timing timing;
   };
 
-  /// All times are values of monotonic_seconds(). `started_s` is the start of the attempt. `silent`: the attempt runs a
-  /// program that may not use trainrt's API; it counts as silent until the first restore, step or report. `observed`: the
-  /// output of such a program shows its progress. `program_ready_s` returns when the program was started, or later opened
-  /// its run, and a negative number before that; any thread may call it. It is empty if there is no program.
+  /// All times are values of monotonic_seconds().
+  /// - `started_s`: start of the attempt.
+  /// - `silent`: the attempt runs a program that may not use trainrt's API. The program counts as silent until it restores,
+  ///   steps or reports.
+  /// - `observed`: progress is read from the output of such a program.
+  /// - `program_ready_s`: function that returns the time at which the program was started, or at which it later opened its
+  ///   run; a negative number before that. May be called on any thread. Empty if the attempt runs no program.
   explicit Meter(double started_s, bool silent = false, bool observed = false,
                  std::function<double()> program_ready_s = {});
 
-  // --- the train thread ---
+  // --- functions called on the train thread ---
   void train_function_began();
-  void state_restored();  ///< a checkpoint was loaded; the first step begins after this
+  void state_restored();  ///< records that the State was restored; the first step begins after this call
   bool train_function_has_begun() const { return began_at_s_.load(std::memory_order_relaxed) >= 0; }
-  void note_api_call();  ///< the train function restores, steps or reports, so it is not silent
-  /// The attempt begins at this step and iteration. `checkpoint` is the number of the run's checkpoint that holds them; -1
-  /// if they come from another run.
+  void note_api_call();  ///< records a call of restore, step or report, so that the program is not silent
+  /// Records the step and iteration at which the attempt begins. `checkpoint` is the number of the run's checkpoint from
+  /// which they were restored; -1 if they were restored from another run's checkpoint.
   void restored(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void stepped(std::int64_t step);
   void reported(std::int64_t iteration);
-  /// The output of a silent program has shown `position`, which is recorded as `iteration`.
+  /// Records that the output of a program that does not use trainrt's API has mentioned `position` (a step, iteration or
+  /// epoch). `iteration` is the number of the run's metric records, including the record of this position.
   void observed(double position, std::int64_t iteration);
-  /// Sets AttemptRecord::expected. A value below 1 or above 2^53 means unknown.
+  /// Sets the number of iterations after which the run will be complete (AttemptRecord::expected). A value below 1 or above
+  /// 2^53 means unknown.
   void expect(double total);
-  /// Sets the seconds until the job's time limit; nothing if the job has no limit, or if it is unknown.
+  /// Sets the seconds until the time limit of the Slurm job; nothing if the job has no limit, or if the limit is unknown.
   void note_job_left(std::optional<double> seconds);
   void end_observation() { observed_.store(false, std::memory_order_relaxed); }
   void committed(std::int64_t step, std::int64_t iteration, std::int64_t checkpoint);
   void training_ended();
-  double stalled_s() const;  ///< seconds waited for all saves so far, including a current one
+  double stalled_s() const;  ///< seconds that the train thread has waited for saves so far, including a present wait
   bool is_silent() const { return silent_.load(std::memory_order_relaxed); }
-  bool has_stepped() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }  ///< it has stepped or reported
-  /// Returns the earliest time at which the first step could begin, by monotonic_seconds(); negative before that. It is the
-  /// later of two times: when the train function was called (for a program: when it was started, or called
-  /// trainrt.context() or fit()), and when its State was restored. Everything from then to the first step or report counts
-  /// as that step.
+  /// true after the attempt's first step or report
+  bool has_stepped() const { return steps_at_s_.load(std::memory_order_relaxed) >= 0; }
+  /// Returns the earliest time at which the first step could begin, as a value of monotonic_seconds(); a negative number if
+  /// this time has not come. It is the later of two times:
+  /// - the call of the train function; for a program: its start, or its later call of trainrt.context() or fit();
+  /// - the restoring of the State.
+  ///
+  /// The time from then to the end of the first step or report counts as part of that step.
   double steps_begin_s() const;
 
-  /// While an object of this class exists, the time counts as waiting for a save. Nested objects count once.
+  /// Scope guard: while an object of this class exists, the meter counts the time as a wait for a save. The time of nested
+  /// objects counts once. Used on the train thread.
   class Stall {
    public:
     explicit Stall(Meter& meter);
@@ -79,12 +91,12 @@ class Meter {
     Meter& meter_;
   };
 
-  // --- any thread ---
+  // --- functions called on any thread ---
   Reading read() const;
-  /// Waits until `seconds` have passed, or until the first API call, the first step or a commit. Returns false after
-  /// release().
+  /// Waits until `seconds` have passed or one of these events happens: the program's first API call, the first step, the
+  /// commit of a checkpoint. Returns false if release() was called.
   bool wait_for_update(double seconds);
-  /// Ends wait_for_update(), now and for all later calls.
+  /// Wakes the thread that waits in wait_for_update(), and makes all later calls of wait_for_update() return at once.
   void release();
   double started_s() const { return started_s_; }
 
@@ -97,11 +109,12 @@ class Meter {
   std::atomic<std::int64_t> first_step_{0}, last_step_{0}, saved_step_{-1}, saved_checkpoint_{-1};
   std::atomic<std::int64_t> first_iteration_{0}, saved_iteration_{-1}, iteration_{0};
   std::atomic<bool> silent_, observed_;
-  std::atomic<double> position_{-1};                                         // < 0: unknown
-  std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // < 0: not yet
-  std::atomic<double> steps_at_s_{-1};  // steps_begin_s() at the first step or report; < 0 before that
+  std::atomic<double> position_{-1};                                         // < 0: position unknown
+  std::atomic<double> began_at_s_{-1}, restored_at_s_{-1}, ended_at_s_{-1};  // negative before the event
+  std::atomic<double> steps_at_s_{-1};  // value of steps_begin_s() at the first step or report; negative before that
   std::atomic<double> stalled_s_{0}, stall_at_s_{-1};
-  std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};  // < 0: not known
+  // total number of iterations: 0 if unknown; times of the last report and of the job's end: negative if unknown
+  std::atomic<double> expected_{0}, reported_at_s_{-1}, job_ends_at_s_{-1};
   int stalls_ = 0;
   std::mutex mutex_;
   std::condition_variable updated_;

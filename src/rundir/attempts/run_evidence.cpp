@@ -20,7 +20,8 @@ namespace trainrt::rundir {
 
 namespace {
 
-/// Records and checkpoints contradict each other. Reading again may help: the storage may show an outdated listing.
+/// Error: a run's records and checkpoints contradict each other. A later read may succeed, because the storage may have
+/// shown an outdated directory listing.
 class Contradiction : public Error {
  public:
   using Error::Error;
@@ -28,8 +29,8 @@ class Contradiction : public Error {
 
 bool is_contradiction(const std::exception& error) { return dynamic_cast<const Contradiction*>(&error) != nullptr; }
 
-/// Takes the newest saved checkpoint from the newest attempt that has one in its record. Older records need not be read,
-/// since each attempt begins with what earlier ones saved.
+/// Sets the newest saved checkpoint in `evidence`, from the newest of the attempts `numbers` that has a checkpoint in its
+/// record. Older records need not be read, since each attempt begins with the newest checkpoint of earlier attempts.
 void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   bool counts = true;
   for (const int number : std::views::reverse(numbers)) {
@@ -46,7 +47,8 @@ void take_saved(RunEvidence& evidence, const std::vector<int>& numbers) {
   }
 }
 
-/// Returns the point that a checkpoint's manifest names; nothing if it is damaged, which loading it reports.
+/// Returns the attempt, step and iteration in the manifest of a checkpoint. Returns nothing if the manifest is damaged; the
+/// damage is reported when the checkpoint is loaded.
 std::optional<SavedPoint> point_of(const std::string& run_dir, std::int64_t checkpoint) try {
   const auto meta = checkpoint::read_manifest(run_dir + "/" + checkpoint::directory_name(checkpoint)).meta;
   return SavedPoint{meta.attempt, checkpoint, meta.step, meta.iteration};

@@ -37,14 +37,15 @@ Json to_json(const Owner& owner) {
 }
 
 constexpr std::int64_t max_int = std::numeric_limits<int>::max();
-constexpr std::int64_t max_count = std::int64_t{1} << 53;  // maximum number of steps or reports
+constexpr std::int64_t max_count = std::int64_t{1} << 53;  // maximum number of training steps or of reports
 constexpr double max_seconds = 1e10;
 
 [[noreturn]] void refuse_value(const std::string& key, const Json& value) {
   throw Error(fmt::format("'{}' has the invalid value {}", key, value.dump()));
 }
 
-/// Parses a JSON text. The error is shortened: it quotes control characters of invalid text at several times their length.
+/// Parses a JSON text. The message of a parse error is shortened, because it quotes each control character of the text as
+/// several characters.
 Json parsed(const std::string& text) try {
   if (is_nested_deeper(text, max_json_depth)) throw Error("its JSON is nested too deep");
   return Json::parse(text);
@@ -58,7 +59,8 @@ T value_or(const Json& json, const char* key, T fallback) {
   return found == json.end() || found->is_null() ? fallback : found->template get<T>();
 }
 
-/// Returns the integer of a key, or `fallback` if it is missing or null. Throws unless it is from `min` to `max`.
+/// Returns the integer value of `key` in `json`, or `fallback` if the value is missing or null. Throws if the value is not
+/// an integer from `min` to `max`.
 std::int64_t integer_or(const Json& json, const char* key, std::int64_t fallback, std::int64_t max, std::int64_t min = 0) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return fallback;
@@ -98,7 +100,7 @@ Owner owner_from(const Json& json) {
           .pid_start_time = start_time};
 }
 
-/// Returns the numbers that a record and a heartbeat both contain.
+/// Returns, as JSON, the progress and times of an attempt: the values that both its record and its heartbeat file contain.
 Json numbers_of(const AttemptRecord& record) {
   const auto or_null = [](std::int64_t number) { return number < 0 ? Json() : Json(number); };
   Json json = {{"first_step", record.first_step},
@@ -118,7 +120,7 @@ Json numbers_of(const AttemptRecord& record) {
   return json;
 }
 
-/// Reads the numbers that numbers_of() writes.
+/// Reads the values that numbers_of() writes into `record`. Throws for invalid values.
 void take_numbers(AttemptRecord& record, const Json& json) {
   const auto count_or = [&](const char* key, std::int64_t fallback) {
     return integer_or(json, key, fallback, max_count, std::min<std::int64_t>(fallback, 0));
@@ -143,7 +145,7 @@ void take_numbers(AttemptRecord& record, const Json& json) {
                    .shutdown_s = seconds_or(timing, "shutdown_s")};
 }
 
-/// Throws if the text of a time is invalid.
+/// Throws if the text of any time in the record is invalid.
 void check_times(const AttemptRecord& record) {
   for (const auto* time : {&record.start, &record.end, &record.seen, &record.job_start, &record.job_end})
     if (!time->empty()) seconds_between(*time, *time);

@@ -10,73 +10,84 @@
 
 namespace trainrt::rundir {
 
-/// The times of one attempt in seconds, measured by rank 0's clock from the start of its process.
+/// The wall time of one attempt in seconds, divided into phases. Measured on rank 0, from the start of its process.
 struct Timing {
-  double startup_s = 0;     ///< until the first step could begin (Meter::steps_begin_s()): launch, restore
-  double steps_s = 0;       ///< from then until the end of the train function, without saves
-  double checkpoint_s = 0;  ///< time for which the train thread waited for saves
-  double shutdown_s = 0;    ///< after the end of the train function
+  double startup_s = 0;  ///< launch and restore: until the first training step could begin (Meter::steps_begin_s())
+  double steps_s = 0;  ///< training: from the end of the startup to the end of the train function, without waits for saves
+  double checkpoint_s = 0;  ///< time for which the train thread waited for checkpoints to be saved
+  double shutdown_s = 0;    ///< shutdown: after the end of the train function
 
   double total_s() const { return startup_s + steps_s + checkpoint_s + shutdown_s; }
 };
 
-/// Prefix of AttemptRecord::why for attempts that Slurm killed before they could save.
+/// Prefix of AttemptRecord::why in records of attempts that Slurm killed before they could save a checkpoint.
 inline constexpr std::string_view ended_by_slurm = "ended by Slurm";
 
-/// The record of one attempt, attempts/000003.json. While the attempt runs, its numbers are in attempts/000003.pulse, the
-/// heartbeat file, and readers merge them into the record.
+/// The record of one attempt (one start) of a run, stored in the file attempts/000003.json. While the attempt runs, its
+/// progress and times are in the heartbeat file attempts/000003.pulse, and readers merge them into the record.
 struct AttemptRecord {
   int number = 0;
   Owner owner;
   int ranks = 0;
   std::vector<std::string> nodes;
-  std::string start;   ///< UTC; start of rank 0's process
-  std::string end;     ///< UTC; "" while it runs, or if it was killed and no other process has noticed yet
-  std::string why;     ///< why it ended: "finished", "stopped by SIGUSR1", "failed: ...", "killed: ..."
+  std::string start;  ///< start of rank 0's process, UTC
+  /// end of the attempt, UTC; "" while the attempt runs, or if it was killed and no other process has recorded that yet
+  std::string end;
+  std::string why;     ///< reason for the end: "finished", "stopped by SIGUSR1", "failed: ...", "killed: ..."
   int exit_code = -1;  ///< -1: unknown
-  /// Node that ended the attempt, because it died, its ranks were killed, crashed or hung, or it was too slow; "" if no
-  /// node is to blame, or if it is unknown (older records).
+  /// Name of the node that caused the attempt's end: the node died or was too slow, or its ranks were killed, crashed or
+  /// hung. "" if no node is to blame, or if the node is unknown (records of older versions).
   std::string blamed_node = {};
-  std::int64_t first_step = 0;   ///< step at which it began
-  std::int64_t last_step = 0;    ///< last completed step
-  std::int64_t saved_step = -1;  ///< step of the newest committed checkpoint, or of the restored one; -1: no checkpoint
-  std::int64_t saved_checkpoint = -1;  ///< number of that checkpoint; -1: no checkpoint, or unknown (older records)
-  std::int64_t first_iteration = 0;    ///< reports made when it began; a train function may count reports and no steps
-  std::int64_t saved_iteration = -1;   ///< reports in that checkpoint; -1: no checkpoint
-  std::int64_t iteration = 0;          ///< reports made so far
+  std::int64_t first_step = 0;  ///< step at which the attempt began
+  std::int64_t last_step = 0;   ///< last completed training step
+  /// step of the newest committed checkpoint, or else of the restored checkpoint; -1: no checkpoint
+  std::int64_t saved_step = -1;
+  /// number of the checkpoint with saved_step; -1: no checkpoint, or unknown (records of older versions)
+  std::int64_t saved_checkpoint = -1;
+  /// number of reports when the attempt began; a train function may make reports and no steps
+  std::int64_t first_iteration = 0;
+  std::int64_t saved_iteration = -1;  ///< number of reports in the checkpoint with saved_step; -1: no checkpoint
+  std::int64_t iteration = 0;         ///< number of reports made so far
   Timing timing;
-  std::string seen;  ///< UTC; time of the last heartbeat, with the numbers above; "" if there was no heartbeat
-  /// The program has not called restore, step or report, so its progress is unknown.
+  /// time of the last heartbeat, UTC, at which the progress and times were written; "" if no heartbeat was written
+  std::string seen;
+  /// True if the program has not called trainrt's restore, step or report, so that the runtime does not know its progress.
+  /// Such a program is called silent.
   bool silent = false;
-  /// Last step, iteration or epoch in the output of a silent program, if its output is read; -1 if it has shown no number.
+  /// For a program that does not use trainrt's API, if its output is read: the last step, iteration or epoch that the
+  /// output mentions; -1 if it has mentioned no number yet.
   std::optional<double> position;
-  double expected = 0;      ///< iteration (or `position`) at which the run will be complete; 0: unknown
-  double unreported_s = 0;  ///< part of timing.steps_s since the last report
-  std::string job_start;    ///< UTC; start of the Slurm job; "" if unknown
-  std::string job_end;      ///< UTC; end of the job's time limit; "" if it has no limit, or if it is unknown
-  /// The user started it although checkpoints were missing; those that earlier records name no longer count.
+  double expected = 0;      ///< number of iterations (or `position`) at which the run will be complete; 0: unknown
+  double unreported_s = 0;  ///< seconds of timing.steps_s since the last report
+  std::string job_start;    ///< start of the Slurm job, UTC; "" if unknown
+  /// time at which the Slurm job reaches its time limit, UTC; "" if it has no limit, or if the limit is unknown
+  std::string job_end;
+  /// True if the user started the attempt although checkpoints were missing. Checkpoints that earlier attempts recorded
+  /// then no longer count as saved.
   bool accepted_missing = false;
 
-  /// Returns whether the attempt's progress is known.
+  /// Returns whether the attempt's progress is known, from trainrt's API or from the program's output.
   bool shows_progress() const { return !silent || (position && *position >= 0); }
 };
 
-/// Returns the six digits of an attempt's file names: "000003".
+/// Returns the six-digit number that identifies an attempt in file names: "000003".
 std::string attempt_name(int number);
 
-/// Returns the state of an attempt: running (it has no end), finished, stopped, failed or killed.
+/// Returns the state of an attempt: running (its record has no end), finished, stopped, failed or killed.
 RunState state_of(const AttemptRecord& attempt);
 
-/// Returns the reason for an attempt's end that it did not write itself: "killed: it wrote no end (job 17, ...)". `gone` is
-/// that attempt's owner, `me` its successor's.
+/// Returns the text for the end of an attempt that did not record its own end: "killed: it wrote no end (job 17, ...)".
+/// `gone` is the owner of that attempt, `me` the owner of the next attempt.
 std::string why_without_end(const Owner& gone, const Owner& me);
 
-/// Writes the record as JSON, and reads it. Reading throws std::exception for invalid JSON, times or numbers.
+/// Conversion of an attempt's record to JSON text and back. attempt_record_from() throws std::exception for invalid JSON,
+/// times or numbers.
 std::string to_text(const AttemptRecord& record);
 AttemptRecord attempt_record_from(const std::string& text);
 
-/// Writes the numbers of a heartbeat file as JSON, and merges them into a record. Reading throws std::exception for invalid
-/// text, and leaves the record unchanged.
+/// Conversion of the content of a heartbeat file, which is the progress and times of a running attempt. heartbeat_text()
+/// returns it as JSON text; merge_heartbeat_text() copies the values of such a text into `record`. For an invalid text, the
+/// latter throws std::exception and leaves `record` unchanged.
 std::string heartbeat_text(const AttemptRecord& record);
 void merge_heartbeat_text(AttemptRecord& record, const std::string& text);
 

@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* format_name = "trainrt excluded nodes 1";
 
-/// Returns whether a text is the name of one node: not a list, and without characters that are special to a shell or Slurm.
+/// Returns whether `text` can be the name of a single node: it is not a list, and has no characters that are special to a
+/// shell or to Slurm.
 bool is_node_name(const std::string& text) {
   constexpr std::size_t max_length = 255;
   return !text.empty() && text.size() <= max_length && text[0] != '-' && std::ranges::all_of(text, [](unsigned char c) {

@@ -5,17 +5,17 @@
 
 namespace trainrt::rundir {
 
-/// The status of the mirror that a run's checkpoints are copied to: mirror.json in the run directory.
+/// The status of the mirror, the remote storage to which a run's checkpoints are copied: mirror.json in the run directory.
 struct MirrorStatus {
   std::string url;
-  std::int64_t newest = -1;  ///< number of the newest checkpoint that is complete at the mirror; -1: no checkpoint yet
-  std::int64_t copied = 0;   ///< checkpoints copied in this attempt
-  std::int64_t skipped = 0;  ///< checkpoints not copied because a newer one was ready first
-  std::int64_t failed = 0;   ///< checkpoints that could not be copied
-  std::string error = {};    ///< error of the last failed copy
+  std::int64_t newest = -1;  ///< number of the newest checkpoint that is complete on the mirror; -1: no checkpoint yet
+  std::int64_t copied = 0;   ///< number of checkpoints copied to the mirror in this attempt
+  std::int64_t skipped = 0;  ///< number of checkpoints not copied because a newer one was ready first
+  std::int64_t failed = 0;   ///< number of checkpoints that could not be copied to the mirror
+  std::string error = {};    ///< error message of the last failed copy
 };
 
-/// Returns "checkpoint_000012 at s3://bucket/run/; 12 copied, 3 skipped, 1 failed (why)".
+/// Returns the status as a text: "checkpoint_000012 at s3://bucket/run/; 12 copied, 3 skipped, 1 failed (why)".
 std::string in_words(const MirrorStatus& status);
 
 /// Writes mirror.json atomically, but not durably: the file is only informative.

@@ -5,35 +5,39 @@
 
 namespace trainrt::rundir {
 
-/// The process that owns a run directory: rank 0 of an attempt.
+/// The process that owns a run directory, so that no other process may write into it: rank 0 of an attempt.
 struct Owner {
-  std::string job_id;     ///< "" outside Slurm
-  int restart_count = 0;  ///< SLURM_RESTART_COUNT
+  std::string job_id;     ///< number of the Slurm job; "" outside Slurm
+  int restart_count = 0;  ///< number of requeues of the job (SLURM_RESTART_COUNT)
   std::string step_id;
   std::string host;
-  std::string pid_scope;  ///< boot and PID namespace in which `pid` is valid
+  std::string pid_scope;  ///< identifier of the boot and PID namespace in which `pid` is valid
   int pid = 0;
   unsigned long long pid_start_time = 0;
 };
 
-/// Returns this process as an owner.
+/// Returns the Slurm job, host and process number of this process, as the owner of a run directory.
 Owner this_owner();
 
-/// Sources of facts about an owner; the functions are called only if needed.
+/// The sources of information with which is_alive() decides whether an owner is alive. The functions are called only if
+/// needed.
 struct OwnerFacts {
-  std::function<unsigned long long(int pid)> start_time_of;                 ///< returns 0 if the process does not exist
-  std::function<std::optional<bool>(const std::string& job)> job_is_alive;  ///< returns nothing if Slurm does not know
-  double heartbeat_age_s = 0;                                               ///< seconds since the last heartbeat
+  /// returns the start time of a process on this host; 0 if the process does not exist
+  std::function<unsigned long long(int pid)> start_time_of;
+  /// returns whether a Slurm job is alive; nothing if Slurm does not know
+  std::function<std::optional<bool>(const std::string& job)> job_is_alive;
+  double heartbeat_age_s = 0;  ///< seconds since the owner's last heartbeat
 };
 
-/// Returns whether `other` is alive, so that `me` must not take over its run.
-///
-/// This is determined by the process, if both owners have the same PID namespace and host; by Slurm, if `other` is another
-/// job; otherwise by a heartbeat that is younger than 30 s. Within one job, a later requeue always takes over from an
-/// earlier one.
+/// Returns whether the owner `other` is alive, so that the process `me` must not take over its run. The first rule that
+/// applies decides:
+/// - Both are of the same Slurm job, with different restart counts: `other` is alive if its restart count is higher.
+/// - Both have the same host and PID namespace: `other` is alive if its process exists.
+/// - `other` belongs to another Slurm job, and Slurm knows the state of that job: `other` is alive if the job is.
+/// - Otherwise `other` is alive if its last heartbeat is less than 30 s old.
 bool is_alive(const Owner& other, const Owner& me, const OwnerFacts& facts);
 
-/// Returns whether a Slurm job is alive, according to squeue; nothing if squeue gives no clear answer.
+/// Returns whether a Slurm job is alive, according to the command squeue; nothing if squeue fails or its answer is unclear.
 std::optional<bool> slurm_job_is_alive(const std::string& job_id);
 
 }  // namespace trainrt::rundir

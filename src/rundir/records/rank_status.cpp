@@ -22,7 +22,7 @@ constexpr std::size_t max_waits_in = 80, max_host = 64;  // bytes
 constexpr std::size_t max_ranks = 1'000'000;
 constexpr double max_age_s = 1e12, max_joules = 1e18;
 
-/// Returns at most `max` bytes of a text, without cutting a UTF-8 character.
+/// Returns the first bytes of `text`, at most `max`, without splitting a UTF-8 character.
 std::string cut(const std::string& text, std::size_t max) {
   if (text.size() <= max) return text;
   while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0U) == 0x80U) --max;
@@ -55,9 +55,10 @@ std::string text_of(const RankStatus& status) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- parsing a status
+// ----------------------------------------------------------------------------------------------------------
 
-/// Returns the number of a key, or `fallback` if it is missing or not from 0 to `max`.
+/// Returns the number that `json` has for `key`, or `fallback` if the number is missing or not from 0 to `max`.
 double number_or(const Json& json, const char* key, double fallback, double max) {
   const auto found = json.find(key);
   if (found == json.end() || !found->is_number()) return fallback;
@@ -90,7 +91,7 @@ std::string rank_status_line(const RankStatus& status) {
   auto text = text_of(shortened);
   for (auto* const field :
        {&shortened.cpu_list, &shortened.waits_in, &shortened.host, &shortened.phase, &shortened.time, &shortened.energy_of})
-    while (text.size() >= rank_status_bytes && !field->empty()) {  // characters that JSON escapes take several bytes
+    while (text.size() >= rank_status_bytes && !field->empty()) {  // a character that JSON escapes takes several bytes
       *field = field == &shortened.cpu_list ? "" : cut(*field, field->size() / 2);
       text = text_of(shortened);
     }
@@ -136,7 +137,7 @@ std::vector<std::optional<RankStatus>> read_rank_statuses(const std::string& run
       if (count == 0) break;
       statuses.push_back(rank_status_from(std::string_view(line).substr(0, count), static_cast<int>(statuses.size())));
     }
-  } catch (const Error&) {  // the file is missing, or cannot be read
+  } catch (const Error&) {  // the file is missing or unreadable: return the statuses read so far
   }
   return statuses;
 }

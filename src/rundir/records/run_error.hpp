@@ -5,37 +5,37 @@
 
 namespace trainrt::rundir {
 
-/// A rank does not see a path that rank 0 has created.
+/// Error: a rank does not see a path that rank 0 has created, so the storage is not shared by all nodes.
 class PathNotShared : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// The storage of runs is not writable because of its path or permissions.
+/// Error: the folder of run directories is not writable, because of its path or permissions.
 class PathNotWritable : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Another live process owns the run.
+/// Error: the run cannot be started, because another live process owns its run directory.
 class RunIsOwned : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// The run belongs to an untrusted user.
+/// Error: the run directory belongs to another user who is not trusted.
 class ForeignRun : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Checkpoints that a run's records name are missing.
+/// Error: checkpoints that the records of a run's attempts name are missing.
 class CheckpointsMissing : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// Several attempts of one Slurm job in a row have made no progress (exit code 76).
+/// Error: several consecutive attempts in one Slurm job have made no progress (exit code 76).
 class NoProgress : public Error {
  public:
   explicit NoProgress(const std::string& message) : Error(message, ExitCode::no_progress) {}

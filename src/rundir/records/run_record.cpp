@@ -30,7 +30,8 @@ constexpr const char* run_format = "trainrt run 1";
 
 std::string dumped(const Json& value) { return excerpt(value.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
-/// Returns the integer of `key`. Throws UsageError unless it is from 0 to `max`.
+/// Returns `value`, the value of `key` in the file `path`, as an integer. Throws UsageError unless it is an integer from 0
+/// to `max`.
 std::int64_t number_from(const Json& value, const std::string& key, const std::string& path, std::int64_t max) {
   const bool fits = value.is_number_integer() && value >= 0 && value <= max;
   if (!fits) refuse(path, fmt::format("'{}' is {}; it must be an integer from 0 to {}", key, dumped(value), max));
@@ -49,7 +50,7 @@ RunState state_from_json(const Json& value, const std::string& path) {
   return *state;
 }
 
-/// Throws UsageError if the record was written by another version of trainrt, in which keys may have another meaning.
+/// Throws UsageError if the record of a run has another format version, in which keys may have other meanings.
 void refuse_newer(const Json& json, const std::string& path) {
   const auto format = json.is_object() && json.contains("format") ? json.at("format") : Json(run_format);
   if (format != run_format)

@@ -8,7 +8,7 @@
 
 namespace trainrt::rundir {
 
-/// The state shared by a FenceWatch and its thread; it lives as long as the thread.
+/// The state shared by a FenceWatch and its checking thread. It lives until both have ended.
 struct FenceWatch::Shared {
   const io::FencedDirectory files;
   const std::function<void()> end;

@@ -7,18 +7,19 @@
 namespace trainrt::rundir {
 
 /// A thread that checks every few seconds whether this attempt still has its private directory, and ends the process if a
-/// newer attempt has fenced it off.
+/// newer attempt has taken the directory away (has fenced the attempt off).
 ///
-/// It only ends a useless process early; the fence itself (io/files/fenced_directory.hpp) prevents changes to the run. The
-/// thread is never joined, so storage that does not answer delays no other thread.
+/// The thread only ends a useless process early. Changes to the run are already prevented by the missing directory
+/// (io/files/fenced_directory.hpp). The thread is never joined, so that storage that does not respond delays no other
+/// thread.
 class FenceWatch {
  public:
   struct Times {
     double interval_s = 10;
-    double recheck_after_s = 1;  ///< a missing directory is checked a second time before the process is ended
+    double recheck_after_s = 1;  ///< seconds until the second check of a missing directory, before the process is ended
   };
-  /// Starts the thread. `end`, which ends the process, is called at most once, in that thread, and never after stop() has
-  /// returned. `files` is the attempt's view of the run directory.
+  /// Starts the checking thread. `end`, a function that ends the process, is called at most once, on the checking thread,
+  /// and never starts after stop() has returned. `files` is the attempt's access to the run directory.
   FenceWatch(io::FencedDirectory files, std::function<void()> end)
       : FenceWatch(std::move(files), std::move(end), Times()) {}
   FenceWatch(io::FencedDirectory files, std::function<void()> end, Times times);
@@ -26,7 +27,7 @@ class FenceWatch {
   FenceWatch(const FenceWatch&) = delete;
   FenceWatch& operator=(const FenceWatch&) = delete;
 
-  /// Ends the checks. Must be called before this process removes the private directory itself.
+  /// Stops the checks of the attempt's private directory. Must be called before this process itself removes the directory.
   void stop();
 
  private:

@@ -3,19 +3,20 @@
 
 namespace trainrt::rundir {
 
-// A program may open another run than the one that its config names. The process that supervises the ranks reads the open
-// run from the file ".opened-NAME" next to the directory of the config's run. The file contains the name of the open run if
-// it is in the same folder, otherwise its path.
+// Functions for programs that open another run than the one that their config names. The process that supervises the ranks
+// reads the opened run from the file ".opened-NAME" next to the directory of the config's run. The file contains the name
+// of the opened run if this run is in the same folder, otherwise the path of the run directory.
 
-/// Records `run_dir` as the run that is open. Does nothing if the ranks are not supervised (no TRAINRT_OPENED in the
-/// environment). Rank 0 calls it.
+/// Records `run_dir` as the run that the program has opened. Does nothing if the ranks are not supervised (environment
+/// variable TRAINRT_OPENED not set). Called on rank 0.
 void record_opened_run(const std::string& run_dir);
 
-/// Returns the path of that file, for the environment variable TRAINRT_OPENED of the ranks.
+/// Returns the path of the file ".opened-NAME" that records the opened run: the value of the environment variable
+/// TRAINRT_OPENED of the ranks.
 std::string opened_run_file(const std::string& run_dir_of_config);
-/// Returns the directory of the run that was opened last; the config's run if the ranks have opened no other.
+/// Returns the directory of the run that the ranks have opened last; `run_dir_of_config` if they have opened no other run.
 std::string opened_run(const std::string& run_dir_of_config);
-/// Removes the file, after the opened run has finished.
+/// Removes the file ".opened-NAME" that records the opened run. Called after that run has finished.
 void forget_opened_run(const std::string& run_dir_of_config);
 
 }  // namespace trainrt::rundir

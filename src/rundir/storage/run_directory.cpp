@@ -31,16 +31,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns whether the path is invalid, as opposed to storage that is full or unavailable for some time. ENOENT is the
-/// error of file systems that allow no new directories, such as /proc.
+/// Returns whether an error shows that the path is invalid, as opposed to storage that is full or temporarily unavailable.
+/// File systems that allow no new directories, such as /proc, report ENOENT.
 bool is_path_error(const io::StorageError& error) {
   static constexpr std::array numbers = {EACCES, EPERM, EROFS, ENOTDIR, EEXIST, ELOOP, EINVAL, ENAMETOOLONG, ENOENT};
   return std::ranges::find(numbers, error.error_number()) != numbers.end();
 }
 
-/// For handlers of `error`: throws PathNotWritable if it shows that the path is invalid, else the error itself.
+/// Must be called in a handler of `error`. Throws PathNotWritable if the error shows that the path is invalid, otherwise
+/// throws the error again.
 [[noreturn]] void fail_to_write(const io::StorageError& error) {
-  if (!is_path_error(error)) throw;  // the error that is being handled
+  if (!is_path_error(error)) throw;  // throws the error that is being handled
   throw PathNotWritable(fmt::format("{} (on {})", error.what(), host_name()));
 }
 
@@ -50,7 +51,8 @@ void make_directories(const std::string& path) try {
   fail_to_write(error);
 }
 
-/// Returns whether the file was written. If its directory does not exist, returns false, or throws at the last attempt.
+/// Writes a file at `path`, to test whether all ranks see the same directory. Returns true if the file was written. If its
+/// directory does not exist, returns false, or throws if `is_last_attempt`.
 bool write_probe(const std::string& path, bool is_last_attempt) try {
   io::retried([&] {
     io::remove_tree(path);
@@ -76,7 +78,8 @@ void wait_until_seen(const std::string& path, double timeout_s) {
 constexpr std::string_view private_prefix = ".attempt_";
 constexpr std::string_view fenced_prefix = ".fenced_";
 
-/// Returns the number of the attempt that has a private directory of that name; 0 for other names.
+/// Returns the number of the attempt with a private directory named `name`; 0 if `name` is not the name of a private
+/// directory.
 int attempt_of(const std::string& name) {
   if (!name.starts_with(private_prefix)) return 0;
   const auto number = parse_integer(name.substr(private_prefix.size()));
@@ -88,7 +91,8 @@ int attempt_of(const std::string& name) {
 void remove_made_storage(const std::string& storage_path, const std::string& existing) {
   std::error_code error;
   fs::path path = storage_path;
-  const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };  // links are the user's
+  // a symbolic link was created by the user, and is not removed
+  const auto removes = [&] { return !fs::is_symlink(path, error) && fs::remove(path, error); };
   for (; path != existing && path.has_parent_path() && removes(); path = path.parent_path()) {
   }
 }
@@ -98,7 +102,7 @@ std::string require_shared_storage(const std::string& storage_path, double timeo
   const auto existing = existing_part(storage_path);
   const auto probe = communicator.broadcast_text(io::temporary_beside(storage_path + "/probe"), 0);
   const auto make_probe = [&] {
-    constexpr int max_attempts = 100;  // another process may remove the directory while it is empty: remove_made_storage()
+    constexpr int max_attempts = 100;  // another process's remove_made_storage() may remove the directory while it is empty
     int attempt = 0;
     do make_directories(storage_path);
     while (!write_probe(probe, ++attempt == max_attempts));
@@ -128,9 +132,10 @@ void discard_run_directory(const io::FencedDirectory& run_dir, int attempt, cons
     if (attempt_of(name) == 0 && name != "attempts" && !checkpoint::number_of(name)) run_dir.remove(name);
   const auto record = "attempts/" + attempt_name(attempt);
   run_dir.remove(record + ".json");
-  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");  // its thread may still write heartbeats
+  // the attempt's heartbeat thread may still be running
+  io::fence_off(run_dir.private_dir(), run_dir.private_dir() + ".discarded");
   unlink_guarded(path / (record + ".pulse"));
-  remove_directory_guarded(path / "attempts");  // fails if the directory is not empty, as do the following removals
+  remove_directory_guarded(path / "attempts");  // this and the following removals fail if the directory is not empty
   remove_made_storage(path.string(), existing);
 }
 
@@ -156,7 +161,8 @@ int newest_private_directory(const std::string& run_dir) {
 
 void fence_off_older(const std::string& run_dir, int attempt) {
   std::set<int> older;
-  if (attempt > 1) older.insert(attempt - 1);  // it may still run, even if an outdated listing lacks it
+  // the previous attempt may still run, even if an outdated directory listing lacks it
+  if (attempt > 1) older.insert(attempt - 1);
   for (const auto& name : io::retried([&] { return io::list_directory(run_dir); }))
     if (const int number = attempt_of(name); number > 0 && number < attempt) older.insert(number);
   for (const int number : older) {

@@ -43,7 +43,7 @@ std::optional<uid_t> uid_of(const std::string& user) {
   return number && *number >= 0 && *number <= max_uid ? std::optional(static_cast<uid_t>(*number)) : std::nullopt;
 }
 
-/// Returns the path of this user's trainrt.ini; "" if the user has no home directory.
+/// Returns the path of the current user's trainrt.ini; "" if the user has no home directory.
 std::string file_of_user(const Environment& environment) {
   fs::path folder = environment.text("XDG_CONFIG_HOME").value_or("");
   if (!folder.is_absolute()) folder = fs::path(environment.text("HOME").value_or("")) / ".config";
@@ -56,7 +56,8 @@ bool may_others_write(const std::string& path) {
   return (found.st_uid != 0 && found.st_uid != geteuid()) || (found.st_mode & 022) != 0;
 }
 
-/// Returns the groups that a line of section [trust] names; nothing for a comment, a section or an empty line.
+/// Returns the names of groups in one line of section [trust]. Returns an empty list for a comment, the line [trust] or an
+/// empty line; throws UsageError for other lines. `origin`, the file and line, is used in the error message.
 std::vector<std::string> groups_of_line(const std::string& line, const std::string& origin) {
   if (line.empty() || line.front() == '#' || line.front() == ';' || line == "[trust]") return {};
   const auto equals = line.find('=');
@@ -93,7 +94,8 @@ bool is_member(uid_t user, const std::string& group) {
   return std::ranges::find(groups, wanted) != groups.end();
 }
 
-/// Returns the owner that a new file of this process gets in `folder`; this user if no file can be created there.
+/// Returns the user that owns a new file of this process in `folder`; the current user if no file can be created in the
+/// folder.
 uid_t uid_on(const std::string& folder) {
   const auto probe = io::temporary_beside(folder + "/.owner");
   unlink_guarded(probe);
@@ -106,8 +108,8 @@ uid_t uid_on(const std::string& folder) {
   return is_known ? found.st_uid : geteuid();
 }
 
-/// Returns the parts of a run that do not belong to this user, with their owners: its directory, the target of a link in
-/// its place, and its file `record`.
+/// Returns the parts of a run that do not belong to the current user, as pairs of path and owner. Checked are `directory`,
+/// the target of the link if `directory` is a link, and the file `record` in the directory.
 std::vector<std::pair<std::string, uid_t>> foreign_parts(const std::string& directory, const std::string& record) {
   std::vector<std::pair<std::string, uid_t>> parts;
   const auto add = [&](const std::string& path, auto status_of) {
@@ -115,7 +117,7 @@ std::vector<std::pair<std::string, uid_t>> foreign_parts(const std::string& dire
     if (status_of(path.c_str(), &found) == 0 && found.st_uid != geteuid()) parts.emplace_back(path, found.st_uid);
   };
   add(directory, lstat);
-  add(directory, stat);  // this user's link may lead to another user's directory
+  add(directory, stat);  // a link of the current user may lead to another user's directory
   add(directory + "/" + record, lstat);
   return parts;
 }

@@ -14,9 +14,11 @@ namespace trainrt::rundir {
 namespace {
 
 constexpr double min_training_s = 2;
-constexpr double min_iterations = 5;  // of the last attempt, before its own speed is used
+// minimum number of iterations of the last attempt, for a forecast that uses the speed of this attempt alone
+constexpr double min_iterations = 5;
 constexpr double stop_early_s = 15;
-constexpr double max_back_off_s = 300;  // a longer wait within a job is not automatic: a user resumed the run
+// maximum wait before an automatic restart within a job; after a longer wait, a user has resumed the run
+constexpr double max_back_off_s = 300;
 constexpr double reserve = 1.05;
 constexpr double rounding_s = 300;
 
@@ -32,7 +34,8 @@ double end_of(const AttemptRecord& attempt) {
 
 bool moved(const AttemptRecord& attempt) { return attempt.shows_progress() && end_of(attempt) > begin_of(attempt); }
 
-/// Returns the point that the run has reached: where a running attempt is, or where the next attempt will begin.
+/// Returns the position that the run has reached, in iterations: the position of a running attempt, or the position from
+/// which the next attempt will continue.
 double reached(std::span<const AttemptRecord> attempts) {
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
     const bool keeps_all = !went_wrong(state_of(*attempt));
@@ -54,10 +57,10 @@ bool in_same_job(const AttemptRecord& one, const AttemptRecord& other) {
 
 double mean(double sum, int count) { return count > 0 ? sum / count : 0; }
 
-/// Times of the attempts so far.
+/// The times of a run's attempts so far, in seconds, divided by purpose.
 struct Costs {
-  double productive_s = 0, saves_s = 0, repeated_s = 0;  ///< sums over all attempts
-  double start_s = 0, end_s = 0, wait_s = 0;             ///< means per job
+  double productive_s = 0, saves_s = 0, repeated_s = 0;  ///< sums over all attempts of the run
+  double start_s = 0, end_s = 0, wait_s = 0;  ///< mean startup time, mean shutdown time, and mean wait between two jobs
   bool waits_known = false;
 };
 
@@ -82,7 +85,7 @@ Costs costs_of(std::span<const AttemptRecord> attempts) {
   return costs;
 }
 
-/// Returns the seconds of training per iteration; nothing if it is unknown.
+/// Returns the training time per iteration in seconds; nothing if it is unknown.
 std::optional<double> iteration_s(std::span<const AttemptRecord> attempts, const Costs& costs, double reached) {
   const auto& last = attempts.back();
   const double in_last_s = last.timing.steps_s - last.unreported_s, iterations = end_of(last) - begin_of(last);
@@ -93,8 +96,8 @@ std::optional<double> iteration_s(std::span<const AttemptRecord> attempts, const
   return all_s / (reached - begin_of(*first));
 }
 
-/// Returns the time limit of the current or last job in seconds, a multiple of 60 as in Slurm; 0 if unknown. If Slurm does
-/// not report when the job began, the start of the job's first attempt is used, which is slightly later.
+/// Returns the time limit of the present or last job in seconds, a multiple of 60 as in Slurm; 0 if it is unknown. If Slurm
+/// does not report the start of the job, the slightly later start of the job's first attempt is used.
 double job_limit_s(std::span<const AttemptRecord> attempts) {
   const auto& last = attempts.back();
   if (last.job_end.empty()) return 0;
@@ -106,8 +109,8 @@ double job_limit_s(std::span<const AttemptRecord> attempts) {
                        : std::max(0.0, std::ceil((seconds_between(start, last.job_end) - blur_s) / minute_s) * minute_s);
 }
 
-/// Adds the further jobs for work that does not fit into the rest of this job. Returns false if a job is too short to make
-/// progress.
+/// Adds to the forecast the further jobs for work that does not fit into the rest of the present job, `rest_of_job_s`
+/// seconds. Returns false if the jobs' time limit is too short to make progress.
 bool add_jobs(Forecast& forecast, const Costs& costs, double rest_of_job_s) {
   const double needed_s = forecast.left_s(), useful_s = forecast.job_limit_s - costs.start_s - costs.end_s;
   const double later_s = needed_s - std::max(0.0, rest_of_job_s - costs.end_s);

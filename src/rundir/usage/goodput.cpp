@@ -10,10 +10,11 @@ namespace trainrt::rundir {
 
 namespace {
 
-// Times of starts and ends are recorded without fractions of a second.
+// Seconds between a last heartbeat and an end that count as no gap, because both times are recorded without fractions of a
+// second.
 constexpr double resolution_s = 2;
 
-/// The work of an attempt, in steps or reports: its first and last point, and the last point that was saved.
+/// The work of an attempt, counted in steps or in reports: the count at its start, at its end, and in its last checkpoint.
 struct WorkRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -26,8 +27,8 @@ WorkRange in_reports(const AttemptRecord& attempt) {
   return {attempt.first_iteration, attempt.iteration, attempt.saved_iteration};
 }
 
-/// Returns the point up to which an attempt's work survived: where the earliest of the later attempts began. Attempts that
-/// made no step do not count.
+/// Returns the step (or report) up to which an attempt's work was not lost: the lowest step at which any of the `later`
+/// attempts began. Later attempts that made no progress are ignored.
 std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecord> later,
                       WorkRange (*range_of)(const AttemptRecord&)) {
   const auto range = range_of(attempt);
@@ -42,19 +43,21 @@ std::int64_t survived(const AttemptRecord& attempt, std::span<const AttemptRecor
   return std::max(until, range.first);
 }
 
-/// Returns the fraction of an attempt's work that was lost, 0 to 1.
+/// Returns the fraction of an attempt's steps (or reports) that was lost, 0 to 1. `later` are the later attempts of the
+/// run.
 double lost_share(const AttemptRecord& attempt, std::span<const AttemptRecord> later) {
   const auto range_of = in_steps(attempt).moved() ? in_steps : in_reports;
   const auto range = range_of(attempt);
-  if (attempt.silent) return 0;  // unknown, because the runtime does not save for a silent program
+  // the lost fraction is unknown, because the runtime saves no checkpoints of a program that does not use its API
+  if (attempt.silent) return 0;
   if (!range.moved()) return is_over(state_of(attempt)) && state_of(attempt) != RunState::finished ? 1 : 0;
   return static_cast<double>(range.last - survived(attempt, later, range_of)) /
          static_cast<double>(range.last - range.first);
 }
 
-/// Returns the seconds between an attempt's last heartbeat and its end. Only this span is taken from the calendar clock;
-/// all other times come from a monotonic clock, so that setting the calendar clock during the attempt has no effect on
-/// them.
+/// Returns the seconds between an attempt's last heartbeat and its end. Only this duration is measured with the calendar
+/// clock. All other durations are measured with a monotonic clock, so that setting the calendar clock during the attempt
+/// does not change them.
 double unseen_s(const AttemptRecord& attempt) {
   if (attempt.start.empty() || attempt.end.empty()) return 0;
   const double gap = attempt.seen.empty() ? seconds_between(attempt.start, attempt.end) - attempt.timing.total_s()
@@ -62,8 +65,8 @@ double unseen_s(const AttemptRecord& attempt) {
   return gap > resolution_s ? gap : 0;
 }
 
-/// Returns the seconds from the end of an attempt to the start of the next; 0 if the run had finished and was extended
-/// later.
+/// Returns the seconds from the end of attempt `before` to the start of the next, `attempt`; 0 if the run had finished with
+/// `before` and was extended later.
 double wait_between(const AttemptRecord& before, const AttemptRecord& attempt) {
   if (state_of(before) == RunState::finished) return 0;
   const auto& until = before.end.empty() ? before.seen : before.end;

@@ -7,32 +7,36 @@ namespace trainrt::rundir {
 
 struct AttemptRecord;
 
-/// The wall time of an attempt, with the wait before it, or of a run, divided by purpose. Seconds.
+/// The wall time of a run, or of an attempt and the wait before it, in seconds, divided by purpose.
 struct TimeAccount {
-  double waiting_s = 0;     ///< queue or back-off between the previous attempt and this; 0 after an attempt that finished
-  double startup_s = 0;     ///< until the first step could begin (Timing): launch, restore
-  double productive_s = 0;  ///< steps with results that survived
-  double checkpoint_s = 0;  ///< waits of the train thread for saves
-  double lost_s = 0;        ///< steps that were repeated later, or with results that may be lost
-  double shutdown_s = 0;    ///< after the end of the train function
-  bool silent = false;      ///< includes a silent program's time, so it is unknown how much of productive_s survived
+  /// wait between the previous attempt and this one (Slurm's queue, back-off); 0 if the previous attempt finished
+  double waiting_s = 0;
+  double startup_s = 0;     ///< launch and restore, until the first step could begin (Timing)
+  double productive_s = 0;  ///< training steps with results that were not lost
+  double checkpoint_s = 0;  ///< time for which the train thread waited for saves of checkpoints
+  double lost_s = 0;        ///< training steps that were repeated later, or with results that may be lost
+  double shutdown_s = 0;    ///< time after the end of the train function
+  /// true if the account includes time of a program that does not use trainrt's API; the lost part is then unknown
+  bool silent = false;
 
   double total_s() const;
-  /// Returns productive_s as a fraction of the total, 0 to 1; 0 if the total is 0, and nothing if it is unknown.
+  /// Returns the productive time as a fraction of the total time, 0 to 1. Returns 0 if the total is 0, and nothing if the
+  /// fraction is unknown.
   std::optional<double> goodput() const;
   TimeAccount& operator+=(const TimeAccount& other);
 };
 
-/// Returns one account per attempt, in the order of the records (oldest first). Pure function.
-///
-/// Steps of an attempt are lost if a later attempt began at an earlier step. Steps of the last attempt are lost if it
-/// failed or was killed and they are in no checkpoint. An incomplete first step or report is lost when the attempt ends,
-/// unless the run finished. The steps' time is divided evenly among them. The time between the last heartbeat of a killed
-/// attempt and its recorded end is lost, too. A running attempt has lost nothing so far. All time of a silent program
-/// counts as productive.
+/// Returns the account of each attempt's wall time, in the order of the records in `attempts` (oldest first). Pure
+/// function. The training time of an attempt is divided evenly among its steps. Rules:
+/// - Steps of an attempt are lost if a later attempt began at an earlier step.
+/// - Steps of the last attempt are lost if it failed or was killed, and no checkpoint contains them.
+/// - An incomplete first step or report is lost when the attempt ends, unless the run finished.
+/// - The time between the last heartbeat of a killed attempt and its recorded end is lost.
+/// - A running attempt has lost no time so far.
+/// - All training time of a program that does not use trainrt's API counts as productive.
 std::vector<TimeAccount> accounts_of(std::span<const AttemptRecord> attempts);
 
-/// Returns the sum of accounts, such as that of a run.
+/// Returns the sum of several accounts, such as the account of a run from those of its attempts.
 TimeAccount sum_of(std::span<const TimeAccount> accounts);
 
 }  // namespace trainrt::rundir

@@ -11,13 +11,13 @@ namespace trainrt::rundir {
 
 namespace {
 
-/// The CPUs that the ranks of a host may use together.
+/// The union of the CPUs that the ranks of one host may use.
 struct HostCpus {
   std::set<std::int64_t> cpus;
   double age_s = 0;
 };
 
-/// Returns the CPUs of a list such as "0-3,8"; nothing for an invalid list.
+/// Returns the CPU numbers in a list such as "0-3,8"; an empty set for an invalid list.
 std::set<std::int64_t> cpus_in(const std::string& list) {
   constexpr std::int64_t max_cpus = 65536;
   std::set<std::int64_t> cpus;
@@ -31,7 +31,8 @@ std::set<std::int64_t> cpus_in(const std::string& list) {
   return cpus;
 }
 
-/// Returns the number of available CPUs times the ages of the ranks, in seconds. CPUs that ranks share count once.
+/// Returns the available CPU time in seconds: the sum, over the CPUs of all hosts, of the time for which the attempt's
+/// ranks could use them. CPUs that several ranks share count once.
 double available_cpu_seconds(const std::vector<std::optional<RankStatus>>& statuses) {
   double available_cpu_s = 0;
   std::map<std::string, HostCpus> hosts;
