@@ -9,7 +9,7 @@ namespace trainrt::config {
 /// Name of the environment variable that passes a generated run name to ranks that are started later.
 inline constexpr const char* run_name_variable = "TRAINRT_MADE_UP_NAME";
 
-/// Generates a name for a run whose config does not set run.name.
+/// Generates the name of a run if the config does not set run.name.
 /// - In a Slurm job the name is STEM-JOB-HASH: a requeue of the job resumes the run, another job starts a new run, and
 ///   job steps of one job with different arguments have different runs.
 /// - Outside Slurm the name is STEM-DATE. It differs between ranks, so that all ranks must use rank 0's name.

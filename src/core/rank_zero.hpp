@@ -3,7 +3,7 @@
 
 namespace trainrt {
 
-/// Runs work on rank 0 only. The constructor compares the rank with 0, so that callers need no `if (rank == 0)`.
+/// Runs work on rank 0 only. The constructor compares the rank with 0, so that callers need no branch of their own.
 class RankZero {
  public:
   explicit RankZero(int rank) : is_here_(rank == 0) {}

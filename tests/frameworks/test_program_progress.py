@@ -79,7 +79,7 @@ def an_attempt_that_shows_nothing_new_counts_as_no_progress():
     check_exit(second, FAILED)  # step 3 was progress
     third = run_ranks(1, config, env={"SLURM_JOB_ID": "4711"})
     check_exit(third, NO_PROGRESS)
-    check("earlier ones, by the program's output" in third.err, "the message", third)
+    check("earlier attempts, by the program's output" in third.err, "the message", third)
 
 
 @test

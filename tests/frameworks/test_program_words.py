@@ -74,7 +74,7 @@ def a_program_behind_dashes_beats_the_one_of_the_config():
     config = write_config(folder / "b.ini", {"run": {"name": "run", "storage_path": folder / "runs"}, "train": {"function": "linear"}})
     job = start(1, folder, "--config", config, "--", PYTHON, "train.py")
     check_exit(job, USAGE)
-    check("give one of them" in job.err, "the message", job)
+    check("remove one of them" in job.err, "the message", job)
 
 
 def refused(words, *named, ranks=2, env=None):

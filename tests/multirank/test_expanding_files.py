@@ -114,7 +114,7 @@ def a_file_behind_a_damaged_one_is_read_if_errors_are_skipped():
     with_circle_of_free_blocks(folder / "b.h5")
     job = limited("data", "inspect", folder / "*.h5", "--fields=x", "--on_error=skip")
     check_exit(job, FINISHED)
-    check("b.h5" in job.err and "HDF5 takes more memory" in job.err, "the file that is skipped is not named", job)
+    check("b.h5" in job.err and "HDF5 needs more memory" in job.err, "the file that is skipped is not named", job)
     check("80 samples" in job.out + job.err, "the other files are not read", job)
 
 

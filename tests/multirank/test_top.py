@@ -239,7 +239,7 @@ def what_cannot_be_shown_is_refused():
     newer = made_up_run(1, "newer")
     (newer / "run.json").write_text('{"format": "trainrt run 2", "whatever": 1}')
     for words, said in (([newer], ("newer/run.json is of another version", '"trainrt run 2"')), ([scratch()], ("no run directory",)), ([], ("--job ID",)),
-                        ([newer, newer], ("one run",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("no number of a job",)),
+                        ([newer, newer], ("one run",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("not a job number",)),
                         (["--job", "471199", scratch()], ("no run of job 471199", "trainrt top --job 471199 STORAGE_PATH"))):
         job = top(*words, code=USAGE)
         for word in said:

@@ -101,8 +101,10 @@ void ResumableFile::start() {
     lock_.reset();
   }
   is_kept_ = done_.parts > 0;
-  if (goes_on_ && !is_kept_) record({}, false);
-  if (!is_kept_) guard_.emplace(std::vector{part_, note_});  // nothing in them is of use to a later attempt
+  if (!is_kept_) {
+    guard_.emplace(std::vector{part_, note_, io::temporary_beside(note_)});  // a later attempt cannot use any of them
+    if (goes_on_) record({}, false);
+  }
   file_.emplace(io::PositionalFile::create(part_));
   lock();
 }

@@ -1,7 +1,7 @@
 // The communication backend "node": the ranks of a node reduce in shared memory, and the first rank of each node exchanges
 // the results with the first ranks of the other nodes over MPI. Sums follow the fixed binary tree over rank numbers. A node
-// computes the sums of the complete subtrees whose ranks all run on the node, and only these sums are sent. If each node
-// has 2^k consecutive ranks, that is one sum per node.
+// computes the sums of the complete subtrees with all ranks on the node, and only these sums are sent: one sum per node if
+// each node has 2^k consecutive ranks.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -90,8 +90,7 @@ class MpiCollective : public Awaited {
   MpiRequests waiting_;
 };
 
-/// A condition that is always true. A coroutine that waits for this condition waits only until all earlier collectives in
-/// the queue are complete.
+/// A condition that is always true: a coroutine that awaits it waits for all earlier collectives in the queue.
 class QueueTurn : public Awaited {
  public:
   bool ready() override { return true; }
@@ -139,8 +138,7 @@ class NodeCommunicator : public SharedCommunicator {
     if (nodes_ == 1) return SharedCommunicator::start_maximum(mine);
     mpi_->start_maximum(mine);
   }
-  /// Completes the collectives in progress first. Other ranks may be waiting for these collectives in shared memory, and
-  /// MPI makes no progress during such a wait.
+  /// Completes the collectives in progress first: other ranks may wait for them in shared memory, where MPI is not polled.
   Maximum finish_maximum(std::string_view name) override {
     if (nodes_ == 1) return SharedCommunicator::finish_maximum(name);
     drain();
@@ -151,8 +149,7 @@ class NodeCommunicator : public SharedCommunicator {
   std::unique_ptr<Communicator> split(int color, int key) override;
 
  protected:
-  /// Answers the roll calls of ranks on other nodes during a long wait. A roll call finds the ranks that have not joined a
-  /// collective.
+  /// Answers roll calls of other nodes during a long wait. A roll call finds the ranks that have not joined a collective.
   double on_long_wait() override {
     if (nodes_ == 1) return SharedCommunicator::on_long_wait();
     mpi_->roll_call().answer();
@@ -190,7 +187,8 @@ class NodeCommunicator : public SharedCommunicator {
   Memory board_memory_;
   std::vector<int> node_of_rank_;
   int nodes_;
-  /// The ranks of this node whose buffers hold the sums of the node's complete subtrees, as indices among the node's ranks.
+  /// The ranks of this node with the sums of the node's complete subtrees in their buffers, as indices among the node's
+  /// ranks.
   std::vector<int> sums_at_;
   std::unique_ptr<LeaderExchange> exchange_;
   NodeWindows windows_;

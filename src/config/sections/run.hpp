@@ -22,7 +22,7 @@ struct RunKeys {
   std::vector<std::string> resume_tensors;
   bool accepts_missing_checkpoints = false;  ///< true: the run may resume although saved checkpoints are missing or damaged
   std::vector<std::string> callbacks;        ///< names of the callbacks that are notified of events in the run
-  ShownOutput shown_output = ShownOutput::first_rank;  ///< ranks whose output is shown on the terminal
+  ShownOutput shown_output = ShownOutput::first_rank;  ///< ranks with output on the terminal
 };
 
 }  // namespace trainrt::config
