@@ -1,7 +1,7 @@
 // The communication backend "node": the ranks of a node reduce in shared memory, and the first rank of each node exchanges
 // the results with the first ranks of the other nodes over MPI. Sums follow the fixed binary tree over rank numbers. A node
-// computes the sums of the complete subtrees with all ranks on the node, and only these sums are sent: one sum per node if
-// each node has 2^k consecutive ranks.
+// computes the sums of the complete subtrees with all ranks on the node, and only these sums are sent: one sum per node
+// for 2^k consecutive ranks per node.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -251,8 +251,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   return Communicator::allocate(bytes, device);
 }
 
-/// Returns a communicator of the backend "node" that uses `mpi` between nodes, or `mpi` itself if no node has two ranks or
-/// a node cannot share memory. Collective.
+/// Returns a communicator that uses `mpi` between nodes; or `mpi`, if no node has 2 ranks or one cannot share memory.
 std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
   std::map<int, int> ranks_on;
   for (const int node : node_of_rank) ++ranks_on[node];
