@@ -15,8 +15,9 @@ namespace trainrt::checkpoint {
 /// MiB. So one check is cheap, and a difference is found after sixteen checks at the latest. Must be used by one thread.
 class ReplicaCheck {
  public:
-  /// All ranks must hold equal replicated tensors at training step `step`. The state must outlive this object, and its
-  /// tensors must not move in memory. `threads` is the number of threads that digest host memory.
+  /// `step`: training step at which the replicated tensors of `state` are known to be equal on all ranks. The state must
+  /// outlive this object, and its tensors must not move in memory. `threads` is the number of threads that digest host
+  /// memory.
   ReplicaCheck(const State& state, Communicator& communicator, std::int64_t step, int threads = 1);
   ~ReplicaCheck();
 

@@ -92,8 +92,8 @@ OptionSpec completed(OptionSpec option) {
   return option;
 }
 
-/// Parses the text of a config value, which must be valid, as type T. A type with a member `key` gets the name of the
-/// config key, for messages.
+/// Parses `text`, the value of a config key, as type T. Precondition: the text is valid for `option`. If T has a member
+/// `key`, it is set to the name of the config key, so that error messages can name it.
 template <class T>
 T value_from(const OptionSpec& option, const std::string& text) {
   if constexpr (std::same_as<T, bool>)

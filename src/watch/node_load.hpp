@@ -24,8 +24,10 @@ class NodeLoad {
     double at_s = 0, preempted = 0, major_faults = 0;
   };
   struct NodeCounts {
-    /// units: seconds, ticks, ticks, pages, number of events
-    double at_s = 0, stolen = 0, all = 0, swapped = 0, throttled = 0;
+    double at_s = 0;             ///< time of the reading, in seconds
+    double stolen = 0, all = 0;  ///< CPU time, in clock ticks
+    double swapped = 0;          ///< number of pages swapped in
+    double throttled = 0;        ///< number of thermal throttling events of the current core
   };
   struct Process {
     std::string name;

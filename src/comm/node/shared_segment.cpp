@@ -32,9 +32,9 @@ std::uint64_t nonce() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-/// The process id and file descriptor by which the other ranks of a node open the shared memory file of the node's first
-/// rank. `nonce` is also stored in the last page of the file, so that the file of another process is not mistaken for it
-/// (process ids are not unique across containers).
+/// The address of a shared memory file: the other ranks of a node open the file of the node's first rank as
+/// /proc/PROCESS/fd/FD. Process ids are not unique across containers, so that this path can lead to another file; the last
+/// page of the right file contains `nonce`.
 struct SegmentAddress {
   pid_t process = 0;
   int fd = -1;

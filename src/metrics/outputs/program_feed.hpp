@@ -80,7 +80,8 @@ class ProgramFeed {
   std::atomic<std::int64_t> kept_, dropped_ = 0;
 
   std::mutex mutex_;  // guards the following members, up to `deadline_`
-  /// Report lines that the program has not confirmed yet. Lines that were sent to the running process come first.
+  /// Lines of metrics that the sink's program has not confirmed yet: first those that were already sent to its current
+  /// process, then those that were not sent yet.
   std::deque<ReportLine> lines_;
   std::size_t of_backlog_;  ///< number of lines at the front of `lines_` that were passed to the constructor
   std::string last_line_;

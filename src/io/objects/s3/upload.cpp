@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t min_part_bytes = 16 << 20;
 /// Maximum number of parts of a multipart upload.
-constexpr std::uint64_t max_parts = 9'000;  // the stores' limit is 10,000
+constexpr std::uint64_t max_parts = 9'000;  // object stores accept 10,000 parts per upload
 constexpr std::size_t parts_at_once = 4;
 
 /// Reads and returns the next `count` bytes of a file. Throws Error if the file has fewer bytes left.
