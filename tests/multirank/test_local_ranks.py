@@ -252,7 +252,8 @@ def input_after_a_restart(failure, feeder, code, *words):
 
 @test
 def a_program_that_is_started_again_has_the_input_of_a_pipe_again():
-    for failure in ("exit 3", "kill -9 $PPID; sleep 100"):  # of the program, and of its rank
+    # The failure of the program, and of its rank, which passes the line on first.
+    for failure in ("exit 3", "sleep 1; kill -9 $PPID; sleep 100"):
         job = input_after_a_restart(failure, "seq 1000", FINISHED)
         equal(job.out.count("rank 0 has 3893"), 2, "starts with the input", job)
 
