@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).resolve().parent
 TOLERANCE = 0.10
-RECORDED_RUNS = 3
 
 
 class Part(NamedTuple):
@@ -90,10 +89,10 @@ def compare(build, base):
     return worse, skipped
 
 
-def record(build, path):
+def record(build, path, runs):
     """Measures all parts several times, and writes the ratios of each run by name."""
     values = {}
-    for _ in range(RECORDED_RUNS):
+    for _ in range(runs):
         for part in PARTS:
             for name, value in measured(build, part).items():
                 values.setdefault(name, []).append(round(value, 4))
@@ -106,11 +105,12 @@ def main():
     options.add_argument("build", type=Path, help="build directory")
     options.add_argument("--base", type=Path, default=FOLDER / "guard.json", help="recorded ratios (default: tests/bench/guard.json)")
     options.add_argument("--record", type=Path, help="write the ratios there instead of comparing")
+    options.add_argument("--runs", type=int, default=3, help="number of measurements to record (default: 3)")
     options = options.parse_args()
     build = options.build.resolve()
     began = time.monotonic()
     if options.record:
-        record(build, options.record)
+        record(build, options.record, options.runs)
         return
     worse, skipped = compare(build, json.loads(options.base.read_text()))
     print(f"{sum(len(part.claims) for part in PARTS) - len(worse) - len(skipped)} passed, {len(worse)} failed, {len(skipped)} skipped "
