@@ -19,7 +19,7 @@ shift
 suites=${*:-lint unit contract fuzz multirank faults frameworks gpu slurm}
 here=$(cd "$(dirname "$0")" && pwd)
 budgets=$here/budgets.txt
-default_budget=15
+default_budget=20
 logs=$build/test-logs
 mkdir -p "$logs"
 totals=$(mktemp -d)
