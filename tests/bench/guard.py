@@ -34,8 +34,8 @@ class Part(NamedTuple):
 PARTS = [
     Part("train", ["--part", "fashion", "--part", "cost", "--samples", "6400"],
          {"fashion_mnist_vs_ddp_gloo_batches_in_memory": True, "fashion_mnist_step_vs_no_communication": False}),
-    Part("comm", ["--rounds", "7", "--sizes", "64KiB,2.68MB,128MiB"],
-         {"all_reduce_64KiB_vs_mpi": True, "all_reduce_2.68MB_vs_mpi": True, "all_reduce_128MiB_vs_two_threads": True}),
+    Part("comm", ["--rounds", "11", "--sizes", "2.68MB,25MiB,128MiB"],
+         {"all_reduce_2.68MB_vs_mpi": True, "all_reduce_25MiB_vs_two_threads": True, "all_reduce_128MiB_vs_two_threads": True}),
     Part("checkpoint", [], {"durable_save_vs_torch_save_0.25gib_1rank": True, "load_vs_raw_read_0.25gib_1rank": True},
          {"TRAINRT_BENCH_SIZES": "0.25", "TRAINRT_BENCH_CASES": "0.25gib_1rank"}),
     Part("data", ["shuffled", "gzip"], {"shuffled_vs_pread": True, "gzip_vs_h5py": True}, {"TRAINRT_BENCH_REPETITIONS": "3"}),
