@@ -86,7 +86,7 @@ bench-%: configure-tests all ## one benchmark: bench-train, bench-comm, bench-st
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/bench_$*.py $(BUILD) $(ONLY)
 
-bench-guard: configure-tests all ## compare twelve ratios with the recorded ones, in 6 minutes: make bench-guard BASE=FILE, or RECORD=FILE to write one
+bench-guard: configure-tests all ## compare twelve ratios with the recorded ones, in 2 to 6 minutes: make bench-guard BASE=FILE, or RECORD=FILE to write one
 	@cmake --build $(BUILD) --parallel $(JOBS) --target bench_modules
 	@/usr/bin/python3 tests/bench/guard.py $(BUILD) $(if $(BASE),--base '$(BASE)') $(if $(RECORD),--record '$(RECORD)')
 
