@@ -251,7 +251,7 @@ Memory NodeCommunicator::allocate(std::size_t bytes, Device device) {
   return Communicator::allocate(bytes, device);
 }
 
-/// Returns a communicator that uses `mpi` between nodes; or `mpi`, if no node has 2 ranks or one cannot share memory.
+/// Collective. Returns `mpi` if no node has 2 ranks or one cannot share memory; else a communicator that uses it.
 std::unique_ptr<Communicator> node_communicator_over(std::unique_ptr<MpiCommunicator> mpi, std::vector<int> node_of_rank) {
   std::map<int, int> ranks_on;
   for (const int node : node_of_rank) ++ranks_on[node];

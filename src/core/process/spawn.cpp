@@ -51,18 +51,25 @@ struct Execution {
   char* const* words;
   char* const* environment;
   pid_t parent;
-  int failure;  ///< write end of a pipe: the child writes errno to it if execve(2) fails
+  int failure;  ///< write end of a pipe: the child writes errno to it if it cannot run the program
 };
 
 // The functions from here to become() run in the child of vfork(), in the memory of its parent. They make only
 // async-signal-safe calls and allocate no memory.
 
-void set_stream(int stream, int file) {
+/// Makes `file`, a descriptor or null_device, the standard stream `stream`. Returns false, with errno, on failure.
+bool set_stream(int stream, int file) {
   const int source = file == null_device ? open("/dev/null", O_RDWR | O_CLOEXEC) : file;
-  if (source == stream)
-    fcntl(stream, F_SETFD, 0);
-  else
-    dup2(source, stream);
+  if (source != stream) return dup2(source, stream) == stream;
+  fcntl(stream, F_SETFD, 0);  // fails for a stream that is closed in this process, and stays closed in the program
+  return true;
+}
+
+/// Sends errno to the parent and exits.
+[[noreturn]] void fail_in_child(const Execution& execution) {
+  const int error = errno;
+  const auto written = write(execution.failure, &error, sizeof error);
+  _exit(written < 0 ? error : cannot_exec);
 }
 
 /// Marks all open files except the standard streams to be closed on exec.
@@ -91,16 +98,14 @@ void set_signals(const SpawnOptions& options) {
     prctl(PR_SET_PDEATHSIG, options.signal_at_parent_end);
     if (getppid() != execution.parent) _exit(cannot_exec);  // the parent ended before the call of prctl(2)
   }
-  set_stream(STDIN_FILENO, options.input);
-  set_stream(STDOUT_FILENO, options.output);
-  set_stream(STDERR_FILENO, options.error);
+  if (!set_stream(STDIN_FILENO, options.input) || !set_stream(STDOUT_FILENO, options.output) ||
+      !set_stream(STDERR_FILENO, options.error))
+    fail_in_child(execution);
   if (options.closes_other_files) close_files_at_exec();
   for (const int file : options.kept_files) fcntl(file, F_SETFD, 0);
   set_signals(options);
   execve(execution.path, execution.words, execution.environment);
-  const int error = errno;
-  const auto written = write(execution.failure, &error, sizeof error);
-  _exit(written < 0 ? error : cannot_exec);
+  fail_in_child(execution);
 }
 
 bool is_executable_file(const std::filesystem::path& path) {
