@@ -14,35 +14,13 @@
 #include <sys/wait.h>
 
 #include "core/process/ignored_signal.hpp"
+#include "core/process/vfork_child.hpp"
 
 namespace trainrt {
 
 namespace {
 
 constexpr int cannot_exec = 127;
-
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// Blocks all signals of the calling thread while an object exists. Otherwise a signal handler could run in the child of
-/// vfork(), which shares the memory of this process.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 /// The arguments of execve(2), the parent's process id, and the descriptor for reporting a failure of execve(2) to the
 /// parent.

@@ -20,6 +20,7 @@
 #include "core/output/output_tee.hpp"
 #include "core/process/ignored_signal.hpp"
 #include "core/process/processes.hpp"
+#include "core/process/vfork_child.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "frameworks/program/memory_kill.hpp"
@@ -31,28 +32,6 @@ namespace trainrt::program {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::vector<char*> pointers_to(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const auto& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// No signal reaches this thread meanwhile: a child of vfork() would run the handlers in this process's memory.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 enum class Life { ends_with_parent, outlives_parent };
 
