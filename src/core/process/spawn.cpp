@@ -38,6 +38,7 @@ struct Execution {
 /// Makes `file`, a descriptor or null_device, the standard stream `stream`. Returns false, with errno, on failure.
 bool set_stream(int stream, int file) {
   const int source = file == null_device ? open("/dev/null", O_RDWR | O_CLOEXEC) : file;
+  if (source < 0) return false;
   if (source != stream) return dup2(source, stream) == stream;
   fcntl(stream, F_SETFD, 0);  // fails for a stream that is closed in this process, and stays closed in the program
   return true;

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <catch2/catch.hpp>
 
@@ -78,6 +79,23 @@ TEST_CASE("a spawned program inherits kept_files and no other open file") {
   CHECK(run_script(has(file)) == 1);
   CHECK(run_script(has(file), {.closes_other_files = false}) == 0);
   close(file);
+}
+
+TEST_CASE("spawn reports that no descriptor is left for a standard stream of the program") {
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  std::vector<Descriptor> taken;
+  do taken.emplace_back(dup(STDOUT_FILENO));
+  while (taken.back().get() < 64);
+  // One free descriptor for each end of the pipe of spawn(), and none for /dev/null.
+  const rlimit two_left{taken.size() < 3 ? before.rlim_cur : 65, before.rlim_max};
+  taken.erase(taken.begin(), taken.begin() + 2);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &two_left) == 0);
+  const pid_t pid = spawn({.command = {"/bin/true"}});
+  const int error = errno;
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(pid == -1);
+  CHECK(error == EMFILE);
 }
 
 TEST_CASE("signal_at_parent_end is sent when the starting thread ends") {
