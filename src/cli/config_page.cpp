@@ -7,8 +7,8 @@
 
 #include "config/section.hpp"
 #include "config/stop_rules.hpp"
-#include "data/dataset_options.hpp"
-#include "data/format.hpp"
+#include "data/section/dataset_options.hpp"
+#include "data/source/format.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
 #include "tune/scheduler.hpp"

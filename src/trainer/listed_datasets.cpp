@@ -1,8 +1,8 @@
 #include "trainer/listed_datasets.hpp"
 
 #include "comm/agreement.hpp"
-#include "data/listings.hpp"
-#include "data/prepare.hpp"
+#include "data/section/listings.hpp"
+#include "data/section/prepare.hpp"
 #include "io/storage.hpp"
 #include "trainer/advice.hpp"
 

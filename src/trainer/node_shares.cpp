@@ -6,9 +6,9 @@
 
 #include "comm/node/shared_segment.hpp"
 #include "core/output/log.hpp"
-#include "data/node_cache.hpp"
-#include "data/open_dataset.hpp"
-#include "data/unit_states.hpp"
+#include "data/node_memory/node_cache.hpp"
+#include "data/section/open_dataset.hpp"
+#include "data/node_memory/unit_states.hpp"
 
 namespace trainrt::trainer {
 

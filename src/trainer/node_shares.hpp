@@ -5,7 +5,7 @@
 #include <trainrt/communicator.hpp>
 
 #include "config/run_spec.hpp"
-#include "data/node_share.hpp"
+#include "data/node_memory/node_share.hpp"
 #include "launch/world.hpp"
 #include "trainer/listed_datasets.hpp"
 

@@ -21,7 +21,7 @@
 #include "core/process/processes.hpp"
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
-#include "data/open_dataset.hpp"
+#include "data/section/open_dataset.hpp"
 #include "io/files/file.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"

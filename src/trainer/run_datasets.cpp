@@ -12,11 +12,11 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "data/dataset_options.hpp"
-#include "data/identity.hpp"
-#include "data/on_error.hpp"
-#include "data/open_dataset.hpp"
-#include "data/prepare.hpp"
+#include "data/section/dataset_options.hpp"
+#include "data/section/identity.hpp"
+#include "data/source/on_error.hpp"
+#include "data/section/open_dataset.hpp"
+#include "data/section/prepare.hpp"
 
 namespace trainrt::trainer {
 

@@ -15,8 +15,8 @@
 #include <trainrt/state.hpp>
 
 #include "config/run_spec.hpp"
-#include "data/dataset_impl.hpp"
-#include "data/file_verification.hpp"
+#include "data/batches/dataset_impl.hpp"
+#include "data/section/file_verification.hpp"
 #include "device/runtime.hpp"
 #include "trainer/listed_datasets.hpp"
 #include "trainer/node_shares.hpp"

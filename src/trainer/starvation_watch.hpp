@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "data/dataset_impl.hpp"
+#include "data/batches/dataset_impl.hpp"
 
 namespace trainrt::trainer {
 

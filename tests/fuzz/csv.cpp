@@ -1,9 +1,9 @@
 // Tables as text: look(), and reading by several ways, all of which give the same.
-#include "data/csv_file.hpp"
+#include "data/records/csv_file.hpp"
 
 #include <numeric>
 
-#include "data/data_file.hpp"
+#include "data/bytes/data_file.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {

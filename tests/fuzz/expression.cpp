@@ -4,7 +4,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/row_predicate.hpp"
+#include "data/text/row_predicate.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {

@@ -1,5 +1,5 @@
 // IDX files, plain and gzip.
-#include "data/idx_file.hpp"
+#include "data/arrays/idx_file.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // Encoded images of all formats: a size that is promised is what is written, and no more; damage is an error.
-#include "data/image_codec.hpp"
+#include "data/images/image_codec.hpp"
 
 #include <zlib.h>
 
-#include "data/image_decoder.hpp"
-#include "data/source.hpp"
+#include "data/images/image_decoder.hpp"
+#include "data/source/source.hpp"
 #include "support/cpp/image_bytes.hpp"
 #include "support/fuzz/fuzz.hpp"
 

@@ -1,8 +1,8 @@
 // JSON lines: look(), and reading at places and all at once, which give the same.
 #include <numeric>
 
-#include "data/data_file.hpp"
-#include "data/json_lines.hpp"
+#include "data/bytes/data_file.hpp"
+#include "data/records/json_lines.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {

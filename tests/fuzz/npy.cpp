@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
-#include "data/npy_dict.hpp"
-#include "data/npy_header.hpp"
+#include "data/arrays/npy_dict.hpp"
+#include "data/arrays/npy_header.hpp"
 #include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {

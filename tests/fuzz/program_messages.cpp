@@ -12,7 +12,7 @@
 
 #include "checkpoint/format/manifest.hpp"
 #include "core/text/text.hpp"
-#include "data/dataset_impl.hpp"
+#include "data/batches/dataset_impl.hpp"
 #include "frameworks/program/child.hpp"
 #include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"

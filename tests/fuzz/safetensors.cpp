@@ -1,5 +1,5 @@
 // safetensors files: the header, and the format.
-#include "data/safetensors_header.hpp"
+#include "data/arrays/safetensors_header.hpp"
 #include "support/fuzz/fuzz_data.hpp"
 
 namespace trainrt::data::plugins {

@@ -23,7 +23,7 @@
 #include "core/environment.hpp"
 #include "core/files/shortage.hpp"
 #include "core/text/text.hpp"
-#include "data/operation.hpp"
+#include "data/reshape/operation.hpp"
 #include "frameworks/program/stage/stage.hpp"
 #include "io/files/file.hpp"
 #include "io/files/file_system.hpp"

@@ -13,7 +13,7 @@
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "core/text/printable.hpp"
-#include "data/file_reader.hpp"
+#include "data/bytes/file_reader.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

@@ -10,8 +10,8 @@
 #include "cli/datasets/opened_data.hpp"
 #include "cli/print.hpp"
 #include "core/text/text.hpp"
-#include "data/dataset_section.hpp"
-#include "data/on_error.hpp"
+#include "data/section/dataset_section.hpp"
+#include "data/source/on_error.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

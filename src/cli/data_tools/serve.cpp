@@ -8,8 +8,8 @@
 
 #include "cli/arguments.hpp"
 #include "cli/datasets/data_tool.hpp"
-#include "data/open_dataset.hpp"
-#include "data/prepare.hpp"
+#include "data/section/open_dataset.hpp"
+#include "data/section/prepare.hpp"
 #include "frameworks/program/channel.hpp"
 #include "frameworks/program/dataset_service.hpp"
 #include "frameworks/program/fields.hpp"

@@ -7,7 +7,7 @@
 
 #include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/placed_columns.hpp"
-#include "data/chunk_encoder.hpp"
+#include "data/hdf5/chunk_encoder.hpp"
 #include "io/hdf5/h5_chunk_writer.hpp"
 #include "io/hdf5/h5_memory.hpp"
 #include "io/hdf5/h5_placer.hpp"

@@ -8,7 +8,7 @@
 #include "cli/datasets/placed_columns.hpp"
 #include "cli/npy_array.hpp"
 #include "cli/zip_file.hpp"
-#include "data/input_file.hpp"
+#include "data/bytes/input_file.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

@@ -8,8 +8,8 @@
 
 #include "cli/datasets/data_writer.hpp"
 #include "core/options.hpp"
-#include "data/input_file.hpp"
-#include "data/table_module.hpp"
+#include "data/bytes/input_file.hpp"
+#include "data/tables/table_module.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

@@ -13,7 +13,7 @@
 #include "cli/datasets/source_lines.hpp"
 #include "core/output/log.hpp"
 #include "core/version.hpp"
-#include "data/dataset_section.hpp"
+#include "data/section/dataset_section.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::cli::datasets {

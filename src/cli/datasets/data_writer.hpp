@@ -9,7 +9,7 @@
 
 #include "cli/datasets/resumable_file.hpp"
 #include "core/plugin.hpp"
-#include "data/source.hpp"
+#include "data/source/source.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -9,7 +9,7 @@
 #include <trainrt/dataset.hpp>
 
 #include "cli/tensor_statistics.hpp"
-#include "data/source.hpp"
+#include "data/source/source.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -17,7 +17,7 @@
 #include "cli/datasets/whole_datasets.hpp"
 #include "core/host.hpp"
 #include "core/process/thread.hpp"
-#include "data/input_file.hpp"
+#include "data/bytes/input_file.hpp"
 
 namespace trainrt::cli::datasets {
 

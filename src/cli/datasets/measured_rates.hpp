@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/datasets/opened_data.hpp"
-#include "data/stage_clock.hpp"
+#include "data/bytes/stage_clock.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -9,8 +9,8 @@
 
 #include "cli/datasets/whole_datasets.hpp"
 #include "core/text/text.hpp"
-#include "data/prepare.hpp"
-#include "data/skipping_reader.hpp"
+#include "data/section/prepare.hpp"
+#include "data/source/skipping_reader.hpp"
 
 namespace trainrt::cli::datasets {
 

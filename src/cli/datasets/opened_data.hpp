@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/datasets/source_choice.hpp"
-#include "data/open_dataset.hpp"
+#include "data/section/open_dataset.hpp"
 
 namespace trainrt::cli::datasets {
 

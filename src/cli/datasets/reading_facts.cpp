@@ -6,7 +6,7 @@
 
 #include "cli/byte_progress.hpp"
 #include "core/process/memory.hpp"
-#include "data/dataset_section.hpp"
+#include "data/section/dataset_section.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "data/source.hpp"
+#include "data/source/source.hpp"
 
 namespace trainrt::cli::datasets {
 

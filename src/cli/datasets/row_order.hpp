@@ -5,8 +5,8 @@
 
 #include "cli/datasets/data_writer.hpp"
 #include "cli/datasets/row_choice.hpp"
-#include "data/batch_plan.hpp"
-#include "data/epoch_order.hpp"
+#include "data/order/batch_plan.hpp"
+#include "data/order/epoch_order.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -9,8 +9,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/dataset_section.hpp"
-#include "data/named_files.hpp"
+#include "data/section/dataset_section.hpp"
+#include "data/section/named_files.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "data/listings.hpp"
-#include "data/prepare.hpp"
+#include "data/section/listings.hpp"
+#include "data/section/prepare.hpp"
 
 namespace trainrt::cli::datasets {
 

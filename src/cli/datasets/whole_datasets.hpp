@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "data/open_dataset.hpp"
+#include "data/section/open_dataset.hpp"
 
 namespace trainrt::cli::datasets {
 

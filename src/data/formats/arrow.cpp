@@ -1,5 +1,5 @@
-#include "data/table_module.hpp"
-#include "data/table_source.hpp"
+#include "data/tables/table_module.hpp"
+#include "data/tables/table_source.hpp"
 
 namespace trainrt::data {
 

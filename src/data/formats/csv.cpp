@@ -1,5 +1,5 @@
-#include "data/csv_file.hpp"
-#include "data/text_file.hpp"
+#include "data/records/csv_file.hpp"
+#include "data/records/text_file.hpp"
 
 namespace trainrt::data {
 

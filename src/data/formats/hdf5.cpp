@@ -3,10 +3,10 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/format.hpp"
-#include "data/h5_look.hpp"
-#include "data/h5_rows.hpp"
-#include "data/verify.hpp"
+#include "data/bytes/verify.hpp"
+#include "data/hdf5/h5_look.hpp"
+#include "data/hdf5/h5_rows.hpp"
+#include "data/source/format.hpp"
 
 namespace trainrt::data {
 

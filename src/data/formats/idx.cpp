@@ -3,12 +3,12 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/expansion.hpp"
-#include "data/format.hpp"
-#include "data/idx_file.hpp"
-#include "data/local_copy.hpp"
-#include "data/object_reader.hpp"
-#include "data/row_source.hpp"
+#include "data/arrays/idx_file.hpp"
+#include "data/bytes/expansion.hpp"
+#include "data/bytes/local_copy.hpp"
+#include "data/bytes/object_reader.hpp"
+#include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

@@ -1,6 +1,6 @@
-#include "data/image_decoder.hpp"
-#include "data/image_folder.hpp"
-#include "data/image_list.hpp"
+#include "data/images/image_decoder.hpp"
+#include "data/images/image_folder.hpp"
+#include "data/images/image_list.hpp"
 
 namespace trainrt::data {
 

@@ -1,5 +1,5 @@
-#include "data/json_lines.hpp"
-#include "data/text_file.hpp"
+#include "data/records/json_lines.hpp"
+#include "data/records/text_file.hpp"
 
 namespace trainrt::data::plugins {
 

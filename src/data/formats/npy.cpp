@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/format.hpp"
-#include "data/npy_header.hpp"
-#include "data/row_source.hpp"
+#include "data/arrays/npy_header.hpp"
+#include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

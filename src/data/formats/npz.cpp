@@ -9,12 +9,12 @@
 
 #include "core/process/memory.hpp"
 #include "core/text/text.hpp"
-#include "data/expansion.hpp"
-#include "data/format.hpp"
-#include "data/npy_header.hpp"
-#include "data/row_source.hpp"
-#include "data/verify.hpp"
-#include "data/zip_reader.hpp"
+#include "data/arrays/npy_header.hpp"
+#include "data/arrays/zip_reader.hpp"
+#include "data/bytes/expansion.hpp"
+#include "data/bytes/verify.hpp"
+#include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

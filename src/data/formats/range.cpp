@@ -3,7 +3,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/format.hpp"
+#include "data/source/format.hpp"
 
 namespace trainrt::data {
 

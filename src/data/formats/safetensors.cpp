@@ -7,9 +7,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/format.hpp"
-#include "data/row_source.hpp"
-#include "data/safetensors_header.hpp"
+#include "data/arrays/safetensors_header.hpp"
+#include "data/source/format.hpp"
+#include "data/source/row_source.hpp"
 
 namespace trainrt::data {
 

@@ -2,11 +2,11 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/input_file.hpp"
-#include "data/packed.hpp"
-#include "data/sqlite_file.hpp"
-#include "data/sqlite_table.hpp"
-#include "data/table_source.hpp"
+#include "data/bytes/input_file.hpp"
+#include "data/bytes/packed.hpp"
+#include "data/tables/sqlite_file.hpp"
+#include "data/tables/sqlite_table.hpp"
+#include "data/tables/table_source.hpp"
 
 namespace trainrt::data {
 

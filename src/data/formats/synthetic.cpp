@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/format.hpp"
+#include "data/source/format.hpp"
 
 namespace trainrt::data {
 

@@ -1,5 +1,5 @@
-#include "data/image_decoder.hpp"
-#include "data/tar_source.hpp"
+#include "data/images/image_decoder.hpp"
+#include "data/tar/tar_source.hpp"
 
 namespace trainrt::data {
 

@@ -1,5 +1,5 @@
-#include "data/text_file.hpp"
-#include "data/text_lines.hpp"
+#include "data/records/text_file.hpp"
+#include "data/records/text_lines.hpp"
 
 namespace trainrt::data::plugins {
 

@@ -9,9 +9,9 @@
 
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
-#include "data/format.hpp"
-#include "data/token_file.hpp"
-#include "data/token_windows.hpp"
+#include "data/source/format.hpp"
+#include "data/tokens/token_file.hpp"
+#include "data/tokens/token_windows.hpp"
 
 namespace trainrt::data {
 

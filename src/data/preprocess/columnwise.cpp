@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "data/field_wishes.hpp"
 #include "data/preprocess/numbers.hpp"
+#include "data/text/field_wishes.hpp"
 
 namespace trainrt::data {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "data/packed.hpp"
+#include "data/bytes/packed.hpp"
 
 namespace trainrt::data {
 

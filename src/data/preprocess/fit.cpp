@@ -10,9 +10,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/thread.hpp"
-#include "data/field_wishes.hpp"
 #include "data/preprocess/preprocessed_source.hpp"
-#include "data/samples_at_once.hpp"
+#include "data/source/samples_at_once.hpp"
+#include "data/text/field_wishes.hpp"
 
 namespace trainrt::data {
 

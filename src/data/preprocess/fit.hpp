@@ -1,5 +1,5 @@
 #pragma once
-#include "data/dataset_impl.hpp"
+#include "data/batches/dataset_impl.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 
 namespace trainrt::data {

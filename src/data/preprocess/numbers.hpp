@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 #include <trainrt/preprocessor.hpp>
 
-#include "data/source.hpp"
-#include "data/transform.hpp"
+#include "data/source/source.hpp"
+#include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 

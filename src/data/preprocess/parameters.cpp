@@ -9,7 +9,7 @@
 
 #include "core/options.hpp"
 #include "core/text/text.hpp"
-#include "data/number_text.hpp"
+#include "data/text/number_text.hpp"
 
 namespace trainrt::data {
 

@@ -4,8 +4,8 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/field_wishes.hpp"
-#include "data/stage_clock.hpp"
+#include "data/bytes/stage_clock.hpp"
+#include "data/text/field_wishes.hpp"
 
 namespace trainrt::data {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "data/preprocess/preprocessor_impl.hpp"
-#include "data/source.hpp"
+#include "data/source/source.hpp"
 
 namespace trainrt::data {
 

@@ -37,7 +37,7 @@ class Preprocessing {
   virtual void apply(Table& table) const = 0;
 };
 
-/// A plug-in: one file in data/preprocessors, named as the preprocessor is, with underscores.
+/// A plug-in: one file in data/preprocess/kinds, named as the preprocessor is, with underscores.
 struct PreprocessorKind {
   std::string_view name;  ///< Ray's
   std::string_view help;

@@ -7,9 +7,9 @@
 
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "data/field_wishes.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
+#include "data/text/field_wishes.hpp"
 
 namespace trainrt {
 

@@ -15,7 +15,7 @@ constexpr int digit_bits = 16, passes = 4, key_bits = 64;
 constexpr std::uint64_t top_bit = std::uint64_t{1} << (key_bits - 1);
 
 /// Keys have the order of the numbers.
-std::uint64_t key_of(double value) {
+std::uint64_t sort_key_of(double value) {
   const auto pattern = std::bit_cast<std::uint64_t>(value + 0.0);  // one zero only
   return (pattern & top_bit) != 0 ? ~pattern : pattern | top_bit;
 }
@@ -39,7 +39,7 @@ std::unique_ptr<Statistic> QuantileStatistic::fresh() const {
 void QuantileStatistic::see(double value) {
   if (std::isnan(value)) return;
   if (std::isinf(value)) throw UsageError("it holds an infinite value");
-  const auto key = key_of(value);
+  const auto key = sort_key_of(value);
   const auto left = key_bits - digit_bits * (pass_ + 1);
   const auto found = counts_.find(pass_ == 0 ? 0 : key >> (left + digit_bits));
   if (found == counts_.end()) return;

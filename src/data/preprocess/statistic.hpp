@@ -4,7 +4,7 @@
 
 #include <trainrt/preprocessor.hpp>
 
-#include "data/packed.hpp"
+#include "data/bytes/packed.hpp"
 
 namespace trainrt::data {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/format.hpp"
+#include "data/source/format.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {

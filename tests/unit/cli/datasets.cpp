@@ -11,7 +11,7 @@
 #include "cli/datasets/picture.hpp"
 #include "cli/datasets/reading_facts.hpp"
 #include "cli/datasets/value_text.hpp"
-#include "data/number_text.hpp"
+#include "data/text/number_text.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -1,4 +1,4 @@
-#include "data/augmentation.hpp"
+#include "data/transform/augmentation.hpp"
 
 #include <set>
 

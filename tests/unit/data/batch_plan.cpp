@@ -1,4 +1,4 @@
-#include "data/batch_plan.hpp"
+#include "data/order/batch_plan.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/epoch_order.hpp"
+#include "data/order/epoch_order.hpp"
 
 using namespace trainrt;
 using data::BatchPlan;

@@ -5,7 +5,7 @@
 #include <trainrt/random.hpp>
 #include <vector>
 
-#include "data/epoch_order.hpp"
+#include "data/order/epoch_order.hpp"
 
 using namespace trainrt;
 using data::EpochOrder;

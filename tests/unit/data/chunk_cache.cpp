@@ -1,4 +1,4 @@
-#include "data/chunk_cache.hpp"
+#include "data/bytes/chunk_cache.hpp"
 
 #include <mutex>
 #include <set>

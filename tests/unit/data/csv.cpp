@@ -1,4 +1,4 @@
-#include "data/csv_file.hpp"
+#include "data/records/csv_file.hpp"
 
 #include <array>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/number_text.hpp"
+#include "data/text/number_text.hpp"
 #include "unit/data/record_support.hpp"
 
 using namespace data_test;

@@ -1,4 +1,4 @@
-#include "data/data_file.hpp"
+#include "data/bytes/data_file.hpp"
 
 #include <atomic>
 #include <thread>
@@ -6,10 +6,10 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/block_source.hpp"
-#include "data/input_file.hpp"
-#include "data/joined_source.hpp"
-#include "data/row_file.hpp"
+#include "data/source/block_source.hpp"
+#include "data/bytes/input_file.hpp"
+#include "data/source/joined_source.hpp"
+#include "data/source/row_file.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "data/dataset_impl.hpp"
-#include "data/epoch_order.hpp"
+#include "data/batches/dataset_impl.hpp"
+#include "data/order/epoch_order.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

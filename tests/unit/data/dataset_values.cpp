@@ -1,5 +1,5 @@
 // Datasets whose values the ranks of a node keep together: the same as without.
-#include "data/dataset_values.hpp"
+#include "data/section/dataset_values.hpp"
 
 #include <minizip/zip.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/node_cache.hpp"
+#include "data/node_memory/node_cache.hpp"
 #include "unit/data/h5_support.hpp"
 #include "unit/data/npy_bytes.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/dataset_impl.hpp"
+#include "data/batches/dataset_impl.hpp"
 #include "support.hpp"
 
 using namespace trainrt;

@@ -1,4 +1,4 @@
-#include "data/epoch_order.hpp"
+#include "data/order/epoch_order.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "data/field_cache.hpp"
+#include "data/source/field_cache.hpp"
 
 #include <atomic>
 #include <thread>

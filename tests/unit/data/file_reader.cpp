@@ -1,4 +1,4 @@
-#include "data/file_reader.hpp"
+#include "data/bytes/file_reader.hpp"
 
 #include <sys/resource.h>
 
@@ -10,7 +10,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/input_file.hpp"
+#include "data/bytes/input_file.hpp"
 #include "io/files/file.hpp"
 #include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"

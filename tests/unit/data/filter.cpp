@@ -1,8 +1,8 @@
-#include "data/filter.hpp"
+#include "data/batches/filter.hpp"
 
 #include <trainrt/error.hpp>
 
-#include "data/kept_rows.hpp"
+#include "data/source/kept_rows.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -1,7 +1,7 @@
 #include <trainrt/error.hpp>
 
-#include "data/h5_index.hpp"
-#include "data/listing.hpp"
+#include "data/hdf5/h5_index.hpp"
+#include "data/section/listing.hpp"
 #include "support/cpp/skip.hpp"
 #include "unit/data/h5_support.hpp"
 

@@ -1,8 +1,8 @@
 #include <trainrt/error.hpp>
 
-#include "data/h5_index.hpp"
-#include "data/identity.hpp"
-#include "data/listing.hpp"
+#include "data/hdf5/h5_index.hpp"
+#include "data/section/identity.hpp"
+#include "data/section/listing.hpp"
 #include "unit/data/h5_support.hpp"
 
 using namespace data_test;

@@ -2,7 +2,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/image_codec.hpp"
+#include "data/images/image_codec.hpp"
 #include "support/cpp/image_bytes.hpp"
 #include "unit/data/support.hpp"
 

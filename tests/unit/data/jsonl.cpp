@@ -1,4 +1,4 @@
-#include "data/json_lines.hpp"
+#include "data/records/json_lines.hpp"
 
 #include <cmath>
 #include <ctime>

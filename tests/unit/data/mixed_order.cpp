@@ -1,11 +1,11 @@
-#include "data/mixed_order.hpp"
+#include "data/order/mixed_order.hpp"
 
 #include <map>
 #include <set>
 
 #include <trainrt/error.hpp>
 
-#include "data/identity.hpp"
+#include "data/section/identity.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

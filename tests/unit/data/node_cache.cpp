@@ -1,4 +1,4 @@
-#include "data/node_cache.hpp"
+#include "data/node_memory/node_cache.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

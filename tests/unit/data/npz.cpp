@@ -1,8 +1,8 @@
 #include <minizip/zip.h>
 #include <trainrt/error.hpp>
 
-#include "data/crc32.hpp"
-#include "data/file_verification.hpp"
+#include "data/bytes/crc32.hpp"
+#include "data/section/file_verification.hpp"
 #include "unit/data/npy_bytes.hpp"
 #include "unit/data/support.hpp"
 

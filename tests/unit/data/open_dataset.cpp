@@ -1,4 +1,4 @@
-#include "data/open_dataset.hpp"
+#include "data/section/open_dataset.hpp"
 
 #include <trainrt/error.hpp>
 

@@ -2,7 +2,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
-#include "data/prepare.hpp"
+#include "data/section/prepare.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

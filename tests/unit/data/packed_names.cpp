@@ -1,4 +1,4 @@
-#include "data/packed_names.hpp"
+#include "data/bytes/packed_names.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "data/pinning.hpp"
+#include "data/source/pinning.hpp"
 
 #include <map>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "data/prefetcher.hpp"
+#include "data/source/prefetcher.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -13,7 +13,7 @@
 #include "data/preprocess/exact_sum.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/hashed_feature.hpp"
-#include "data/samples_at_once.hpp"
+#include "data/source/samples_at_once.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

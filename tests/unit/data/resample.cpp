@@ -1,4 +1,4 @@
-#include "data/resample.hpp"
+#include "data/images/resample.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "data/row_expression.hpp"
+#include "data/text/row_expression.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/row_predicate.hpp"
+#include "data/text/row_predicate.hpp"
 #include "support/cpp/error_of.hpp"
 
 namespace trainrt::data {

@@ -1,4 +1,4 @@
-#include "data/row_ranges.hpp"
+#include "data/source/row_ranges.hpp"
 
 #include <numeric>
 

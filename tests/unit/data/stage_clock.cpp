@@ -1,4 +1,4 @@
-#include "data/stage_clock.hpp"
+#include "data/bytes/stage_clock.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>

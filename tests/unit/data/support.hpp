@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/open_dataset.hpp"
+#include "data/section/open_dataset.hpp"
 #include "support/cpp/scratch.hpp"
 
 namespace data_test {

@@ -2,7 +2,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/table_source.hpp"
+#include "data/tables/table_source.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;

@@ -1,4 +1,4 @@
-#include "data/text_lines.hpp"
+#include "data/records/text_lines.hpp"
 
 #include "unit/data/record_support.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/token_windows.hpp"
+#include "data/tokens/token_windows.hpp"
 #include "unit/data/npy_bytes.hpp"
 #include "unit/data/support.hpp"
 

@@ -1,4 +1,4 @@
-#include "data/transform.hpp"
+#include "data/transform/transform.hpp"
 
 #include "unit/data/support.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/open_dataset.hpp"
+#include "data/section/open_dataset.hpp"
 #include "launch/world.hpp"
 #include "support/cpp/ranks.hpp"
 

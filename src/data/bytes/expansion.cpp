@@ -1,0 +1,52 @@
+#include "data/bytes/expansion.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr const char* key = "max_expanded_bytes";
+constexpr std::uint64_t min_default = std::uint64_t{1} << 30;
+constexpr std::uint64_t default_ratio = 16;
+
+std::uint64_t default_limit(std::uint64_t file_bytes) {
+  std::uint64_t limit = 0;
+  if (__builtin_mul_overflow(file_bytes, default_ratio, &limit)) return std::numeric_limits<std::uint64_t>::max();
+  return std::max(min_default, limit);
+}
+
+}  // namespace
+
+OptionSpec max_expanded_option() {
+  return {.key = key,
+          .type = OptionType::bytes,
+          .default_value = "",
+          .help =
+              "maximum memory for what a file expands to: unpacked contents, a decoded chunk or row group, and values "
+              "that it declares but does not store; more is an error. Default: the larger of 1 GiB and 16 times the "
+              "file"};
+}
+
+ExpansionLimit::ExpansionLimit(const Options& options, std::uint64_t file_bytes)
+    : max_bytes_(options.bytes(key)), is_default_(options.text(key).empty()) {
+  if (is_default_) max_bytes_ = default_limit(file_bytes);
+}
+
+std::string ExpansionLimit::in_words() const {
+  return fmt::format("{} = {}{}", key, max_bytes_,
+                     is_default_ ? ", by default the larger of 1 GiB and 16 times the file" : "");
+}
+
+void ExpansionLimit::require(std::uint64_t bytes, const std::string& what) const {
+  if (bytes <= max_bytes_) return;
+  throw UsageError(fmt::format(
+      "{} expands to {} bytes, more than {}. Such a file may be damaged, or made to exhaust memory; if you trust "
+      "it, set {} = {}",
+      what, bytes, in_words(), key, bytes));
+}
+
+}  // namespace trainrt::data

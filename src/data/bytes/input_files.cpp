@@ -1,0 +1,18 @@
+#include "data/bytes/input_files.hpp"
+
+namespace trainrt::data {
+
+std::shared_ptr<const InputFile> InputFiles::get(std::size_t number) const {
+  const std::lock_guard lock(mutex_);
+  auto& file = open_.at(number);
+  if (file) return file;
+  if (order_.size() == most_open) {
+    open_[order_.front()] = nullptr;  // whoever reads it still has it
+    order_.erase(order_.begin());
+  }
+  file = std::make_shared<const InputFile>(files_[number]);
+  order_.push_back(number);
+  return file;
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,99 @@
+#include "data/bytes/ring.hpp"
+
+#ifdef TRAINRT_LIBURING
+#include <liburing.h>
+#endif
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "io/files/descriptor.hpp"
+
+namespace trainrt::data {
+
+#ifdef TRAINRT_LIBURING
+
+namespace {
+
+[[noreturn]] void lost(int code) {
+  throw Error(fmt::format("io_uring, waiting for what is being read: {}", std::strerror(-code)));
+}
+
+/// The kernel's queues of one thread.
+class Ring {
+ public:
+  Ring() {
+    int code = ::io_uring_queue_init(ring_parts, &ring_, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
+    if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // before Linux 6.1
+    if (code < 0)
+      throw UsageError(
+          fmt::format("the kernel of this node does not give io_uring ({}): set read = pread, or ask whoever "
+                      "runs the node (/proc/sys/kernel/io_uring_disabled, limits of containers)",
+                      std::strerror(-code)));
+  }
+  ~Ring() { ::io_uring_queue_exit(&ring_); }
+  Ring(const Ring&) = delete;
+
+  std::array<std::int32_t, ring_parts> read(int fd, std::span<const FilePart> parts) {
+    std::array<std::int32_t, ring_parts> came;
+    came.fill(-EAGAIN);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      auto* const entry = ::io_uring_get_sqe(&ring_);
+      const auto bytes = std::min(parts[i].into.size(), io::bytes_per_call);
+      ::io_uring_prep_read(entry, fd, parts[i].into.data(), static_cast<unsigned>(bytes), parts[i].offset);
+      ::io_uring_sqe_set_data64(entry, i);
+    }
+    for (std::size_t left = parts.size(); left > 0;) left -= take(submit(), came);
+    return came;
+  }
+
+ private:
+  /// Waits for one at least.
+  int submit() {
+    const int code = ::io_uring_submit_and_wait(&ring_, 1);
+    return code == -EINTR || code == -EAGAIN || code == -EBUSY || code == -ENOMEM ? 0 : code;
+  }
+
+  /// Ends the process if the kernel does not know its queues any more: nobody knows then what it still writes to.
+  std::size_t take(int code, std::array<std::int32_t, ring_parts>& came) noexcept {
+    if (code < 0) lost(code);
+    io_uring_cqe* done = nullptr;
+    std::size_t count = 0;
+    for (; ::io_uring_peek_cqe(&ring_, &done) == 0; ++count) {
+      came[::io_uring_cqe_get_data64(done)] = done->res;
+      ::io_uring_cqe_seen(&ring_, done);
+    }
+    return count;
+  }
+
+  io_uring ring_{};
+};
+
+}  // namespace
+
+void require_ring() { Ring(); }
+
+std::array<std::int32_t, ring_parts> read_by_ring(int fd, std::span<const FilePart> parts) {
+  thread_local Ring ring;
+  return ring.read(fd, parts);
+}
+
+#else
+
+void require_ring() {
+  throw UsageError(
+      "this trainrt was built without io_uring: set read = pread, or install the package liburing-dev and build it again");
+}
+
+std::array<std::int32_t, ring_parts> read_by_ring(int, std::span<const FilePart>) {
+  require_ring();
+  return {};
+}
+
+#endif
+
+}  // namespace trainrt::data

@@ -1,0 +1,224 @@
+#include "data/hdf5/h5_resolver.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "data/hdf5/chunk_places.hpp"
+#include "io/hdf5/h5_members.hpp"
+#include "io/hdf5/untrusted/h5_open.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr int deepest_virtual = 8;
+
+std::string as_text(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+H5Piece missing_piece(std::uint64_t rows, const io::H5Table& table) {
+  return {.kind = H5Piece::Kind::missing, .rows = rows, .values = as_text(table.fill)};
+}
+
+/// Rows [first, first + rows) of a piece. `row_bytes`: of a row.
+H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes) {
+  auto part = piece;
+  part.rows = rows;
+  if (piece.kind == H5Piece::Kind::file)
+    part.first += first * row_bytes;
+  else if (piece.kind == H5Piece::Kind::kept)
+    part.values = piece.values.substr(first * row_bytes, rows * row_bytes);
+  else
+    part.first += first;
+  return part;
+}
+
+/// Rows [first, first + rows) of all pieces, behind `out`.
+void add_part(const std::vector<H5Piece>& pieces, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes,
+              std::vector<H5Piece>& out) {
+  std::uint64_t begin = 0;
+  for (const auto& piece : pieces) {
+    const auto from = std::max(first, begin), to = std::min(first + rows, begin + piece.rows);
+    if (from < to) out.push_back(part_of(piece, from - begin, to - from, row_bytes));
+    begin += piece.rows;
+  }
+}
+
+std::uint64_t rows_of(const io::H5Table& table, std::uint64_t row_elements) {
+  return static_cast<std::uint64_t>(element_count(table.shape)) / row_elements;
+}
+
+/// HDF5 makes names of its own of those with a %.
+bool is_pattern(const std::string& name) { return name.find('%') != std::string::npos; }
+
+bool is_pattern(const io::H5Mapping& mapping) { return is_pattern(mapping.file) || is_pattern(mapping.dataset); }
+
+}  // namespace
+
+H5Resolver::H5Resolver(const DataFile& file) {
+  index_.files.push_back(file);
+  index_.files.back().companions.clear();
+  numbers_[file.path] = 0;
+}
+
+io::H5Id& H5Resolver::open_file(std::size_t number) {
+  if (const auto found = open_.find(number); found != open_.end()) return found->second;
+  std::erase_if(open_, [](const auto& each) { return each.first != 0; });
+  return open_.emplace(number, io::h5_open_to_find(index_.files[number].path)).first->second;
+}
+
+/// The path of a file that another one names, as seen from its folder. Files that belong to the dataset lie in the folder
+/// of its own file, or below: a file that comes from elsewhere cannot make this one read what it likes.
+std::string H5Resolver::beside(std::size_t file, const std::string& name) const {
+  const std::filesystem::path own(index_.files.front().path), by(index_.files[file].path);
+  const auto folder = std::filesystem::absolute(own).lexically_normal().parent_path();
+  const auto named = std::filesystem::absolute(by).parent_path() / name;
+  const auto inside = named.lexically_normal().lexically_relative(folder);
+  if (name.empty() || inside.empty() || *inside.begin() == ".." || inside == ".")
+    throw UsageError(fmt::format("it names the file '{}', which is not in the folder of this file: that is refused", name));
+  return (own.parent_path() / inside).string();
+}
+
+std::size_t H5Resolver::add_file(const std::string& path) {
+  if (const auto found = numbers_.find(path); found != numbers_.end()) return found->second;
+  index_.files.push_back(data_file(path));
+  return numbers_[path] = index_.files.size() - 1;
+}
+
+std::vector<H5Piece> H5Resolver::pieces_of(const std::string& dataset) {
+  const auto table = io::h5_table(io::h5_open_dataset(file(), dataset));
+  const auto rows = static_cast<std::uint64_t>(table.shape.front());
+  if (rows == 0) return {};
+  if (table.row_elements() == 0) return {missing_piece(rows, table)};
+  if (auto pieces = resolved(0, dataset, table.row_elements(), table.dtype, 0)) return std::move(*pieces);
+  require_plain_sources(table);
+  return {{.kind = H5Piece::Kind::library, .rows = rows, .dataset = dataset}};
+}
+
+H5Resolver::Pieces H5Resolver::resolved(std::size_t number, const std::string& dataset, std::uint64_t row_elements,
+                                        DType dtype, int depth) {
+  if (depth > deepest_virtual) throw UsageError("virtual datasets of virtual datasets are nested too deeply");
+  const auto table = io::h5_table(io::h5_open_dataset(open_file(number), dataset));
+  if (table.dtype != dtype || static_cast<std::uint64_t>(element_count(table.shape)) % row_elements != 0)
+    return std::nullopt;
+  const auto rows = rows_of(table, row_elements);
+  switch (table.layout) {
+    case io::H5Table::Layout::missing:
+      break;
+    case io::H5Table::Layout::contiguous:
+      require_in_file(index_.files[number], table.address, rows * row_elements * size_of(dtype));
+      return std::vector<H5Piece>{
+          {.kind = H5Piece::Kind::file, .rows = rows, .in = number, .first = table.address, .swapped = table.swapped}};
+    case io::H5Table::Layout::external:
+      return in_other_files(number, table, row_elements);
+    case io::H5Table::Layout::compact:
+      return std::vector<H5Piece>{{.kind = H5Piece::Kind::kept, .rows = rows, .values = as_text(table.values)}};
+    case io::H5Table::Layout::chunked:
+      return in_chunks(number, dataset, table, row_elements);
+    case io::H5Table::Layout::spread:
+      return in_sources(number, table, row_elements, depth);
+  }
+  return std::vector<H5Piece>{missing_piece(rows, table)};
+}
+
+H5Resolver::Pieces H5Resolver::in_other_files(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
+  std::vector<std::size_t> numbers;  // all names are looked at first, whoever reads them then
+  for (const auto& part : table.external) numbers.push_back(add_file(beside(file, part.file)));
+  const auto row_bytes = row_elements * size_of(table.dtype);
+  auto left = rows_of(table, row_elements);
+  std::vector<H5Piece> pieces;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto& part = table.external[i];
+    const auto number = numbers[i];
+    const auto rows = std::min(part.bytes / row_bytes, left);
+    if (rows < left && part.bytes % row_bytes != 0) return std::nullopt;
+    if (rows == 0) continue;
+    require_in_file(index_.files[number], part.offset, rows * row_bytes);
+    pieces.push_back(
+        {.kind = H5Piece::Kind::file, .rows = rows, .in = number, .first = part.offset, .swapped = table.swapped});
+    left -= rows;
+  }
+  if (left > 0) throw UsageError("the external files that it names are too short for its shape");
+  return pieces;
+}
+
+H5Resolver::Pieces H5Resolver::in_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
+                                         std::uint64_t row_elements) {
+  const bool is_one_row = static_cast<std::uint64_t>(element_count(table.shape)) == row_elements;
+  if (table.row_elements() != row_elements && !is_one_row) return std::nullopt;
+  const auto found = tables_.find({file, dataset, is_one_row});
+  const auto number = found != tables_.end() ? found->second : add_chunks(file, dataset, table, is_one_row);
+  if (is_one_row && index_.tables[number].shape.front() != 1) return std::nullopt;
+  return std::vector<H5Piece>{{.kind = H5Piece::Kind::chunks, .rows = rows_of(table, row_elements), .in = number}};
+}
+
+/// `is_one_row`: all of it is one sample of a virtual dataset, or it has only one.
+std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
+                                   bool is_one_row) {
+  H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,
+                    table.swapped, {},      false,       as_text(table.fill), {}};
+  find_chunks(io::h5_open_dataset(open_file(file), dataset), table, index_.files[file], made);
+  if (is_one_row && !made.by_library) {
+    made.shape.insert(made.shape.begin(), 1);
+    made.chunk.insert(made.chunk.begin(), 1);
+  }
+  index_.tables.push_back(std::move(made));
+  return tables_[{file, dataset, is_one_row}] = index_.tables.size() - 1;
+}
+
+H5Resolver::Pieces H5Resolver::in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table,
+                                         std::uint64_t row_elements, int depth) {
+  const auto source = mapping.file == "." ? file : add_file(beside(file, mapping.file));
+  const auto run = mapping.run_in(io::h5_table(io::h5_open_dataset(open_file(source), mapping.dataset)).shape);
+  if (!run || run->first % row_elements != 0) return std::nullopt;
+  const auto there = resolved(source, mapping.dataset, row_elements, table.dtype, depth + 1);
+  if (!there) return std::nullopt;
+  std::vector<H5Piece> pieces;
+  add_part(*there, run->first / row_elements, run->count / row_elements, row_elements * size_of(table.dtype), pieces);
+  return pieces;
+}
+
+H5Resolver::Pieces H5Resolver::in_sources(std::size_t file, const io::H5Table& table, std::uint64_t row_elements,
+                                          int depth) {
+  auto mappings = table.mappings;
+  for (const auto& mapping : mappings)
+    if (!mapping.to || is_pattern(mapping) || mapping.to->first % row_elements != 0 ||
+        mapping.to->count % row_elements != 0)
+      return std::nullopt;
+  std::stable_sort(mappings.begin(), mappings.end(),
+                   [](const auto& one, const auto& other) { return one.to->first < other.to->first; });
+  std::vector<H5Piece> pieces;
+  std::uint64_t row = 0;
+  for (const auto& mapping : mappings) {
+    const auto to = mapping.to->first / row_elements;
+    if (to < row) return std::nullopt;  // one over the other
+    if (to > row) pieces.push_back(missing_piece(to - row, table));
+    const auto there = in_source(file, mapping, table, row_elements, depth);
+    if (!there) return std::nullopt;
+    pieces.insert(pieces.end(), there->begin(), there->end());
+    row = to + mapping.to->count / row_elements;
+  }
+  if (const auto all = rows_of(table, row_elements); row < all) pieces.push_back(missing_piece(all - row, table));
+  return pieces;
+}
+
+/// HDF5 is to read it: then it must not open what leads elsewhere. And what it cannot find it takes for missing.
+void H5Resolver::require_plain_sources(const io::H5Table& table) {
+  for (const auto& mapping : table.mappings) {
+    const auto path = mapping.file == "." ? index_.files.front().path : beside(0, mapping.file);
+    if (is_pattern(mapping)) continue;
+    const auto source = io::h5_table(io::h5_open_dataset(open_file(add_file(path)), mapping.dataset));
+    if (source.layout == io::H5Table::Layout::spread || source.layout == io::H5Table::Layout::external)
+      throw UsageError(
+          fmt::format("its source '{}' of '{}' is virtual or external itself, and the rows do not lie one after another; "
+                      "h5repack makes one file of it",
+                      mapping.dataset, path));
+    if (source.layout == io::H5Table::Layout::chunked) require_readable_filters(source);
+  }
+}
+
+}  // namespace trainrt::data

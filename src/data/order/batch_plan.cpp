@@ -1,0 +1,65 @@
+#include "data/order/batch_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainrt::data {
+
+namespace {
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max() : product;
+}
+
+/// Positions that are visited, of `left` samples.
+std::uint64_t visited(std::uint64_t left, std::uint64_t global_batch, std::uint64_t workers, Remainder remainder) {
+  switch (remainder) {
+    case Remainder::pad:
+      return (left + workers - 1) / workers * workers;
+    case Remainder::drop:
+      return left / global_batch * global_batch;
+    case Remainder::uneven:
+    case Remainder::whole:
+      return left;
+  }
+  return left;
+}
+
+}  // namespace
+
+BatchPlan::BatchPlan(std::uint64_t samples, std::uint64_t start, Split split, Remainder remainder)
+    : start_(start),
+      ranks_(static_cast<std::uint64_t>(split.ranks)),
+      whole_batch_(remainder == Remainder::whole ? split.batch_size : 0) {
+  const bool is_elastic = split.workers > 0 && whole_batch_ == 0;
+  const auto workers = is_elastic ? static_cast<std::uint64_t>(split.workers) : ranks_;
+  global_batch_ = saturating_product(split.batch_size, workers);
+  const auto left = samples > start ? samples - start : 0;
+  end_ = start_ + visited(left, global_batch_, workers, remainder);
+}
+
+std::uint64_t BatchPlan::batch_count() const {
+  const auto positions = end_ - start_;
+  return positions / global_batch_ + (positions % global_batch_ != 0 ? 1 : 0);
+}
+
+Slice BatchPlan::global_batch(std::uint64_t k) const {
+  if (k >= batch_count()) return {end_, 0};
+  const auto first = start_ + k * global_batch_;
+  return {first, std::min(global_batch_, end_ - first)};
+}
+
+Slice BatchPlan::rank_part(std::uint64_t k, int rank) const {
+  const auto whole = global_batch(k);
+  const auto r = static_cast<std::uint64_t>(rank);
+  if (whole_batch_ > 0) {
+    const auto before = std::min(saturating_product(r, whole_batch_), whole.count);
+    return {whole.first + before, std::min(whole_batch_, whole.count - before)};
+  }
+  const auto share = whole.count / ranks_;
+  const auto with_one_more = whole.count % ranks_;
+  return {whole.first + r * share + std::min(r, with_one_more), share + (r < with_one_more ? 1 : 0)};
+}
+
+}  // namespace trainrt::data

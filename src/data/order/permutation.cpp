@@ -1,0 +1,109 @@
+#include "data/order/permutation.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include <trainrt/random.hpp>
+
+namespace trainrt::data {
+
+namespace {
+
+int half_of_bits(std::uint64_t size) {
+  return std::max(1, (static_cast<int>(std::bit_width(size > 0 ? size - 1 : 0)) + 1) / 2);
+}
+
+/// A bijective mixer of 64 bits, in the form of murmur3's finalizer (Appleby), with other constants.
+std::uint64_t mixed(std::uint64_t value) {
+  value ^= value >> 32;
+  value *= 0x9fb21c651e98df25U;
+  value ^= value >> 29;
+  value *= 0xd6e8feb86659fd93U;
+  return value ^ value >> 32;
+}
+
+}  // namespace
+
+Permutation::Permutation(std::uint64_t size, std::uint64_t seed) : size_(size), half_bits_(half_of_bits(size)) {
+  for (std::size_t round = 0; round < rounds; ++round) keys_[round] = mix_seed(seed, round);
+}
+
+Permutation Permutation::quick(std::uint64_t size, std::uint64_t seed) {
+  Permutation made;
+  made.size_ = size;
+  made.half_bits_ = half_of_bits(size);
+  made.is_quick_ = true;
+  for (std::size_t round = 0; round < quick_rounds; ++round) made.keys_[round] = mix_seed(seed, round);
+  return made;
+}
+
+std::uint64_t Permutation::operator[](std::uint64_t number) const {
+  do number = is_quick_ ? permute_quickly(number) : permute(number);
+  while (number >= size_);
+  return number;
+}
+
+std::uint64_t Permutation::permute(std::uint64_t number) const {
+  const auto mask = (std::uint64_t{1} << half_bits_) - 1;
+  auto left = number >> half_bits_, right = number & mask;
+  for (std::size_t round = 0; round < rounds; ++round)
+    left = std::exchange(right, left ^ (mix_seed(keys_[round], right) & mask));
+  return left << half_bits_ | right;
+}
+
+std::uint64_t Permutation::permute_quickly(std::uint64_t number) const {
+  const auto mask = (std::uint64_t{1} << half_bits_) - 1;
+  auto left = number >> half_bits_, right = number & mask;
+  for (const auto key : keys_) left = std::exchange(right, left ^ (mixed(key ^ right) & mask));
+  return left << half_bits_ | right;
+}
+
+/// permute_quickly() of four numbers at once: while one waits for a product, the others have theirs. Two rounds a step, in
+/// which the halves need not change places.
+void Permutation::permute_lanes(std::uint64_t* numbers) const {
+  static_assert(quick_rounds % 2 == 0);
+  const auto mask = (std::uint64_t{1} << half_bits_) - 1;
+  std::array<std::uint64_t, lanes> left, right;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    left[lane] = numbers[lane] >> half_bits_;
+    right[lane] = numbers[lane] & mask;
+  }
+  for (std::size_t round = 0; round < quick_rounds; round += 2) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) left[lane] ^= mixed(keys_[round] ^ right[lane]) & mask;
+    for (std::size_t lane = 0; lane < lanes; ++lane) right[lane] ^= mixed(keys_[round + 1] ^ left[lane]) & mask;
+  }
+  for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = left[lane] << half_bits_ | right[lane];
+}
+
+void Permutation::permute_all(std::span<std::uint64_t> numbers) const {
+  std::size_t at = 0;
+  if (is_quick_)
+    for (; at + lanes <= numbers.size(); at += lanes) permute_lanes(numbers.data() + at);
+  for (; at < numbers.size(); ++at) numbers[at] = is_quick_ ? permute_quickly(numbers[at]) : permute(numbers[at]);
+}
+
+void Permutation::map(std::span<std::uint64_t> numbers) const {
+  constexpr std::size_t lot = 256;
+  std::array<std::uint64_t, lot> walking;
+  std::array<std::size_t, lot> places;
+  for (std::size_t first = 0; first < numbers.size(); first += lot) {
+    const auto part = numbers.subspan(first, std::min(lot, numbers.size() - first));
+    std::copy(part.begin(), part.end(), walking.begin());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    for (auto left = part.size(); left > 0;) {
+      permute_all(std::span(walking).first(left));
+      std::size_t go_on = 0;
+      for (std::size_t i = 0; i < left; ++i) {
+        part[places[i]] = walking[i];
+        if (walking[i] < size_) continue;
+        walking[go_on] = walking[i];
+        places[go_on++] = places[i];
+      }
+      left = go_on;
+    }
+  }
+}
+
+}  // namespace trainrt::data

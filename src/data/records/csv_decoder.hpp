@@ -1,0 +1,34 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/records/csv_layout.hpp"
+#include "data/records/record_source.hpp"
+
+namespace trainrt::data {
+
+/// Rows of CSV. `quotes`: values may stand in quotes.
+class CsvDecoder final : public RecordDecoder {
+ public:
+  CsvDecoder(std::string path, std::vector<CsvColumn> columns, const CsvOptions& options, bool quotes);
+  std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override;
+
+  /// What kind of value that is; "" and the words for missing values are none.
+  Seen kind_of(std::string_view value) const;
+
+ private:
+  friend class CsvPass;
+  bool is_missing(std::string_view value) const;
+
+  std::string path_;
+  std::vector<CsvColumn> columns_;
+  std::vector<std::size_t> sample_bytes_;  ///< of each field of numbers
+  char delimiter_;
+  bool quotes_;
+  bool counts_values_;  ///< of each row
+  std::vector<std::string> missing_;
+  bool number_is_missing_;  ///< a word for missing values looks like a number
+};
+
+}  // namespace trainrt::data

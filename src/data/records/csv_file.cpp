@@ -1,0 +1,144 @@
+#include "data/records/csv_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "data/bytes/once.hpp"
+#include "data/records/csv_decoder.hpp"
+#include "data/records/csv_layout.hpp"
+#include "data/records/csv_values.hpp"
+#include "data/records/text_file.hpp"
+#include "data/text/column_notes.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+std::vector<std::string> first_row(const InputFile& file, const RowScan& scan, const CsvOptions& options) {
+  std::string row(scan.first_end - scan.first_begin, '\0');
+  file.read(scan.first_begin, std::as_writable_bytes(std::span(row)));
+  return csv_values(without_break(row), options.delimiter, options.quotes);
+}
+
+/// Whether the key na can name the value: its words are separated by commas, and hardly hold digits.
+bool is_word_for_missing(std::string_view value) {
+  return !value.empty() && std::ranges::none_of(value, [](char c) { return c == ',' || (c >= '0' && c <= '9'); });
+}
+
+/// Warns if the inferred type of a column hides that almost all of its values are numbers, or drops leading zeros.
+void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::string& path) {
+  const auto name = excerpt(column.name, 60);
+  const auto& zero = notes.leading_zero();
+  if (!column.type.is_text && zero)
+    warning_once(
+        fmt::format("'{}': column '{}' is read as numbers, without the leading zeros of '{}' in row {}; types = "
+                    "{}:text keeps them",
+                    path, name, zero->text, zero->row + 1, name));
+  const auto odd = notes.odd_value();
+  if (!column.type.is_text || !odd) return;
+  const auto advice = is_word_for_missing(odd->text) ? fmt::format("na = {} reads it as a missing number", odd->text)
+                                                     : "correct such values to get numbers";
+  warning_once(
+      fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; {}, "
+                  "types = {}:text keeps text without this warning",
+                  path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
+}
+
+/// Infers the types of the columns that are read and whose type is not given.
+void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
+                 std::uint64_t looked_at) {
+  const CsvDecoder decoder(records.path(), columns, options, quotes);
+  std::vector<TypeGuess> guesses(columns.size());
+  std::vector<ColumnNotes> notes(columns.size());
+  std::string scratch;
+  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+    const auto *at = record.text.data(), *const end = at + record.text.size();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto value = csv_value(at, end, options.delimiter, quotes, scratch);
+      const auto kind = decoder.kind_of(value.text);
+      guesses[i].see(kind);
+      notes[i].see(kind, value.text, record.row);
+      at = value.end + (value.end == end ? 0 : 1);
+    }
+  });
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i].is_read || options.types.contains(columns[i].name)) continue;
+    columns[i].type = guesses[i].type();
+    warn_of(notes[i], columns[i], records.path());
+  }
+}
+
+std::vector<std::string> vector_columns(const std::vector<CsvColumn>& columns, const std::vector<Dataset::Field>& fields,
+                                        const std::string& vector) {
+  std::vector<std::string> names;
+  for (const auto& column : columns)
+    if (!vector.empty() && column.is_read && fields[column.field].name == vector) names.push_back(column.name);
+  return names;
+}
+
+void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string& path) {
+  if (columns.size() != 1) return;
+  const auto at = columns.front().name.find_first_of(";\t|");
+  if (at == std::string::npos) return;
+  const auto found = columns.front().name[at];
+  warning_once(fmt::format("'{}' has one column, '{}'; delimiter = {} splits it", path, excerpt(columns.front().name, 60),
+                           found == '\t' ? std::string("tab") : std::string(1, found)));
+}
+
+void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {
+  std::size_t same = 0;
+  for (const auto& field : fields) same += field.name == options.vector ? 1 : 0;
+  const bool has_vector = !fields.empty() && same > 0;
+  if (!options.vector.empty() && !has_vector)
+    throw UsageError(fmt::format("vector: '{}' has no column of numbers whose type is not given", path));
+  if (same > 1) throw UsageError(fmt::format("vector: '{}' has a column of the name '{}' as well", path, options.vector));
+}
+
+}  // namespace
+
+FileContent look_at_csv(const DataFile& file, const Options& given, const RecordLimits& limits) {
+  const auto options = csv_options(given, file.path);
+  const auto input = open_text_file(file);
+  auto scan = scan_rows(*input,
+                        {.quotes = options.quotes,
+                         .delimiter = options.skips_errors ? '\n' : options.delimiter,
+                         .header = options.header,
+                         .longest_row = options.longest_record},
+                        limits.spacing);
+  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
+  const bool quotes = scan.has_quotes && options.quotes;
+  auto columns = csv_columns(first_row(*input, scan, options), options.header, file.path);
+  warn_of_delimiter(columns, file.path);
+  choose_columns(columns, options, file.path);
+  const auto records = std::make_shared<RecordFile>(input, scan.index, quotes, true);
+  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
+  infer_types(columns, *records, options, quotes, looked_at);
+  FileContent content{records->size(), place_columns(columns, options), {}, Reading::by_record};
+  require_one_name_each(content.fields, options, file.path);
+  content.vector_columns = vector_columns(columns, content.fields, options.vector);
+  if (!options.skips_errors)
+    RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
+        .check_first(looked_at);
+  PackedWriter packed;
+  packed.number(quotes ? 1 : 0);
+  pack(columns, packed);
+  scan.index.pack(packed);
+  content.index = packed.take();
+  return content;
+}
+
+std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& given, bool keep) {
+  const auto options = csv_options(given, file.path);
+  PackedReader packed(content.index);
+  const bool quotes = packed.number() != 0;
+  auto columns = unpacked_columns(packed);
+  auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), quotes, true);
+  return std::make_unique<RecordSource>(std::move(records), content.fields,
+                                        std::make_unique<CsvDecoder>(file.path, std::move(columns), options, quotes), keep);
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,134 @@
+#include "data/records/csv_layout.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "data/source/on_error.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+char delimiter_of(const std::string& given, const std::string& path) {
+  if (given.empty()) return path.ends_with(".tsv") ? '\t' : ',';
+  return given == "tab" || given == "\\t" ? '\t' : given.front();
+}
+
+void set_vector(const std::string& text, CsvOptions& options) {
+  const auto colon = text.rfind(':');
+  options.vector = trim(std::string_view(text).substr(0, colon));
+  if (colon == text.npos) return;
+  const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
+  if (type.is_text) throw UsageError(fmt::format("vector: '{}': a vector is of numbers", excerpt(text, 60)));
+  options.vector_type = type.dtype;
+}
+
+bool is_given(const CsvColumn& column, const CsvOptions& options) { return options.types.contains(column.name); }
+
+std::vector<std::string> names_of_columns(std::span<const CsvColumn> columns) {
+  std::vector<std::string> names;
+  for (const auto& column : columns) names.push_back(column.name);
+  return names;
+}
+
+}  // namespace
+
+CsvOptions csv_options(const Options& options, const std::string& path) {
+  CsvOptions made{.delimiter = delimiter_of(options.text("delimiter"), path),
+                  .quotes = options.boolean("quotes"),
+                  .header = options.boolean("header"),
+                  .longest_record = options.bytes("longest_record"),
+                  .columns = words_in(options.text("columns")),
+                  .types = given_types(options.text("types")),
+                  .skips_errors = skips_errors(options),
+                  .missing = words_in(options.text("na"))};
+  set_vector(options.text("vector"), made);
+  made.missing.emplace_back();
+  return made;
+}
+
+std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bool header, const std::string& path) {
+  std::vector<CsvColumn> columns;
+  std::set<std::string> names;
+  for (const auto& value : first_row) {
+    auto name = header ? trim(value) : "";
+    if (name.empty()) name = fmt::format("c{}", columns.size());
+    if (!is_utf8(name)) throw UsageError(fmt::format("'{}': the name of a column is no UTF-8", path));
+    if (!names.insert(name).second)
+      throw UsageError(
+          fmt::format("'{}': two columns have the name '{}'; if the first row is no header, set header = false", path,
+                      excerpt(name, 60)));
+    columns.push_back({.name = std::move(name)});
+  }
+  return columns;
+}
+
+void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path) {
+  const auto names = names_of_columns(columns);
+  std::vector<std::string> typed;
+  for (const auto& [name, type] : options.types) typed.push_back(name);
+  require_known(options.columns, names, "columns", path);
+  require_known(typed, names, "types", path);
+  const std::set<std::string> chosen(options.columns.begin(), options.columns.end());
+  for (auto& column : columns) {
+    column.is_read = chosen.empty() || chosen.contains(column.name);
+    if (is_given(column, options)) column.type = options.types.at(column.name);
+  }
+}
+
+std::vector<Dataset::Field> place_columns(std::vector<CsvColumn>& columns, const CsvOptions& options) {
+  std::vector<Dataset::Field> fields;
+  std::optional<std::size_t> vector;
+  for (auto& column : columns) {
+    if (!column.is_read) continue;
+    const bool in_vector = !options.vector.empty() && !column.type.is_text && !is_given(column, options);
+    column.must_fit = column.type == ValueType::number(DType::f64) && !in_vector && !is_given(column, options);
+    if (in_vector) column.type.dtype = options.vector_type;
+    if (in_vector && vector) {
+      column.field = *vector;
+      column.offset = size_of(options.vector_type) * static_cast<std::size_t>(fields[*vector].sample_shape[0]++);
+      continue;
+    }
+    column.field = fields.size();
+    if (in_vector) {
+      vector = column.field;
+      fields.push_back({options.vector, options.vector_type, {1}});
+    } else {
+      fields.push_back({column.name, column.type.dtype, {}, column.type.is_text});
+    }
+  }
+  return fields;
+}
+
+void pack(std::span<const CsvColumn> columns, PackedWriter& into) {
+  into.number(columns.size());
+  for (const auto& column : columns) {
+    into.text(column.name);
+    into.text(name_of(column.type));
+    into.number(column.is_read ? 1 : 0);
+    into.number(column.must_fit ? 1 : 0);
+    into.number(column.field);
+    into.number(column.offset);
+  }
+}
+
+std::vector<CsvColumn> unpacked_columns(PackedReader& from) {
+  std::vector<CsvColumn> columns;
+  for (auto count = from.number(); count > 0; --count) {
+    auto& column = columns.emplace_back();
+    column.name = from.text();
+    column.type = value_type(from.text());
+    column.is_read = from.number() != 0;
+    column.must_fit = from.number() != 0;
+    column.field = from.number();
+    column.offset = from.number();
+  }
+  return columns;
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,211 @@
+#include "data/records/json_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "data/records/json_object.hpp"
+#include "data/text/column_notes.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+Seen kind_of(const JsonScalar& value) {
+  constexpr std::array kinds = {Seen::missing, Seen::boolean, Seen::integer, Seen::real, Seen::text};
+  return kinds[value.index()];
+}
+
+/// Collects the keys of one object after another, and infers the types of the values of those that are read.
+class JsonGuess final : public JsonVisitor {
+ public:
+  explicit JsonGuess(const JsonOptions& options)
+      : options_(options), wanted_(options.columns.begin(), options.columns.end()) {}
+
+  void begin_record(std::uint64_t row) {
+    row_ = row;
+    ++records_;
+  }
+  /// The record that was begun last is skipped: the keys that it lacks are not missing.
+  void forget_record() {
+    --records_;
+    for (auto& guess : keys_)
+      if (guess.objects > 0 && guess.last_row == row_) --guess.objects;
+  }
+
+  bool begin_key(std::string_view name) override {
+    const auto [place, is_new] = numbers_.try_emplace(std::string(name), keys_.size());
+    if (is_new) add(place->first);
+    in_hand_ = &keys_[place->second];
+    if (in_hand_->objects++ > 0 && in_hand_->last_row == row_) refuse("is there twice");
+    in_hand_->last_row = row_;
+    is_in_list_ = false;
+    return wanted_.empty() || wanted_.contains(name);
+  }
+  void scalar(const JsonScalar& value) override {
+    const auto kind = kind_of(value);
+    if (!is_in_list_ && kind == Seen::missing) {
+      in_hand_->lacks = true;
+      return;
+    }
+    if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean))
+      refuse("holds an array of other things than numbers, which no field can; columns names the keys to read");
+    ++count_;
+    in_hand_->guess.see(kind);
+    if (!is_in_list_) in_hand_->notes.see(kind, text_of(value), row_);
+  }
+  void begin_array() override {
+    is_in_list_ = true;
+    in_hand_->key.is_list = true;
+    count_ = 0;
+  }
+  void end_array() override {
+    auto& key = in_hand_->key;
+    key.varies |= in_hand_->lists++ > 0 && key.length != count_;
+    key.length = count_;
+  }
+  void nested() override {
+    refuse("holds an object or an array of arrays, which no field can; columns names the keys to read");
+  }
+
+  /// Those of the records that were not skipped.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& guess : keys_)
+      if (guess.objects > 0) names.push_back(guess.key.name);
+    return names;
+  }
+
+  /// The key of that name, which was seen. UsageError if its values are of different kinds, and no type is given.
+  JsonKey found(const std::string& name, const std::string& path) const {
+    const auto& [key, guess, notes, objects, lists, last_row, lacks] = keys_[numbers_.at(name)];
+    const bool lacks_values = lacks || objects < records_;
+    auto made = key;
+    made.varies |= key.is_list && lacks_values;
+    const auto given = options_.types.find(name);
+    if (given != options_.types.end()) {
+      made.type = given->second;
+    } else {
+      require_one_kind(notes, name, path);
+      auto all = guess;
+      if (lacks_values && !key.is_list) all.see(Seen::missing);
+      made.type = all.type();
+      made.must_fit = made.type == ValueType::number(DType::f64);
+    }
+    if (made.is_list && made.type.is_text)
+      throw UsageError(fmt::format("types: the key '{}' holds arrays of numbers, no text", excerpt(name, 60)));
+    return made;
+  }
+
+ private:
+  struct KeyGuess {
+    JsonKey key;
+    TypeGuess guess = {};
+    ColumnNotes notes = {};
+    std::uint64_t objects = 0;  ///< that have the key
+    std::uint64_t lists = 0;
+    std::uint64_t last_row = 0;
+    bool lacks = false;  ///< null was seen in place of a value
+  };
+
+  void add(const std::string& name) {
+    constexpr std::size_t max_keys = 1 << 20;
+    if (keys_.size() == max_keys)
+      throw UsageError(
+          fmt::format("has a key beyond the {} of the rows before it: one line is to be one sample, with the "
+                      "same keys in all",
+                      max_keys));
+    keys_.push_back({.key = {.name = name, .type = {}}});
+  }
+  static void require_one_kind(const ColumnNotes& notes, const std::string& name, const std::string& path) {
+    const auto mixture = notes.mixture();
+    if (mixture.empty()) return;
+    throw UsageError(fmt::format(
+        "'{}': the values of the key '{}' are of different kinds: {}; types = {}:text reads all of them as texts, another "
+        "type makes the others errors",
+        path, excerpt(name, 60), mixture, excerpt(name, 60)));
+  }
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw UsageError(fmt::format("the key '{}' {}", excerpt(in_hand_->key.name, 60), what));
+  }
+
+  const JsonOptions& options_;
+  const std::set<std::string, std::less<>> wanted_;  ///< all keys if there is none
+  std::vector<KeyGuess> keys_;
+  std::map<std::string, std::size_t, std::less<>> numbers_;
+  KeyGuess* in_hand_ = nullptr;
+  std::uint64_t count_ = 0, row_ = 0, records_ = 0;
+  bool is_in_list_ = false;
+};
+
+}  // namespace
+
+std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at) {
+  JsonGuess guess(options);
+  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+    try {
+      guess.begin_record(record.row);
+      visit_record(records.path(), record, guess);
+    } catch (const UsageError&) {
+      if (!options.skips_errors) throw;
+      guess.forget_record();
+    }
+  });
+  const auto names = guess.names();
+  if (names.empty()) throw UsageError(fmt::format("'{}': its first objects have no keys", records.path()));
+  require_known(options.columns, names, "columns", records.path());
+  std::vector<std::string> typed;
+  for (const auto& [name, type] : options.types) typed.push_back(name);
+  require_known(typed, names, "types", records.path());
+  std::vector<JsonKey> keys;
+  for (const auto& name : options.columns.empty() ? names : options.columns)
+    keys.push_back(guess.found(name, records.path()));
+  return keys;
+}
+
+std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys) {
+  std::vector<Dataset::Field> fields;
+  for (const auto& key : keys) {
+    auto& field = fields.emplace_back(Dataset::Field{key.name, key.type.dtype, {}, key.varies || key.type.is_text});
+    if (key.is_list && !key.varies) field.sample_shape = {static_cast<std::int64_t>(key.length)};
+  }
+  return fields;
+}
+
+void pack(std::span<const JsonKey> keys, PackedWriter& into) {
+  into.number(keys.size());
+  for (const auto& key : keys) {
+    into.text(key.name);
+    into.text(name_of(key.type));
+    into.number((key.is_list ? 1 : 0) + (key.varies ? 2 : 0) + (key.must_fit ? 4 : 0));
+    into.number(key.length);
+  }
+}
+
+std::vector<JsonKey> unpacked_keys(PackedReader& from) {
+  std::vector<JsonKey> keys;
+  for (auto count = from.number(); count > 0; --count) {
+    auto& key = keys.emplace_back();
+    key.name = from.text();
+    key.type = value_type(from.text());
+    const auto kind = from.number();
+    key.is_list = (kind & 1) != 0;
+    key.varies = (kind & 2) != 0;
+    key.must_fit = (kind & 4) != 0;
+    key.length = from.number();
+  }
+  return keys;
+}
+
+void visit_record(const std::string& path, const Record& record, JsonVisitor& visitor) try {
+  visit_object(record.text, visitor);
+} catch (const UsageError& error) {
+  bad_row(path, record.row, error.what());
+}
+
+}  // namespace trainrt::data

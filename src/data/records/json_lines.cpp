@@ -1,0 +1,228 @@
+#include "data/records/json_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "data/bytes/once.hpp"
+#include "data/records/json_keys.hpp"
+#include "data/records/json_object.hpp"
+#include "data/records/key_finder.hpp"
+#include "data/records/text_file.hpp"
+#include "data/source/asked_columns.hpp"
+#include "data/source/on_error.hpp"
+#include "data/text/number_text.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+std::string json_in_words(const JsonScalar& value) {
+  const auto text = excerpt(text_of(value), 60);
+  return std::holds_alternative<std::string_view>(value) ? fmt::format("\"{}\"", text) : text;
+}
+
+/// Puts the value down; false if it is not of the type. null is NaN.
+bool put(const JsonScalar& value, DType type, std::byte* out) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return put_integer(*integer, type, out);
+  if (const auto* real = std::get_if<JsonReal>(&value)) return put_real(real->value, type, out);
+  if (const auto* truth = std::get_if<bool>(&value)) return put_integer(*truth ? 1 : 0, type, out);
+  return std::holds_alternative<std::nullptr_t>(value) && put_real(std::numeric_limits<double>::quiet_NaN(), type, out);
+}
+
+/// Whether a double holds the number exactly; true of every other value.
+bool fits_double(const JsonScalar& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return is_exact(*integer);
+  const auto* real = std::get_if<JsonReal>(&value);
+  return real == nullptr || is_exact_in(real->text);
+}
+
+std::vector<std::string_view> key_names(std::span<const JsonKey> keys) {
+  std::vector<std::string_view> names;
+  for (const auto& key : keys) names.emplace_back(key.name);
+  return names;
+}
+
+class JsonPass final : public RecordPass, JsonVisitor {
+ public:
+  /// `names_others`: keys that are not among `keys` are to be warned about.
+  JsonPass(const std::string& path, std::span<const JsonKey> keys, bool names_others, std::span<Column> columns)
+      : path_(path), targets_(keys.size()), names_others_(names_others), finder_(key_names(keys)) {
+    const auto asked = asked_columns(columns, keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
+  }
+
+  void take(const Record& record, std::size_t place) override {
+    place_ = place;
+    row_ = record.row;
+    for (auto& target : targets_) target.is_seen = false;
+    visit_record(path_, record, *this);
+    for (const auto& target : targets_)
+      if (!target.is_seen && target.column != nullptr) put_missing(target, "is missing");
+  }
+
+ private:
+  struct Target {
+    const JsonKey* key = nullptr;
+    Column* column = nullptr;  ///< nullptr: its values are not wanted
+    bool is_seen = false;
+  };
+
+  bool begin_key(std::string_view name) override {
+    const auto found = finder_.find(name);
+    if (found == targets_.size()) {
+      if (names_others_) warn_of(name);
+      return false;
+    }
+    if (targets_[found].is_seen) refuse_key(targets_[found], "is there twice");
+    in_hand_ = &targets_[found];
+    in_hand_->is_seen = true;
+    is_in_list_ = false;
+    return in_hand_->column != nullptr;
+  }
+
+  void scalar(const JsonScalar& value) override {
+    const auto& key = *in_hand_->key;
+    if (!is_in_list_ && std::holds_alternative<std::nullptr_t>(value)) return put_missing(*in_hand_, "holds null");
+    if (key.is_list != is_in_list_)
+      refuse_key(*in_hand_, fmt::format("holds {}, and an array elsewhere", json_in_words(value)));
+    if (key.type.is_text) return put_text(value);
+    const auto bytes = size_of(key.type.dtype);
+    auto& values = in_hand_->column->values;
+    const auto per_sample = key.is_list ? key.length : 1;
+    if (key.varies)
+      values.resize(values.size() + bytes);
+    else if (count_in_list() >= per_sample)
+      refuse_length();
+    auto* out = key.varies ? values.data() + values.size() - bytes
+                           : values.data() + (place_ * per_sample + count_in_list()) * bytes;
+    ++count_;
+    if (key.must_fit && !fits_double(value))
+      refuse_key(*in_hand_, fmt::format("holds {}, which has no exact f64; types = {}:f64 rounds it, {}:text keeps it",
+                                        json_in_words(value), excerpt(key.name, 60), excerpt(key.name, 60)));
+    if (!put(value, key.type.dtype, out)) refuse_value(value);
+  }
+
+  void put_text(const JsonScalar& value) {
+    const auto* given = std::get_if<std::string_view>(&value);
+    const auto made = given != nullptr ? std::string() : text_of(value);
+    const auto text = given != nullptr ? *given : std::string_view(made);
+    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+    auto& [field, values, ends] = *in_hand_->column;
+    values.insert(values.end(), bytes, bytes + text.size());
+    ends.push_back(values.size());
+  }
+
+  /// NaN, or no text, or an empty list.
+  void put_missing(const Target& target, std::string_view why) const {
+    const auto& key = *target.key;
+    auto& [field, values, ends] = *target.column;
+    if (key.varies || key.type.is_text) return ends.push_back(values.size());
+    const auto bytes = size_of(key.type.dtype);
+    if (key.is_list || !put_real(std::numeric_limits<double>::quiet_NaN(), key.type.dtype, values.data() + place_ * bytes))
+      bad_row(path_, row_,
+              fmt::format("the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
+                          key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
+                          key.is_list ? "" : "; f64 and f32 can (NaN): types gives a key another type"));
+  }
+
+  void warn_of(std::string_view name) {
+    if (!others_.emplace(name).second) return;
+    warning_once(
+        fmt::format("'{}': row {} has the key '{}', which is not read, as the first rows do not have it; to silence this "
+                    "warning, name the keys to read in columns",
+                    path_, row_ + 1, excerpt(name, 60)));
+  }
+
+  void begin_array() override {
+    if (!in_hand_->key->is_list) refuse_key(*in_hand_, "holds an array, and none elsewhere");
+    is_in_list_ = true;
+    count_ = 0;
+  }
+  void end_array() override {
+    if (in_hand_->key->varies)
+      in_hand_->column->ends.push_back(in_hand_->column->values.size());
+    else if (count_ != in_hand_->key->length)
+      refuse_length();
+  }
+  void nested() override { refuse_key(*in_hand_, "holds an object or an array of arrays, which no field can"); }
+
+  std::uint64_t count_in_list() const { return is_in_list_ ? count_ : 0; }
+
+  [[noreturn]] static void refuse_key(const Target& target, std::string_view why) {
+    throw UsageError(fmt::format("the key '{}' {}", excerpt(target.key->name, 60), why));
+  }
+  [[noreturn]] void refuse_length() const {
+    refuse_key(*in_hand_, fmt::format("holds an array of another length than {}, which the first ones have",
+                                      counted(static_cast<std::int64_t>(in_hand_->key->length), "value")));
+  }
+  [[noreturn]] void refuse_value(const JsonScalar& value) const {
+    const auto type = name_of(in_hand_->key->type);
+    const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
+    refuse_key(*in_hand_, fmt::format("holds {}, which is no {}{}; types gives a key another type", json_in_words(value),
+                                      type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
+  }
+
+  const std::string& path_;
+  std::vector<Target> targets_;
+  const bool names_others_;
+  std::set<std::string, std::less<>> others_;  ///< that were warned about
+  KeyFinder finder_;
+  Target* in_hand_ = nullptr;
+  std::size_t place_ = 0;
+  std::uint64_t count_ = 0, row_ = 0;
+  bool is_in_list_ = false;
+};
+
+class JsonDecoder final : public RecordDecoder {
+ public:
+  JsonDecoder(std::string path, std::vector<JsonKey> keys, bool names_others)
+      : path_(std::move(path)), keys_(std::move(keys)), names_others_(names_others) {}
+  std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override {
+    return std::make_unique<JsonPass>(path_, keys_, names_others_, columns);
+  }
+
+ private:
+  std::string path_;
+  std::vector<JsonKey> keys_;
+  bool names_others_;
+};
+
+}  // namespace
+
+FileContent look_at_json_lines(const DataFile& file, const Options& given, const RecordLimits& limits) {
+  const JsonOptions options{words_in(given.text("columns")), given_types(given.text("types")), skips_errors(given)};
+  const auto input = open_text_file(file);
+  auto scan = scan_rows(*input, {.longest_row = given.bytes("longest_record")}, limits.spacing);
+  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
+  const auto records = std::make_shared<RecordFile>(input, scan.index, false, true);
+  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
+  const auto keys = json_keys(*records, options, looked_at);
+  FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
+  if (!options.skips_errors)
+    RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false)
+        .check_first(looked_at);
+  PackedWriter packed;
+  packed.number(options.columns.empty() ? 1 : 0);
+  pack(keys, packed);
+  scan.index.pack(packed);
+  content.index = packed.take();
+  return content;
+}
+
+std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, bool keep) {
+  PackedReader packed(content.index);
+  const bool names_others = packed.number() != 0;
+  auto keys = unpacked_keys(packed);
+  auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), false, true);
+  return std::make_unique<RecordSource>(std::move(records), content.fields,
+                                        std::make_unique<JsonDecoder>(file.path, std::move(keys), names_others), keep);
+}
+
+}  // namespace trainrt::data

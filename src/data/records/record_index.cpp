@@ -1,0 +1,47 @@
+#include "data/records/record_index.hpp"
+
+#include <algorithm>
+
+namespace trainrt::data {
+
+void RecordIndex::note(const Entry& entry) {
+  if (entries_.size() >= most_entries) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < entries_.size(); i += 2) entries_[kept++] = entries_[i];
+    entries_.resize(kept);
+    spacing_ *= 2;
+  }
+  entries_.push_back(entry);
+  next_ = entry.offset + spacing_;
+}
+
+std::size_t RecordIndex::span_of(std::uint64_t record) const {
+  const auto behind = std::upper_bound(entries_.begin(), entries_.end() - 1, record,
+                                       [](std::uint64_t wanted, const Entry& entry) { return wanted < entry.record; });
+  return static_cast<std::size_t>(behind - entries_.begin()) - 1;
+}
+
+void RecordIndex::pack(PackedWriter& into) const {
+  into.number(entries_.size());
+  Entry last;
+  for (const auto& entry : entries_) {
+    into.number(entry.record - last.record);
+    into.number((entry.row - entry.record) - (last.row - last.record));
+    into.number(entry.offset - last.offset);
+    last = entry;
+  }
+}
+
+RecordIndex RecordIndex::unpacked(PackedReader& from) {
+  RecordIndex index;
+  Entry last;
+  for (auto count = from.number(); count > 0; --count) {
+    const auto records = from.number(), other_rows = from.number(), bytes = from.number();
+    last = {last.record + records, last.row + records + other_rows, last.offset + bytes};
+    index.entries_.push_back(last);
+  }
+  if (index.entries_.empty()) index.close({});
+  return index;
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,231 @@
+#include "data/records/row_scan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text/text.hpp"
+#include "data/source/prefetcher.hpp"
+#include "data/text/byte_masks.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::size_t block_bytes = 256 << 10;
+constexpr std::size_t chunk_bytes = 64;
+
+bool has(const char* bytes, std::size_t count, char wanted) { return std::memchr(bytes, wanted, count) != nullptr; }
+
+/// Where line breaks and delimiters stand in a block, a bit for each byte, and whether it has no quotes and no NULs: what
+/// needs nothing of the blocks before.
+struct BlockMasks {
+  struct Chunk {
+    std::uint64_t breaks = 0, splits = 0;
+  };
+  std::vector<Chunk> chunks;
+  bool is_plain = false;
+
+  /// 64 bytes more than the block has can be read behind it.
+  void find(const char* bytes, std::size_t count, const RowSyntax& syntax) {
+    chunks.resize((count + chunk_bytes - 1) / chunk_bytes);
+    for (std::size_t at = 0; at < count; at += chunk_bytes) {
+      const auto all = bits_below(static_cast<int>(std::min(count - at, chunk_bytes)));
+      auto& chunk = chunks[at / chunk_bytes];
+      chunk.breaks = equal_bits(bytes + at, '\n') & all;
+      chunk.splits = syntax.has_values() ? equal_bits(bytes + at, syntax.delimiter) & all : 0;
+    }
+    is_plain = !has_either(bytes, count, '\0', '"');
+  }
+};
+
+/// Takes the blocks of a file one after another.
+class RowScanner {
+ public:
+  RowScanner(const InputFile& file, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)
+      : file_(file), syntax_(syntax), scan_{.index = RecordIndex(spacing)}, header_(syntax.header) {
+    offset_ = row_begin_ = scan_.first_begin = scan_.first_end = begin;
+  }
+
+  /// 64 bytes more than the block has can be read behind it.
+  void take(const char* bytes, std::size_t count, const BlockMasks& masks) {
+    if (!masks.is_plain && syntax_.has_values() && has(bytes, count, '\0')) refuse_nul(bytes, count);
+    const bool quotes = syntax_.quotes && (inside_ || (!masks.is_plain && has(bytes, count, '"')));
+    scan_.has_quotes |= quotes;
+    for (std::size_t at = 0; at < count; at += chunk_bytes) {
+      const auto valid = static_cast<int>(std::min(count - at, chunk_bytes));
+      const auto& mask = masks.chunks[at / chunk_bytes];
+      if (quotes)
+        take_chunk<true>(bytes + at, valid, mask.breaks, mask.splits);
+      else
+        take_chunk<false>(bytes + at, valid, mask.breaks, mask.splits);
+    }
+  }
+
+  RowScan finish() {
+    if (inside_) bad_row(file_.path(), row_, "a quote is opened in it, and none closes it up to the end of the file");
+    if (row_begin_ < offset_) end_row(offset_, 0, previous_);
+    scan_.index.close({record_, row_, offset_});
+    return std::move(scan_);
+  }
+
+ private:
+  template <bool quotes>
+  void take_chunk(const char* bytes, int valid, std::uint64_t breaks, std::uint64_t splits) {
+    if constexpr (quotes) leave_quoted_out(bytes, bits_below(valid), breaks, splits);
+    while (breaks != 0) {
+      const int bit = std::countr_zero(breaks);
+      const auto before = splits & bits_below(bit);
+      end_row(offset_ + static_cast<std::uint64_t>(bit), count_of(before), bit > 0 ? bytes[bit - 1] : previous_);
+      row_begin_ = offset_ + static_cast<std::uint64_t>(bit) + 1;
+      splits &= ~before;
+      breaks &= breaks - 1;
+    }
+    row_splits_ += count_of(splits);
+    previous_ = bytes[valid - 1];
+    offset_ += static_cast<std::uint64_t>(valid);
+    if (offset_ - row_begin_ > syntax_.longest_row + 1) refuse_length();
+  }
+
+  /// Clears the bits of what is inside quotes, and refuses quotes that do not begin or end a value.
+  void leave_quoted_out(const char* bytes, std::uint64_t all, std::uint64_t& breaks, std::uint64_t& splits) {
+    const auto quotes = equal_bits(bytes, '"') & all;
+    const auto inside = parity_up_to(quotes) ^ (inside_ ? ~std::uint64_t{0} : 0);
+    const auto opens = quotes & inside, closes = quotes & ~inside;
+    const auto ends = breaks | splits | quotes;
+    const auto returns = equal_bits(bytes, '\r') & all;
+    const auto bad = (opens & ~(ends << 1 | std::uint64_t{may_open_})) |
+                     (((closes << 1) | std::uint64_t{has_closed_}) & all & ~(ends | returns));
+    breaks &= ~inside;
+    splits &= ~inside;
+    if (bad != 0) refuse_quote(bytes, std::countr_zero(bad), std::popcount(all), breaks);
+    const auto last = std::uint64_t{1} << (std::popcount(all) - 1);
+    inside_ = (inside & last) != 0;
+    has_closed_ = (closes & last) != 0;
+    may_open_ = (ends & last) != 0;
+  }
+
+  void end_row(std::uint64_t end, std::size_t splits, char before) {
+    const auto length = end - row_begin_;
+    const auto values = row_splits_ + splits + 1;
+    row_splits_ = 0;
+    if (length > syntax_.longest_row) refuse_length();
+    const bool is_empty = length == 0 || (length == 1 && before == '\r');
+    if (is_empty && syntax_.skip_empty) {
+      ++row_;
+      return;
+    }
+    if (scan_.values == 0) {
+      scan_.values = values;
+      scan_.first_begin = row_begin_;
+      scan_.first_end = end;
+    } else if (values != scan_.values) {
+      refuse_count(values);
+    }
+    if (!header_) scan_.index.add({record_++, row_, row_begin_});
+    header_ = false;
+    ++row_;
+  }
+
+  [[noreturn]] void refuse_count(std::size_t values) const {
+    bad_row(file_.path(), row_,
+            fmt::format("it has {}, and the first row has {}; values are separated by '{}'",
+                        counted(static_cast<std::int64_t>(values), "value"), scan_.values,
+                        syntax_.delimiter == '\t' ? std::string("tab") : std::string(1, syntax_.delimiter)));
+  }
+
+  [[noreturn]] void refuse_length() const {
+    bad_row(file_.path(), row_,
+            fmt::format("it is longer than {} bytes (longest_record){}", syntax_.longest_row,
+                        inside_ ? ": a quote in it is not closed" : ""));
+  }
+
+  [[noreturn]] void refuse_nul(const char* bytes, std::size_t count) const {
+    const auto at = static_cast<const char*>(std::memchr(bytes, '\0', count)) - bytes;
+    throw UsageError(fmt::format("'{}': byte {} is a NUL: this is no text in UTF-8 (if it is UTF-16, convert it)",
+                                 file_.path(), offset_ + static_cast<std::uint64_t>(at)));
+  }
+
+  [[noreturn]] void refuse_quote(const char* bytes, int bit, int valid, std::uint64_t breaks) const {
+    const auto row = row_ + static_cast<std::uint64_t>(std::popcount(breaks & bits_below(bit)));
+    const int from = std::max(0, bit - 10), to = std::min(valid, bit + 10);
+    bad_row(file_.path(), row,
+            fmt::format("a quote is where none may be, in '{}'; a value with quotes in it stands in quotes, and its own "
+                        "are doubled; or set quotes = false",
+                        join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
+  }
+
+  const InputFile& file_;
+  RowSyntax syntax_;
+  RowScan scan_;
+  bool header_;
+  std::uint64_t offset_ = 0, row_begin_ = 0;  // of the next chunk; of the row in hand
+  std::uint64_t record_ = 0, row_ = 0;        // that in hand, counted from 0
+  std::size_t row_splits_ = 0;                // delimiters of the row in hand, in earlier chunks
+  char previous_ = '\n';                      // the last byte of the chunk before
+  bool inside_ = false, has_closed_ = false, may_open_ = true;
+};
+
+std::uint64_t mark_bytes(const InputFile& file) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  std::array<char, mark.size()> first{};
+  if (file.size() < first.size()) return 0;
+  file.read(0, std::as_writable_bytes(std::span(first)));
+  return std::string_view(first.data(), first.size()) == mark ? mark.size() : 0;
+}
+
+}  // namespace
+
+RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing) {
+  constexpr int threads = 2;
+  constexpr std::size_t blocks_ahead = 8;
+  const auto begin = mark_bytes(file);
+  RowScanner scanner(file, syntax, begin, spacing);
+  const auto blocks = (file.size() - begin + block_bytes - 1) / block_bytes;
+  std::vector<BlockMasks> masks(blocks_ahead + 1);  // by the number of the block: that in hand, and those ahead
+  const auto read = [&](std::uint64_t number, BatchData& into) {
+    const auto offset = begin + number * block_bytes;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size() - offset));
+    into.columns.resize(1);
+    auto& bytes = into.columns[0].values;
+    bytes.resize(count + chunk_bytes);
+    file.read(offset, std::span(bytes).first(count));
+    masks[number % masks.size()].find(reinterpret_cast<const char*>(bytes.data()), count, syntax);
+  };
+  std::optional<Prefetcher> ahead;  // for few blocks no threads are started
+  if (blocks > blocks_ahead) ahead.emplace(0, blocks, read, Prefetcher::Limits{threads, blocks_ahead});
+  BatchData block;
+  for (std::uint64_t number = 0; number < blocks; ++number) {
+    if (ahead)
+      ahead->next(block);
+    else
+      read(number, block);
+    const auto& bytes = block.columns[0].values;
+    scanner.take(reinterpret_cast<const char*>(bytes.data()), bytes.size() - chunk_bytes, masks[number % masks.size()]);
+  }
+  return scanner.finish();
+}
+
+std::size_t end_of_row(std::string_view text, bool quotes) {
+  auto end = text.find('\n');
+  if (!quotes) return end;
+  bool inside = false;
+  for (std::size_t from = 0; end != text.npos; from = end + 1, end = text.find('\n', from)) {
+    inside ^=
+        std::count(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(end), '"') %
+            2 !=
+        0;
+    if (!inside) return end;
+  }
+  return end;
+}
+
+void bad_row(const std::string& path, std::uint64_t row, const std::string& why) {
+  throw UsageError(fmt::format("'{}', row {}: {}", path, row + 1, why));
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,65 @@
+#include "data/section/dataset_section.hpp"
+
+#include <fmt/format.h>
+
+#include "core/text/text.hpp"
+#include "data/reshape/operation.hpp"
+#include "data/section/dataset_options.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+const Format* format_of_name(std::string_view path) {
+  for (const auto* format : format_table())
+    if (format->is_name_of != nullptr && format->is_name_of(path)) return format;
+  return nullptr;
+}
+
+/// What cannot be had together with weights.
+void require_mixable(const Options& options) {
+  if (options.text("weights").empty()) return;
+  if (!options.boolean("shuffle"))
+    throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
+  if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
+  if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
+  for (const auto& wanted : operations_of(options))
+    if (!wanted.kind->mixes_sources) throw UsageError(fmt::format("weights and {} exclude each other", wanted.kind->name));
+}
+
+}  // namespace
+
+std::string section_of(const std::string& name) { return "[data." + name + "]"; }
+
+const Format& format_named(const std::string& section, const OptionValue& given) try {
+  return find_plugin(format_table(), given.text, "data format");
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("{}: format in {}: {}", given.origin, section, error.what()));
+}
+
+const Format& format_of(const std::string& section, const Options& options) {
+  if (const auto* given = options.find("format")) return format_named(section, *given);
+  const auto source = options.text("source");
+  if (const auto* format = format_of_name(source)) return *format;
+  const auto first = source.empty() ? source : first_path_of(source);
+  if (const auto* format = format_of_name(first)) return *format;
+  throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
+                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not tell it", first),
+                               join(names_of(format_table()))));
+}
+
+Options checked_options(const std::string& section, const Options& options, const Format& format) {
+  auto specs = common_options();
+  specs.insert(specs.end(), format.options.begin(), format.options.end());
+  auto good = checked(options, specs, section);
+  in_section(section, [&] { require_mixable(good); });
+  if (format.has_files && good.text("source").empty())
+    throw UsageError(
+        fmt::format("the key source in {} is missing: it names the files of the format {}", section, format.name));
+  if (!format.has_files && !good.text("source").empty())
+    throw UsageError(
+        fmt::format("{}: source in {}: the format {} has no files", options.find("source")->origin, section, format.name));
+  return good;
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,187 @@
+#include "data/section/dataset_values.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <trainrt/error.hpp>
+
+#include "core/output/log.hpp"
+#include "core/process/memory.hpp"
+#include "data/node_memory/node_cache.hpp"
+#include "data/source/field_cache.hpp"
+#include "data/source/joined_source.hpp"
+#include "data/source/on_error.hpp"
+#include "data/source/reordered_source.hpp"
+#include "data/transform/transform.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+std::uint64_t bytes_of_files(const Listing& listing) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : listing.entries) {
+    bytes += entry.file.size;
+    for (const auto& companion : entry.file.companions) bytes += companion.size;
+    for (const auto& source : entry.content.sources) bytes += source.size;
+  }
+  return bytes;
+}
+
+std::uint64_t samples_of(const Listing& listing) {
+  std::uint64_t samples = 0;
+  for (const auto& entry : listing.entries) samples += entry.content.samples;
+  return samples;
+}
+
+/// Files that are opened when they are first read.
+std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& options, const Listing& listing, bool keep,
+                                           std::shared_ptr<FileVerification> verification) {
+  std::vector<std::uint64_t> sizes;
+  for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
+  const auto open = [&format, options, listing, keep, verification](std::size_t part) -> std::shared_ptr<const Source> {
+    const auto& [file, content] = listing.entries[part];
+    std::shared_ptr<const Source> source = format.open(verification->verified(part, file, keep), content, options, keep);
+    if (content.field_order.empty()) return source;
+    return std::make_shared<ReorderedSource>(std::move(source), listing.entries.front().content.fields,
+                                             content.field_order);
+  };
+  return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
+}
+
+/// What is read unit by unit, to be kept by who reads it.
+struct Unkept {
+  std::shared_ptr<const JoinedSource> files;
+  std::shared_ptr<const Source> values;
+};
+
+Unkept unkept(const Format& format, Options options, const Listing& listing,
+              const std::shared_ptr<FileVerification>& verification) {
+  if (!format.read_cache.empty())
+    options.set(std::string(format.read_cache), {"0 B", options.find(format.read_cache)->origin});
+  Unkept made{joined(format, options, listing, false, verification), nullptr};
+  made.values = options.boolean("materialize") ? transformed(made.files, options) : made.files;
+  return made;
+}
+
+/// Those of the values that would be kept.
+std::vector<Dataset::Field> kept_fields(const Options& options, const Listing& listing) {
+  const auto& fields = listing.entries.front().content.fields;
+  if (!options.boolean("materialize")) return fields;
+  const auto none = std::make_shared<JoinedSource>(fields, std::vector<std::uint64_t>{0}, nullptr, false);
+  return transformed(none, options)->fields();
+}
+
+const Dataset::Field* varying(const std::vector<Dataset::Field>& fields) {
+  for (const auto& field : fields)
+    if (field.varies) return &field;
+  return nullptr;
+}
+
+std::uint64_t bytes_of_sample(const std::vector<Dataset::Field>& fields) {
+  std::uint64_t bytes = 0;
+  for (const auto& field : fields) bytes += UnitLayout::bytes_of_sample(field);
+  return bytes;
+}
+
+/// What the values of fields that vary in length take at most: no more bytes than they have as text, of arrays a value for
+/// each digit and its comma.
+std::uint64_t most_varying_bytes(const std::vector<Dataset::Field>& fields, const Listing& listing) {
+  std::uint64_t most = 0;
+  for (const auto& field : fields)
+    if (field.varies) most = std::max(most, bytes_of_files(listing) * std::max<std::size_t>(1, size_of(field.dtype) / 2));
+  return most;
+}
+
+/// Of one rank alone.
+NodeShare private_share(const UnitLayout& layout) {
+  const auto bytes = NodeCache::memory_bytes(layout);
+  require_memory(bytes, "values that materialize = true keeps");
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  NodeShare share;
+  share.memory = {static_cast<std::byte*>(memory), [bytes](std::byte* p) { munmap(p, bytes); }};
+  UnitStates::make(share.memory.get(), layout);
+  return share;
+}
+
+/// For batches read ahead beside so many bytes that are kept: few, as this is over once all units are there.
+std::uint64_t ahead_of(std::uint64_t kept, std::uint64_t memory) {
+  constexpr std::uint64_t few = 4;
+  return std::min(memory - std::min(memory, kept), kept / few);
+}
+
+/// Without memory that the node's ranks share.
+DatasetValues of_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
+                          const std::shared_ptr<FileVerification>& verification) {
+  const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;
+  const auto& [file, content] = listing.entries.front();
+  std::shared_ptr<const Source> source;
+  if (listing.entries.size() > 1)
+    source = joined(format, options, listing, keep, verification);
+  else
+    source = format.open(verification->verified(0, file, keep), content, options, keep);
+  if (keep || skips_errors(options) || content.reading != Reading::by_field) return {source, false, false, memory};
+  constexpr std::uint64_t part_of_fields = 8;
+  const auto small = std::make_shared<const FieldCache>(source, memory / part_of_fields);
+  return {small, false, false, memory - small->bytes()};
+}
+
+}  // namespace
+
+std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing) {
+  if (skips_errors(options) || (!format.has_files && !options.boolean("materialize"))) return std::nullopt;
+  const auto fields = kept_fields(options, listing);
+  const auto bytes = bytes_of_sample(fields), memory = options.bytes("memory"), samples = samples_of(listing);
+  if (bytes == 0 || bytes > memory / samples) return std::nullopt;
+  const auto varying_bytes = most_varying_bytes(fields, listing);
+  if (varying_bytes > memory - bytes * samples) return std::nullopt;
+  std::vector<UnitLayout::Part> parts;
+  for (const auto& entry : listing.entries)
+    parts.push_back({entry.content.samples, entry.content.reading, entry.content.together});
+  return UnitLayout(fields, parts, UnitLayout::usual_bytes, varying_bytes);
+}
+
+void require_materializable(const Options& options, const Listing& listing) {
+  if (!options.boolean("materialize")) return;
+  const auto fields = kept_fields(options, listing);
+  const auto origin = options.find("materialize")->origin;
+  if (skips_errors(options))
+    throw UsageError(fmt::format("{}: materialize and on_error = skip exclude each other", origin));
+  if (const auto* field = varying(fields))
+    throw UsageError(fmt::format("{}: materialize: the samples of the field {} vary in length", origin, field->name));
+  if (bytes_of_sample(fields) > options.bytes("memory") / samples_of(listing))
+    throw UsageError(fmt::format("{}: materialize: {} samples of {} bytes are more than memory = {}", origin,
+                                 samples_of(listing), bytes_of_sample(fields), options.text("memory")));
+}
+
+DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
+                          const Listing& listing, const NodeShare& share,
+                          const std::shared_ptr<FileVerification>& verification) {
+  const auto memory = options.bytes("memory"), mine = memory / static_cast<std::uint64_t>(share.ranks);
+  const bool materialize = options.boolean("materialize");
+  if (!share.memory && !materialize) return of_one_rank(format, options, listing, mine, verification);
+  const auto layout = layout_in_memory(format, options, listing);
+  if (!layout || (!share.memory && layout->bytes() > mine)) {
+    log::run_warning(
+        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes: "
+                    "they are made for each batch",
+                    name, mine));
+    return of_one_rank(format, options, listing, mine, verification);
+  }
+  const auto source = unkept(format, options, listing, verification);
+  const auto kept = share.memory ? share : private_share(*layout);
+  const auto bytes = layout->bytes() + layout->arena_bytes();
+  const auto left =
+      share.memory ? ahead_of(bytes, memory) / static_cast<std::uint64_t>(share.ranks) : ahead_of(bytes, mine);
+  auto cache = std::make_shared<NodeCache>(
+      source.values, [files = source.files] { files->close(); }, *layout, kept,
+      NodeCache::Part{.name = name, .rank = rank, .rows = listing.rows});
+  return {std::move(cache), true, materialize, left};
+}
+
+}  // namespace trainrt::data

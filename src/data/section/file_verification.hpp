@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "data/batches/dataset_impl.hpp"
+#include "data/bytes/block_checksums.hpp"
+#include "data/bytes/verify.hpp"
+#include "data/section/listing.hpp"
+
+namespace trainrt::data {
+
+/// Verifies the checksummed ranges of a dataset's files, each file once, and remembers the results. Any threads may ask.
+class FileVerification {
+ public:
+  FileVerification(const Listing& listing, Verify how);
+
+  /// Whether there is something to verify.
+  bool is_needed() const { return bytes_ > 0; }
+  std::uint64_t bytes() const { return bytes_; }
+  /// Verifies all files; each rank of the team reads its share of the blocks. Collective. Throws what reading throws.
+  void verify_together(const Team& team);
+  /// Returns the messages about damaged files, among those that were verified so far.
+  std::vector<std::string> damages() const;
+  /// Returns file number `number` of the listing as it is to be opened. It is verified first if it has not been, unless
+  /// `is_kept`: then whoever opens it reads and verifies all of it. Throws UsageError that names what is damaged.
+  DataFile verified(std::size_t number, DataFile file, bool is_kept);
+
+ private:
+  struct State {
+    DataFile file;
+    std::shared_ptr<BlockChecksums> blocks;  ///< nullptr: the file has no checksummed ranges
+    bool is_known = false;
+    std::string damage;
+  };
+  void judge(State& state) const;
+
+  Verify how_;
+  std::uint64_t bytes_ = 0, blocks_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<State> states_;  ///< by the number of the file; none if nothing is to be verified
+};
+
+}  // namespace trainrt::data

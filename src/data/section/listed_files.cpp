@@ -1,0 +1,210 @@
+#include "data/section/listed_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/host.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+#include "data/bytes/expansion.hpp"
+#include "data/bytes/once.hpp"
+#include "data/section/identity.hpp"
+#include "data/source/on_error.hpp"
+#include "data/source/source.hpp"
+#include "io/hdf5/untrusted/h5_guard.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+void add_companions(std::vector<DataFile>& files, const Options& options, const Format& format) {
+  for (const auto key : format.companions) {
+    std::vector<DataFile> found;
+    if (const auto source = options.text(key); !source.empty()) found = list_data_files(source);
+    if (!found.empty() && found.size() != files.size())
+      throw UsageError(
+          fmt::format("source names {} files and {} names {}: there must be as many", files.size(), key, found.size()));
+    for (std::size_t i = 0; i < files.size(); ++i) files[i].companions.push_back(found.empty() ? DataFile{} : found[i]);
+  }
+}
+
+void note_heads(DataFile& file) {
+  if (!file.path.empty()) file.head = head_digest(file);
+  for (auto& companion : file.companions) note_heads(companion);
+}
+
+/// How many of the dataset's files each source has, if they are mixed.
+std::vector<std::size_t> files_of_sources(const Options& options, const Format& format) {
+  std::vector<std::size_t> counts;
+  if (options.text("weights").empty()) return counts;
+  for (const auto& word : words_of_source(options.text("source")))
+    counts.push_back(format.gather != nullptr ? 1 : list_data_files(word).size());
+  return counts;
+}
+
+std::vector<DataFile> files_of(const Options& options, const Format& format) {
+  if (!format.has_files) return {DataFile{}};
+  auto files = list_data_files(options.text("source"));
+  add_companions(files, options, format);
+  return files;
+}
+
+std::string names_of(const std::vector<Dataset::Field>& fields) {
+  std::vector<std::string> names;
+  for (const auto& field : fields) names.push_back(field.name);
+  return excerpt(join(names), 200);
+}
+
+/// The number of the field of that name; the number of fields if there is none.
+std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::string& name) {
+  return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
+}
+
+/// Names the key that gives a column the same type in both files, if the format has it.
+std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, const Format& format) {
+  const bool are_single = !one.varies && !other.varies && one.sample_shape.empty() && other.sample_shape.empty();
+  if (!are_single || std::ranges::find(format.options, "types", &OptionSpec::key) == format.options.end()) return "";
+  return fmt::format(": types = {}:f64 reads both as f64", one.name);
+}
+
+/// UsageError if the fields of `other` are not those of `first`, in any order. Files are matched by the names of their
+/// fields.
+void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
+  const auto &one = first.content.fields, &two = other.content.fields;
+  for (const auto& field : one) {
+    const auto number = number_of(two, field.name);
+    if (number == two.size())
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
+                                   first.file.path, field.name, other.file.path, names_of(two)));
+    if (const auto words = in_words({field}), others = in_words({two[number]}); words != others)
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}{}",
+                                   first.file.path, words, other.file.path, others, advice_on(field, two[number], format)));
+  }
+  for (const auto& field : two)
+    if (number_of(one, field.name) == one.size())
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
+                                   other.file.path, field.name, first.file.path, names_of(one)));
+  if (first.content.vector_columns != other.content.vector_columns)
+    throw UsageError(
+        fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "
+                    "in all files",
+                    first.file.path, excerpt(join(first.content.vector_columns), 200), other.file.path,
+                    excerpt(join(other.content.vector_columns), 200)));
+}
+
+/// Notes the order of the fields of a file if it is not that of the first.
+void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
+  require_same_fields(first, entry, format);
+  auto& content = entry.content;
+  bool is_same = true;
+  for (std::size_t i = 0; i < content.fields.size(); ++i) {
+    content.field_order.push_back(number_of(first.content.fields, content.fields[i].name));
+    is_same = is_same && content.field_order[i] == i;
+  }
+  if (is_same) content.field_order.clear();
+}
+
+/// Samples without values take no byte of the file, but their numbers take memory.
+void require_countable(const DataFile& file, const FileContent& content, const Options& options) {
+  const auto is_empty = [](const Dataset::Field& field) { return !field.varies && sample_bytes(field) == 0; };
+  if (!std::ranges::all_of(content.fields, is_empty)) return;
+  constexpr std::uint64_t number_bytes = 8, most = std::numeric_limits<std::uint64_t>::max() / number_bytes;
+  ExpansionLimit(options, file.size)
+      .require(number_bytes * std::min(content.samples, most),
+               fmt::format("'{}', by the numbers of the {} samples without values that it declares,", file.path,
+                           content.samples));
+}
+
+/// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
+bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
+  auto content = format.look(file, options);
+  if (format.has_files) require_countable(file, content, options);
+  note_heads(file);
+  for (auto& source : content.sources) note_heads(source);
+  Listing::Entry entry{std::move(file), std::move(content)};
+  if (!listing.entries.empty()) match_fields(listing.entries.front(), entry, format);
+  listing.entries.push_back(std::move(entry));
+  return true;
+} catch (const io::StorageError&) {
+  throw;
+} catch (const Error& error) {
+  if (!skips_errors(options)) throw;
+  log::run_warning(fmt::format("a file is skipped: {}", error.what()));
+  return false;
+}
+
+/// A line a minute.
+void tell_progress(const std::string& section, std::size_t done, std::size_t all, double& told_at_s) {
+  constexpr double pause_s = 60;
+  const auto now_s = monotonic_seconds();
+  if (now_s - told_at_s < pause_s) return;
+  told_at_s = now_s;
+  log::info(fmt::format("{}: looked at {} of {} files", section, done, all));
+}
+
+/// Warns about folders that name a column and its value, "year=2023", as Hive and Spark write them: it is not read.
+void warn_of_named_values(const std::string& section, const Listing& listing) {
+  const auto values_of = [](const std::string& path) {
+    std::map<std::string, std::string> values;
+    for (const auto& part : std::filesystem::path(path).parent_path()) {
+      const auto text = part.string();
+      if (const auto at = text.find('='); at != text.npos && at > 0)
+        values.emplace(text.substr(0, at), text.substr(at + 1));
+    }
+    return values;
+  };
+  const auto first = values_of(listing.entries.front().file.path);
+  for (const auto& entry : listing.entries)
+    for (const auto& [name, value] : values_of(entry.file.path))
+      if (const auto found = first.find(name); found != first.end() && found->second != value)
+        return warning_once(fmt::format(
+            "{}: '{}' in the names of the folders ({}={}, {}={}, ...) is not read as a column: write it into the "
+            "files to use it",
+            section, name, name, found->second, name, value));
+}
+
+}  // namespace
+
+void list_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
+  listing.files_of_sources = files_of_sources(options, format);
+  if (format.gather != nullptr) {
+    const auto words = words_of_source(options.text("source"));
+    listing.entries = format.gather(words, options);
+    return;
+  }
+  auto files = files_of(options, format);
+  const io::H5Examination examination;
+  auto told_at_s = monotonic_seconds();
+  std::size_t source = 0, of_source = 0;
+  for (auto& file : files) {
+    tell_progress(section, static_cast<std::size_t>(&file - files.data()), files.size(), told_at_s);
+    while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
+      ++source, of_source = 0;
+    const bool is_added = add_file(listing, std::move(file), options, format);
+    if (is_added)
+      ++of_source;
+    else if (source < listing.files_of_sources.size())
+      --listing.files_of_sources[source];
+  }
+  if (listing.entries.empty()) throw UsageError("none of its files can be read");
+  warn_of_named_values(section, listing);
+}
+
+std::vector<MixedPart> mixed_parts_of(const Listing& listing, const Options& options) {
+  std::vector<std::uint64_t> sizes;
+  auto entry = listing.entries.begin();
+  for (auto files : listing.files_of_sources) {
+    sizes.push_back(0);
+    for (; files > 0; --files) sizes.back() += (entry++)->content.samples;
+  }
+  return mixed_parts(sizes, weights_of(options.text("weights")));
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,47 @@
+#include "data/source/field_cache.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "data/source/row_file.hpp"
+
+namespace trainrt::data {
+
+FieldCache::FieldCache(std::shared_ptr<const Source> source, std::uint64_t most_bytes)
+    : source_(std::move(source)), kept_(source_->fields().size()) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> smallest;  // bytes, field
+  for (std::size_t field = 0; field < fields().size(); ++field)
+    if (!fields()[field].varies && sample_bytes(fields()[field]) <= most_bytes / std::max<std::uint64_t>(1, size()))
+      smallest.emplace_back(sample_bytes(fields()[field]) * size(), field);
+  std::sort(smallest.begin(), smallest.end());
+  for (const auto& [bytes, field] : smallest) {
+    if (bytes > most_bytes - bytes_) break;
+    bytes_ += bytes;
+    kept_[field] = std::make_unique<Kept>();
+  }
+}
+
+void FieldCache::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
+  for (auto& column : columns)
+    if (kept_[column.field])
+      read_kept(samples, column);
+    else
+      source_->read(samples, {&column, 1});
+}
+
+void FieldCache::read_kept(std::span<const std::uint64_t> samples, Column& column) const {
+  auto& kept = *kept_[column.field];
+  std::call_once(kept.is_read, [&] {
+    std::vector<std::uint64_t> all(size());
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    Column whole{column.field, {}, {}};
+    source_->read(all, {&whole, 1});
+    kept.values = std::move(whole.values);
+  });
+  const auto bytes = sample_bytes(fields()[column.field]);
+  column.values.resize(samples.size() * bytes);
+  column.ends.clear();
+  copy_rows(kept.values, bytes, samples, column.values.data());
+}
+
+}  // namespace trainrt::data

@@ -1,0 +1,126 @@
+#include <map>
+#include <numeric>
+
+#include <arrow/ipc/reader.h>
+#include <arrow/record_batch.h>
+
+#include "data/tables/arrow/arrow_input.hpp"
+#include "data/tables/arrow/column_values.hpp"
+
+namespace trainrt::data::arrow_module {
+
+namespace {
+
+constexpr std::uint64_t most_record_rows = std::uint64_t{1} << 48;
+constexpr std::size_t most_idle = 64;
+
+/// One thread's reader of some columns: which, is said when it opens.
+struct BatchReader {
+  std::shared_ptr<ArrowInput> input;
+  std::shared_ptr<arrow::ipc::RecordBatchFileReader> file;
+};
+
+/// Arrow's IPC files, which Feather's second version are too.
+class ArrowTable final : public TableFile {
+ public:
+  ArrowTable(std::shared_ptr<const TableInput> input, std::uint64_t most_memory, std::vector<std::uint64_t> blocks)
+      : input_(std::move(input)),
+        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(most_memory, most_record_rows))),
+        blocks_(std::move(blocks)) {
+    const auto reader = open({});
+    for (const auto& field : reader.file->schema()->fields()) columns_.push_back(described(*field));
+    const auto batches = static_cast<std::size_t>(reader.file->num_record_batches());
+    if (columns_.empty()) throw Error("it has no columns");
+    if (blocks_.empty())
+      find_blocks(batches);
+    else if (blocks_.size() != batches)
+      throw Error("it was changed since it was first looked at");
+  }
+
+  const std::vector<TableColumn>& columns() const override { return columns_; }
+  const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
+  std::uint64_t bytes_of(std::size_t block, std::size_t) const override { return blocks_[block] * sizeof(std::uint64_t); }
+
+  bool lacks_values(std::size_t column) const override {
+    if (!columns_[column].may_lack) return false;
+    for (std::size_t block = 0; block < blocks_.size(); ++block)
+      if (batch_of(block, {static_cast<int>(column)})->column(0)->null_count() != 0) return true;
+    return false;
+  }
+
+  void read(std::size_t block, std::span<const TableTarget> targets) const override {
+    const auto before =
+        std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(block), std::uint64_t{0});
+    std::vector<int> chosen;
+    for (const auto& target : targets) chosen.push_back(static_cast<int>(target.column));
+    std::ranges::sort(chosen);
+    const auto batch = batch_of(block, chosen);
+    if (static_cast<std::uint64_t>(batch->num_rows()) != blocks_[block])
+      throw Error("it was changed since it was first looked at");
+    for (const auto& target : targets) {
+      const auto place = std::ranges::lower_bound(chosen, static_cast<int>(target.column)) - chosen.begin();
+      put_values(*batch->column(static_cast<int>(place)), columns_[target.column], target, {0, before});
+    }
+  }
+
+ private:
+  BatchReader open(const std::vector<int>& columns) const {
+    BatchReader reader{std::make_shared<ArrowInput>(input_, &pool_), nullptr};
+    auto options = arrow::ipc::IpcReadOptions::Defaults();
+    options.memory_pool = &pool_;
+    options.use_threads = false;
+    options.ensure_alignment = arrow::ipc::Alignment::kDataTypeSpecificAlignment;
+    options.included_fields = columns;
+    guarded(reader.input, [&] { reader.file = value_of(arrow::ipc::RecordBatchFileReader::Open(reader.input, options)); });
+    return reader;
+  }
+
+  BatchReader take(const std::vector<int>& columns) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (auto node = idle_.extract(columns)) return std::move(node.mapped());
+    }
+    return open(columns);
+  }
+
+  std::shared_ptr<arrow::RecordBatch> batch_of(std::size_t block, const std::vector<int>& columns) const {
+    auto reader = take(columns);
+    const auto batch =
+        guarded(reader.input, [&] { return value_of(reader.file->ReadRecordBatch(static_cast<int>(block))); });
+    if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < most_idle) idle_.emplace(columns, std::move(reader));
+    return batch;
+  }
+
+  /// The rows of a batch stand beside its values: one column is read for that.
+  void find_blocks(std::size_t batches) {
+    std::size_t cheapest = 0;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (columns_[cheapest].varies && !columns_[i].varies && columns_[i].refused.empty()) cheapest = i;
+    std::uint64_t rows = 0;
+    for (std::size_t block = 0; block < batches; ++block) {
+      const auto count = batch_of(block, {static_cast<int>(cheapest)})->num_rows();
+      rows += static_cast<std::uint64_t>(count);
+      if (count < 0 || rows > most_record_rows) throw Error("it claims to have more rows than a file can have");
+      blocks_.push_back(static_cast<std::uint64_t>(count));
+    }
+  }
+
+  std::shared_ptr<const TableInput> input_;
+  mutable arrow::CappedMemoryPool pool_;
+  std::vector<TableColumn> columns_;
+  std::vector<std::uint64_t> blocks_;
+  mutable std::mutex mutex_;
+  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // by their columns
+};
+
+}  // namespace
+
+std::unique_ptr<const TableFile> open_arrow(std::shared_ptr<const TableInput> input, std::uint64_t most_memory,
+                                            std::vector<std::uint64_t> blocks) {
+  return guarded(nullptr,
+                 [&] { return std::make_unique<const ArrowTable>(std::move(input), most_memory, std::move(blocks)); });
+}
+
+}  // namespace trainrt::data::arrow_module

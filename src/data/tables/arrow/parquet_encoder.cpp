@@ -1,0 +1,175 @@
+// Each block is encoded as a Parquet file of one row group in memory, whose footer says where its columns lie in it. The
+// footer of the whole file has the same row groups, moved to where they lie there.
+#include <cstring>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <arrow/io/memory.h>
+#include <arrow/table.h>
+#include <arrow/util/compression.h>
+#include <fmt/format.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/arrow/writer.h>
+#include <parquet/file_writer.h>
+#include <parquet/metadata.h>
+#include <parquet/statistics.h>
+
+#include "data/tables/arrow/arrow_columns.hpp"
+#include "data/tables/arrow/arrow_input.hpp"
+
+namespace trainrt::data::arrow_module {
+
+namespace {
+
+constexpr std::string_view magic = "PAR1";
+
+parquet::Compression::type codec_of(const std::string& name) {
+  if (name.empty()) return parquet::Compression::UNCOMPRESSED;
+  // Arrow's lz4 has frames, which Parquet has not.
+  const auto codec = value_of(arrow::util::Codec::GetCompressionType(name == "lz4" ? "lz4_raw" : name));
+  if (!arrow::util::Codec::IsAvailable(codec))
+    throw UsageError(fmt::format("--compress {}: this Apache Arrow was built without it", name));
+  return codec;
+}
+
+/// Values that come again, labels and words, as numbers of a dictionary. So are bytes, of which Parquet makes four
+/// otherwise.
+bool wants_dictionary(const Dataset::Field& field) {
+  switch (field.dtype) {
+    case DType::u8:
+    case DType::i8:
+      return true;
+    case DType::i64:
+    case DType::i32:
+    case DType::i16:
+      return field.varies || field.sample_shape.empty();
+    default:
+      return false;
+  }
+}
+
+std::shared_ptr<parquet::WriterProperties> properties_for(const std::vector<Dataset::Field>& fields,
+                                                          const std::string& compression) {
+  parquet::WriterProperties::Builder builder;
+  builder.disable_dictionary()->compression(codec_of(compression))->enable_page_checksum();
+  builder.max_row_group_length(std::numeric_limits<std::int64_t>::max());
+  for (const auto& field : fields) {
+    const bool is_list = field.varies ? field.dtype != DType::u8 : !field.sample_shape.empty();
+    if (wants_dictionary(field)) builder.enable_dictionary(field.name + (is_list ? ".list.element" : ""));
+  }
+  return builder.build();
+}
+
+/// The columns of a row group, `shift` bytes behind where they are said to be.
+void copy_group(const parquet::RowGroupMetaData& from, std::int64_t shift, std::int16_t number,
+                parquet::RowGroupMetaDataBuilder& to) {
+  to.set_num_rows(from.num_rows());
+  for (int i = 0; i < from.num_columns(); ++i) {
+    const auto column = from.ColumnChunk(i);
+    auto* const made = to.NextColumnChunk();
+    if (const auto statistics = column->encoded_statistics()) made->SetStatistics(*statistics);
+    std::map<parquet::Encoding::type, std::int32_t> of_dictionaries, of_data;
+    bool falls_back = false;
+    for (const auto& pages : column->encoding_stats()) {
+      const bool is_dictionary = pages.page_type == parquet::PageType::DICTIONARY_PAGE;
+      const bool by_dictionary =
+          pages.encoding == parquet::Encoding::RLE_DICTIONARY || pages.encoding == parquet::Encoding::PLAIN_DICTIONARY;
+      (is_dictionary ? of_dictionaries : of_data)[pages.encoding] += pages.count;
+      falls_back = falls_back || (column->has_dictionary_page() && !is_dictionary && !by_dictionary);
+    }
+    made->Finish(column->num_values(), column->has_dictionary_page() ? column->dictionary_page_offset() + shift : 0, -1,
+                 column->data_page_offset() + shift, column->total_compressed_size(), column->total_uncompressed_size(),
+                 column->has_dictionary_page(), falls_back, of_dictionaries, of_data);
+  }
+  to.Finish(from.total_byte_size(), number);
+}
+
+class ParquetEncoder final : public TableEncoder {
+ public:
+  ParquetEncoder(std::vector<Dataset::Field> fields, const std::string& compression)
+      : fields_(std::move(fields)), properties_(properties_for(fields_, compression)) {
+    arrow::FieldVector columns;
+    for (const auto& field : fields_) columns.push_back(arrow_field(field));
+    schema_ = arrow::schema(columns);
+    // A file without rows has the schema, as Parquet and as Arrow have it.
+    whole_ = written(nullptr, true).metadata;
+    groups_ = parquet::FileMetaDataBuilder::Make(whole_->schema(), properties_);
+  }
+
+  std::string_view head() const override { return magic; }
+
+  EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const override {
+    arrow::ArrayVector arrays;
+    for (std::size_t i = 0; i < fields_.size(); ++i) arrays.push_back(arrow_array(fields_[i], columns[i], first, count));
+    const auto table = arrow::Table::Make(schema_, arrays, static_cast<std::int64_t>(count));
+    const auto made = written(table.get(), false);
+    const auto file = std::as_bytes(std::span(made.file->data(), static_cast<std::size_t>(made.file->size())));
+    // Magic, row group, footer, bytes of the footer, magic.
+    std::uint32_t footer_bytes = 0;
+    constexpr std::size_t behind = sizeof footer_bytes + magic.size();
+    std::memcpy(&footer_bytes, file.last(behind).data(), sizeof footer_bytes);
+    const auto notes = file.last(behind + footer_bytes).first(footer_bytes);
+    const auto values = file.subspan(magic.size(), file.size() - magic.size() - behind - notes.size());
+    return {{values.begin(), values.end()}, {notes.begin(), notes.end()}};
+  }
+
+  void add(std::span<const std::byte> notes, std::uint64_t at) override {
+    guarded(nullptr, [&] {
+      const auto block = parquet::FileMetaData::Make(notes.data(), static_cast<std::int64_t>(notes.size()));
+      if (block->num_row_groups() != 1 || block->num_columns() != whole_->num_columns())
+        throw Error("the notes of a block are of another file");
+      constexpr int most_numbers = 32'767;
+      const auto number = static_cast<std::int16_t>(count_ > most_numbers ? -1 : count_);
+      copy_group(*block->RowGroup(0), static_cast<std::int64_t>(at - magic.size()), number, *groups_->AppendRowGroup());
+      ++count_;
+    });
+  }
+
+  std::vector<std::byte> finish() override {
+    return guarded(nullptr, [&] {
+      const auto metadata = groups_->Finish(whole_->key_value_metadata());
+      const auto sink = value_of(arrow::io::BufferOutputStream::Create());
+      parquet::WriteFileMetaData(*metadata, sink.get());
+      const auto buffer = value_of(sink->Finish());
+      const auto bytes = std::as_bytes(std::span(buffer->data(), static_cast<std::size_t>(buffer->size())));
+      return std::vector<std::byte>(bytes.begin(), bytes.end());
+    });
+  }
+
+ private:
+  struct Written {
+    std::shared_ptr<arrow::Buffer> file;
+    std::shared_ptr<parquet::FileMetaData> metadata;
+  };
+
+  /// A file in memory, of one row group or none.
+  Written written(const arrow::Table* table, bool with_schema) const {
+    return guarded(nullptr, [&] {
+      parquet::ArrowWriterProperties::Builder as_arrow;
+      as_arrow.set_use_threads(false);
+      if (with_schema) as_arrow.store_schema();
+      const auto sink = value_of(arrow::io::BufferOutputStream::Create());
+      const auto writer = value_of(
+          parquet::arrow::FileWriter::Open(*schema_, arrow::default_memory_pool(), sink, properties_, as_arrow.build()));
+      if (table != nullptr) require_ok(writer->WriteTable(*table, table->num_rows()));
+      require_ok(writer->Close());
+      return Written{value_of(sink->Finish()), writer->metadata()};
+    });
+  }
+
+  std::vector<Dataset::Field> fields_;
+  std::shared_ptr<parquet::WriterProperties> properties_;
+  std::shared_ptr<arrow::Schema> schema_;
+  std::shared_ptr<parquet::FileMetaData> whole_;
+  std::unique_ptr<parquet::FileMetaDataBuilder> groups_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TableEncoder> encode_parquet(std::vector<Dataset::Field> fields, const std::string& compression) {
+  return guarded(nullptr, [&] { return std::make_unique<ParquetEncoder>(std::move(fields), compression); });
+}
+
+}  // namespace trainrt::data::arrow_module
