@@ -4,21 +4,23 @@
 
 #include <sys/types.h>
 
+#include "core/descriptor.hpp"
+
 namespace trainrt::cli {
 
-/// Removes files if this process dies by a signal that nothing can catch. While the object lives a shell in a session of
-/// its own waits for the end of this process; it dies with it only if all processes of the job are killed at once, or the
-/// node is. If no shell can be started, nothing is removed.
+/// Removes files if this process is killed by a signal that it cannot handle. While an object exists, a shell in its own
+/// process group waits for the end of this process. The files remain if the shell is killed together with this process (all
+/// processes of a job at once, or the node), or if no shell could be started.
 class RemovalGuard {
  public:
   explicit RemovalGuard(const std::vector<std::string>& paths);
-  ~RemovalGuard();  ///< removes nothing
+  ~RemovalGuard();  ///< ends the shell; removes no files
   RemovalGuard(const RemovalGuard&) = delete;
   RemovalGuard& operator=(const RemovalGuard&) = delete;
 
  private:
   pid_t shell_ = -1;
-  int lifeline_ = -1;  ///< a pipe that the kernel closes when this process ends
+  Descriptor lifeline_;  ///< write end of the shell's input, which the kernel closes when this process ends
 };
 
 }  // namespace trainrt::cli

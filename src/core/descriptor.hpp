@@ -8,7 +8,8 @@ namespace trainrt {
 /// Owns a file descriptor and closes it in the destructor. The number -1 means that the object owns no descriptor.
 class Descriptor {
  public:
-  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(number_, other.number_);
@@ -26,7 +27,7 @@ class Descriptor {
   }
 
  private:
-  int number_;
+  int number_ = -1;
 };
 
 }  // namespace trainrt

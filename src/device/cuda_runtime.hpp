@@ -17,7 +17,7 @@ class NoGpus : public Runtime {
   std::string_view name() const override { return "none"; }
   int count() override { return 0; }
   std::string no_gpu_reason() override { return why_; }
-  std::string versions() override { return "none"; }
+  std::string versions() override { return ""; }
   Gpu describe(int) override { fail(); }
   std::optional<int> owner_of(const void*) override { return std::nullopt; }
   void use(int) override { fail(); }

@@ -74,7 +74,7 @@ class Runtime {
   virtual std::string_view name() const = 0;
   virtual int count() = 0;                  ///< number of GPUs that this process can use; determined at the first call
   virtual std::string no_gpu_reason() = 0;  ///< why count() is 0, for messages; "" if it is not 0
-  virtual std::string versions() = 0;       ///< for messages: "runtime 13.0, driver 13.0"
+  virtual std::string versions() = 0;       ///< "runtime 13.0, driver 13.0"; "" if there is no GPU runtime
   virtual Gpu describe(int gpu) = 0;
 
   /// Returns the device number of the GPU that owns `memory`, or nullopt if `memory` is host memory.

@@ -391,7 +391,7 @@ void read(const std::string& input) {
   static const int memory = sealed_memory();
   Session session;
   Context ctx(session);
-  program::Descriptor theirs;
+  Descriptor theirs;
   program::Channel channel(theirs);
   program::Child child({});
   program::LiveStacks stacks;

@@ -79,7 +79,7 @@ class Server {
 
 ExitCode serve_datasets(std::span<const std::string> words) {
   parse_arguments(words, {.usage = std::string(serve_usage)});
-  Server(Channel::over(program::Descriptor(dup(STDIN_FILENO)))).serve();
+  Server(Channel::over(Descriptor(dup(STDIN_FILENO)))).serve();
   return ExitCode::finished;
 }
 

@@ -68,7 +68,7 @@ std::string MpiRollCall::missing() {
     const auto& reply = heard[static_cast<std::size_t>(other)];
     if (other == rank_) continue;
     if (!reply)
-      append(silent, fmt::format("rank {} (last seen at step {})", number_of(other), mine_.step));
+      append(silent, fmt::format("rank {} (no answer)", number_of(other)));
     else if (reply->number != mine_.number)
       append(elsewhere, fmt::format("rank {} (waiting in collective {} at step {}; this rank is in collective {})",
                                     number_of(other), reply->number, reply->step, mine_.number));

@@ -43,7 +43,10 @@ void OutputFile::switch_to(std::string path, const std::string& title) {
 bool OutputFile::is_open() {
   if (!std::exchange(tried_, true) && !path_.empty()) {
     fd_ = open_guarded(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
-    if (fd_ < 0) warn(errno);
+    if (fd_ < 0)
+      warn(errno);
+    else
+      start_ = lseek(fd_, 0, SEEK_END);
   }
   return fd_ >= 0;
 }

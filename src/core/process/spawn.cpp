@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #include "core/process/ignored_signal.hpp"
-#include "core/process/vfork_child.hpp"
+#include "core/process/signals_blocked.hpp"
 
 namespace trainrt {
 
@@ -66,6 +66,8 @@ void set_signals(const SpawnOptions& options) {
   for (int number = 1; number < NSIG; ++number)
     if (!is_signal_ignored(number)) sigaction(number, &action, nullptr);
   for (const int number : options.default_signals) sigaction(number, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  for (const int number : options.ignored_signals) sigaction(number, &action, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -87,6 +89,14 @@ void set_signals(const SpawnOptions& options) {
   fail_in_child(execution);
 }
 
+/// Returns pointers to `texts`, with a null pointer at the end, for execve(2). They are valid while `texts` is unchanged.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 bool is_executable_file(const std::filesystem::path& path) {
   std::error_code none;
   return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
@@ -102,7 +112,7 @@ Pipe::Pipe() {
 }
 
 pid_t spawn(const SpawnOptions& options) {
-  const auto& name = options.command.front();
+  const auto& name = options.executable.empty() ? options.command.front() : options.executable;
   const auto path = name.find('/') == std::string::npos ? find_executable(name) : name;
   if (path.empty()) {
     errno = ENOENT;

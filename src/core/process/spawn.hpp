@@ -23,8 +23,9 @@ inline constexpr int null_device = -1;
 
 /// The program that spawn() starts, and the files, signals and environment variables that the program inherits.
 struct SpawnOptions {
-  /// The command line. If its first word has no '/', it is searched for in PATH.
+  /// The command line. If `executable` is empty and the first word has no '/', that word is searched for in PATH.
   std::vector<std::string> command;
+  std::string executable = {};                ///< path of the program, if it differs from the first word
   std::optional<Variables> environment = {};  ///< environment variables; default: those of this process
   int input = null_device;                    ///< descriptor for standard input; not owned
   int output = STDOUT_FILENO;                 ///< descriptor for standard output; not owned
@@ -32,14 +33,15 @@ struct SpawnOptions {
   std::vector<int> kept_files = {};           ///< further descriptors to inherit, under the same numbers
   bool closes_other_files = true;             ///< false: other files without FD_CLOEXEC are also inherited
   std::vector<int> default_signals = {};      ///< signals to reset to their default action even if ignored
+  std::vector<int> ignored_signals = {};      ///< signals that the program ignores when it starts
   int signal_at_parent_end = 0;               ///< signal sent to the program when the calling thread ends; 0: no signal
 };
 
 /// Starts a program in its own process group, so that Ctrl-C in a terminal does not reach the program. Returns the process
 /// id, or -1 with errno. The caller must wait for the process with waitpid(2). Thread-safe.
 ///
-/// The program starts with no signal blocked. Signals that this process ignores stay ignored (nohup), except
-/// SpawnOptions::default_signals; all other signals have their default action.
+/// The program starts with no signal blocked. Signals that this process ignores (nohup) and SpawnOptions::ignored_signals
+/// are ignored, except SpawnOptions::default_signals; all other signals have their default action.
 pid_t spawn(const SpawnOptions& options);
 
 /// Returns the numbers of all signals, for SpawnOptions::default_signals.

@@ -3,19 +3,13 @@
 #include <csignal>
 #include <utility>
 
-#include <pthread.h>
+#include "core/process/signals_blocked.hpp"
 
 namespace trainrt {
 
 std::thread thread_without_signals(std::function<void()> work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread thread(std::move(work));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  const SignalsBlocked blocked({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT});
+  return std::thread(std::move(work));
 }
 
 }  // namespace trainrt

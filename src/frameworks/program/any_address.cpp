@@ -22,13 +22,13 @@ Descriptor socket_on_any_address() {
   both.sin6_family = AF_INET6;
   both.sin6_addr = in6addr_any;
   Descriptor of_both(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (of_both && setsockopt(of_both.number(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
-      is_bound(of_both.number(), both))
+  if (of_both && setsockopt(of_both.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
+      is_bound(of_both.get(), both))
     return of_both;
   sockaddr_in old{};
   old.sin_family = AF_INET;
   Descriptor of_old(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (of_old && is_bound(of_old.number(), old)) return of_old;
+  if (of_old && is_bound(of_old.get(), old)) return of_old;
   return {};
 }
 
@@ -37,14 +37,14 @@ Descriptor socket_on_loopback() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (found && is_bound(found.number(), address)) return found;
+  if (found && is_bound(found.get(), address)) return found;
   return {};
 }
 
 int port_of(const Descriptor& socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
-  if (!socket || getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+  if (!socket || getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
   const auto port = address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                                                   : reinterpret_cast<const sockaddr_in&>(address).sin_port;
   return ntohs(port);

@@ -21,7 +21,7 @@ Beacon::Beacon() : nonce_(made_up_nonce()) {
   constexpr std::size_t max_pending = 256;  // one rank of each node calls, at several addresses
   auto socket = socket_on_any_address();
   port_ = port_of(socket);
-  if (port_ == 0 || listen(socket.number(), SOMAXCONN) != 0)
+  if (port_ == 0 || listen(socket.get(), SOMAXCONN) != 0)
     throw Error(fmt::format("this node cannot listen for the others: {}", std::strerror(errno)));
   server_ = std::make_unique<TcpServer>(
       std::move(socket), Reception{[](const std::string&) { return true; },

@@ -101,7 +101,7 @@ std::optional<std::string> Channel::next_line() {
 
 /// False if nothing came.
 bool Channel::read_more(double limit_s) {
-  pollfd ready{.fd = socket_.number(), .events = POLLIN, .revents = 0};
+  pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, static_cast<int>(std::ceil(limit_s * 1000))) <= 0) return false;
   std::array<char, 65536> bytes{};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
@@ -111,7 +111,7 @@ bool Channel::read_more(double limit_s) {
   header.msg_iovlen = 1;
   header.msg_control = control.data();
   header.msg_controllen = control.size();
-  const auto count = recvmsg(socket_.number(), &header, MSG_CMSG_CLOEXEC);
+  const auto count = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
   if (count < 0 && errno == EINTR) return true;
   if (count <= 0) {
     closed_ = true;
@@ -140,7 +140,7 @@ std::optional<Message> Channel::receive(double limit_s) {
 }
 
 bool Channel::is_open() const {
-  pollfd end{.fd = socket_.number(), .events = POLLRDHUP, .revents = 0};
+  pollfd end{.fd = socket_.get(), .events = POLLRDHUP, .revents = 0};
   return poll(&end, 1, 0) == 0;
 }
 
@@ -148,7 +148,7 @@ void Channel::send(const Json& answer) {
   auto text = answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   int file = std::exchange(attached_, -1);
   for (std::size_t at = 0; at < text.size();) {
-    const auto count = send_with(socket_.number(), text.data() + at, text.size() - at, file);
+    const auto count = send_with(socket_.get(), text.data() + at, text.size() - at, file);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     file = -1;

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace trainrt::program {
 

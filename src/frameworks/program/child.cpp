@@ -1,26 +1,21 @@
 #include "frameworks/program/child.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
 #include "core/output/output_capture.hpp"
 #include "core/output/output_tee.hpp"
-#include "core/process/ignored_signal.hpp"
 #include "core/process/processes.hpp"
-#include "core/process/vfork_child.hpp"
+#include "core/process/spawn.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "frameworks/program/memory_kill.hpp"
@@ -32,78 +27,6 @@ namespace trainrt::program {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-enum class Life { ends_with_parent, outlives_parent };
-
-/// What becomes the standard streams of a child.
-struct Streams {
-  int input;
-  int output = STDOUT_FILENO;
-  int error = STDERR_FILENO;
-};
-
-// What follows up to execve() runs in the child, in its parent's memory: system calls only.
-
-/// Signals that this process ignores stay ignored, but for `stop_signal`: the runtime sends that one. 0: none.
-void set_signals(int stop_signal) {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number)
-    if (number == stop_signal || !is_signal_ignored(number)) sigaction(number, &action, nullptr);
-  action.sa_handler = SIG_IGN;
-  for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP})
-    if (number != stop_signal) sigaction(number, &action, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-/// From the standard ones on.
-void close_files_at_exec() {
-#if defined(SYS_close_range) && defined(CLOSE_RANGE_CLOEXEC)
-  if (syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
-#endif
-  constexpr int most = 65536;  // Linux before 5.11
-  for (int number = 3; number < most; ++number) fcntl(number, F_SETFD, FD_CLOEXEC);
-}
-
-/// errno if the program could not be started.
-[[noreturn]] void become(const ChildPlan& plan, char** words, char** environment, Streams streams, pid_t parent, Life life,
-                         volatile int& failure) {
-  setpgid(0, 0);
-  if (life == Life::ends_with_parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);  // it died before
-  }
-  dup2(streams.input, STDIN_FILENO);
-  dup2(streams.output, STDOUT_FILENO);
-  dup2(streams.error, STDERR_FILENO);
-  close_files_at_exec();
-  fcntl(plan.socket, F_SETFD, 0);
-  for (const int socket : plan.other_sockets) fcntl(socket, F_SETFD, 0);
-  set_signals(plan.stop_signal);
-  execve(plan.executable.c_str(), words, environment);
-  failure = errno;
-  _exit(127);
-}
-
-struct Started {
-  pid_t pid = -1;
-  int failure = 0;  ///< errno
-};
-
-Started start(const ChildPlan& plan, Streams streams, Life life) {
-  auto words = pointers_to(plan.words);
-  auto environment = pointers_to(plan.environment);
-  volatile int failure = 0;
-  const SignalsBlocked blocked;
-  const auto parent = getpid();
-  const pid_t pid = vfork();  // not fork(): pages that a network card writes to must stay this process's own
-  if (pid == 0) become(plan, words.data(), environment.data(), streams, parent, life, failure);
-  if (pid < 0) return {pid, errno};
-  if (failure != 0) waitpid(pid, nullptr, 0);
-  return {pid, failure};
-}
 
 /// "123 (sleep 300), 124 (sh -c ...) and 3 more"
 std::string in_words(const std::vector<pid_t>& processes) {
@@ -120,18 +43,20 @@ std::string in_words(const std::vector<pid_t>& processes) {
 }  // namespace
 
 Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
-  const Descriptor null(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Streams streams{plan.input >= 0 ? plan.input : null.number()};
-  if (plan.output) {
-    output_ = std::make_shared<OutputTee>(*plan.output);
-    streams.output = output_->output_end();
-    streams.error = output_->error_end();
+  if (plan.output) output_ = std::make_shared<OutputTee>(*plan.output);
+  auto options = plan.start;
+  if (output_) {
+    options.output = output_->output_end();
+    options.error = output_->error_end();
   }
-  auto marked = plan;
-  marked.environment.push_back(leftovers_.mark());
-  const auto started = start(marked, streams, Life::ends_with_parent);
-  if (started.failure != 0) throw_not_started(plan.executable, started.failure);
-  pid_ = started.pid;
+  options.default_signals = {stop_signal_};
+  for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP})
+    if (number != stop_signal_) options.ignored_signals.push_back(number);
+  options.signal_at_parent_end = SIGKILL;
+  if (!options.environment) options.environment = inherited_environment();
+  leftovers_.add_mark(*options.environment);
+  pid_ = spawn(options);
+  if (pid_ < 0) throw_not_started(options.executable, errno);
   if (output_) {
     output_->begin(fmt::format("{}, process {}", plan.title, pid_));
     OutputCapture::follow(output_.get());
@@ -140,18 +65,18 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
   start_guard();
 }
 
-/// The kernel ends the child alone with this process. If a guard cannot be had, that must do.
+/// Starts a shell that kills the group and its leftovers when this process ends. Without it, the kernel kills only the
+/// first process of the program.
 void Child::start_guard() {
-  std::array<int, 2> ends{-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
-  const Descriptor input(ends[0]);
-  lifeline_ = Descriptor(ends[1]);
-  const ChildPlan guard{
-      .executable = "/bin/sh",
-      .words = {"sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null; " + Leftovers::kill_command(), "sh",
-                std::to_string(pid_), leftovers_.mark(), Leftovers::job_variable()}};
-  if (const auto started = start(guard, {input.number()}, Life::outlives_parent); started.failure == 0)
-    guard_ = started.pid;
+  Pipe pipe;
+  if (!pipe) return;
+  guard_ =
+      spawn({.command = {"/bin/sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null; " + Leftovers::kill_command(),
+                         "sh", std::to_string(pid_), leftovers_.mark(), Leftovers::job_variable()},
+             .environment = Variables{},
+             .input = pipe.read_end.get(),
+             .ignored_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP}});
+  lifeline_ = std::move(pipe.write_end);
 }
 
 Child::~Child() {

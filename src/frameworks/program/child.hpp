@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "core/descriptor.hpp"
 #include "core/output/output_targets.hpp"
 #include "core/process/memory.hpp"
-#include "frameworks/program/descriptor.hpp"
+#include "core/process/spawn.hpp"
 #include "frameworks/program/end_watch.hpp"
 #include "frameworks/program/ending.hpp"
 #include "frameworks/program/leftovers.hpp"
@@ -20,17 +21,12 @@ class OutputTee;
 
 namespace program {
 
-/// What a child is started as.
+/// How a child is started.
 struct ChildPlan {
-  std::string executable;                ///< its path
-  std::vector<std::string> words;        ///< argv
-  std::vector<std::string> environment;  ///< NAME=value; the whole of it
-  int input = -1;                        ///< becomes standard input; -1: /dev/null does
-  int socket = -1;                       ///< inherited, under the same number
-  std::vector<int> other_sockets;        ///< the same
-  int stop_signal = 0;                   ///< has its default action; the other stop signals are ignored
-  std::optional<OutputTargets> output;   ///< where its output goes; without one it has this process's
-  std::string title;                     ///< of this start, for the output's log: "attempt 3, rank 1 on n2"
+  SpawnOptions start;                   ///< program, environment, input, inherited files; Child sets the rest
+  int stop_signal = 0;                  ///< has its default action; the other stop signals are ignored
+  std::optional<OutputTargets> output;  ///< targets of its output; without them it inherits this process's streams
+  std::string title;                    ///< title of this start in the output's log: "attempt 3, rank 1 on n2"
 };
 
 /// A child process in a process group of its own, whose output is read by a thread of this process. It
@@ -75,7 +71,7 @@ class Child {
 
   pid_t pid_ = -1;
   pid_t guard_ = -1;     ///< a shell that waits for the end of this process, and ends the group and what has left it
-  Descriptor lifeline_;  ///< whose end the guard sees
+  Descriptor lifeline_;  ///< write end of a pipe; its closing tells the guard that this process exited
   int stop_signal_ = 0;
   pid_t client_ = 0;  ///< 0: not known
   bool is_over_ = false;

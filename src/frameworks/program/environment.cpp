@@ -78,15 +78,13 @@ Meeting known_of(const ProgramPlace& place, bool hides_gpus) {
   return known;
 }
 
-std::vector<std::string> program_environment(const ProgramPlace& place, int socket, const Meeting& meeting,
-                                             const Frameworks& frameworks, const Variables& besides) {
+Variables program_environment(const ProgramPlace& place, int socket, const Meeting& meeting, const Frameworks& frameworks,
+                              const Variables& besides) {
   auto inherited = inherited_environment();
   for (const auto& [name, value] : besides) inherited[name] = value;
   auto variables = environment_with(std::move(inherited), meeting, frameworks);
   add_client(place, socket, variables);
-  std::vector<std::string> words;
-  for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));
-  return words;
+  return variables;
 }
 
 }  // namespace trainrt::program

@@ -17,10 +17,10 @@ Variables environment_with(Variables inherited, const Meeting& meeting, const Fr
 /// What is known of this rank without the others, for an Arrangement. `hides_gpus`: the program gets none.
 Meeting known_of(const ProgramPlace& place, bool hides_gpus);
 
-/// environment_with() of this process's and those `besides`, as NAME=value, with what the client needs: TRAINRT_RUN_NAME,
-/// TRAINRT_RUN_DIR, TRAINRT_FD = `socket`, and its folder in front of PYTHONPATH; and PYTHONUNBUFFERED = 1 and
-/// PYTHONFAULTHANDLER = 1 if they are not set.
-std::vector<std::string> program_environment(const ProgramPlace& place, int socket, const Meeting& meeting,
-                                             const Frameworks& frameworks, const Variables& besides = {});
+/// Returns environment_with() of this process's variables and `besides`, and adds the variables that the client reads:
+/// TRAINRT_RUN_NAME, TRAINRT_RUN_DIR, TRAINRT_FD = `socket`, and the client's folder at the front of PYTHONPATH. Sets
+/// PYTHONUNBUFFERED = 1 and PYTHONFAULTHANDLER = 1 if they are not set.
+Variables program_environment(const ProgramPlace& place, int socket, const Meeting& meeting, const Frameworks& frameworks,
+                              const Variables& besides = {});
 
 }  // namespace trainrt::program

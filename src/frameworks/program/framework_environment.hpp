@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/descriptor.hpp"
 #include "core/plugin.hpp"
-#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/meeting.hpp"
 #include "frameworks/program/service.hpp"
 

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/descriptor.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "frameworks/program/descriptor.hpp"
 
 namespace trainrt::program {
 
@@ -25,7 +25,7 @@ void write_report(const std::string& folder, int rank, const std::string& text) 
   at_entry(folder, make);  // its parent, logs/, exists
   const auto path = fmt::format("{}/rank-{:05}.txt", folder, rank);
   const Descriptor file(open_guarded(path, O_WRONLY | O_CREAT | O_TRUNC));
-  if (!file || write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+  if (!file || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     log::warning(fmt::format("the stacks of this rank cannot be written to {}", path));
 }
 

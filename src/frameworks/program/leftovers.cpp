@@ -4,13 +4,17 @@
 #include <cstdlib>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/host.hpp"
 #include "core/process/processes.hpp"
 #include "frameworks/program/nonce.hpp"
 
 namespace trainrt::program {
 
-Leftovers::Leftovers() : mark_("TRAINRT_PROGRAM_ID=" + made_up_nonce()) {}
+Leftovers::Leftovers() : nonce_(made_up_nonce()) {}
+
+std::string Leftovers::mark() const { return fmt::format("{}={}", mark_variable, nonce_); }
 
 void Leftovers::note(pid_t program) {
   noted_.clear();
@@ -19,7 +23,7 @@ void Leftovers::note(pid_t program) {
 }
 
 std::vector<pid_t> Leftovers::running() const {
-  std::vector<std::string> variables = {mark_};
+  std::vector<std::string> variables = {mark()};
   if (auto job = job_variable(); !job.empty()) variables.push_back(std::move(job));
   auto found = processes_with(variables);
   std::erase_if(found, [](pid_t process) { return !runs(process); });

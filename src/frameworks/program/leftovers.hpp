@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include "core/process/child_environment.hpp"
+
 namespace trainrt::program {
 
 /// Finds and kills the processes that a program has started, also those that have left its process group (setsid), which no
@@ -14,8 +16,10 @@ class Leftovers {
  public:
   Leftovers();
 
-  /// "TRAINRT_PROGRAM_ID=...", of one program alone: its environment must have it.
-  const std::string& mark() const { return mark_; }
+  /// Adds the variable by which the processes of the program are found to the program's environment variables.
+  void add_mark(Variables& environment) const { environment[mark_variable] = nonce_; }
+  /// Returns the variable as "TRAINRT_PROGRAM_ID=...".
+  std::string mark() const;
   /// Notes the descendants of the program, this process's child, which still runs.
   void note(pid_t program);
   /// Returns the processes that have the mark and run now.
@@ -34,7 +38,9 @@ class Leftovers {
     unsigned long long start_time;  ///< tells it from another process that gets its number
   };
 
-  std::string mark_;
+  static constexpr const char* mark_variable = "TRAINRT_PROGRAM_ID";
+
+  std::string nonce_;
   std::vector<Noted> noted_;
 };
 

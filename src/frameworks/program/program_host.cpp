@@ -75,7 +75,7 @@ void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, c
   const auto input = next_input(place.rank);
   running_ = std::make_unique<RunningProgram>(
       communicator,
-      RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener), input.number()});
+      RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener), input.get()});
   become_ready();
 }
 

@@ -7,8 +7,8 @@
 
 #include <trainrt/context.hpp>
 
+#include "core/descriptor.hpp"
 #include "core/process/program_input.hpp"
-#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "frameworks/program/live_stacks.hpp"
 #include "frameworks/program/opening.hpp"

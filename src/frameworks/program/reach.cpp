@@ -11,8 +11,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "core/descriptor.hpp"
 #include "frameworks/program/beacon.hpp"
-#include "frameworks/program/descriptor.hpp"
 #include "frameworks/program/interfaces.hpp"
 
 namespace trainrt::program {
@@ -33,7 +33,7 @@ class Trial {
       connect_to(reinterpret_cast<const sockaddr*>(&now), sizeof now);
   }
 
-  int socket() const { return socket_.number(); }
+  int socket() const { return socket_.get(); }
   bool is_open() const { return static_cast<bool>(socket_); }
   const std::string& from() const { return from_; }  ///< "" unless it has been reached
 

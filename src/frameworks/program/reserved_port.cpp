@@ -18,7 +18,7 @@ ReservedPort::ReservedPort(Reach reach)
 }
 
 void ReservedPort::listen() const {
-  if (::listen(socket_.number(), SOMAXCONN) != 0)
+  if (::listen(socket_.get(), SOMAXCONN) != 0)
     throw Error(fmt::format("this node cannot listen on port {}: {}", number_, std::strerror(errno)));
 }
 

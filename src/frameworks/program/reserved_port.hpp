@@ -1,5 +1,5 @@
 #pragma once
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace trainrt::program {
 

@@ -17,7 +17,7 @@ RunningProgram::RunningProgram(Communicator& communicator, Plan plan)
       channel_(theirs_),
       child_(child_plan(plan)),
       activity_(child_.pid(), plan.options.hang_timeout_s) {
-  theirs_ = {};
+  theirs_.reset();
   arrangement_.program_has_started(child_.pid());
 }
 
@@ -25,13 +25,14 @@ ChildPlan RunningProgram::child_plan(const Plan& plan) const {
   auto output = output_targets(plan.options.shown, plan.place.run_dir, plan.place.rank);
   output.holds_log = true;
   output.listener = plan.listener;
-  return {.executable = plan.executable,
-          .words = plan.options.command,
-          .environment = program_environment(plan.place, theirs_.number(), arrangement_.meeting(), plan.frameworks,
-                                             plan.options.variables),
-          .input = plan.input,
-          .socket = theirs_.number(),
-          .other_sockets = arrangement_.sockets(),
+  auto sockets = arrangement_.sockets();
+  sockets.push_back(theirs_.get());
+  return {.start = {.command = plan.options.command,
+                    .executable = plan.executable,
+                    .environment = program_environment(plan.place, theirs_.get(), arrangement_.meeting(), plan.frameworks,
+                                                       plan.options.variables),
+                    .input = plan.input,
+                    .kept_files = std::move(sockets)},
           .stop_signal = plan.options.stop_signal,
           .output = std::move(output),
           .title = ""};

@@ -25,7 +25,7 @@ class RunningProgram {
     const Frameworks& frameworks;
     Meeting known;
     decltype(OutputTargets::listener) listener;  ///< of its output
-    int input = -1;                              ///< ChildPlan::input
+    int input = -1;                              ///< SpawnOptions::input
   };
   /// Starts it. Its output is held back until lead_output_to(). Collective.
   RunningProgram(Communicator& communicator, Plan plan);

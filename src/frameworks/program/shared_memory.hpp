@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace trainrt::program {
 

@@ -10,10 +10,6 @@
 
 namespace trainrt::io {
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 int link_status(const std::string& path, struct stat& status) {
   return at_entry(
       path, [&](int directory, const char* name) { return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW); });

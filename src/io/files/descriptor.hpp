@@ -8,24 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "core/descriptor.hpp"
 #include "core/files/guarded_tree.hpp"
 
 namespace trainrt::io {
 
-/// Owns a file descriptor, or -1 for an empty object. The destructor closes the descriptor and ignores errors.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  ~Descriptor();
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
+using trainrt::Descriptor;
 
 /// Calls `call`, a system call, and repeats it while a signal interrupts it (EINTR). Returns the call's result. Not for
 /// close(2): on Linux, an interrupted close(2) has closed the descriptor.

@@ -23,7 +23,7 @@ class Exchanged {
     number_ = port_.number();
     server_ = std::make_unique<ExchangeServer>(port_.take(), size, secret_, [welcomes](const auto&) { return welcomes; });
   }
-  ExchangePlace place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.number()}; }
+  ExchangePlace place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.get()}; }
 
   EndSignal end;  ///< of the ranks
 
@@ -96,7 +96,7 @@ TEST_CASE("strangers get no answer, and disturb nobody") {
   Coming beyond(of_no_rank, 0, "a");
   CHECK_FALSE(beyond.why().empty());
   {
-    const auto mute = peer_at("127.0.0.1", exchanged.place(0).port, exchanged.end.number(), 5);
+    const auto mute = peer_at("127.0.0.1", exchanged.place(0).port, exchanged.end.get(), 5);
     mute.write("GET / HTTP/1.1\r\n\r\n", 1);
   }
   Coming friendly(exchanged.place(0), 0, "a");
@@ -118,7 +118,7 @@ TEST_CASE("who waits ends with its limit, its end signal, or the server") {
   auto another = std::make_unique<Exchanged>(2);
   const EndSignal never;
   auto place = another->place(0);
-  place.end = never.number();
+  place.end = never.get();
   Coming served(place, 0, "a");
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   another.reset();

@@ -33,8 +33,8 @@ pid_t number_in(const std::string& path) {
   return number;
 }
 
-ChildPlan shell(const std::string& script, std::vector<std::string> environment = {}) {
-  return {.executable = "/bin/sh", .words = {"sh", "-c", script}, .environment = std::move(environment)};
+ChildPlan shell(const std::string& script, Variables environment = {}) {
+  return {.start = {.command = {"sh", "-c", script}, .executable = "/bin/sh", .environment = std::move(environment)}};
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ TEST_CASE("a job that the program has submitted is none of its processes") {
   pid_t other = 0;
   {
     Child child(shell("(SLURM_JOB_ID=4712 setsid sh -c 'echo $$ > " + file + "; exec sleep 300' &) ; sleep 300",
-                      {"SLURM_JOB_ID=4711"}));
+                      {{"SLURM_JOB_ID", "4711"}}));
     REQUIRE(becomes_true([&] { return (other = number_in(file)) > 0; }));
   }
   unsetenv("SLURM_JOB_ID");

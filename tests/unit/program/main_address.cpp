@@ -73,7 +73,7 @@ TEST_CASE("a beacon that is gone is not reached, and nobody waits for it") {
 
 TEST_CASE("one that listens and says nothing is waited for no longer than it may take") {
   const auto mute = socket_on_any_address();
-  REQUIRE(listen(mute.number(), 10) == 0);
+  REQUIRE(listen(mute.get(), 10) == 0);
   const auto start = std::chrono::steady_clock::now();
   CHECK(reached_from(std::vector<std::string>{"127.0.0.1"}, port_of(mute), "word", short_limits).front().empty());
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));

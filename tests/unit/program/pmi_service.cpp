@@ -28,7 +28,7 @@ class Programs {
     const int number = port.number();
     for (int rank = 0; rank < size; ++rank) {
       meeting.rank = rank;
-      services_.push_back(std::make_unique<PmiService>(meeting, number, rank == 0 ? port.take() : Descriptor()));
+      services_.push_back(std::make_unique<PmiService>(meeting, number, rank == 0 ? port.take() : trainrt::Descriptor()));
       sockets_.emplace_back(dup(services_.back()->inherited()));
       services_.back()->program_has_started(0);
     }
@@ -36,12 +36,12 @@ class Programs {
 
   void say(std::size_t rank, const std::string& line) const {
     const auto text = line + "\n";
-    CHECK(send(sockets_[rank].number(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
+    CHECK(send(sockets_[rank].get(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
   }
   /// What is answered; "" if the service is gone, or says nothing for 10 s.
   std::string hear(std::size_t rank) const {
     std::string line;
-    pollfd waited{sockets_[rank].number(), POLLIN, 0};
+    pollfd waited{sockets_[rank].get(), POLLIN, 0};
     for (char next = 0; poll(&waited, 1, 10'000) == 1 && read(waited.fd, &next, 1) == 1 && next != '\n';) line += next;
     return line;
   }
@@ -49,12 +49,12 @@ class Programs {
     say(rank, line);
     return hear(rank);
   }
-  void end(std::size_t rank) { sockets_[rank] = Descriptor(); }
+  void end(std::size_t rank) { sockets_[rank] = trainrt::Descriptor(); }
   void end_service(std::size_t rank) { services_[rank].reset(); }
 
  private:
   std::vector<std::unique_ptr<PmiService>> services_;
-  std::vector<Descriptor> sockets_;
+  std::vector<trainrt::Descriptor> sockets_;
 };
 
 }  // namespace

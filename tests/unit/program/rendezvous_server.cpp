@@ -27,7 +27,7 @@ class Rendezvous {
     server_ = std::make_unique<RendezvousServer>(meeting, port.take());
   }
 
-  Peer connection() const { return peer_at("127.0.0.1", number_, end_.number(), 5); }
+  Peer connection() const { return peer_at("127.0.0.1", number_, end_.get(), 5); }
   /// Everything that is answered to it, in one string.
   std::string say(const std::string& text) const {
     const auto peer = connection();

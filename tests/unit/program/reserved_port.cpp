@@ -25,20 +25,20 @@ sockaddr_in loopback(int port) {
 }
 
 /// A socket that listens there; an empty one if it may not.
-Descriptor listener(int port, bool with_reuse) {
+trainrt::Descriptor listener(int port, bool with_reuse) {
   const int reuse = with_reuse ? 1 : 0;
   const auto address = loopback(port);
-  Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  setsockopt(found.number(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
-  if (bind(found.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
-  return listen(found.number(), 10) == 0 ? std::move(found) : Descriptor();
+  trainrt::Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  setsockopt(found.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+  if (bind(found.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
+  return listen(found.get(), 10) == 0 ? std::move(found) : trainrt::Descriptor();
 }
 
-Descriptor connection_to(int port) {
+trainrt::Descriptor connection_to(int port) {
   const auto address = loopback(port);
-  Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return connect(found.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? std::move(found)
-                                                                                                   : Descriptor();
+  trainrt::Descriptor found(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return connect(found.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? std::move(found)
+                                                                                                : trainrt::Descriptor();
 }
 
 }  // namespace
@@ -49,12 +49,12 @@ TEST_CASE("nobody who asks for any port, or connects, gets one that is reserved"
   for (const auto& port : reserved) numbers.insert(port.number());
   CHECK(numbers.size() == 20);
   const auto server = listener(0, true);
-  std::vector<Descriptor> others;
+  std::vector<trainrt::Descriptor> others;
   int stolen = 0;
   for (int turn = 0; turn < 200; ++turn) {
     others.push_back(listener(0, turn % 2 == 0));
     others.push_back(connection_to(port_of(server)));
-    REQUIRE(Descriptor(accept(server.number(), nullptr, nullptr)));
+    REQUIRE(trainrt::Descriptor(accept(server.get(), nullptr, nullptr)));
     stolen += static_cast<int>(numbers.count(port_of(others.end()[-1])) + numbers.count(port_of(others.end()[-2])));
     if (others.size() > 100) others.clear();
   }
@@ -72,12 +72,12 @@ TEST_CASE("who names a reserved port and sets SO_REUSEADDR listens on it, by IPv
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
   address.sin6_port = htons(static_cast<std::uint16_t>(reserved.number()));
-  const Descriptor server(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const trainrt::Descriptor server(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!server) return;  // a node without IPv6
   constexpr int on = 1;
-  setsockopt(server.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  CHECK(bind(server.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  CHECK(listen(server.number(), 10) == 0);
+  setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  CHECK(bind(server.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  CHECK(listen(server.get(), 10) == 0);
   CHECK(connection_to(reserved.number()));
 }
 
@@ -95,5 +95,5 @@ TEST_CASE("a port of this node alone is reached by 127.0.0.1, and at no other ad
   for (const auto& each : addresses_of_this_node())
     if (!each.is_loopback) others.push_back(each.address);
   const EndSignal never;
-  for (const auto& address : others) CHECK_THROWS(peer_at(address, reserved.number(), never.number(), 1));
+  for (const auto& address : others) CHECK_THROWS(peer_at(address, reserved.number(), never.get(), 1));
 }

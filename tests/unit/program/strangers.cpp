@@ -44,7 +44,7 @@ Meeting meeting_of_one() {
 }
 
 /// A socket that listens on a port of this node.
-Descriptor listener_on(int& number) {
+trainrt::Descriptor listener_on(int& number) {
   ReservedPort port(Reach::this_node);
   port.listen();
   number = port.number();
@@ -53,7 +53,7 @@ Descriptor listener_on(int& number) {
 
 Peer connection_to(int port) {
   static const EndSignal end;
-  return peer_at("127.0.0.1", port, end.number(), 5);
+  return peer_at("127.0.0.1", port, end.get(), 5);
 }
 
 /// What comes back until the server closes the connection, or for `limit_s`.
@@ -80,7 +80,7 @@ class MpiExchange : public Listening {
   }
   bool serves() const override {
     static const EndSignal end;
-    return exchange({"127.0.0.1", number_, secret, 0, end.number()}, 7, "mine", 5) == std::vector<std::string>{"mine"};
+    return exchange({"127.0.0.1", number_, secret, 0, end.get()}, 7, "mine", 5) == std::vector<std::string>{"mine"};
   }
 
  private:

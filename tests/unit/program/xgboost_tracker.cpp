@@ -27,7 +27,7 @@ class Tracked {
     meeting.printed_secret = secret;
     tracker_ = std::make_unique<XgboostTracker>(meeting, port.take());
   }
-  Peer connection() const { return peer_at("127.0.0.1", number_, end_.number(), 5); }
+  Peer connection() const { return peer_at("127.0.0.1", number_, end_.get(), 5); }
 
  private:
   int number_ = 0;

@@ -35,18 +35,18 @@ int begin_to_connect(Descriptor& socket, const std::string& address, int port) {
   socket = Descriptor(::socket(is_old ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
   const auto* target = is_old ? reinterpret_cast<const sockaddr*>(&old) : reinterpret_cast<const sockaddr*>(&now);
-  if (connect(socket.number(), target, is_old ? sizeof old : sizeof now) == 0) return 0;
+  if (connect(socket.get(), target, is_old ? sizeof old : sizeof now) == 0) return 0;
   return errno == EINPROGRESS ? 0 : errno;
 }
 
 }  // namespace
 
 Peer::Peer(Descriptor socket, int end) : socket_(std::move(socket)), end_(end) {
-  fcntl(socket_.number(), F_SETFL, O_NONBLOCK);
+  fcntl(socket_.get(), F_SETFL, O_NONBLOCK);
 }
 
 bool Peer::wait_for(short events, double until_s) const {
-  std::array<pollfd, 2> waited{pollfd{socket_.number(), events, 0}, pollfd{end_, POLLIN, 0}};
+  std::array<pollfd, 2> waited{pollfd{socket_.get(), events, 0}, pollfd{end_, POLLIN, 0}};
   for (;;) {
     const double left_s = until_s - now_s();
     if (left_s <= 0) return false;
@@ -59,7 +59,7 @@ bool Peer::wait_for(short events, double until_s) const {
 bool Peer::take_arrived(std::string& bytes, std::size_t max_bytes) const {
   std::array<char, 4096> some{};
   while (bytes.size() < max_bytes) {
-    const auto count = recv(number(), some.data(), std::min(some.size(), max_bytes - bytes.size()), MSG_DONTWAIT);
+    const auto count = recv(get(), some.data(), std::min(some.size(), max_bytes - bytes.size()), MSG_DONTWAIT);
     if (count <= 0) return count < 0 && may_go_on();
     bytes.append(some.data(), static_cast<std::size_t>(count));
   }
@@ -75,7 +75,7 @@ std::size_t Peer::read_some(std::span<char> bytes, double limit_s) const {
   }
   const double until_s = now_s() + limit_s;
   while (wait_for(POLLIN, until_s)) {
-    const auto count = recv(socket_.number(), bytes.data(), bytes.size(), 0);
+    const auto count = recv(socket_.get(), bytes.data(), bytes.size(), 0);
     if (count > 0) return static_cast<std::size_t>(count);
     if (count == 0 || !may_go_on()) break;
   }
@@ -95,7 +95,7 @@ bool Peer::read(std::span<char> bytes, double limit_s) const {
 bool Peer::write(std::string_view bytes, double limit_s) const {
   const double until_s = now_s() + limit_s;
   while (!bytes.empty() && wait_for(POLLOUT, until_s)) {
-    const auto count = send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto count = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (count < 0 && !may_go_on()) return false;
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
   }
@@ -105,7 +105,7 @@ bool Peer::write(std::string_view bytes, double limit_s) const {
 std::string Peer::address() const {
   sockaddr_storage other{};
   socklen_t length = sizeof other;
-  if (getpeername(socket_.number(), reinterpret_cast<sockaddr*>(&other), &length) != 0) return {};
+  if (getpeername(socket_.get(), reinterpret_cast<sockaddr*>(&other), &length) != 0) return {};
   return text_of(reinterpret_cast<const sockaddr*>(&other));
 }
 
@@ -113,11 +113,11 @@ Peer peer_at(const std::string& address, int port, int end, double limit_s) {
   Descriptor socket;
   int error = begin_to_connect(socket, address, port);
   if (error == 0) {
-    std::array<pollfd, 2> waited{pollfd{socket.number(), POLLOUT, 0}, pollfd{end, POLLIN, 0}};
+    std::array<pollfd, 2> waited{pollfd{socket.get(), POLLOUT, 0}, pollfd{end, POLLIN, 0}};
     socklen_t length = sizeof error;
     if (poll(waited.data(), waited.size(), static_cast<int>(limit_s * 1000)) <= 0 || waited[1].revents != 0)
       error = ETIMEDOUT;
-    else if (getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+    else if (getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0)
       error = errno;
   }
   if (error != 0)

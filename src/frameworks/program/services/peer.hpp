@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace trainrt::program {
 
@@ -26,7 +26,7 @@ class Peer {
   /// Of the other end, as text: "10.0.0.2"; "" if it is gone.
   std::string address() const;
 
-  int number() const { return socket_.number(); }
+  int get() const { return socket_.get(); }
   /// Appends the bytes that have arrived to `bytes`, up to a length of `max_bytes`, without waiting. Returns false if the
   /// other end is gone.
   bool take_arrived(std::string& bytes, std::size_t max_bytes) const;

@@ -25,7 +25,7 @@ constexpr double barrier_limit_s = 1800;
 }  // namespace
 
 PmiService::PmiService(const Meeting& meeting, int port, Descriptor listener)
-    : place_{meeting.addresses.at(0), port, meeting.secret, meeting.rank, end_.number()} {
+    : place_{meeting.addresses.at(0), port, meeting.secret, meeting.rank, end_.get()} {
   if (listener)
     server_ = std::make_unique<ExchangeServer>(std::move(listener), meeting.size, meeting.secret,
                                                [meeting](const auto& address) { return is_of(meeting, address); });
@@ -40,7 +40,7 @@ PmiService::PmiService(const Meeting& meeting, int port, Descriptor listener)
 PmiService::~PmiService() {
   is_ending_ = true;
   end_.raise();
-  shutdown(mine_.number(), SHUT_RDWR);
+  shutdown(mine_.get(), SHUT_RDWR);
   thread_.join();
 }
 
@@ -77,7 +77,7 @@ void PmiService::serve(const Meeting& meeting) {
                                             "trainrt: the program of rank {} waited in MPI for the others, in vain: {}\n",
                                             meeting.rank, why);
                              }};
-  launch::PmiServer(std::move(store)).serve(mine_.number());
+  launch::PmiServer(std::move(store)).serve(mine_.get());
   if (!has_finalized) leave_exchange(place_);
 }
 

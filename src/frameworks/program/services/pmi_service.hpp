@@ -19,7 +19,7 @@ class PmiService : public Service {
   PmiService(const Meeting& meeting, int port, Descriptor listener);
   ~PmiService() override;
 
-  int inherited() const override { return theirs_.number(); }
+  int inherited() const override { return theirs_.get(); }
   void program_has_started(pid_t group) override;
 
  private:

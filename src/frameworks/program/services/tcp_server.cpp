@@ -25,14 +25,14 @@ EndSignal::EndSignal() : event_(eventfd(0, EFD_CLOEXEC)) {
 
 void EndSignal::raise() const {
   constexpr std::uint64_t one = 1;
-  static_cast<void>(!write(event_.number(), &one, sizeof one));
+  static_cast<void>(!write(event_.get(), &one, sizeof one));
 }
 
 std::size_t max_pending_for(int ranks) { return static_cast<std::size_t>(std::max(64, ranks)); }
 
 TcpServer::TcpServer(Descriptor listener, Reception reception)
     : listener_(std::move(listener)), reception_(std::move(reception)) {
-  fcntl(listener_.number(), F_SETFL, O_NONBLOCK);  // a caller may be gone before it is accepted
+  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // a caller may be gone before it is accepted
   thread_ = thread_without_signals([this] { run(); });
 }
 
@@ -50,8 +50,8 @@ void TcpServer::run() {
 
 /// Returns after something has arrived or the oldest caller's time is up, and false once the server ends.
 bool TcpServer::wait() {
-  std::vector<pollfd> waited = {{end_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
-  for (const auto& caller : pending_) waited.push_back({caller.peer.number(), POLLIN, 0});
+  std::vector<pollfd> waited = {{end_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+  for (const auto& caller : pending_) waited.push_back({caller.peer.get(), POLLIN, 0});
   int limit_ms = -1;
   if (!pending_.empty()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(pending_.front().until - Clock::now());
@@ -66,14 +66,14 @@ void TcpServer::accept_callers() {
   constexpr int max_at_once = 32;
   constexpr int pause_ms = 100;  // if the process has too many files open
   for (int count = 0; count < max_at_once; ++count) {
-    Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket && (errno == EMFILE || errno == ENFILE)) {
       if (!pending_.empty()) pending_.pop_front();
-      pollfd end{end_.number(), POLLIN, 0};
+      pollfd end{end_.get(), POLLIN, 0};
       poll(&end, 1, pause_ms);
     }
     if (!socket) return;
-    Peer peer(std::move(socket), end_.number());
+    Peer peer(std::move(socket), end_.get());
     if (!reception_.is_of_this_run(peer.address())) continue;
     if (pending_.size() >= reception_.max_pending) pending_.pop_front();
     pending_.push_back({std::move(peer), Clock::now() + std::chrono::duration_cast<Clock::duration>(

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <thread>
 
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 #include "frameworks/program/services/admission.hpp"
 #include "frameworks/program/services/peer.hpp"
 
@@ -18,7 +18,7 @@ class EndSignal {
  public:
   EndSignal();  ///< throws Error if the kernel has none
   void raise() const;
-  int number() const { return event_.number(); }
+  int get() const { return event_.get(); }
 
  private:
   Descriptor event_;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <trainrt/error.hpp>
 
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace trainrt::program::stage {
 
@@ -80,7 +80,7 @@ std::string emit_file(const std::string& path, const Emit& emit) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::vector<char> buffer(1 << 20);
   for (;;) {
-    const auto count = file ? read(file.number(), buffer.data(), buffer.size()) : -1;
+    const auto count = file ? read(file.get(), buffer.data(), buffer.size()) : -1;
     if (count < 0 && file && errno == EINTR) continue;
     if (count < 0) throw Error(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
     if (count == 0) return identity;

@@ -40,10 +40,10 @@ Descriptor locked(const std::string& path) {
   for (;;) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file) throw Error(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
-    if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) return {};
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
     struct stat mine {
     }, there{};
-    if (fstat(file.number(), &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino) return file;
+    if (fstat(file.get(), &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino) return file;
   }
 }
 

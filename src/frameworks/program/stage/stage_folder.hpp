@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "frameworks/program/descriptor.hpp"
+#include "core/descriptor.hpp"
 
 namespace trainrt::program::stage {
 
