@@ -31,7 +31,8 @@ void require_version(const Json& json) {
 const PreprocessorKind& kind_named(std::string_view name) {
   if (name == "Tokenizer")
     throw UsageError(
-        "the preprocessor Tokenizer was removed. Convert the texts to token files once with jobs/python/token_files.py, and "
+        "the preprocessor Tokenizer was removed. Convert the texts to token files once with jobs/python/token_files.py, "
+        "and "
         "read these with format = tokens. CountVectorizer and HashingVectorizer take texts as they are");
   return find_plugin(preprocessor_table(), name, "preprocessor");
 }

@@ -10,8 +10,9 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::array removed{
-    RemovedKey{"tokenize",
-               "Convert the texts to token files once with jobs/python/token_files.py, and read these with format = tokens"},
+    RemovedKey{
+        "tokenize",
+        "Convert the texts to token files once with jobs/python/token_files.py, and read these with format = tokens"},
 };
 
 }  // namespace
