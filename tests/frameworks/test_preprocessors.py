@@ -478,9 +478,10 @@ def missing_values_of_a_batch_are_filled_or_passed_on():
     for value in ("z", 5):
         for missing in ([None, None], [nan, nan], [None, nan]):
             equal(fill(["t"], value, {"t": missing})["t"], [value, value], f"nothing but {missing}")
-    chain = prep.Chain(prep.SimpleImputer(["t"], "constant", "z"), prep.Tokenizer(["t"]))
-    equal(chain.transform_batch(batch)["t"].tolist(), [["a"], ["z"], ["z"], ["z"]], "in a chain")
-    raises(ValueError, "Tokenizer: column 't' has a sample without a value (None): SimpleImputer", of=lambda: prep.Tokenizer(["t"]).transform_batch(batch))
+    chain = prep.Chain(prep.SimpleImputer(["t"], "constant", "z"), prep.HashingVectorizer(["t"], 1))
+    equal(chain.transform_batch(batch)["t"].tolist(), [[1], [1], [1], [1]], "in a chain")
+    raises(ValueError, "HashingVectorizer: column 't' has a sample without a value (None): SimpleImputer",
+           of=lambda: prep.HashingVectorizer(["t"], 1).transform_batch(batch))
     raises(ValueError, "'l' of what SimpleImputer.transform_batch() was given has a sample", of=lambda: fill(["x"], 1, {"x": [1], "l": [None, [1, 2]]}))
     raises(TypeError, "SimpleImputer.transform_batch() was given a list", of=lambda: fill(["x"], 1, [1]))
     raises(ValueError, "'t' of what from_items was given has a sample", of=lambda: data.from_items([{"t": "a"}, {"t": None}]))
@@ -559,7 +560,15 @@ def what_does_not_suit_is_refused_with_its_name():
     for text in ("{}", "[]", '{"preprocessor": "Nobody", "version": 1, "parameters": {}}', '{"preprocessor": "StandardScaler", "version": 1, "parameters": {"x": 1}}',
                  '{"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {}}', "no JSON"):
         raises(ValueError, of=lambda: prep.Preprocessor.from_json(text))
-    equal(prep.Tokenizer(["t"]).transform_batch({"t": ["a b", ""]})["t"].tolist(), [["a", "b"], [""]], "Tokenizer")
+
+
+@test
+def the_removed_Tokenizer_is_an_error_that_names_the_example_for_token_files():
+    def import_it():
+        from trainrt.data.preprocessors import Tokenizer  # noqa: F401
+    raises(ImportError, "Tokenizer was removed", "jobs/python/token_files.py", of=import_it)
+    raises(ImportError, "Tokenizer was removed", "jobs/python/token_files.py", of=lambda: prep.Tokenizer(["t"]))
+    raises(AttributeError, "no attribute 'Tokeniser'", of=lambda: prep.Tokeniser)
 
 
 main()

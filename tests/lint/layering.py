@@ -63,7 +63,7 @@ ROOMS = {
     "rundir/attempts": {"rundir/records", "rundir/storage"},
 }
 # The rooms of src/data, each of which may include those before it.
-ROOMS_OF_DATA = ("bytes", "source", "text", "order", "images", "hdf5", "tables", "records", "arrays", "tar", "tokens", "node_memory", "transform", "tokenizer", "batches",
+ROOMS_OF_DATA = ("bytes", "source", "text", "order", "images", "hdf5", "tables", "records", "arrays", "tar", "tokens", "node_memory", "transform", "batches",
                  "preprocess", "reshape", "section")
 ROOMS |= {f"data/{room}": {f"data/{lower}" for lower in ROOMS_OF_DATA[:at]} for at, room in enumerate(ROOMS_OF_DATA)}
 ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a module of its own
@@ -83,13 +83,13 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
 LIBRARIES = {
     "boost/": {"cli", "data", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"},
     "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
-    "pcre2": {"data"}, "utf8proc": {"data"}, "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
+    "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
     "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
 # Layers with no config key in their string literals.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
-PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/reads", "data/tokenizer/models",
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/reads",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data_tools", "cli/data_writers", "cli/doctor", "cli/exporters", "cli/prediction_writers",
                   "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp",  # rank_group has a function abort() of its own

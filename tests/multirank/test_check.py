@@ -66,6 +66,13 @@ def fields_that_linear_needs_are_named_with_those_there_are():
 
 
 @test
+def a_removed_key_and_preprocessor_are_refused_with_what_to_use_instead():
+    config = linear_config(scratch(), "run", MANY)
+    refused_by_both(config, ("the key 'tokenize' in [data.train] was removed", "jobs/python/token_files.py"), "--data.train.tokenize=text: tokenizer.json 256")
+    refused_by_both(config, ("the preprocessor Tokenizer was removed", "jobs/python/token_files.py"), "--data.train.preprocess=Tokenizer(columns: text)")
+
+
+@test
 def a_storage_path_in_which_nobody_can_write_is_refused_by_check_and_by_the_run():
     config = linear_config(scratch(), "run", MANY)
     (config.parent / "file").write_text("")

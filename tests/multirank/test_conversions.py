@@ -115,14 +115,12 @@ def images_count_each_with_its_name_and_time():
 def files_that_keys_name_count():
     folder = scratch()
     table = write_table(folder / "a.csv")
-    rows, vocabulary, scaler = folder / "rows.txt", folder / "vocabulary.txt", folder / "scaler.json"
+    rows, scaler = folder / "rows.txt", folder / "scaler.json"
     rows.write_text("0:150000")
-    vocabulary.write_text("[UNK]\n[PAD]\none\ntwo\nthree\n")
     fitted = {"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {"mean(x)": 1.5, "std(x)": 2.5}}
     scaler.write_text(json.dumps(fitted))
     numbers = ["--columns", "key,x"]
     for keys, changed, data in (([f"--rows=@{rows}", *numbers], rows, b"1:150001"), ([f"--keep=@{rows}", *numbers], rows, b"1:150001"),
-                                ([f"--tokenize=word: {vocabulary} 4"], vocabulary, b"[UNK]\n[PAD]\ntwo\none\nthree\n"),
                                 ([f"--preprocess=@{scaler}", "--keep=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
         refused_until_restored(folder / "out.h5", [table, *keys], lambda: replaced(changed, data), ["sources have changed", changed.name])
 

@@ -31,10 +31,9 @@ void require_version(const Json& json) {
 const PreprocessorKind& kind_named(std::string_view name) {
   if (name == "Tokenizer")
     throw UsageError(
-        "Tokenizer makes lists of texts, which no field of a dataset is: CountVectorizer and HashingVectorizer take texts "
-        "as they "
-        "are, the key tokenize makes numbers of tokens, and Python's Tokenizer.transform_batch() gives the words of a "
-        "batch");
+        "the preprocessor Tokenizer was removed. Convert the texts to token files once with jobs/python/token_files.py, "
+        "and "
+        "read these with format = tokens. CountVectorizer and HashingVectorizer take texts as they are");
   return find_plugin(preprocessor_table(), name, "preprocessor");
 }
 

@@ -5,6 +5,7 @@
 #include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
+#include "data/section/removed_keys.hpp"
 
 namespace trainrt::data {
 
@@ -49,6 +50,7 @@ const Format& format_of(const std::string& section, const Options& options) {
 }
 
 Options checked_options(const std::string& section, const Options& options, const Format& format) {
+  require_not_removed(section, options);
   auto specs = common_options();
   specs.insert(specs.end(), format.options.begin(), format.options.end());
   auto good = checked(options, specs, section);

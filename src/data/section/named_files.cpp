@@ -7,8 +7,6 @@
 #include "core/text/text.hpp"
 #include "data/bytes/in_place.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/text/field_wishes.hpp"
-#include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 
@@ -26,11 +24,6 @@ std::vector<DataFile> named_files(const Options& options) {
   for (const auto* key : {"rows", "preprocess"}) add_marked(options.text(key), files);
   for (const auto* kind : in_place(operation_table()))
     if (kind->reads_file) add_marked(options.text(kind->name), files);
-  for (const auto* transform : in_place(transform_table())) {
-    if (!transform->reads_file) continue;
-    for (const auto& wish : field_wishes(options.text(transform->name), transform->arguments))
-      files.push_back(data_file(wish.arguments.at(0)));
-  }
   return files;
 }
 

@@ -6,7 +6,6 @@
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
 #include "data/source/format.hpp"
-#include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 
@@ -22,8 +21,6 @@ std::set<std::string> path_keys() {
   std::set<std::string> keys;
   add_paths(keys, common_options());
   for (const auto* format : format_table()) add_paths(keys, format->options);
-  for (const auto* transform : transform_table())
-    if (transform->reads_file) keys.insert(std::string(transform->name));
   return keys;
 }
 

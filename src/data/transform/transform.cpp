@@ -1,7 +1,6 @@
 #include "data/transform/transform.hpp"
 
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,14 +21,9 @@ class TransformedSource final : public Source {
 
   void add(const Transform& transform, const FieldWish& wish) {
     const auto at = find_field(fields_, wish.field);
-    if (transform.make_varying != nullptr) {
-      maps_[at].push_back(sample_by_sample(fields_[at], transform.make_varying(fields_[at], wish.arguments)));
-      fields_[at] = maps_[at].back().becomes;
-      return;
-    }
     if (fields_[at].varies) throw UsageError(fmt::format("the field {} varies in length", wish.field));
-    maps_[at].push_back(of_all(transform.make(fields_[at], wish.arguments)));
-    fields_[at] = maps_[at].back().becomes;
+    maps_[at].push_back(transform.make(fields_[at], wish.arguments));
+    fields_[at] = maps_[at].back()->field();
   }
 
   std::uint64_t size() const override { return source_->size(); }
@@ -40,41 +34,17 @@ class TransformedSource final : public Source {
     source_->read(samples, columns);
     const InStage transforming(Stage::transform);
     for (auto& column : columns)
-      for (const auto& map : maps_[column.field]) map.apply(samples.size(), column);
+      for (const auto& map : maps_[column.field]) {
+        const auto from = column.values;  // a copy, so that the column's memory stays where it is
+        column.values.resize(samples.size() * sample_bytes(map->field()));
+        map->apply(from, column.values);
+      }
   }
 
  private:
-  /// One transform of a field.
-  struct Step {
-    Dataset::Field becomes;
-    std::function<void(std::size_t samples, Column& column)> apply;
-  };
-
-  static Step of_all(std::shared_ptr<const FieldMap> map) {
-    return {map->field(), [map](std::size_t samples, Column& column) {
-              const auto from = column.values;  // a copy, so that the column's memory stays where it is
-              column.values.resize(samples * sample_bytes(map->field()));
-              map->apply(from, column.values);
-            }};
-  }
-
-  static Step sample_by_sample(const Dataset::Field& before, std::shared_ptr<const VaryingMap> map) {
-    const auto bytes = before.varies ? 0 : sample_bytes(before);
-    return {map->field(), [map, bytes, varies = before.varies](std::size_t samples, Column& column) {
-              const auto from = std::exchange(column.values, {});
-              const auto ends = std::exchange(column.ends, {});
-              for (std::size_t i = 0; i < samples; ++i) {
-                const auto begin = varies ? (i == 0 ? 0 : ends[i - 1]) : i * bytes;
-                const auto end = varies ? ends[i] : begin + bytes;
-                map->apply(std::span(from).subspan(begin, end - begin), column.values);
-                if (map->field().varies) column.ends.push_back(column.values.size());
-              }
-            }};
-  }
-
   std::shared_ptr<const Source> source_;
   std::vector<Dataset::Field> fields_;
-  std::vector<std::vector<Step>> maps_;  ///< by the number of the field
+  std::vector<std::vector<std::unique_ptr<const FieldMap>>> maps_;  ///< by the number of the field
 };
 
 template <class T>

@@ -20,15 +20,6 @@ class FieldMap {
   virtual void apply(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
 };
 
-/// What is made of one sample of a field that varies in length before, after, or both. Pure: any threads at once.
-class VaryingMap {
- public:
-  virtual ~VaryingMap() = default;
-  virtual const Dataset::Field& field() const = 0;  ///< as it becomes
-  /// `from`: the values of a sample; appends what they become to `to`.
-  virtual void apply(std::span<const std::byte> from, std::vector<std::byte>& to) const = 0;
-};
-
 /// A plug-in: one file in data/transforms. Its name is a key of every [data.NAME]: "FIELD: ARGUMENTS, FIELD: ARGUMENTS".
 /// Transforms are applied in the order of their places, then of their names.
 struct Transform {
@@ -37,11 +28,7 @@ struct Transform {
   std::string_view arguments;  ///< in words: "MEAN DEVIATION"
   /// Throws UsageError that says what is wrong with the arguments, or with a field that they do not suit.
   std::unique_ptr<FieldMap> (*make)(const Dataset::Field& field, std::span<const std::string> arguments) = nullptr;
-  /// The same, for what works sample by sample because lengths vary: instead of `make`.
-  std::unique_ptr<VaryingMap> (*make_varying)(const Dataset::Field& field,
-                                              std::span<const std::string> arguments) = nullptr;
-  int place = 0;            ///< among the others: what changes sizes comes first
-  bool reads_file = false;  ///< its first argument is the path of a file
+  int place = 0;  ///< among the others: what changes sizes comes first
 };
 
 PluginTable<Transform> transform_table();

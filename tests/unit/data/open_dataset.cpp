@@ -2,6 +2,8 @@
 
 #include <trainrt/error.hpp>
 
+#include "data/section/dataset_options.hpp"
+#include "data/section/removed_keys.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -23,6 +25,22 @@ TEST_CASE("the keys of a [data.NAME] section are checked, and errors name it and
   CHECK_THROWS_WITH(open({{"format", "idx"}}), section && Contains("source"));
   CHECK_THROWS_AS(open({{"source", nameless}}), UsageError);
   CHECK_THROWS_WITH(open({{"format", "synthetic"}, {"source", "x"}}), section && Contains("has no files"));
+}
+
+TEST_CASE("a removed key is an error that names line, key, section and what to use instead") {
+  const auto text = options({{"format", "synthetic"}, {"tokenize", "text: tokenizer.json 256"}});
+  for (const auto* call : {"list", "check"}) {
+    INFO(call);
+    CHECK_THROWS_WITH(
+        call == std::string("list") ? (void)data::list_dataset("train", text) : data::check_options("train", text),
+        Contains("train.ini:7: the key 'tokenize' in [data.train] was removed. ") &&
+            Contains("jobs/python/token_files.py") && Contains("format = tokens"));
+  }
+  for (const auto& row : data::removed_keys()) {
+    INFO(row.key);
+    for (const auto& spec : data::common_options()) CHECK(spec.key != row.key);
+    CHECK_THROWS_WITH(open({{"format", "synthetic"}, {std::string(row.key), "x"}}), Contains(std::string(row.advice)));
+  }
 }
 
 TEST_CASE("shuffle is off unless it is asked for, and the dataset knows its seed and shard") {

@@ -267,7 +267,8 @@ TEST_CASE("what data or parameters do not suit is a usage error that names prepr
   refuses(fit("OneHotEncoder(columns: n), StandardScaler(columns: x)"), "there is no field 'n'");
   const auto make = [](const std::string& text) { return [text] { Preprocessor made(text); }; };
   refuses(make("StandardScalar(columns: x)"), "did you mean 'StandardScaler'");
-  refuses(make("Tokenizer(columns: text)"), "lists of texts");
+  refuses(make("Tokenizer(columns: text)"), "Tokenizer was removed");
+  refuses(make("Tokenizer(columns: text)"), "jobs/python/token_files.py");
   refuses(make("StandardScaler(columns: x"), "is not of the form");
   refuses(make("StandardScaler(column: x)"), "parameter columns is missing");
   refuses(make("StandardScaler(columns: x; mean: 3)"), "there is no parameter 'mean'");

@@ -37,5 +37,5 @@ def expanded(path, name):
 
 def for_config(key, text):
     """The text of which trainrt makes `text` again, where it reads `key` in a config or on its command line."""
-    is_of_data = key.startswith("data.") and (key.rsplit(".", 1)[1] in ("source", "labels", "tokenize") or text.startswith("@"))
+    is_of_data = key.startswith("data.") and (key.rsplit(".", 1)[1] in ("source", "labels") or text.startswith("@"))
     return text.replace("$", "$$") if key in _PATH_KEYS or is_of_data else text

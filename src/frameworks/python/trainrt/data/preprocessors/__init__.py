@@ -26,9 +26,15 @@ from ._preprocessor import Preprocessor, PreprocessorNotFittedException
 from ._robust_scaler import RobustScaler
 from ._simple_imputer import SimpleImputer
 from ._standard_scaler import StandardScaler
-from ._tokenizer import Tokenizer
 from ._uniform_k_bins_discretizer import UniformKBinsDiscretizer
 
 __all__ = ["Categorizer", "Chain", "Concatenator", "CountVectorizer", "CustomKBinsDiscretizer", "FeatureHasher", "HashingVectorizer", "LabelEncoder",
            "MaxAbsScaler", "MinMaxScaler", "MultiHotEncoder", "Normalizer", "OneHotEncoder", "OrdinalEncoder", "PowerTransformer", "Preprocessor",
-           "PreprocessorNotFittedException", "RobustScaler", "SimpleImputer", "StandardScaler", "Tokenizer", "UniformKBinsDiscretizer"]
+           "PreprocessorNotFittedException", "RobustScaler", "SimpleImputer", "StandardScaler", "UniformKBinsDiscretizer"]
+
+
+def __getattr__(name):
+    if name == "Tokenizer":
+        raise ImportError("trainrt.data.preprocessors.Tokenizer was removed. Convert the texts to token files once with jobs/python/token_files.py, and read "
+                          "these with trainrt.data.read_tokens(). CountVectorizer and HashingVectorizer take texts as they are")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
