@@ -13,7 +13,7 @@
 #include "data/batches/field_walk.hpp"
 #include "data/source/kept_rows.hpp"
 #include "data/source/selected_source.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::data {

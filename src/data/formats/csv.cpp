@@ -38,8 +38,8 @@ extern const Format csv{
           .type = OptionType::boolean,
           .default_value = "true",
           .help = "values may stand in double quotes"},
-         longest_record_option()},
-    .look = [](const DataFile& file, const Options& options) { return look_at_csv(file, options, {}); },
+         max_record_bytes_option()},
+    .probe = [](const DataFile& file, const Options& options) { return probe_csv(file, options, {}); },
     .open = [](const DataFile& file, const FileContent& content, const Options& options,
                bool keep) { return open_csv(file, content, options, keep); },
     .is_name_of =

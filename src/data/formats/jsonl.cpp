@@ -13,8 +13,8 @@ extern const Format jsonl{
                  .default_value = "",
                  .help = "types of keys, as label:i32, x:f32; others are told from the first 10000 objects",
                  .form = "KEY:TYPE, ..."},
-                longest_record_option()},
-    .look = [](const DataFile& file, const Options& options) { return look_at_json_lines(file, options, {}); },
+                max_record_bytes_option()},
+    .probe = [](const DataFile& file, const Options& options) { return probe_json_lines(file, options, {}); },
     .open = [](const DataFile& file, const FileContent& content, const Options&,
                bool keep) { return open_json_lines(file, content, keep); },
     .is_name_of =

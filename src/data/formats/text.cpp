@@ -10,8 +10,8 @@ extern const Format text{
                  .type = OptionType::boolean,
                  .default_value = "true",
                  .help = "empty lines are no samples"},
-                longest_record_option()},
-    .look = [](const DataFile& file, const Options& options) { return look_at_text_lines(file, options, {}); },
+                max_record_bytes_option()},
+    .probe = [](const DataFile& file, const Options& options) { return probe_text_lines(file, options, {}); },
     .open = [](const DataFile& file, const FileContent& content, const Options& options,
                bool keep) { return open_text_lines(file, content, options, keep); },
     .is_name_of = [](std::string_view path) { return has_ending(path, {".txt"}); }};

@@ -50,12 +50,12 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
 
 /// Infers the types of the columns that are read and whose type is not given.
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
-                 std::uint64_t looked_at) {
+                 std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);
   std::vector<TypeGuess> guesses(columns.size());
   std::vector<ColumnNotes> notes(columns.size());
   std::string scratch;
-  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+  records.read_first(probed, [&](const Record& record, std::size_t) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto value = csv_value(at, end, options.delimiter, quotes, scratch);
@@ -100,14 +100,14 @@ void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvO
 
 }  // namespace
 
-FileContent look_at_csv(const DataFile& file, const Options& given, const RecordLimits& limits) {
+FileContent probe_csv(const DataFile& file, const Options& given, const RecordLimits& limits) {
   const auto options = csv_options(given, file.path);
   const auto input = open_text_file(file);
   auto scan = scan_rows(*input,
                         {.quotes = options.quotes,
                          .delimiter = options.skips_errors ? '\n' : options.delimiter,
                          .header = options.header,
-                         .longest_row = options.longest_record},
+                         .max_row_bytes = options.max_record_bytes},
                         limits.spacing);
   if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
   const bool quotes = scan.has_quotes && options.quotes;
@@ -115,14 +115,14 @@ FileContent look_at_csv(const DataFile& file, const Options& given, const Record
   warn_of_delimiter(columns, file.path);
   choose_columns(columns, options, file.path);
   const auto records = std::make_shared<RecordFile>(input, scan.index, quotes, true);
-  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
-  infer_types(columns, *records, options, quotes, looked_at);
+  const auto probed = records->records_within(limits.probed, limits.max_probed_bytes);
+  infer_types(columns, *records, options, quotes, probed);
   FileContent content{records->size(), place_columns(columns, options), {}, Reading::by_record};
   require_one_name_each(content.fields, options, file.path);
   content.vector_columns = vector_columns(columns, content.fields, options.vector);
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
-        .check_first(looked_at);
+        .check_first(probed);
   PackedWriter packed;
   packed.number(quotes ? 1 : 0);
   pack(columns, packed);

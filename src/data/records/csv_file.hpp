@@ -7,7 +7,7 @@
 namespace trainrt::data {
 
 /// What Format::look and Format::open promise, of CSV.
-FileContent look_at_csv(const DataFile& file, const Options& options, const RecordLimits& limits);
+FileContent probe_csv(const DataFile& file, const Options& options, const RecordLimits& limits);
 std::unique_ptr<Source> open_csv(const DataFile& file, const FileContent& content, const Options& options, bool keep);
 
 }  // namespace trainrt::data

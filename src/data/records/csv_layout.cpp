@@ -42,7 +42,7 @@ CsvOptions csv_options(const Options& options, const std::string& path) {
   CsvOptions made{.delimiter = delimiter_of(options.text("delimiter"), path),
                   .quotes = options.boolean("quotes"),
                   .header = options.boolean("header"),
-                  .longest_record = options.bytes("longest_record"),
+                  .max_record_bytes = options.bytes("max_record_bytes"),
                   .columns = words_in(options.text("columns")),
                   .types = given_types(options.text("types")),
                   .skips_errors = skips_errors(options),

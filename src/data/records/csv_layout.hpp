@@ -17,7 +17,7 @@ struct CsvOptions {
   char delimiter = ',';
   bool quotes = true;
   bool header = true;
-  std::uint64_t longest_record = 0;
+  std::uint64_t max_record_bytes = 0;
   std::vector<std::string> columns;  ///< that are read; all if there is none
   GivenTypes types;
   std::string vector;                ///< name of the field that several columns become; "" if none

@@ -145,9 +145,9 @@ class JsonGuess final : public JsonVisitor {
 
 }  // namespace
 
-std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at) {
+std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed) {
   JsonGuess guess(options);
-  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+  records.read_first(probed, [&](const Record& record, std::size_t) {
     try {
       guess.begin_record(record.row);
       visit_record(records.path(), record, guess);

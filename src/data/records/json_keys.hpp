@@ -29,10 +29,10 @@ struct JsonOptions {
   bool skips_errors = false;  ///< objects that are none are left to whoever reads them
 };
 
-/// Finds the keys of the first `looked_at` objects, in the order in which they occur, and infers the types of their values.
+/// Finds the keys of the first `probed` objects, in the order in which they occur, and infers the types of their values.
 /// A key that some objects lack has missing values. Throws UsageError that names file, row and key if the values of a key
 /// are of different kinds, or of a kind that a field cannot hold.
-std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at);
+std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
 

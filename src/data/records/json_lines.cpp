@@ -196,18 +196,18 @@ class JsonDecoder final : public RecordDecoder {
 
 }  // namespace
 
-FileContent look_at_json_lines(const DataFile& file, const Options& given, const RecordLimits& limits) {
+FileContent probe_json_lines(const DataFile& file, const Options& given, const RecordLimits& limits) {
   const JsonOptions options{words_in(given.text("columns")), given_types(given.text("types")), skips_errors(given)};
   const auto input = open_text_file(file);
-  auto scan = scan_rows(*input, {.longest_row = given.bytes("longest_record")}, limits.spacing);
+  auto scan = scan_rows(*input, {.max_row_bytes = given.bytes("max_record_bytes")}, limits.spacing);
   if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
   const auto records = std::make_shared<RecordFile>(input, scan.index, false, true);
-  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
-  const auto keys = json_keys(*records, options, looked_at);
+  const auto probed = records->records_within(limits.probed, limits.max_probed_bytes);
+  const auto keys = json_keys(*records, options, probed);
   FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false)
-        .check_first(looked_at);
+        .check_first(probed);
   PackedWriter packed;
   packed.number(options.columns.empty() ? 1 : 0);
   pack(keys, packed);

@@ -11,7 +11,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t most_bytes_at_once = 256 << 10;
+constexpr std::uint64_t max_bytes_at_once = 256 << 10;
 constexpr std::size_t read_behind = 64;
 
 }  // namespace
@@ -56,7 +56,7 @@ RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending)
     const auto record = ascending[piece.records];
     if (record >= index_.end_of(span).record) {
       const auto next = index_.span_of(record);
-      if (next != span + 1 || index_.end_of(next).offset - piece.begin.offset > most_bytes_at_once) break;
+      if (next != span + 1 || index_.end_of(next).offset - piece.begin.offset > max_bytes_at_once) break;
       span = next;
     }
   }

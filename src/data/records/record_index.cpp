@@ -5,7 +5,7 @@
 namespace trainrt::data {
 
 void RecordIndex::note(const Entry& entry) {
-  if (entries_.size() >= most_entries) {
+  if (entries_.size() >= max_entries) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < entries_.size(); i += 2) entries_[kept++] = entries_[i];
     entries_.resize(kept);

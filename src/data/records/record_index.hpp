@@ -16,10 +16,10 @@ class RecordIndex {
     std::uint64_t row = 0;     ///< of the file, counted from 0: there are rows that are no records
     std::uint64_t offset = 0;  ///< of its first byte
   };
-  static constexpr std::uint64_t usual_spacing = 32 << 10;
-  static constexpr std::size_t most_entries = std::size_t{1} << 20;  ///< of a larger file fewer are noted, further apart
+  static constexpr std::uint64_t default_spacing = 32 << 10;
+  static constexpr std::size_t max_entries = std::size_t{1} << 20;  ///< of a larger file fewer are noted, further apart
 
-  explicit RecordIndex(std::uint64_t spacing = usual_spacing) : spacing_(spacing) {}
+  explicit RecordIndex(std::uint64_t spacing = default_spacing) : spacing_(spacing) {}
   /// Takes every record in its order, and notes some; in the end, what comes behind the last one.
   void add(const Entry& entry) {
     if (entry.offset >= next_) note(entry);

@@ -30,9 +30,9 @@ class RecordDecoder {
 
 /// How text files are looked at; tests set less.
 struct RecordLimits {
-  std::uint64_t spacing = RecordIndex::usual_spacing;
-  std::uint64_t looked_at = 10'000;          ///< records that types are inferred from, and whose values are checked
-  std::uint64_t looked_at_bytes = 64 << 20;  ///< of the file, that these may take
+  std::uint64_t spacing = RecordIndex::default_spacing;
+  std::uint64_t probed = 10'000;          ///< records that types are inferred from, and whose values are checked
+  std::uint64_t max_probed_bytes = 64 << 20;  ///< of the file, that these may take
 };
 
 /// Samples that are the records of a text file. `keep`: all values are read at once.

@@ -88,7 +88,7 @@ class RowScanner {
     row_splits_ += count_of(splits);
     previous_ = bytes[valid - 1];
     offset_ += static_cast<std::uint64_t>(valid);
-    if (offset_ - row_begin_ > syntax_.longest_row + 1) refuse_length();
+    if (offset_ - row_begin_ > syntax_.max_row_bytes + 1) refuse_length();
   }
 
   /// Clears the bits of what is inside quotes, and refuses quotes that do not begin or end a value.
@@ -113,7 +113,7 @@ class RowScanner {
     const auto length = end - row_begin_;
     const auto values = row_splits_ + splits + 1;
     row_splits_ = 0;
-    if (length > syntax_.longest_row) refuse_length();
+    if (length > syntax_.max_row_bytes) refuse_length();
     const bool is_empty = length == 0 || (length == 1 && before == '\r');
     if (is_empty && syntax_.skip_empty) {
       ++row_;
@@ -140,7 +140,7 @@ class RowScanner {
 
   [[noreturn]] void refuse_length() const {
     bad_row(file_.path(), row_,
-            fmt::format("it is longer than {} bytes (longest_record){}", syntax_.longest_row,
+            fmt::format("it is longer than {} bytes (max_record_bytes){}", syntax_.max_row_bytes,
                         inside_ ? ": a quote in it is not closed" : ""));
   }
 

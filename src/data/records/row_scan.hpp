@@ -14,7 +14,7 @@ struct RowSyntax {
   char delimiter = '\n';   ///< of the values of a row; '\n': a row is no list of values
   bool header = false;     ///< the first row is no record
   bool skip_empty = true;  ///< rows without anything in them are no records
-  std::uint64_t longest_row = 16 << 20;
+  std::uint64_t max_row_bytes = 16 << 20;
 
   bool has_values() const { return delimiter != '\n'; }
 };

@@ -42,8 +42,8 @@ bool has_ending(std::string_view path, std::initializer_list<std::string_view> e
   return std::any_of(endings.begin(), endings.end(), [&](auto ending) { return path.ends_with(ending); });
 }
 
-OptionSpec longest_record_option() {
-  return {.key = "longest_record",
+OptionSpec max_record_bytes_option() {
+  return {.key = "max_record_bytes",
           .type = OptionType::bytes,
           .default_value = "16 MiB",
           .help = "a longer record is an error: a quote or a line break is missing"};

@@ -13,6 +13,6 @@ std::shared_ptr<const InputFile> open_text_file(const DataFile& file);
 bool has_ending(std::string_view path, std::initializer_list<std::string_view> endings);
 
 /// The key that bounds what a broken file can make a record of.
-OptionSpec longest_record_option();
+OptionSpec max_record_bytes_option();
 
 }  // namespace trainrt::data

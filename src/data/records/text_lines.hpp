@@ -7,7 +7,7 @@
 namespace trainrt::data {
 
 /// What Format::look and Format::open promise, of texts: the one field `text` is a line as it stands there.
-FileContent look_at_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits);
+FileContent probe_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits);
 std::unique_ptr<Source> open_text_lines(const DataFile& file, const FileContent& content, const Options& options,
                                         bool keep);
 

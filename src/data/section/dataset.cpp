@@ -15,7 +15,7 @@
 #include "data/reshape/key_join.hpp"
 #include "data/reshape/pack.hpp"
 #include "data/reshape/window.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt {
 

@@ -7,7 +7,7 @@
 #include "core/text/text.hpp"
 #include "data/bytes/in_place.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {
@@ -28,7 +28,7 @@ std::vector<DataFile> named_files(const Options& options) {
     if (kind->reads_file) add_marked(options.text(kind->name), files);
   for (const auto* transform : in_place(transform_table())) {
     if (!transform->reads_file) continue;
-    for (const auto& wish : field_wishes(options.text(transform->name), transform->arguments))
+    for (const auto& wish : field_specs(options.text(transform->name), transform->arguments))
       files.push_back(data_file(wish.arguments.at(0)));
   }
   return files;

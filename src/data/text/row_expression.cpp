@@ -15,8 +15,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t longest_expression = 64 << 10;
-constexpr int deepest_expression = 100;
+constexpr std::size_t max_expression_bytes = 64 << 10;
+constexpr int max_expression_depth = 100;
 
 bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
 bool is_in_name(char c) {
@@ -28,8 +28,8 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : text_(text) {}
 
   RowExpression whole() {
-    if (text_.size() > longest_expression)
-      throw UsageError(fmt::format("an expression of {} bytes; {} are the most", text_.size(), longest_expression));
+    if (text_.size() > max_expression_bytes)
+      throw UsageError(fmt::format("an expression of {} bytes; {} are the most", text_.size(), max_expression_bytes));
     auto made = condition();
     if (!is_at_end()) fail("'and', 'or' or the end is expected");
     return made;
@@ -193,7 +193,7 @@ class ExpressionParser {
   class Deeper {
    public:
     explicit Deeper(ExpressionParser& parser) : parser_(parser) {
-      if (++parser_.depth_ > deepest_expression) parser_.fail(fmt::format("nested more than {} deep", deepest_expression));
+      if (++parser_.depth_ > max_expression_depth) parser_.fail(fmt::format("nested more than {} deep", max_expression_depth));
     }
     ~Deeper() { --parser_.depth_; }
     Deeper(const Deeper&) = delete;

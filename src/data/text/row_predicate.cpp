@@ -11,7 +11,7 @@
 
 #include "core/small_floats.hpp"
 #include "core/text/text.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -9,7 +9,7 @@
 
 #include "data/bytes/in_place.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
@@ -20,7 +20,7 @@ class TransformedSource final : public Source {
   explicit TransformedSource(std::shared_ptr<const Source> source)
       : source_(std::move(source)), fields_(source_->fields()), maps_(fields_.size()) {}
 
-  void add(const Transform& transform, const FieldWish& wish) {
+  void add(const Transform& transform, const FieldSpec& wish) {
     const auto at = find_field(fields_, wish.field);
     if (transform.make_varying != nullptr) {
       maps_[at].push_back(sample_by_sample(fields_[at], transform.make_varying(fields_[at], wish.arguments)));
@@ -99,7 +99,7 @@ std::vector<OptionSpec> transform_options() {
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options) {
   std::shared_ptr<TransformedSource> made;
   for (const auto* transform : in_place(transform_table())) try {
-      for (const auto& wish : field_wishes(options.text(transform->name), transform->arguments)) {
+      for (const auto& wish : field_specs(options.text(transform->name), transform->arguments)) {
         if (!made) made = std::make_shared<TransformedSource>(source);
         made->add(*transform, wish);
       }

@@ -102,10 +102,10 @@ TEST_CASE("tables of any form give the values that were written, whatever is rea
     const Table table(seed);
     write(dir / "t.csv", table.text);
     const auto file = data::data_file(dir / "t.csv");
-    const auto content = data::look_at_csv(file, keys, small_steps);
+    const auto content = data::probe_csv(file, keys, small_steps);
     REQUIRE(content.samples == table.whole.size());
     const auto from_places = data::open_csv(file, content, keys, false);
-    const auto kept = data::open_csv(file, data::look_at_csv(file, keys, {}), keys, true);
+    const auto kept = data::open_csv(file, data::probe_csv(file, keys, {}), keys, true);
     CHECK_FALSE(from_places->is_resident());
     CHECK(kept->is_resident());
     const auto values = all_values(*from_places);
@@ -205,7 +205,7 @@ TEST_CASE("a value that is not of its column's type is an error that names its p
   const auto keys = checked_for("csv", {});
   write(dir / "x.csv", text);
   const auto file = data::data_file(dir / "x.csv");
-  const auto content = data::look_at_csv(file, keys, small_steps);  // infers from 20 records
+  const auto content = data::probe_csv(file, keys, small_steps);  // infers from 20 records
   const auto source = data::open_csv(file, content, keys, false);
   data::Column column{1, {}, {}};
   source->read(std::vector<std::uint64_t>{34, 36}, {&column, 1});
@@ -234,9 +234,9 @@ TEST_CASE("rows that are not of the table's form are errors that name the row") 
   CHECK_THAT(refusal(dir, "a,b\n"), Contains("holds no records"));
   CHECK_THAT(refusal(dir, ""), Contains("holds no records"));
   CHECK_THAT(refusal(dir, "\x1f\x8b\x08\x01rest"), Contains("gunzip"));
-  CHECK_THAT(refusal(dir, "a\n1\n" + std::string(200, '7') + "\n", {{"longest_record", "100"}}),
-             Contains("row 3: it is longer than 100 bytes (longest_record)"));
-  CHECK_THAT(refusal(dir, "a\n\"1\n" + std::string(200, '7') + "\n", {{"longest_record", "100"}}),
+  CHECK_THAT(refusal(dir, "a\n1\n" + std::string(200, '7') + "\n", {{"max_record_bytes", "100"}}),
+             Contains("row 3: it is longer than 100 bytes (max_record_bytes)"));
+  CHECK_THAT(refusal(dir, "a\n\"1\n" + std::string(200, '7') + "\n", {{"max_record_bytes", "100"}}),
              Contains("row 2: it is longer") && Contains("not closed"));
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("several tables are one dataset, and one that was changed since is an 
   const auto keys = checked_for("csv", {});
   write(dir / "x.csv", "a\n1\n2\n3\n");
   const auto file = data::data_file(dir / "x.csv");
-  const auto content = data::look_at_csv(file, keys, {});
+  const auto content = data::probe_csv(file, keys, {});
   const auto source = data::open_csv(file, content, keys, false);
   write(dir / "x.csv", "a\n1 2 33");
   data::Column column;
@@ -281,7 +281,7 @@ TEST_CASE("a table of 300,000 columns is read in a time that grows with the colu
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto dataset = opened(dir, names + "\n" + values + "\n" + values + "\n",
-                              {{"memory", "0"}, {"longest_record", "64 MiB"}, {"columns", chosen}, {"types", "c7:f32"}});
+                              {{"memory", "0"}, {"max_record_bytes", "64 MiB"}, {"columns", chosen}, {"types", "c7:f32"}});
   REQUIRE(dataset->source->fields().size() == columns);
   std::vector<data::Column> all(columns);
   for (std::size_t i = 0; i < columns; ++i) all[i].field = i;

@@ -72,7 +72,7 @@ TEST_CASE("JSON lines are found again, whatever is read when and by whom") {
     }
     write(dir / "x.jsonl", text);
     const auto file = data::data_file(dir / "x.jsonl");
-    const auto content = data::look_at_json_lines(file, keys, small_steps);
+    const auto content = data::probe_json_lines(file, keys, small_steps);
     const auto source = data::open_json_lines(file, content, false);
     const auto kept = data::open_json_lines(file, content, true);
     REQUIRE_FALSE(source->is_resident());
@@ -123,7 +123,7 @@ TEST_CASE("an array of another length behind those that were looked at is an err
     text += row == 35 ? "{\"v\": [1, 2]}\n" : row == 36 ? "{\"v\": [1, 2, 3, 4]}\n" : "{\"v\": [1, 2, 3]}\n";
   write(dir / "x.jsonl", text);
   const auto file = data::data_file(dir / "x.jsonl");
-  const auto content = data::look_at_json_lines(file, checked_for("jsonl", {}), small_steps);
+  const auto content = data::probe_json_lines(file, checked_for("jsonl", {}), small_steps);
   const auto source = data::open_json_lines(file, content, false);
   data::Column column;
   for (const std::uint64_t sample : {35, 36})
@@ -141,7 +141,7 @@ TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows 
     reversed += fmt::format("{}\"k{}\":{}", i == 0 ? "{" : ",", keys - 1 - i, i % 7);
   }
   const auto begin = std::clock();  // CPU time: other processes do not count
-  const auto dataset = opened(dir, in_order + "}\n" + reversed + "}\n", {{"memory", "0"}, {"longest_record", "64 MiB"}});
+  const auto dataset = opened(dir, in_order + "}\n" + reversed + "}\n", {{"memory", "0"}, {"max_record_bytes", "64 MiB"}});
   REQUIRE(dataset->source->fields().size() == keys);
   std::vector<data::Column> all(keys);
   for (std::size_t i = 0; i < keys; ++i) all[i].field = i;

@@ -13,7 +13,7 @@
 namespace data_test {
 
 /// Small steps: a file of some kilobytes is read as one of gigabytes is, from many places.
-inline const data::RecordLimits small_steps{.spacing = 50, .looked_at = 20};
+inline const data::RecordLimits small_steps{.spacing = 50, .max_probed = 20};
 
 inline Options checked_for(const std::string& format, const std::map<std::string, std::string>& values) {
   return checked(options(values), find_plugin(data::format_table(), format, "data format").options, "[data.train]");

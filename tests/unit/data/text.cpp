@@ -19,7 +19,7 @@ TEST_CASE("each line of a text is a sample, also the last one without a line bre
   write(dir / "x.txt", "\n\r\n");
   both_say({{"source", dir / "x.txt"}}, "x.txt", "holds no lines");
   write(dir / "x.txt", "a\n" + std::string(101, 'x'));
-  both_say({{"source", dir / "x.txt"}, {"longest_record", "100"}}, "x.txt', row 2", "longer than 100 bytes");
+  both_say({{"source", dir / "x.txt"}, {"max_record_bytes", "100"}}, "x.txt', row 2", "longer than 100 bytes");
 }
 
 TEST_CASE("lines of any length are found again, whatever is read when and by whom") {
@@ -37,7 +37,7 @@ TEST_CASE("lines of any length are found again, whatever is read when and by who
     }
     write(dir / "x.txt", text);
     const auto file = data::data_file(dir / "x.txt");
-    const auto content = data::look_at_text_lines(file, keys, small_steps);
+    const auto content = data::probe_text_lines(file, keys, small_steps);
     const auto source = data::open_text_lines(file, content, keys, false);
     REQUIRE_FALSE(source->is_resident());
     const auto values = all_values(*source);
@@ -48,13 +48,13 @@ TEST_CASE("lines of any length are found again, whatever is read when and by who
 
 TEST_CASE("the index of a file of many spans is small, and finds each record") {
   data::RecordIndex index(1);
-  constexpr std::uint64_t records = 3 * data::RecordIndex::most_entries + 5;
+  constexpr std::uint64_t records = 3 * data::RecordIndex::max_entries + 5;
   for (std::uint64_t record = 0; record < records; ++record) index.add({record, 2 * record + 1, 10 * record});
   index.close({records, 2 * records + 1, 10 * records});
   data::PackedWriter packed;
   index.pack(packed);
   const auto bytes = packed.take();
-  CHECK(bytes.size() < 5 * data::RecordIndex::most_entries);
+  CHECK(bytes.size() < 5 * data::RecordIndex::max_entries);
   data::PackedReader reader(bytes);
   const auto again = data::RecordIndex::unpacked(reader);
   REQUIRE(again.records() == records);

@@ -4,7 +4,7 @@
 #include "core/text/text.hpp"
 #include "data/reshape/flat_map.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -9,13 +9,13 @@
 namespace trainrt::data {
 
 /// What a key asks for one field: "FIELD: ARGUMENTS".
-struct FieldWish {
+struct FieldSpec {
   std::string field;
   std::vector<std::string> arguments;
 };
 
 /// Those of a key's text, between commas. `arguments`: in words, for the UsageError of one that is none.
-std::vector<FieldWish> field_wishes(std::string_view text, std::string_view arguments);
+std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments);
 
 /// The number of the field. UsageError that names all fields if there is none of that name.
 std::size_t find_field(const std::vector<Dataset::Field>& fields, std::string_view name);

@@ -1,4 +1,4 @@
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 #include <algorithm>
 
@@ -23,8 +23,8 @@ std::vector<std::string> split_words(std::string_view text, char separator) {
 
 }  // namespace
 
-std::vector<FieldWish> field_wishes(std::string_view text, std::string_view arguments) {
-  std::vector<FieldWish> wishes;
+std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments) {
+  std::vector<FieldSpec> wishes;
   for (const auto& each : split_words(text, ',')) {
     const auto colon = each.find(':');
     if (colon == std::string::npos) throw UsageError(fmt::format("'{}' is not of the form FIELD: {}", each, arguments));
