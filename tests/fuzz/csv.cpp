@@ -1,5 +1,5 @@
 // Tables as text: look(), and reading by several ways, all of which give the same.
-#include "data/records/csv_file.hpp"
+#include "data/records/record_formats.hpp"
 
 #include <numeric>
 
@@ -10,7 +10,7 @@ namespace trainrt::fuzz {
 
 namespace {
 
-constexpr data::RecordLimits limits{.spacing = 40, .looked_at = 4};
+constexpr data::RecordLimits limits{.spacing = 40, .max_probed = 4};
 
 /// The first byte says which keys are set.
 Options options(unsigned char choice) {

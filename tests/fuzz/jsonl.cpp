@@ -2,14 +2,14 @@
 #include <numeric>
 
 #include "data/bytes/data_file.hpp"
-#include "data/records/json_lines.hpp"
+#include "data/records/record_formats.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 
 namespace {
 
-constexpr data::RecordLimits limits{.spacing = 40, .looked_at = 3};
+constexpr data::RecordLimits limits{.spacing = 40, .max_probed = 3};
 
 Options options() {
   Options made;

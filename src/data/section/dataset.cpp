@@ -132,6 +132,12 @@ void Dataset::filter(std::string_view field, const SamplePredicate& keeps) try {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }
 
+void Dataset::filter(std::string_view condition) try {
+  data::filter(*impl_, std::string(condition));
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
 void Dataset::flat_map(std::string_view field, Field made, const FlatFunction& function) try {
   data::flat_map(*impl_, field, std::move(made), function);
 } catch (const UsageError& error) {

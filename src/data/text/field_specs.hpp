@@ -8,16 +8,17 @@
 
 namespace trainrt::data {
 
-/// What a key asks for one field: "FIELD: ARGUMENTS".
+/// The part of a key's value for one field: "FIELD: ARGUMENT ARGUMENT".
 struct FieldSpec {
   std::string field;
   std::vector<std::string> arguments;
 };
 
-/// Those of a key's text, between commas. `arguments`: in words, for the UsageError of one that is none.
+/// Parses a key's value, a comma-separated list of FieldSpecs. Throws UsageError for an item without a colon; `arguments`
+/// describes the expected arguments for its message.
 std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments);
 
-/// The number of the field. UsageError that names all fields if there is none of that name.
+/// Returns the index of the field called `name`. Throws UsageError, with the names of all fields, if there is none.
 std::size_t find_field(const std::vector<Dataset::Field>& fields, std::string_view name);
 
 }  // namespace trainrt::data

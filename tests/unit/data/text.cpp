@@ -1,4 +1,4 @@
-#include "data/records/text_lines.hpp"
+#include "data/records/record_formats.hpp"
 
 #include "unit/data/record_support.hpp"
 
@@ -17,9 +17,22 @@ TEST_CASE("each line of a text is a sample, also the last one without a line bre
   CHECK(values("false") == std::vector<std::string>{"one", "", " three", "f\xff\"ur"});
   CHECK(data::in_words(open({{"source", dir / "x.txt"}})->source->fields()) == "text u8[varies]");
   write(dir / "x.txt", "\n\r\n");
-  both_say({{"source", dir / "x.txt"}}, "x.txt", "holds no lines");
+  both_say({{"source", dir / "x.txt"}}, "x.txt", "has no lines");
   write(dir / "x.txt", "a\n" + std::string(101, 'x'));
   both_say({{"source", dir / "x.txt"}, {"max_record_bytes", "100"}}, "x.txt', row 2", "longer than 100 bytes");
+}
+
+TEST_CASE("a text of one line works, a NUL is kept, and an epoch resumes after any line") {
+  const Scratch dir;
+  write(dir / "x.txt", "only");
+  CHECK(epoch_of(open({{"source", dir / "x.txt"}})) == std::vector<std::string>{"0:only;"});
+  write(dir / "x.txt", std::string("a\0b\nc", 5));
+  CHECK(epoch_of(open({{"source", dir / "x.txt"}})) == std::vector<std::string>{std::string("0:a\0b;", 6), "1:c;"});
+  std::string text;
+  for (int row = 0; row < 20; ++row) text += std::string(static_cast<std::size_t>(row), 'q') + "\n";
+  write(dir / "x.txt", text);
+  for (const auto* memory : {"0 B", "256 MiB"}) check_resumes_anywhere({{"source", dir / "x.txt"}, {"memory", memory}});
+  CHECK_THROWS_WITH(open({{"source", dir / "x.txt"}, {"columns", "text"}}), Contains("columns"));
 }
 
 TEST_CASE("lines of any length are found again, whatever is read when and by whom") {
