@@ -202,6 +202,13 @@ class TRAINRT_API Dataset {
   /// and map(). Values of a field that varies in length have one axis. Each rank calls `keeps` once per sample, for its
   /// part of the samples. Throws UsageError for an unknown field, and if no sample is kept. Collective.
   void filter(std::string_view field, const SamplePredicate& keeps);
+  /// Keeps the samples that meet `condition`, as the key `where` of [data.NAME], and numbers them again from 0. Example:
+  /// `x > 0 and (city == "Bern" or not sold)`. A condition compares numbers, texts, fields, and elements of fields (`x[3]`)
+  /// by == != < <= > >=, and combines comparisons and fields of bool by `and`, `or`, `not` and parentheses.
+  ///
+  /// Throws UsageError, with the position in the condition, for a syntax error, an unknown field, and a comparison of a
+  /// number with a text; also if no sample is kept. Collective.
+  void filter(std::string_view condition);
   /// The user's function for flat_map(): appends the bytes of any number of new samples, made from one sample's `values`,
   /// to `made`.
   using FlatFunction = std::function<void(const TensorView& values, std::vector<std::byte>& made)>;

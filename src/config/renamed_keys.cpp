@@ -13,6 +13,7 @@ constexpr std::array renamed{
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
     RenamedKey{"scaling.check", "scaling.check_collectives"},
+    RenamedKey{"data.*.longest_record", "data.*.max_record_bytes"},
 };
 
 /// Returns the part of `key` up to and including the last dot: "data.train." for "data.train.format"; "" if there is no

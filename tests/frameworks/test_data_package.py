@@ -332,6 +332,25 @@ def a_filter_chooses_samples_before_the_first_is_used():
 
 
 @test
+def a_condition_keeps_the_samples_that_meet_it_in_any_order_with_other_operations():
+    numbers = data.range(100)
+    equal(numbers.filter(expr="id >= 90 and id != 95").count(), 9, "count")
+    equal(ids(numbers.filter(expr="id >= 90").filter(expr="id < 92 or id > 98")), [90, 91, 99], "two conditions")
+    equal(ids(numbers.limit(10).filter(expr="id > 3").limit(2)), [4, 5], "between choices of rows")
+    equal(ids(numbers.filter(lambda row: row["id"] % 2 == 0).filter(expr="id < 5")), [0, 2, 4], "after a function")
+    equal(ids(numbers.filter(expr="id < 5").filter(lambda row: row["id"] % 2 == 0)), [0, 2, 4], "before a function")
+    mapped = numbers.map(lambda row: {"x": 3 * row["id"]}).filter(expr="x > 290")
+    equal([row["x"] for row in mapped.take_all()], [291, 294, 297], "of mapped samples")
+    texts = data.from_items([{"n": n, "t": word} for n, word in enumerate(["a", "b\"c", "", "a b"])])
+    equal([row["n"] for row in texts.filter(expr="t == 'a b' or t == 'b\"c'").take_all()], [1, 3], "texts")
+    for wrong in ({}, {"fn": len, "expr": "id > 1"}):
+        raises(TypeError, "either a function or expr", of=lambda wrong=wrong: numbers.filter(**wrong))
+    raises(ValueError, "one line", of=lambda: numbers.filter(expr=" "))
+    raises(ValueError, "filter(expr", of=lambda: numbers.options(where="id > 3"))
+    raises(Exception, "no field 'x'", "id", of=lambda: numbers.filter(expr="x > 3").count())
+
+
+@test
 def parts_of_a_split_are_disjoint_and_all():
     ids = lambda dataset: [row["id"] for row in dataset.take_all()]
     for n in (1, 2, 3, 7):

@@ -1,5 +1,5 @@
 // Tables as text: look(), and reading by several ways, all of which give the same.
-#include "data/records/csv_file.hpp"
+#include "data/records/record_formats.hpp"
 
 #include <numeric>
 
@@ -10,7 +10,7 @@ namespace trainrt::fuzz {
 
 namespace {
 
-constexpr data::RecordLimits limits{.spacing = 40, .looked_at = 4};
+constexpr data::RecordLimits limits{.spacing = 40, .max_probed = 4};
 
 /// The first byte says which keys are set.
 Options options(unsigned char choice) {
@@ -23,7 +23,7 @@ Options options(unsigned char choice) {
   set("na", (choice & 16) != 0 ? "NA, -9" : "null");
   set("types", (choice & 32) != 0 ? "a:i16, b:f32" : "");
   set("columns", "");
-  set("longest_record", "2000");
+  set("max_record_bytes", "2000");
   return made;
 }
 
@@ -74,7 +74,7 @@ void read(const std::string& input) {
   memory.hold(input.substr(1));
   const auto file = data::data_file(memory.path());
   const auto given = options(static_cast<unsigned char>(input[0]));
-  const auto content = unless_refused<UsageError>([&] { return data::look_at_csv(file, given, limits); });
+  const auto content = unless_refused<UsageError>([&] { return data::probe_csv(file, given, limits); });
   if (!content) return;
   const auto source = data::open_csv(file, *content, given, false);
   require(source->size() == content->samples && source->size() > 0, "a table has as many samples as were found");

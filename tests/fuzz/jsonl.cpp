@@ -2,20 +2,20 @@
 #include <numeric>
 
 #include "data/bytes/data_file.hpp"
-#include "data/records/json_lines.hpp"
+#include "data/records/record_formats.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {
 
 namespace {
 
-constexpr data::RecordLimits limits{.spacing = 40, .looked_at = 3};
+constexpr data::RecordLimits limits{.spacing = 40, .max_probed = 3};
 
 Options options() {
   Options made;
   made.set("columns", {"", "x.ini:1"});
   made.set("types", {"", "x.ini:1"});
-  made.set("longest_record", {"4000", "x.ini:1"});
+  made.set("max_record_bytes", {"4000", "x.ini:1"});
   return made;
 }
 
@@ -50,7 +50,7 @@ void read(const std::string& input) {
   static MemoryFile memory;
   memory.hold(input);
   const auto file = data::data_file(memory.path());
-  const auto content = unless_refused<UsageError>([&] { return data::look_at_json_lines(file, options(), limits); });
+  const auto content = unless_refused<UsageError>([&] { return data::probe_json_lines(file, options(), limits); });
   if (!content) return;
   const auto source = data::open_json_lines(file, *content, false);
   require(source->size() == content->samples && source->size() > 0, "there are as many samples as were found");

@@ -83,7 +83,7 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
 LIBRARIES = {
     "boost/": {"cli", "data", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"},
     "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
-    "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
+    "simdjson": {"data"}, "fast_float": {"data"}, "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
     "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }

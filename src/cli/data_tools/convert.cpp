@@ -51,18 +51,18 @@ void keep_freed_memory() {
 ExitCode convert_data(std::span<const std::string> words) {
   std::vector<std::string> long_words(words.begin(), words.end());
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  const auto choice =
+  auto choice =
       choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
                                  .switches = {"shuffle", "checksums", "spreadsheet", "force", "quiet"},
                                  .usage = std::string(convert_usage)});
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
+  if (arguments.has("where")) choice.keys.set("where", {text("where"), std::string(command_line)});
   if (text("output").empty()) throw UsageError(fmt::format("which file? usage: trainrt {}", convert_usage));
   constexpr std::int64_t most_threads = 256;
   ConversionWishes wishes{
       .output = text("output"),
       .columns = words_in(text("columns")),
-      .where = text("where"),
       .split = share_option(arguments),
       .shuffle = arguments.has("shuffle"),
       .checksums = arguments.has("checksums"),

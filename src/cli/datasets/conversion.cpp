@@ -108,13 +108,7 @@ void Conversion::choose_fields() {
 }
 
 void Conversion::make_parts() {
-  SharedSource rows = opened_.dataset->source;
-  if (!wishes_.where.empty()) try {
-      rows = rows_where(rows, wishes_.where, samples_at_once(opened_), wishes_.threads, wishes_.quiet);
-    } catch (const UsageError& error) {
-      const std::string why = error.what();
-      throw UsageError(why.starts_with("at character") ? "--where: " + why : why);
-    }
+  const SharedSource rows = opened_.dataset->source;
   if (!wishes_.split) return add_part(wishes_.output, "", rows);
   const auto paths = split_paths(wishes_.output);
   if (paths[1].empty() || plain_path(paths[0]) == plain_path(paths[1]))
@@ -151,8 +145,7 @@ ResumableFile::Identity Conversion::identity(const Part& part) const {
                                  opened_.listing.format, data::in_words(part.job.fields)};
   add_keys("", opened_.keys, words);
   for (const auto& [name, listing] : opened_.joined) add_keys("data." + name + ".", opened_.others.at(name), words);
-  words.push_back(fmt::format("where {}, split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.where,
-                              wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
+  words.push_back(fmt::format("split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
                               wishes_.compression, part.order->rows(), part.order->parts()));
   if (wishes_.for_spreadsheets) words.emplace_back("for spreadsheets");
   if (wishes_.checksums) words.emplace_back("with checksums");

@@ -15,7 +15,6 @@ namespace trainrt::cli::datasets {
 struct ConversionWishes {
   std::string output;                ///< with a split "train.h5,test.h5", or "NAME.h5" for NAME-train.h5 and NAME-test.h5
   std::vector<std::string> columns;  ///< fields to write; all if there is none
-  std::string where;                 ///< a condition; "" for none
   std::optional<double> split;       ///< share of the first of two files
   bool shuffle = false;
   bool checksums = false;

@@ -8,11 +8,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "cli/byte_progress.hpp"
-#include "cli/datasets/in_order.hpp"
-#include "cli/datasets/opened_data.hpp"
 #include "data/source/kept_rows.hpp"
-#include "data/text/row_predicate.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/order/shuffle.hpp"
 
@@ -30,32 +26,6 @@ void set_bit(std::vector<std::uint64_t>& bits, std::uint64_t at) {
 }
 
 }  // namespace
-
-SharedSource rows_where(const SharedSource& source, const std::string& condition, std::uint64_t at_once, int threads,
-                        bool quiet) {
-  const data::RowPredicate predicate(condition, source->fields());
-  const auto size = source->size(), each = words_of(at_once) * word_bits;
-  std::vector<std::uint64_t> bits(words_of(size));
-  ByteProgress progress("where", quiet);
-  InOrder blocks(0, (size + each - 1) / each);
-  blocks.run(
-      threads,
-      [&](std::uint64_t block) {
-        const auto first = block * each, count = std::min(each, size - first);
-        const auto holds = predicate.holds(read_samples(*source, predicate.fields(), first, count), count);
-        std::vector<std::uint64_t> words(words_of(count));
-        for (std::uint64_t i = 0; i < count; ++i)
-          if (holds[i] != 0) set_bit(words, i);
-        return words;
-      },
-      [&](std::uint64_t block, const std::vector<std::uint64_t>& words) {
-        std::copy(words.begin(), words.end(), bits.begin() + static_cast<std::ptrdiff_t>(block * each / word_bits));
-        progress.show((block + 1) * each, size);
-      });
-  data::KeptRows rows(std::move(bits));
-  if (rows.size() == 0) throw UsageError(fmt::format("--where: none of {} samples meets the condition", size));
-  return std::make_shared<Selected>(source, std::move(rows));
-}
 
 std::array<SharedSource, 2> split_rows(const SharedSource& source, double share, std::uint64_t seed) {
   const auto size = source->size();

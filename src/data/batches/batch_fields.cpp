@@ -4,7 +4,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/batches/batches_impl.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt {
 

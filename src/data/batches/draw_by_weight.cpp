@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/batches/field_walk.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 #include "data/transform/transform.hpp"
 #include "io/files/digest.hpp"
 

@@ -13,7 +13,8 @@
 #include "data/batches/field_walk.hpp"
 #include "data/source/kept_rows.hpp"
 #include "data/source/selected_source.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
+#include "data/text/row_predicate.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::data {
@@ -71,6 +72,13 @@ void filter(DatasetImpl& dataset, const std::vector<std::size_t>& fields,
                                      rows.size(), before, digest);
   dataset.source = std::make_shared<SelectedSource<KeptRows>>(std::move(dataset.source), std::move(rows));
   draw_again(dataset);
+}
+
+void filter(DatasetImpl& dataset, const std::string& condition) {
+  const RowPredicate predicate(condition, dataset.source->fields());
+  filter(
+      dataset, predicate.fields(), [&](std::span<const TensorView> values) { return predicate.holds(values); },
+      fmt::format("the condition '{}'", excerpt(condition, 60)));
 }
 
 namespace {

@@ -5,7 +5,7 @@ namespace trainrt::data {
 
 namespace {
 
-FileContent look_at_arrow(const DataFile& file, const Options& options) {
+FileContent probe_arrow(const DataFile& file, const Options& options) {
   return content_of(
       table_plan(*open_arrow_file("arrow", file, ExpansionLimit(options, file.size), {}), options, file.path));
 }
@@ -29,7 +29,7 @@ extern const Format arrow{
     .name = "arrow",
     .help = "Arrow's IPC files and Feather (version 2), by Apache Arrow, where trainrt was built with it: as Parquet",
     .options = table_options(),
-    .look = look_at_arrow,
+    .probe = probe_arrow,
     .open = open_arrow_table,
     .is_name_of = is_arrow_name,
     .read_cache = "chunk_cache"};

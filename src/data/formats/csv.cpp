@@ -1,4 +1,4 @@
-#include "data/records/csv_file.hpp"
+#include "data/records/record_formats.hpp"
 #include "data/records/text_file.hpp"
 
 namespace trainrt::data {
@@ -15,31 +15,31 @@ namespace plugins {
 
 extern const Format csv{
     .name = "csv",
-    .help = "tables as text (RFC 4180), a sample a row: each column a field, or many columns one vector",
+    .help = "tables as text (RFC 4180), one sample per row; each column is a field, or several columns are one vector",
     .options =
-        {{.key = "columns", .default_value = "", .help = "names of the columns to read, between commas; all by default"},
+        {{.key = "columns", .default_value = "", .help = "comma-separated names of the columns to read; empty: all columns"},
          {.key = "types",
           .default_value = "",
-          .help = "types of columns, as label:i64, x:f32, name:text; others are told from the first 10000 records",
+          .help = "types of columns, for example label:i64, x:f32, name:text; others are inferred from the first 10000 records",
           .form = "COLUMN:TYPE, ..."},
          {.key = "vector",
           .default_value = "",
-          .help = "name of one field that all numbers become whose type is not in types: x, or x:TYPE (f32)"},
+          .help = "name of a field that combines all columns of numbers whose type is not in types: x, or x:TYPE (f32)"},
          {.key = "na",
           .default_value = "NA, NaN, null",
-          .help = "words for a missing value, which is NaN among numbers; an empty value always is one"},
-         {.key = "header", .type = OptionType::boolean, .default_value = "true", .help = "the first row has the names"},
+          .help = "comma-separated words for a missing value, read as NaN in columns of numbers; an empty value is always missing"},
+         {.key = "header", .type = OptionType::boolean, .default_value = "true", .help = "the first row has the names of the columns"},
          {.key = "delimiter",
           .default_value = "",
-          .help = "between the values of a row; by default a comma, of .tsv files a tab",
+          .help = "separates the values of a row; by default a comma, in .tsv files a tab",
           .form = "one character, or tab",
           .fits = is_delimiter},
          {.key = "quotes",
           .type = OptionType::boolean,
           .default_value = "true",
-          .help = "values may stand in double quotes"},
-         longest_record_option()},
-    .look = [](const DataFile& file, const Options& options) { return look_at_csv(file, options, {}); },
+          .help = "values may be in double quotes"},
+         max_record_bytes_option()},
+    .probe = [](const DataFile& file, const Options& options) { return probe_csv(file, options, {}); },
     .open = [](const DataFile& file, const FileContent& content, const Options& options,
                bool keep) { return open_csv(file, content, options, keep); },
     .is_name_of =

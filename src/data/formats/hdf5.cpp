@@ -50,7 +50,7 @@ class Hdf5Source final : public Source {
   std::vector<std::unique_ptr<Rows>> rows_;
 };
 
-FileContent look_at_hdf5(const DataFile& file, const Options& options) {
+FileContent probe_hdf5(const DataFile& file, const Options& options) {
   return look_at_h5(file, options.text("group"), words_in(options.text("fields")), options);
 }
 
@@ -90,7 +90,7 @@ extern const Format hdf5{
                  .type = OptionType::bytes,
                  .default_value = "128 MiB",
                  .help = "memory for decompressed chunks, of all HDF5 files of a rank"}},
-    .look = look_at_hdf5,
+    .probe = probe_hdf5,
     .open = open_hdf5,
     .is_name_of = is_hdf5_name,
     .read_cache = "chunk_cache",

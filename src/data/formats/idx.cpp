@@ -53,7 +53,7 @@ Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
 
-FileContent look_at_idx(const DataFile& file, const Options& options) {
+FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto images = header_of(file, options);
   if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
@@ -100,7 +100,7 @@ extern const Format idx{
                  .type = OptionType::path,
                  .default_value = "",
                  .help = "IDX file with the labels, or as many as source names"}},
-    .look = look_at_idx,
+    .probe = probe_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,
     .companions = {"labels"},

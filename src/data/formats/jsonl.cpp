@@ -1,20 +1,20 @@
-#include "data/records/json_lines.hpp"
+#include "data/records/record_formats.hpp"
 #include "data/records/text_file.hpp"
 
 namespace trainrt::data::plugins {
 
 extern const Format jsonl{
     .name = "jsonl",
-    .help = "JSON lines, an object a line: each key a field; its values are numbers, texts, or arrays of numbers",
+    .help = "JSON lines, one object per line; each key is a field of numbers, texts, or arrays of numbers",
     .options = {{.key = "columns",
                  .default_value = "",
-                 .help = "names of the keys to read, between commas; by default those of the first object"},
+                 .help = "comma-separated names of the keys to read; empty: all keys of the first 10000 objects"},
                 {.key = "types",
                  .default_value = "",
-                 .help = "types of keys, as label:i32, x:f32; others are told from the first 10000 objects",
+                 .help = "types of keys, for example label:i32, x:f32; others are inferred from the first 10000 objects",
                  .form = "KEY:TYPE, ..."},
-                longest_record_option()},
-    .look = [](const DataFile& file, const Options& options) { return look_at_json_lines(file, options, {}); },
+                max_record_bytes_option()},
+    .probe = [](const DataFile& file, const Options& options) { return probe_json_lines(file, options, {}); },
     .open = [](const DataFile& file, const FileContent& content, const Options&,
                bool keep) { return open_json_lines(file, content, keep); },
     .is_name_of =

@@ -126,7 +126,7 @@ class NpzFile {
   std::vector<NpzArray> arrays_;
 };
 
-FileContent look_at_npz(const DataFile& file, const Options& options) {
+FileContent probe_npz(const DataFile& file, const Options& options) {
   const NpzFile npz_file(file, options);
   FileContent content{npz_file.samples(), {}, {}};
   for (const auto& array : npz_file.arrays()) {
@@ -165,7 +165,7 @@ extern const Format npz{
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "the arrays that are read, by default all: x, y; or images=x, labels=y to give them other names"}},
-    .look = look_at_npz,
+    .probe = probe_npz,
     .open = open_npz,
     .is_name_of = is_npz_name,
     .checksums = "CRC-32 of each array (zip)"};

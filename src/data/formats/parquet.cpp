@@ -5,7 +5,7 @@ namespace trainrt::data {
 
 namespace {
 
-FileContent look_at_parquet(const DataFile& file, const Options& options) {
+FileContent probe_parquet(const DataFile& file, const Options& options) {
   return content_of(
       table_plan(*open_arrow_file("parquet", file, ExpansionLimit(options, file.size), {}), options, file.path));
 }
@@ -28,7 +28,7 @@ extern const Format parquet{
     .help =
         "Parquet files, by Apache Arrow, where trainrt was built with it: each column a field, or many numbers one vector",
     .options = table_options(),
-    .look = look_at_parquet,
+    .probe = probe_parquet,
     .open = open_parquet_file,
     .is_name_of = is_parquet_name,
     .read_cache = "chunk_cache",

@@ -31,7 +31,7 @@ std::unique_ptr<Source> open_range(const DataFile&, const FileContent&, const Op
   return std::make_unique<RangeSource>(static_cast<std::uint64_t>(options.integer("samples")));
 }
 
-FileContent look_at_range(const DataFile& none, const Options& options) {
+FileContent probe_range(const DataFile& none, const Options& options) {
   const auto source = open_range(none, {}, options, true);
   return {source->size(), source->fields(), {}};
 }
@@ -47,7 +47,7 @@ extern const Format range{.name = "range",
                                        .default_value = "1000",
                                        .help = "how many numbers",
                                        .range = {.least = 1, .most = 0x1p62}}},
-                          .look = look_at_range,
+                          .probe = probe_range,
                           .open = open_range,
                           .has_files = false};
 

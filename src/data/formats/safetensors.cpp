@@ -66,7 +66,7 @@ class SafeTensors {
   std::vector<std::pair<Dataset::Field, SafeTensor>> fields_;
 };
 
-FileContent look_at_safetensors(const DataFile& file, const Options& options) {
+FileContent probe_safetensors(const DataFile& file, const Options& options) {
   const SafeTensors tensors(InputFile(file), options);
   FileContent content{tensors.samples(), {}, {}};
   for (const auto& [field, tensor] : tensors.fields()) content.fields.push_back(field);
@@ -99,7 +99,7 @@ extern const Format safetensors{
                  .default_value = "",
                  .help =
                      "the tensors that are read, by default all: x, y; or images=x, labels=y to give them other names"}},
-    .look = look_at_safetensors,
+    .probe = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};
 

@@ -32,7 +32,7 @@ void require_sqlite(const DataFile& file) {
   if (begin != magic) throw UsageError(fmt::format("'{}' is no SQLite database", file.path));
 }
 
-FileContent look_at_database(const DataFile& file, const Options& options) {
+FileContent probe_database(const DataFile& file, const Options& options) {
   const auto wish = sqlite_wish(file, options);
   require_sqlite(file);
   const auto found = look_at_sqlite(wish);
@@ -79,7 +79,7 @@ std::unique_ptr<Source> open_database(const DataFile& file, const FileContent& l
 [[noreturn]] void refuse_database() {
   throw UsageError("trainrt was built without SQLite: install libsqlite3-dev, and build it again");
 }
-FileContent look_at_database(const DataFile&, const Options&) { refuse_database(); }
+FileContent probe_database(const DataFile&, const Options&) { refuse_database(); }
 std::unique_ptr<Source> open_database(const DataFile&, const FileContent&, const Options&, bool) { refuse_database(); }
 
 #endif
@@ -107,7 +107,7 @@ extern const Format sqlite{
     .name = "sqlite",
     .help = "SQLite databases: the rows of a table or a query, each column a field, or many numbers one vector",
     .options = sqlite_options(),
-    .look = look_at_database,
+    .probe = probe_database,
     .open = open_database,
     .is_name_of = is_sqlite_name,
     .read_cache = "chunk_cache"};

@@ -89,7 +89,7 @@ std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, cons
                                            static_cast<std::uint64_t>(options.integer("seed")));
 }
 
-FileContent look_at_synthetic(const DataFile& none, const Options& options) {
+FileContent probe_synthetic(const DataFile& none, const Options& options) {
   check_synthetic_options(options);
   const auto source = open_synthetic(none, {}, options, true);
   return {source->size(), source->fields(), {}};
@@ -115,7 +115,7 @@ extern const Format synthetic{
           .help = "standard deviation added to y",
           .range = {.least = 0}},
          {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "another seed, another problem"}},
-    .look = look_at_synthetic,
+    .probe = probe_synthetic,
     .open = open_synthetic,
     .has_files = false};
 

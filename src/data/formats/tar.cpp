@@ -32,7 +32,7 @@ extern const Format tar{.name = "tar",
                             "sample, extensions are fields "
                             "(images decoded, cls as i64, npy as arrays, others as bytes)",
                         .options = options_of_tar(),
-                        .look = look_at_tar,
+                        .probe = probe_tar,
                         .open = open_tar,
                         .is_name_of = is_tar_name,
                         .checksums = "of headers, and of PNG images; contents have none"};

@@ -142,7 +142,7 @@ class TokenSource final : public Source {
   std::int64_t pad_;
 };
 
-FileContent look_at_tokens(const DataFile& path, const Options& options) {
+FileContent probe_tokens(const DataFile& path, const Options& options) {
   const auto file = token_file(path, options);
   const auto form = window_form(options);
   require_id(file, options, "document_end");
@@ -209,7 +209,7 @@ extern const Format tokens{
           .help =
               "an id that fills up the last window of a document; the field count says how many tokens are not filled up",
           .range = any_id}},
-    .look = look_at_tokens,
+    .probe = probe_tokens,
     .open = open_tokens,
     .is_name_of = is_token_name};
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "data/preprocess/numbers.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -12,7 +12,7 @@
 #include "core/process/thread.hpp"
 #include "data/preprocess/preprocessed_source.hpp"
 #include "data/source/samples_at_once.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

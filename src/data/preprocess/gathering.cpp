@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -5,7 +5,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/bytes/stage_clock.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

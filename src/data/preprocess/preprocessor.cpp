@@ -9,7 +9,7 @@
 #include "core/text/text.hpp"
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt {
 

@@ -32,7 +32,7 @@ bool is_ascii(std::string_view text) {
 
 }  // namespace
 
-/// Knows for each column of the file, up to the last one wanted, where its values go.
+/// Decodes the columns of a row up to the last one that is needed.
 class CsvPass final : public RecordPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
@@ -51,86 +51,86 @@ class CsvPass final : public RecordPass {
     }
   }
 
-  void take(const Record& record, std::size_t place) override {
+  void take(const Record& record, std::size_t index) override {
     if (decoder_.counts_values_) require_count(record);
     if (decoder_.quotes_ && record.text.find('"') != record.text.npos)
-      take_quoted(record, place);
+      take_quoted(record, index);
     else
-      take_plain(record, place);
+      take_plain(record, index);
   }
 
  private:
   enum class Plain : std::uint8_t { never, whole, real };
   struct Target {
-    Column* column = nullptr;  ///< nullptr: its values are not wanted
+    Column* column = nullptr;  ///< nullptr: the values are not needed
     ValueType type;
     Plain plain = Plain::never;
-    std::size_t offset = 0, bytes = 0;  ///< of the value in a sample; of a sample
+    std::size_t offset = 0, bytes = 0;  ///< offset of the value in a sample, and size of a sample
     bool must_fit = false;
 
-    std::byte* at(std::size_t place) const { return column->values.data() + place * bytes + offset; }
+    std::byte* at(std::size_t index) const { return column->values.data() + index * bytes + offset; }
   };
 
-  /// Where all values end is found first: then no reading of a number waits for the one before it.
-  void take_plain(const Record& record, std::size_t place) {
+  /// Finds the ends of all values first, so that the processor can parse several numbers at the same time.
+  void take_plain(const Record& record, std::size_t index) {
     const auto* const row = record.text.data();
     if (const auto count = find_ends(record.text); count < last_) refuse_count(count, record);
     const auto* begin = row;
     for (std::size_t number = 0; number < last_; ++number) {
       const auto* const end = row + ends_[number];
-      if (!put_plain(begin, end, targets_[number], place))
-        put_value({begin, static_cast<std::size_t>(end - begin)}, number, record, place);
+      if (!put_plain(begin, end, targets_[number], index))
+        put_value({begin, static_cast<std::size_t>(end - begin)}, number, record, index);
       begin = end + 1;
     }
   }
 
-  /// Returns how many values there are; what is more than the columns is left out.
+  /// Sets ends_, and returns the number of values. Values after the last column belong to the last one.
   std::size_t find_ends(std::string_view text) {
     std::size_t count = 0;
-    const auto most = ends_.size() - 1;
+    const auto max = ends_.size() - 1;
     for (std::size_t at = 0; at < text.size(); at += 64) {
       const auto left = static_cast<int>(std::min<std::size_t>(text.size() - at, 64));
       auto bits = equal_bits(text.data() + at, decoder_.delimiter_) & bits_below(left);
-      for (; bits != 0 && count < most; bits &= bits - 1)
+      for (; bits != 0 && count < max; bits &= bits - 1)
         ends_[count++] = at + static_cast<std::size_t>(std::countr_zero(bits));
     }
     ends_[count] = text.size();
     return count + 1;
   }
 
-  void take_quoted(const Record& record, std::size_t place) {
+  void take_quoted(const Record& record, std::size_t index) {
     const auto* at = record.text.data();
     const auto* const end = at + record.text.size();
     for (std::size_t number = 0; number < last_; ++number) {
       if (number > 0 && at++ == end) refuse_count(number, record);
       const auto value = csv_value_of(at, end, record);
-      put_value(value.text, number, record, place);
+      put_value(value.text, number, record, index);
       at = value.end;
     }
   }
 
-  /// The usual number, with nothing around it; false if it has to be looked at more closely.
-  static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t place) {
+  /// Decodes a number without blanks. Returns false for everything else, which put_value() handles.
+  static bool put_plain(const char* begin, const char* end, const Target& target, std::size_t index) {
     if (target.plain == Plain::whole) {
       std::int64_t value = 0;
-      return read_integer(begin, end, value) == end && put_integer(value, target.type.dtype, target.at(place));
+      return read_integer(begin, end, value) == end && put_integer(value, target.type.dtype, target.at(index));
     }
     if (target.plain == Plain::real) {
       constexpr double all_exact = 9007199254740992;  // 2^53
       double value = 0;
       if (read_real(begin, end, value) != end || (target.must_fit && std::abs(value) >= all_exact)) return false;
-      return put_real(value, target.type.dtype, target.at(place));
+      return put_real(value, target.type.dtype, target.at(index));
     }
     return false;
   }
 
-  void put_value(std::string_view text, std::size_t number, const Record& record, std::size_t place) {
+  void put_value(std::string_view text, std::size_t number, const Record& record, std::size_t index) {
     const auto& target = targets_[number];
     if (target.column == nullptr) return;
     if (target.type.is_text)
       put_text(text, number, record);
     else
-      put_number(text, number, record, target.at(place));
+      put_number(text, number, record, target.at(index));
   }
 
   CsvValue csv_value_of(const char* at, const char* end, const Record& record) try {
@@ -140,7 +140,7 @@ class CsvPass final : public RecordPass {
   }
 
   void put_text(std::string_view text, std::size_t number, const Record& record) const {
-    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is no UTF-8: convert the file");
+    if (!is_ascii(text) && !is_utf8(text)) refuse(text, number, record, "is not valid UTF-8: convert the file");
     auto& column = *targets_[number].column;
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
     column.values.insert(column.values.end(), bytes, bytes + text.size());
@@ -153,7 +153,7 @@ class CsvPass final : public RecordPass {
     if (decoder_.is_missing(text)) {
       if (!is_real(dtype))
         refuse(text, number, record,
-               fmt::format("is a missing value, and {} has none: f64 and f32 do (NaN)", name_of(dtype)));
+               fmt::format("is a missing value, which {} cannot represent; f64 and f32 can (NaN)", name_of(dtype)));
       good = put_real(std::numeric_limits<double>::quiet_NaN(), dtype, out);
     } else if (const auto truth = truth_in(text)) {
       good = put_integer(*truth ? 1 : 0, dtype, out);
@@ -161,17 +161,17 @@ class CsvPass final : public RecordPass {
       const auto value = real_in(text);
       if (targets_[number].must_fit && value && !is_exact_in(text))
         refuse(text, number, record,
-               fmt::format("is rounded by f64, the type that fits all values of the column; types = {}:f64 rounds it",
+               fmt::format("would be rounded by f64, the type of the column's other values; types = {}:f64 rounds it",
                            excerpt(decoder_.columns_[number].name, 60)));
       good = value && put_real(*value, dtype, out);
     } else {
       const auto value = integer_in(text);
       good = value && put_integer(*value, dtype, out);
     }
-    if (!good) refuse(text, number, record, fmt::format("is no {}", name_of(dtype)));
+    if (!good) refuse(text, number, record, fmt::format("is not of type {}", name_of(dtype)));
   }
 
-  /// For a file whose rows were not counted when it was looked at.
+  /// Checks the number of values, for a file that was probed without that check.
   void require_count(const Record& record) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     std::size_t count = 1;
@@ -197,8 +197,8 @@ class CsvPass final : public RecordPass {
 
   const CsvDecoder& decoder_;
   std::vector<Target> targets_;
-  std::size_t last_ = 0;           ///< columns up to the last one wanted
-  std::vector<std::size_t> ends_;  ///< of the values of the row in hand
+  std::size_t last_ = 0;           ///< number of columns up to the last one that is needed
+  std::vector<std::size_t> ends_;  ///< ends of the values of the current row
   std::string scratch_;
 };
 
@@ -221,7 +221,7 @@ std::unique_ptr<RecordPass> CsvDecoder::pass(std::span<Column> columns) const {
   return std::make_unique<CsvPass>(*this, columns);
 }
 
-/// A value of blanks alone is as missing as an empty one.
+/// A blank value is treated as an empty one.
 bool CsvDecoder::is_missing(std::string_view value) const {
   if (value.find_first_not_of(" \t") == value.npos) value = {};
   return std::find(missing_.begin(), missing_.end(), value) != missing_.end();

@@ -8,13 +8,13 @@
 
 namespace trainrt::data {
 
-/// Rows of CSV. `quotes`: values may stand in quotes.
+/// Decodes rows of CSV. `quotes`: values may be quoted.
 class CsvDecoder final : public RecordDecoder {
  public:
   CsvDecoder(std::string path, std::vector<CsvColumn> columns, const CsvOptions& options, bool quotes);
   std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override;
 
-  /// What kind of value that is; "" and the words for missing values are none.
+  /// Returns the kind of a value. An empty or blank value and the words for missing values are Seen::missing.
   Seen kind_of(std::string_view value) const;
 
  private:
@@ -23,12 +23,12 @@ class CsvDecoder final : public RecordDecoder {
 
   std::string path_;
   std::vector<CsvColumn> columns_;
-  std::vector<std::size_t> sample_bytes_;  ///< of each field of numbers
+  std::vector<std::size_t> sample_bytes_;  ///< by field; 0 for texts
   char delimiter_;
   bool quotes_;
-  bool counts_values_;  ///< of each row
+  bool counts_values_;  ///< the number of values is checked for each row
   std::vector<std::string> missing_;
-  bool number_is_missing_;  ///< a word for missing values looks like a number
+  bool number_is_missing_;  ///< a word for missing values is also a number
 };
 
 }  // namespace trainrt::data

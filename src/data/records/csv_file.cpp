@@ -1,4 +1,4 @@
-#include "data/records/csv_file.hpp"
+#include "data/records/record_formats.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,12 +24,13 @@ std::vector<std::string> first_row(const InputFile& file, const RowScan& scan, c
   return csv_values(without_break(row), options.delimiter, options.quotes);
 }
 
-/// Whether the key na can name the value: its words are separated by commas, and hardly hold digits.
+/// Returns whether `value` is a probable word for a missing value: one without digits, and without a comma, which separates
+/// the words in the key na.
 bool is_word_for_missing(std::string_view value) {
   return !value.empty() && std::ranges::none_of(value, [](char c) { return c == ',' || (c >= '0' && c <= '9'); });
 }
 
-/// Warns if the inferred type of a column hides that almost all of its values are numbers, or drops leading zeros.
+/// Prints a warning if a column is text although most of its values are numbers, or loses leading zeros.
 void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::string& path) {
   const auto name = excerpt(column.name, 60);
   const auto& zero = notes.leading_zero();
@@ -48,14 +49,14 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
-/// Infers the types of the columns that are read and whose type is not given.
+/// Infers the types of the columns that are read and whose types the section does not give.
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
-                 std::uint64_t looked_at) {
+                 std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);
   std::vector<TypeGuess> guesses(columns.size());
   std::vector<ColumnNotes> notes(columns.size());
   std::string scratch;
-  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+  records.read_first(probed, [&](const Record& record, std::size_t) {
     const auto *at = record.text.data(), *const end = at + record.text.size();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto value = csv_value(at, end, options.delimiter, quotes, scratch);
@@ -90,39 +91,37 @@ void warn_of_delimiter(const std::vector<CsvColumn>& columns, const std::string&
 }
 
 void require_one_name_each(const std::vector<Dataset::Field>& fields, const CsvOptions& options, const std::string& path) {
-  std::size_t same = 0;
-  for (const auto& field : fields) same += field.name == options.vector ? 1 : 0;
-  const bool has_vector = !fields.empty() && same > 0;
-  if (!options.vector.empty() && !has_vector)
-    throw UsageError(fmt::format("vector: '{}' has no column of numbers whose type is not given", path));
-  if (same > 1) throw UsageError(fmt::format("vector: '{}' has a column of the name '{}' as well", path, options.vector));
+  const auto same = std::ranges::count(fields, options.vector, &Dataset::Field::name);
+  if (!options.vector.empty() && same == 0)
+    throw UsageError(fmt::format("vector: '{}' has no column of numbers without a type in the key types", path));
+  if (same > 1) throw UsageError(fmt::format("vector: '{}' also has a column called '{}'", path, options.vector));
 }
 
 }  // namespace
 
-FileContent look_at_csv(const DataFile& file, const Options& given, const RecordLimits& limits) {
+FileContent probe_csv(const DataFile& file, const Options& given, const RecordLimits& limits) {
   const auto options = csv_options(given, file.path);
   const auto input = open_text_file(file);
   auto scan = scan_rows(*input,
                         {.quotes = options.quotes,
                          .delimiter = options.skips_errors ? '\n' : options.delimiter,
                          .header = options.header,
-                         .longest_row = options.longest_record},
+                         .max_row_bytes = options.max_record_bytes},
                         limits.spacing);
-  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
+  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' has no records", file.path));
   const bool quotes = scan.has_quotes && options.quotes;
   auto columns = csv_columns(first_row(*input, scan, options), options.header, file.path);
   warn_of_delimiter(columns, file.path);
   choose_columns(columns, options, file.path);
   const auto records = std::make_shared<RecordFile>(input, scan.index, quotes, true);
-  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
-  infer_types(columns, *records, options, quotes, looked_at);
-  FileContent content{records->size(), place_columns(columns, options), {}, Reading::by_record};
+  const auto probed = records->records_within(limits.max_probed, limits.max_probed_bytes);
+  infer_types(columns, *records, options, quotes, probed);
+  FileContent content{records->size(), assign_fields(columns, options), {}, Reading::by_record};
   require_one_name_each(content.fields, options, file.path);
   content.vector_columns = vector_columns(columns, content.fields, options.vector);
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<CsvDecoder>(file.path, columns, options, quotes), false)
-        .check_first(looked_at);
+        .check_first(probed);
   PackedWriter packed;
   packed.number(quotes ? 1 : 0);
   pack(columns, packed);

@@ -24,17 +24,11 @@ void set_vector(const std::string& text, CsvOptions& options) {
   options.vector = trim(std::string_view(text).substr(0, colon));
   if (colon == text.npos) return;
   const auto type = value_type(trim(std::string_view(text).substr(colon + 1)));
-  if (type.is_text) throw UsageError(fmt::format("vector: '{}': a vector is of numbers", excerpt(text, 60)));
+  if (type.is_text) throw UsageError(fmt::format("vector: '{}': a vector consists of numbers", excerpt(text, 60)));
   options.vector_type = type.dtype;
 }
 
 bool is_given(const CsvColumn& column, const CsvOptions& options) { return options.types.contains(column.name); }
-
-std::vector<std::string> names_of_columns(std::span<const CsvColumn> columns) {
-  std::vector<std::string> names;
-  for (const auto& column : columns) names.push_back(column.name);
-  return names;
-}
 
 }  // namespace
 
@@ -42,7 +36,7 @@ CsvOptions csv_options(const Options& options, const std::string& path) {
   CsvOptions made{.delimiter = delimiter_of(options.text("delimiter"), path),
                   .quotes = options.boolean("quotes"),
                   .header = options.boolean("header"),
-                  .longest_record = options.bytes("longest_record"),
+                  .max_record_bytes = options.bytes("max_record_bytes"),
                   .columns = words_in(options.text("columns")),
                   .types = given_types(options.text("types")),
                   .skips_errors = skips_errors(options),
@@ -58,7 +52,7 @@ std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bo
   for (const auto& value : first_row) {
     auto name = header ? trim(value) : "";
     if (name.empty()) name = fmt::format("c{}", columns.size());
-    if (!is_utf8(name)) throw UsageError(fmt::format("'{}': the name of a column is no UTF-8", path));
+    if (!is_utf8(name)) throw UsageError(fmt::format("'{}': the name of a column is not valid UTF-8", path));
     if (!names.insert(name).second)
       throw UsageError(
           fmt::format("'{}': two columns have the name '{}'; if the first row is no header, set header = false", path,
@@ -69,8 +63,8 @@ std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bo
 }
 
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path) {
-  const auto names = names_of_columns(columns);
-  std::vector<std::string> typed;
+  std::vector<std::string> names, typed;
+  for (const auto& column : columns) names.push_back(column.name);
   for (const auto& [name, type] : options.types) typed.push_back(name);
   require_known(options.columns, names, "columns", path);
   require_known(typed, names, "types", path);
@@ -81,7 +75,7 @@ void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, 
   }
 }
 
-std::vector<Dataset::Field> place_columns(std::vector<CsvColumn>& columns, const CsvOptions& options) {
+std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options) {
   std::vector<Dataset::Field> fields;
   std::optional<std::size_t> vector;
   for (auto& column : columns) {

@@ -12,40 +12,41 @@
 
 namespace trainrt::data {
 
-/// What the keys of a section say about CSV.
+/// The keys of a [data.NAME] section for CSV.
 struct CsvOptions {
   char delimiter = ',';
   bool quotes = true;
   bool header = true;
-  std::uint64_t longest_record = 0;
-  std::vector<std::string> columns;  ///< that are read; all if there is none
+  std::uint64_t max_record_bytes = 0;
+  std::vector<std::string> columns;  ///< names of the columns to read; empty: all
   GivenTypes types;
-  std::string vector;                ///< name of the field that several columns become; "" if none
-  DType vector_type = DType::f32;    ///< of its values
-  bool skips_errors = false;         ///< rows of more or fewer values are left to whoever reads them
-  std::vector<std::string> missing;  ///< words for a value that is not there
+  std::string vector;                ///< name of the field that combines several columns; empty: none
+  DType vector_type = DType::f32;    ///< type of its values
+  bool skips_errors = false;         ///< rows with a wrong number of values are reported when they are read
+  std::vector<std::string> missing;  ///< words for a missing value; the empty one is among them
 };
 
-/// `path` tells the delimiter if no key does. Throws UsageError that names the key.
+/// The name in `path` decides about the delimiter, unless the section gives it. Throws UsageError that names the key.
 CsvOptions csv_options(const Options& options, const std::string& path);
 
-/// A column of the file, and what becomes of it.
+/// A column of a file, and the position of its values in the samples.
 struct CsvColumn {
   std::string name;
   ValueType type;
   bool is_read = false;
-  bool must_fit = false;   ///< the type f64 was inferred: a whole number that it would round is an error
-  std::size_t field = 0;   ///< that its values belong to
-  std::size_t offset = 0;  ///< bytes, within a sample of that field
+  bool must_fit = false;   ///< the type f64 was inferred: an integer that f64 would round is an error
+  std::size_t field = 0;   ///< number of the field
+  std::size_t offset = 0;  ///< of its value in a sample of the field, in bytes
 };
 
-/// The names of a file's columns: those of its first row, or c0, c1, ... Throws UsageError if two have the same.
+/// Returns columns with the names in the first row, or c0, c1, ... without a header. Throws UsageError if two have the same
+/// name.
 std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bool header, const std::string& path);
-/// Says which columns are read, and which types are given. Throws UsageError if a name is not there.
+/// Sets which columns are read, and the types that the section gives. Throws UsageError for an unknown column.
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path);
-/// Makes fields of the columns, whose types are known: one each, but all numbers whose types are not given are one vector
-/// if that is asked for.
-std::vector<Dataset::Field> place_columns(std::vector<CsvColumn>& columns, const CsvOptions& options);
+/// Assigns the columns, whose types must be known, to fields, and returns the fields: one per column, or with
+/// options.vector one field for all columns of numbers whose type the section does not give.
+std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options);
 
 void pack(std::span<const CsvColumn> columns, PackedWriter& into);
 std::vector<CsvColumn> unpacked_columns(PackedReader& from);

@@ -9,7 +9,6 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/records/json_object.hpp"
 #include "data/text/column_notes.hpp"
 
 namespace trainrt::data {
@@ -21,7 +20,7 @@ Seen kind_of(const JsonScalar& value) {
   return kinds[value.index()];
 }
 
-/// Collects the keys of one object after another, and infers the types of the values of those that are read.
+/// Collects the keys of objects, and infers the types of the values of the keys that are to be read.
 class JsonGuess final : public JsonVisitor {
  public:
   explicit JsonGuess(const JsonOptions& options)
@@ -31,7 +30,7 @@ class JsonGuess final : public JsonVisitor {
     row_ = row;
     ++records_;
   }
-  /// The record that was begun last is skipped: the keys that it lacks are not missing.
+  /// Leaves out the record that was begun last: keys that it lacks do not count as missing.
   void forget_record() {
     --records_;
     for (auto& guess : keys_)
@@ -39,41 +38,41 @@ class JsonGuess final : public JsonVisitor {
   }
 
   bool begin_key(std::string_view name) override {
-    const auto [place, is_new] = numbers_.try_emplace(std::string(name), keys_.size());
-    if (is_new) add(place->first);
-    in_hand_ = &keys_[place->second];
-    if (in_hand_->objects++ > 0 && in_hand_->last_row == row_) refuse("is there twice");
-    in_hand_->last_row = row_;
+    auto found = numbers_.find(name);
+    if (found == numbers_.end()) found = add(name);
+    current_ = &keys_[found->second];
+    if (current_->objects++ > 0 && current_->last_row == row_) refuse("occurs twice");
+    current_->last_row = row_;
     is_in_list_ = false;
     return wanted_.empty() || wanted_.contains(name);
   }
   void scalar(const JsonScalar& value) override {
     const auto kind = kind_of(value);
     if (!is_in_list_ && kind == Seen::missing) {
-      in_hand_->lacks = true;
+      current_->lacks = true;
       return;
     }
     if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean))
-      refuse("holds an array of other things than numbers, which no field can; columns names the keys to read");
+      refuse("holds an array with values that are not numbers, which a field cannot hold; name the keys to read in columns");
     ++count_;
-    in_hand_->guess.see(kind);
-    if (!is_in_list_) in_hand_->notes.see(kind, text_of(value), row_);
+    current_->guess.see(kind);
+    if (!is_in_list_) current_->notes.see(kind, text_of(value), row_);
   }
   void begin_array() override {
     is_in_list_ = true;
-    in_hand_->key.is_list = true;
+    current_->key.is_list = true;
     count_ = 0;
   }
   void end_array() override {
-    auto& key = in_hand_->key;
-    key.varies |= in_hand_->lists++ > 0 && key.length != count_;
+    auto& key = current_->key;
+    key.varies |= current_->lists++ > 0 && key.length != count_;
     key.length = count_;
   }
-  void nested() override {
-    refuse("holds an object or an array of arrays, which no field can; columns names the keys to read");
+  [[noreturn]] void nested() override {
+    refuse("holds an object or an array of arrays, which a field cannot hold; name the keys to read in columns");
   }
 
-  /// Those of the records that were not skipped.
+  /// Returns the keys that occur in a record that was not left out.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& guess : keys_)
@@ -81,7 +80,8 @@ class JsonGuess final : public JsonVisitor {
     return names;
   }
 
-  /// The key of that name, which was seen. UsageError if its values are of different kinds, and no type is given.
+  /// Returns the key called `name`, which must have occurred. Throws UsageError if its values have different kinds and the
+  /// section does not give its type.
   JsonKey found(const std::string& name, const std::string& path) const {
     const auto& [key, guess, notes, objects, lists, last_row, lacks] = keys_[numbers_.at(name)];
     const bool lacks_values = lacks || objects < records_;
@@ -98,7 +98,7 @@ class JsonGuess final : public JsonVisitor {
       made.must_fit = made.type == ValueType::number(DType::f64);
     }
     if (made.is_list && made.type.is_text)
-      throw UsageError(fmt::format("types: the key '{}' holds arrays of numbers, no text", excerpt(name, 60)));
+      throw UsageError(fmt::format("types: the key '{}' holds arrays of numbers, not text", excerpt(name, 60)));
     return made;
   }
 
@@ -107,50 +107,52 @@ class JsonGuess final : public JsonVisitor {
     JsonKey key;
     TypeGuess guess = {};
     ColumnNotes notes = {};
-    std::uint64_t objects = 0;  ///< that have the key
-    std::uint64_t lists = 0;
-    std::uint64_t last_row = 0;
-    bool lacks = false;  ///< null was seen in place of a value
+    std::uint64_t objects = 0;   ///< number of objects that have the key
+    std::uint64_t lists = 0;     ///< number of values that are lists
+    std::uint64_t last_row = 0;  ///< of the last object that has the key
+    bool lacks = false;          ///< a value is null
   };
 
-  void add(const std::string& name) {
+  using Numbers = std::map<std::string, std::size_t, std::less<>>;
+
+  Numbers::iterator add(std::string_view name) {
     constexpr std::size_t max_keys = 1 << 20;
     if (keys_.size() == max_keys)
-      throw UsageError(
-          fmt::format("has a key beyond the {} of the rows before it: one line is to be one sample, with the "
-                      "same keys in all",
-                      max_keys));
-    keys_.push_back({.key = {.name = name, .type = {}}});
+      throw UsageError(fmt::format("has more keys than the maximum of {}; each line must be one sample with the same keys",
+                                   max_keys));
+    keys_.push_back({.key = {.name = std::string(name), .type = {}}});
+    return numbers_.emplace(name, keys_.size() - 1).first;
   }
   static void require_one_kind(const ColumnNotes& notes, const std::string& name, const std::string& path) {
     const auto mixture = notes.mixture();
     if (mixture.empty()) return;
     throw UsageError(fmt::format(
-        "'{}': the values of the key '{}' are of different kinds: {}; types = {}:text reads all of them as texts, another "
-        "type makes the others errors",
+        "'{}': the values of the key '{}' have different kinds: {}; types = {}:text reads all values as texts, and another "
+        "type makes values of other types errors",
         path, excerpt(name, 60), mixture, excerpt(name, 60)));
   }
-  [[noreturn]] void refuse(std::string_view what) const {
-    throw UsageError(fmt::format("the key '{}' {}", excerpt(in_hand_->key.name, 60), what));
+  [[noreturn]] void refuse(std::string_view problem) const {
+    throw UsageError(fmt::format("the key '{}' {}", excerpt(current_->key.name, 60), problem));
   }
 
   const JsonOptions& options_;
-  const std::set<std::string, std::less<>> wanted_;  ///< all keys if there is none
+  const std::set<std::string, std::less<>> wanted_;  ///< empty: all keys
   std::vector<KeyGuess> keys_;
-  std::map<std::string, std::size_t, std::less<>> numbers_;
-  KeyGuess* in_hand_ = nullptr;
+  Numbers numbers_;  ///< index in keys_ by name
+  KeyGuess* current_ = nullptr;
   std::uint64_t count_ = 0, row_ = 0, records_ = 0;
   bool is_in_list_ = false;
 };
 
 }  // namespace
 
-std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at) {
+std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed) {
   JsonGuess guess(options);
-  records.read_first(looked_at, [&](const Record& record, std::size_t) {
+  JsonObjectReader reader;
+  records.read_first(probed, [&](const Record& record, std::size_t) {
     try {
       guess.begin_record(record.row);
-      visit_record(records.path(), record, guess);
+      visit_record(reader, records.path(), record, guess);
     } catch (const UsageError&) {
       if (!options.skips_errors) throw;
       guess.forget_record();
@@ -202,8 +204,8 @@ std::vector<JsonKey> unpacked_keys(PackedReader& from) {
   return keys;
 }
 
-void visit_record(const std::string& path, const Record& record, JsonVisitor& visitor) try {
-  visit_object(record.text, visitor);
+void visit_record(JsonObjectReader& reader, const std::string& path, const Record& record, JsonVisitor& visitor) try {
+  reader.read(record.text, visitor);
 } catch (const UsageError& error) {
   bad_row(path, record.row, error.what());
 }

@@ -7,39 +7,40 @@
 #include <trainrt/dataset.hpp>
 
 #include "data/bytes/packed.hpp"
+#include "data/records/json_object.hpp"
 #include "data/records/record_file.hpp"
 #include "data/text/field_types.hpp"
 
 namespace trainrt::data {
 
-/// A key of the objects of a file of JSON lines, and what its values are. Each is a field.
+/// A key of the objects of a JSON lines file, and the type of its values. Each key is a field.
 struct JsonKey {
   std::string name;
   ValueType type;
   bool is_list = false;
-  bool varies = false;       ///< lists of any length
-  std::uint64_t length = 0;  ///< of each list otherwise
-  bool must_fit = false;     ///< the type f64 was inferred: a whole number that it would round is an error
+  bool varies = false;       ///< lists vary in length
+  std::uint64_t length = 0;  ///< of each list, unless `varies`
+  bool must_fit = false;     ///< the type f64 was inferred: an integer that f64 would round is an error
 };
 
-/// What the keys of a section say about JSON lines.
+/// The keys of a [data.NAME] section for JSON lines.
 struct JsonOptions {
-  std::vector<std::string> columns;  ///< keys that are read; if there is none, all that the first objects have
+  std::vector<std::string> columns;  ///< keys to read; empty: all keys of the first objects
   GivenTypes types;
-  bool skips_errors = false;  ///< objects that are none are left to whoever reads them
+  bool skips_errors = false;  ///< lines that are not valid objects are ignored
 };
 
-/// Finds the keys of the first `looked_at` objects, in the order in which they occur, and infers the types of their values.
-/// A key that some objects lack has missing values. Throws UsageError that names file, row and key if the values of a key
-/// are of different kinds, or of a kind that a field cannot hold.
-std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t looked_at);
+/// Finds the keys of the first `probed` objects, in the order in which they occur, and infers the types of their values. A
+/// key that some objects lack has missing values. Throws UsageError with file, row and key if the values of a key have
+/// different kinds, or a kind that a field cannot hold.
+std::vector<JsonKey> json_keys(const RecordFile& records, const JsonOptions& options, std::uint64_t probed);
 
 std::vector<Dataset::Field> fields_of(std::span<const JsonKey> keys);
 
 void pack(std::span<const JsonKey> keys, PackedWriter& into);
 std::vector<JsonKey> unpacked_keys(PackedReader& from);
 
-/// Hands the object of a record to the visitor; what is wrong with it is said with file and row.
-void visit_record(const std::string& path, const Record& record, class JsonVisitor& visitor);
+/// Reads the object of a record with `reader`. Adds file and row to the errors of reader and visitor.
+void visit_record(JsonObjectReader& reader, const std::string& path, const Record& record, JsonVisitor& visitor);
 
 }  // namespace trainrt::data

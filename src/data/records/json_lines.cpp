@@ -1,9 +1,8 @@
-#include "data/records/json_lines.hpp"
+#include "data/records/record_formats.hpp"
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,8 +11,6 @@
 #include "core/text/text.hpp"
 #include "data/bytes/once.hpp"
 #include "data/records/json_keys.hpp"
-#include "data/records/json_object.hpp"
-#include "data/records/key_finder.hpp"
 #include "data/records/text_file.hpp"
 #include "data/source/asked_columns.hpp"
 #include "data/source/on_error.hpp"
@@ -23,12 +20,13 @@ namespace trainrt::data {
 
 namespace {
 
-std::string json_in_words(const JsonScalar& value) {
+/// Returns the value for a message, a string in quotes.
+std::string json_text(const JsonScalar& value) {
   const auto text = excerpt(text_of(value), 60);
   return std::holds_alternative<std::string_view>(value) ? fmt::format("\"{}\"", text) : text;
 }
 
-/// Puts the value down; false if it is not of the type. null is NaN.
+/// Writes the value to `out` as a number of type `type`, null as NaN. Returns false if the type cannot hold it.
 bool put(const JsonScalar& value, DType type, std::byte* out) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return put_integer(*integer, type, out);
   if (const auto* real = std::get_if<JsonReal>(&value)) return put_real(real->value, type, out);
@@ -36,33 +34,54 @@ bool put(const JsonScalar& value, DType type, std::byte* out) {
   return std::holds_alternative<std::nullptr_t>(value) && put_real(std::numeric_limits<double>::quiet_NaN(), type, out);
 }
 
-/// Whether a double holds the number exactly; true of every other value.
+/// Returns whether a double holds the number exactly; true for other values.
 bool fits_double(const JsonScalar& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return is_exact(*integer);
   const auto* real = std::get_if<JsonReal>(&value);
   return real == nullptr || is_exact_in(real->text);
 }
 
-std::vector<std::string_view> key_names(std::span<const JsonKey> keys) {
-  std::vector<std::string_view> names;
-  for (const auto& key : keys) names.emplace_back(key.name);
-  return names;
-}
+/// Finds keys by name. Keys in the order of the file's first object, as most objects have them, are found without a search.
+class KeyFinder {
+ public:
+  explicit KeyFinder(std::span<const JsonKey> keys) : keys_(keys) {}
 
+  /// Returns the index of the key called `name`, or the number of keys.
+  std::size_t find(std::string_view name) {
+    if (next_ == keys_.size()) next_ = 0;
+    const auto found = next_ < keys_.size() && keys_[next_].name == name ? next_ : search(name);
+    if (found < keys_.size()) next_ = found + 1;
+    return found;
+  }
+
+ private:
+  std::size_t search(std::string_view name) {
+    if (numbers_.empty())
+      for (std::size_t i = 0; i < keys_.size(); ++i) numbers_.emplace(keys_[i].name, i);
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? keys_.size() : found->second;
+  }
+
+  std::span<const JsonKey> keys_;
+  std::unordered_map<std::string_view, std::size_t> numbers_;  ///< filled at the first search
+  std::size_t next_ = 0;
+};
+
+/// Reads objects into columns.
 class JsonPass final : public RecordPass, JsonVisitor {
  public:
-  /// `names_others`: keys that are not among `keys` are to be warned about.
-  JsonPass(const std::string& path, std::span<const JsonKey> keys, bool names_others, std::span<Column> columns)
-      : path_(path), targets_(keys.size()), names_others_(names_others), finder_(key_names(keys)) {
+  /// `warns`: whether to print a warning for a key that is not in `keys`.
+  JsonPass(const std::string& path, std::span<const JsonKey> keys, bool warns, std::span<Column> columns)
+      : path_(path), targets_(keys.size()), warns_(warns), finder_(keys) {
     const auto asked = asked_columns(columns, keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
   }
 
-  void take(const Record& record, std::size_t place) override {
-    place_ = place;
+  void take(const Record& record, std::size_t index) override {
+    index_ = index;
     row_ = record.row;
     for (auto& target : targets_) target.is_seen = false;
-    visit_record(path_, record, *this);
+    visit_record(reader_, path_, record, *this);
     for (const auto& target : targets_)
       if (!target.is_seen && target.column != nullptr) put_missing(target, "is missing");
   }
@@ -70,42 +89,42 @@ class JsonPass final : public RecordPass, JsonVisitor {
  private:
   struct Target {
     const JsonKey* key = nullptr;
-    Column* column = nullptr;  ///< nullptr: its values are not wanted
+    Column* column = nullptr;  ///< nullptr: the values are not needed
     bool is_seen = false;
   };
 
   bool begin_key(std::string_view name) override {
     const auto found = finder_.find(name);
     if (found == targets_.size()) {
-      if (names_others_) warn_of(name);
+      if (warns_) warn_of(name);
       return false;
     }
-    if (targets_[found].is_seen) refuse_key(targets_[found], "is there twice");
-    in_hand_ = &targets_[found];
-    in_hand_->is_seen = true;
+    if (targets_[found].is_seen) refuse_key(targets_[found], "occurs twice");
+    current_ = &targets_[found];
+    current_->is_seen = true;
     is_in_list_ = false;
-    return in_hand_->column != nullptr;
+    return current_->column != nullptr;
   }
 
   void scalar(const JsonScalar& value) override {
-    const auto& key = *in_hand_->key;
-    if (!is_in_list_ && std::holds_alternative<std::nullptr_t>(value)) return put_missing(*in_hand_, "holds null");
+    const auto& key = *current_->key;
+    if (!is_in_list_ && std::holds_alternative<std::nullptr_t>(value)) return put_missing(*current_, "holds null");
     if (key.is_list != is_in_list_)
-      refuse_key(*in_hand_, fmt::format("holds {}, and an array elsewhere", json_in_words(value)));
+      refuse_key(*current_, fmt::format("holds {}, but an array in other rows", json_text(value)));
     if (key.type.is_text) return put_text(value);
     const auto bytes = size_of(key.type.dtype);
-    auto& values = in_hand_->column->values;
+    auto& values = current_->column->values;
     const auto per_sample = key.is_list ? key.length : 1;
     if (key.varies)
       values.resize(values.size() + bytes);
     else if (count_in_list() >= per_sample)
       refuse_length();
     auto* out = key.varies ? values.data() + values.size() - bytes
-                           : values.data() + (place_ * per_sample + count_in_list()) * bytes;
+                           : values.data() + (index_ * per_sample + count_in_list()) * bytes;
     ++count_;
     if (key.must_fit && !fits_double(value))
-      refuse_key(*in_hand_, fmt::format("holds {}, which has no exact f64; types = {}:f64 rounds it, {}:text keeps it",
-                                        json_in_words(value), excerpt(key.name, 60), excerpt(key.name, 60)));
+      refuse_key(*current_, fmt::format("holds {}, which has no exact f64; types = {}:f64 rounds it, {}:text keeps it",
+                                        json_text(value), excerpt(key.name, 60), excerpt(key.name, 60)));
     if (!put(value, key.type.dtype, out)) refuse_value(value);
   }
 
@@ -114,18 +133,18 @@ class JsonPass final : public RecordPass, JsonVisitor {
     const auto made = given != nullptr ? std::string() : text_of(value);
     const auto text = given != nullptr ? *given : std::string_view(made);
     const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    auto& [field, values, ends] = *in_hand_->column;
+    auto& [field, values, ends] = *current_->column;
     values.insert(values.end(), bytes, bytes + text.size());
     ends.push_back(values.size());
   }
 
-  /// NaN, or no text, or an empty list.
+  /// Writes NaN, an empty text or an empty list.
   void put_missing(const Target& target, std::string_view why) const {
     const auto& key = *target.key;
     auto& [field, values, ends] = *target.column;
     if (key.varies || key.type.is_text) return ends.push_back(values.size());
     const auto bytes = size_of(key.type.dtype);
-    if (key.is_list || !put_real(std::numeric_limits<double>::quiet_NaN(), key.type.dtype, values.data() + place_ * bytes))
+    if (key.is_list || !put_real(std::numeric_limits<double>::quiet_NaN(), key.type.dtype, values.data() + index_ * bytes))
       bad_row(path_, row_,
               fmt::format("the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
                           key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
@@ -135,23 +154,25 @@ class JsonPass final : public RecordPass, JsonVisitor {
   void warn_of(std::string_view name) {
     if (!others_.emplace(name).second) return;
     warning_once(
-        fmt::format("'{}': row {} has the key '{}', which is not read, as the first rows do not have it; to silence this "
+        fmt::format("'{}': row {} has the key '{}', which is not read, because the first rows do not have it; to silence this "
                     "warning, name the keys to read in columns",
                     path_, row_ + 1, excerpt(name, 60)));
   }
 
   void begin_array() override {
-    if (!in_hand_->key->is_list) refuse_key(*in_hand_, "holds an array, and none elsewhere");
+    if (!current_->key->is_list) refuse_key(*current_, "holds an array, but not in other rows");
     is_in_list_ = true;
     count_ = 0;
   }
   void end_array() override {
-    if (in_hand_->key->varies)
-      in_hand_->column->ends.push_back(in_hand_->column->values.size());
-    else if (count_ != in_hand_->key->length)
+    if (current_->key->varies)
+      current_->column->ends.push_back(current_->column->values.size());
+    else if (count_ != current_->key->length)
       refuse_length();
   }
-  void nested() override { refuse_key(*in_hand_, "holds an object or an array of arrays, which no field can"); }
+  [[noreturn]] void nested() override {
+    refuse_key(*current_, "holds an object or an array of arrays, which a field cannot hold");
+  }
 
   std::uint64_t count_in_list() const { return is_in_list_ ? count_ : 0; }
 
@@ -159,55 +180,56 @@ class JsonPass final : public RecordPass, JsonVisitor {
     throw UsageError(fmt::format("the key '{}' {}", excerpt(target.key->name, 60), why));
   }
   [[noreturn]] void refuse_length() const {
-    refuse_key(*in_hand_, fmt::format("holds an array of another length than {}, which the first ones have",
-                                      counted(static_cast<std::int64_t>(in_hand_->key->length), "value")));
+    refuse_key(*current_, fmt::format("holds an array that does not have {} as in the first rows",
+                                      counted(static_cast<std::int64_t>(current_->key->length), "value")));
   }
   [[noreturn]] void refuse_value(const JsonScalar& value) const {
-    const auto type = name_of(in_hand_->key->type);
+    const auto type = name_of(current_->key->type);
     const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
-    refuse_key(*in_hand_, fmt::format("holds {}, which is no {}{}; types gives a key another type", json_in_words(value),
+    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; types gives a key another type", json_text(value),
                                       type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
   }
 
   const std::string& path_;
   std::vector<Target> targets_;
-  const bool names_others_;
-  std::set<std::string, std::less<>> others_;  ///< that were warned about
+  const bool warns_;
+  std::set<std::string, std::less<>> others_;  ///< keys that a warning was printed for
   KeyFinder finder_;
-  Target* in_hand_ = nullptr;
-  std::size_t place_ = 0;
+  JsonObjectReader reader_;
+  Target* current_ = nullptr;
+  std::size_t index_ = 0;
   std::uint64_t count_ = 0, row_ = 0;
   bool is_in_list_ = false;
 };
 
 class JsonDecoder final : public RecordDecoder {
  public:
-  JsonDecoder(std::string path, std::vector<JsonKey> keys, bool names_others)
-      : path_(std::move(path)), keys_(std::move(keys)), names_others_(names_others) {}
+  JsonDecoder(std::string path, std::vector<JsonKey> keys, bool warns)
+      : path_(std::move(path)), keys_(std::move(keys)), warns_(warns) {}
   std::unique_ptr<RecordPass> pass(std::span<Column> columns) const override {
-    return std::make_unique<JsonPass>(path_, keys_, names_others_, columns);
+    return std::make_unique<JsonPass>(path_, keys_, warns_, columns);
   }
 
  private:
   std::string path_;
   std::vector<JsonKey> keys_;
-  bool names_others_;
+  bool warns_;
 };
 
 }  // namespace
 
-FileContent look_at_json_lines(const DataFile& file, const Options& given, const RecordLimits& limits) {
+FileContent probe_json_lines(const DataFile& file, const Options& given, const RecordLimits& limits) {
   const JsonOptions options{words_in(given.text("columns")), given_types(given.text("types")), skips_errors(given)};
   const auto input = open_text_file(file);
-  auto scan = scan_rows(*input, {.longest_row = given.bytes("longest_record")}, limits.spacing);
-  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no records", file.path));
+  auto scan = scan_rows(*input, {.max_row_bytes = given.bytes("max_record_bytes")}, limits.spacing);
+  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' has no records", file.path));
   const auto records = std::make_shared<RecordFile>(input, scan.index, false, true);
-  const auto looked_at = records->records_within(limits.looked_at, limits.looked_at_bytes);
-  const auto keys = json_keys(*records, options, looked_at);
+  const auto probed = records->records_within(limits.max_probed, limits.max_probed_bytes);
+  const auto keys = json_keys(*records, options, probed);
   FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
   if (!options.skips_errors)
     RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false)
-        .check_first(looked_at);
+        .check_first(probed);
   PackedWriter packed;
   packed.number(options.columns.empty() ? 1 : 0);
   pack(keys, packed);
@@ -218,11 +240,11 @@ FileContent look_at_json_lines(const DataFile& file, const Options& given, const
 
 std::unique_ptr<Source> open_json_lines(const DataFile& file, const FileContent& content, bool keep) {
   PackedReader packed(content.index);
-  const bool names_others = packed.number() != 0;
+  const bool warns = packed.number() != 0;
   auto keys = unpacked_keys(packed);
   auto records = std::make_shared<RecordFile>(open_text_file(file), RecordIndex::unpacked(packed), false, true);
   return std::make_unique<RecordSource>(std::move(records), content.fields,
-                                        std::make_unique<JsonDecoder>(file.path, std::move(keys), names_others), keep);
+                                        std::make_unique<JsonDecoder>(file.path, std::move(keys), warns), keep);
 }
 
 }  // namespace trainrt::data

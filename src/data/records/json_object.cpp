@@ -1,6 +1,9 @@
 #include "data/records/json_object.hpp"
 
-#include <limits>
+#include <simdjson.h>
+
+#include <bit>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,90 +11,157 @@
 
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
+#include "data/text/number_text.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// Returns the word of Python's json module at which the parser stopped, "" if it is none. The parser's message ends with
-/// what it has read: "... invalid literal; last read: '"a":N'".
-std::string_view python_word(std::string_view message) {
+namespace ondemand = simdjson::ondemand;
+
+/// Thrown for text that is not valid JSON; explain() finds the reason and the position.
+struct InvalidJson {
+  const char* why = "";
+};
+
+/// Returns the value of `result`, or throws InvalidJson.
+template <class T>
+T valid(simdjson::simdjson_result<T>&& result) {
+  T value;
+  if (const auto error = std::move(result).get(value)) throw InvalidJson{simdjson::error_message(error)};
+  return value;
+}
+
+/// Returns the first character at or after `at` that is not a digit.
+const char* after_digits(const char* at, const char* end) {
+  while (at != end && *at >= '0' && *at <= '9') ++at;
+  return at;
+}
+
+/// Parses a number, by the grammar of RFC 8259. At least 8 bytes after `token` must be readable.
+JsonScalar number_of(std::string_view token) {
+  const auto *begin = token.data(), *const end = begin + token.size();
+  const auto* const digits = begin + (token.starts_with('-') ? 1 : 0);
+  const auto* at = after_digits(digits, end);
+  bool is_valid = at != digits && (*digits != '0' || at == digits + 1);
+  const bool is_integer = at == end;
+  if (at != end && *at == '.') {
+    const auto* const fraction = at + 1;
+    at = after_digits(fraction, end);
+    is_valid = is_valid && at != fraction;
+  }
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    if (at != end && (*at == '+' || *at == '-')) ++at;
+    const auto* const exponent = at;
+    at = after_digits(exponent, end);
+    is_valid = is_valid && at != exponent;
+  }
+  if (!is_valid || at != end) throw InvalidJson{"invalid number"};
+  std::int64_t integer = 0;
+  if (is_integer && read_integer(begin, end, integer) == end) return integer;
+  double real = 0;
+  if (read_real(begin, end, real) != end) throw InvalidJson{"the number is too large"};
+  return JsonReal{real, token};
+}
+
+/// Walks one object, checks all of its values, and passes the wanted ones to the visitor.
+class ObjectWalk {
+ public:
+  explicit ObjectWalk(JsonVisitor& visitor) : visitor_(visitor) {}
+
+  void object(ondemand::object object, int depth) {
+    require_depth(depth);
+    for (auto each : object) {
+      auto field = valid(std::move(each));
+      const auto key = key_of(field);
+      if (depth == 1) is_wanted_ = visitor_.begin_key(key);
+      value(field.value(), depth);
+    }
+  }
+
+ private:
+  void value(ondemand::value value, int depth) {
+    switch (valid(value.type())) {
+      case ondemand::json_type::object:
+        if (is_wanted_) visitor_.nested();
+        return object(valid(value.get_object()), depth + 1);
+      case ondemand::json_type::array:
+        if (is_wanted_ && depth > 1) visitor_.nested();
+        return array(valid(value.get_array()), depth + 1);
+      default:
+        const auto found = scalar_of(value);
+        if (is_wanted_) visitor_.scalar(found);
+    }
+  }
+
+  void array(ondemand::array array, int depth) {
+    require_depth(depth);
+    if (is_wanted_) visitor_.begin_array();
+    for (auto each : array) value(valid(std::move(each)), depth);
+    if (is_wanted_) visitor_.end_array();
+  }
+
+  /// Keys and strings without escapes are not copied.
+  static std::string_view key_of(ondemand::field& field) {
+    const char* const begin = field.key().raw();
+    const char* end = begin;
+    while (*end != '"' && *end != '\\') ++end;  // the parser has checked that a quote follows
+    return *end == '"' ? std::string_view(begin, end) : valid(field.unescaped_key());
+  }
+
+  static JsonScalar scalar_of(ondemand::value& value) {
+    auto token = value.raw_json_token();  // and what follows, up to the next token
+    token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+    if (token.front() == '"') {
+      if (token.find('\\') != token.npos) return valid(value.get_string());
+      valid(value.get_raw_json_string());  // steps over the string
+      if (token.size() < 2 || token.back() != '"') throw InvalidJson{"invalid string"};
+      return token.substr(1, token.size() - 2);
+    }
+    if (token == "null") return nullptr;
+    if (token == "true" || token == "false") return token == "true";
+    return number_of(token);
+  }
+
+  static void require_depth(int depth) {
+    if (depth > max_json_depth) throw UsageError("is JSON that is nested too deeply");
+  }
+
+  JsonVisitor& visitor_;
+  bool is_wanted_ = false;
+};
+
+/// Returns the constant of Python's json module at which the parser stopped, or "". The parser's message ends with the text
+/// that it has read: "... invalid literal; last read: '"a":N'".
+std::string_view python_constant(std::string_view message) {
   if (message.ends_with("-I'")) return "-Infinity";
   if (message.find("invalid literal") == message.npos) return "";
   if (message.ends_with("N'")) return "NaN";
   return message.ends_with("I'") ? "Infinity" : "";
 }
 
-/// What nlohmann's parser calls: depth 1 is within the object, depth 2 within an array of a key.
-class ObjectEvents {
- public:
+/// Throws the UsageError for a text that simdjson has refused with `why`. The error is found by nlohmann's parser, which is
+/// slower but reports the position.
+[[noreturn]] void explain(std::string_view text, std::string_view why) try {
   using Json = nlohmann::json;
-
-  explicit ObjectEvents(JsonVisitor& visitor) : visitor_(visitor) {}
-
-  bool null() { return take(nullptr); }
-  bool boolean(bool value) { return take(value); }
-  bool number_integer(Json::number_integer_t value) { return take(value); }
-  bool number_unsigned(Json::number_unsigned_t value) {
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      return take(JsonReal{static_cast<double>(value), std::to_string(value)});
-    return take(static_cast<std::int64_t>(value));
-  }
-  bool number_float(Json::number_float_t value, const std::string& text) { return take(JsonReal{value, text}); }
-  bool string(std::string& value) { return take(std::string_view(value)); }
-  bool binary(Json::binary_t&) { return false; }
-
-  bool start_object(std::size_t) {
-    if (depth_ > 0 && is_wanted_) visitor_.nested();
-    deeper();
-    return true;
-  }
-  bool key(std::string& name) {
-    if (depth_ == 1) is_wanted_ = visitor_.begin_key(name);
-    return true;
-  }
-  bool end_object() {
-    --depth_;
-    return true;
-  }
-  bool start_array(std::size_t) {
-    if (depth_ == 0) refuse_kind();
-    if (is_wanted_ && depth_ > 1) visitor_.nested();
-    if (is_wanted_) visitor_.begin_array();
-    deeper();
-    return true;
-  }
-  bool end_array() {
-    if (--depth_ == 1 && is_wanted_) visitor_.end_array();
-    return true;
-  }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) {
-    const std::string_view text = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
-    if (const auto word = python_word(text); !word.empty())
-      throw UsageError(fmt::format(
-          "is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", word));
-    const auto prefix = text.find("] ");
+  const auto check = [](int depth, Json::parse_event_t event, const Json&) {
+    const bool begins_object = event == Json::parse_event_t::object_start;
+    const bool begins = begins_object || event == Json::parse_event_t::array_start;
+    if (depth == 0 && !begins_object && event != Json::parse_event_t::object_end)
+      throw UsageError("is not a JSON object: each line must be one, {\"key\": value, ...}");
+    if (begins && depth >= max_json_depth) throw UsageError("is JSON that is nested too deeply");
+    return !begins || depth == 0;  // false: the value is not stored
+  };
+  const auto parsed = Json::parse(text.begin(), text.end(), check);
+  throw UsageError(fmt::format("is not valid JSON: {}", why));
+} catch (const nlohmann::json::exception& error) {
+  const std::string_view message = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
+  if (const auto constant = python_constant(message); !constant.empty())
     throw UsageError(
-        fmt::format("is no valid JSON: {}", excerpt(prefix == text.npos ? text : text.substr(prefix + 2), 200)));
-  }
-
- private:
-  bool take(const JsonScalar& value) {
-    if (depth_ == 0) refuse_kind();
-    if (is_wanted_) visitor_.scalar(value);
-    return true;
-  }
-  void deeper() {
-    if (++depth_ > max_json_depth) throw UsageError("is JSON that is nested too deeply");
-  }
-  [[noreturn]] static void refuse_kind() {
-    throw UsageError("is no JSON object: each line is to be one, {\"key\": value, ...}");
-  }
-
-  JsonVisitor& visitor_;
-  int depth_ = 0;
-  bool is_wanted_ = false;
-};
+        fmt::format("is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", constant));
+  throw UsageError(fmt::format("is not valid JSON: {}", excerpt(message.substr(message.find("] ") + 2), 200)));
+}
 
 }  // namespace
 
@@ -106,9 +176,22 @@ std::string text_of(const JsonScalar& value) {
   return std::visit(Text{}, value);
 }
 
-void visit_object(std::string_view text, JsonVisitor& visitor) {
-  ObjectEvents events(visitor);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &events);
+struct JsonObjectReader::Parser : ondemand::parser {};
+
+JsonObjectReader::JsonObjectReader() : parser_(std::make_unique<Parser>()) {}
+JsonObjectReader::~JsonObjectReader() = default;
+
+void JsonObjectReader::read(std::string_view text, JsonVisitor& visitor) try {
+  static_assert(padding >= simdjson::SIMDJSON_PADDING);
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (parser_->capacity() < text.size() && parser_->allocate(std::bit_ceil(text.size())) != simdjson::SUCCESS)
+    throw InvalidJson{"the line is too long"};
+  auto document = valid(parser_->iterate(text.data(), text.size(), text.size() + padding));
+  ObjectWalk(visitor).object(valid(document.get_object()), 1);
+  if (document.current_location().error() == simdjson::SUCCESS) throw InvalidJson{"text follows the object"};
+} catch (const InvalidJson& invalid) {
+  explain(text, invalid.why);
 }
 
 }  // namespace trainrt::data

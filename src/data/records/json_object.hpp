@@ -1,38 +1,54 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 
 namespace trainrt::data {
 
-/// A number that is not whole, or beyond the range of std::int64_t.
+/// A number that is not an integer, or is outside the range of std::int64_t.
 struct JsonReal {
   double value = 0;
-  std::string_view text;  ///< as written; valid as long as the record
+  std::string_view text;  ///< the number as written; valid as long as the record
 };
 
-/// A number, a text, true, false or null.
+/// A JSON value that is not an array or an object.
 using JsonScalar = std::variant<std::nullptr_t, bool, std::int64_t, JsonReal, std::string_view>;
 
-/// The value as a text: that of a text, of a number its digits as written, "true", "false", "null".
+/// Returns the value as text: a string unchanged, a real number as written, an integer in decimal digits, and "true",
+/// "false" or "null".
 std::string text_of(const JsonScalar& value);
 
-/// Takes the values of one JSON object as they are parsed. What it throws ends the parse.
+/// Receives the values of one JSON object while it is parsed. An exception thrown by a function ends the parse.
 class JsonVisitor {
  public:
   virtual ~JsonVisitor() = default;
-  /// False: the value of this key is passed over, whatever it is.
+  /// Begins the next key. Returns whether the other functions are to be called for its value; a value that is not wanted is
+  /// checked for syntax only.
   virtual bool begin_key(std::string_view key) = 0;
-  virtual void scalar(const JsonScalar& value) = 0;  ///< of the key, or of its array
+  virtual void scalar(const JsonScalar& value) = 0;  ///< the value of the key, or an element of its array
   virtual void begin_array() = 0;
   virtual void end_array() = 0;
-  /// The value is an object, or there is one or an array in its array: not taken apart.
-  virtual void nested() = 0;
+  /// The value is an object, or an array that contains an array or an object. Must throw.
+  [[noreturn]] virtual void nested() = 0;
 };
 
-/// Hands a text that is one object to the visitor, without making a document of it. Throws UsageError that says what is
-/// wrong with the text.
-void visit_object(std::string_view text, JsonVisitor& visitor);
+/// Parses JSON objects with simdjson. It owns the parser's memory, and can be used by one thread at a time.
+class JsonObjectReader {
+ public:
+  static constexpr std::size_t padding = 64;  ///< readable bytes that must follow each text
+
+  JsonObjectReader();
+  ~JsonObjectReader();
+  /// Parses `text`, which must be one JSON object, completely, and passes its keys and values to `visitor` in their order.
+  /// The contents of the `padding` bytes after `text` do not matter. Throws UsageError, with the position, for invalid JSON
+  /// and if arrays and objects are nested more than max_json_depth deep.
+  void read(std::string_view text, JsonVisitor& visitor);
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
 
 }  // namespace trainrt::data

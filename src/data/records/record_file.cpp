@@ -11,19 +11,19 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t most_bytes_at_once = 256 << 10;
-constexpr std::size_t read_behind = 64;
+constexpr std::uint64_t max_bytes_at_once = 256 << 10;
+constexpr std::size_t padding = 64;
 
 }  // namespace
 
 void RecordFile::read(std::span<const std::uint64_t> ascending, const Take& take) const {
   std::unique_ptr<char[]> buffer;
-  std::uint64_t room = 0;
+  std::uint64_t capacity = 0;
   for (std::size_t at = 0; at < ascending.size();) {
     const auto piece = piece_of(ascending.subspan(at));
     const auto bytes = piece.end - piece.begin.offset;
-    if (bytes > room) buffer = std::make_unique_for_overwrite<char[]>((room = bytes) + read_behind);
-    std::fill_n(buffer.get() + bytes, read_behind, '\0');
+    if (bytes > capacity) buffer = std::make_unique_for_overwrite<char[]>((capacity = bytes) + padding);
+    std::fill_n(buffer.get() + bytes, padding, '\0');
     file_->read(piece.begin.offset, std::as_writable_bytes(std::span(buffer.get(), bytes)));
     note(walk(piece, {buffer.get(), bytes}, ascending.subspan(at, piece.records), at, take));
     at += piece.records;
@@ -31,24 +31,24 @@ void RecordFile::read(std::span<const std::uint64_t> ascending, const Take& take
 }
 
 void RecordFile::read_first(std::uint64_t count, const Take& take) const {
-  constexpr std::uint64_t most = 4096;
+  constexpr std::uint64_t max_at_once = 4096;
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t first = 0; first < count; first += numbers.size()) {
-    numbers.resize(std::min(most, count - first));
+    numbers.resize(std::min(max_at_once, count - first));
     std::iota(numbers.begin(), numbers.end(), first);
-    read(numbers, [&](const Record& record, std::size_t place) { take(record, first + place); });
+    read(numbers, [&](const Record& record, std::size_t index) { take(record, first + index); });
   }
 }
 
-std::uint64_t RecordFile::records_within(std::uint64_t most, std::uint64_t bytes) const {
-  most = std::min(most, size());
-  if (most == 0) return 0;
+std::uint64_t RecordFile::records_within(std::uint64_t max, std::uint64_t bytes) const {
+  max = std::min(max, size());
+  if (max == 0) return 0;
   std::size_t span = 0;
-  while (index_.end_of(span).record < most && index_.end_of(span).offset < bytes) ++span;
-  return std::min(most, index_.end_of(span).record);
+  while (index_.end_of(span).record < max && index_.end_of(span).offset < bytes) ++span;
+  return std::min(max, index_.end_of(span).record);
 }
 
-/// As many of the records as lie in spans side by side, up to so many bytes.
+/// Returns a piece with the first records of `ascending` that are in neighbouring spans.
 RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending) const {
   Piece piece{nearest_begin(ascending.front()), 0, 0};
   auto span = index_.span_of(ascending.front());
@@ -56,7 +56,7 @@ RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending)
     const auto record = ascending[piece.records];
     if (record >= index_.end_of(span).record) {
       const auto next = index_.span_of(record);
-      if (next != span + 1 || index_.end_of(next).offset - piece.begin.offset > most_bytes_at_once) break;
+      if (next != span + 1 || index_.end_of(next).offset - piece.begin.offset > max_bytes_at_once) break;
       span = next;
     }
   }
@@ -64,20 +64,20 @@ RecordFile::Piece RecordFile::piece_of(std::span<const std::uint64_t> ascending)
   return piece;
 }
 
-/// Returns what comes behind the last one.
+/// Finds the wanted records in `text`, the bytes of a piece. Returns the position after the last one.
 RecordIndex::Entry RecordFile::walk(const Piece& piece, std::string_view text, std::span<const std::uint64_t> wanted,
-                                    std::size_t place, const Take& take) const {
+                                    std::size_t first_index, const Take& take) const {
   auto at = piece.begin;
   for (std::size_t i = 0; i < wanted.size(); ++at.row) {
     const auto end = std::min(end_of_row(text, quotes_), text.size());
-    if (text.empty()) throw Error(fmt::format("'{}' was changed while it is used: it has fewer records", path()));
+    if (text.empty()) throw Error(fmt::format("'{}' was changed while it is in use: it has fewer records", path()));
     const auto length = std::min(end + 1, text.size());
     const auto row = text.substr(0, length);
     text.remove_prefix(length);
     at.offset += length;
     const auto record = without_break(row);
     if (record.empty() && skip_empty_) continue;
-    if (at.record++ == wanted[i]) take({record, at.row}, place + i++);
+    if (at.record++ == wanted[i]) take({record, at.row}, first_index + i++);
   }
   return at;
 }

@@ -14,48 +14,51 @@
 
 namespace trainrt::data {
 
-/// A record as it stands in its file, without its line break. 64 bytes behind it can be read; the first is no part of it.
+/// A record, without its line break. The 64 bytes after it are readable.
 struct Record {
   std::string_view text;
   std::uint64_t row = 0;  ///< counted from 0
 };
 
-/// The records of a text file that was scanned, by their numbers. Any threads may read at once.
+/// The records of a text file, by number. Any number of threads may read at once.
 class RecordFile {
  public:
-  using Take = std::function<void(const Record& record, std::size_t place)>;
+  /// Receives the record at position `index` of the requested ones.
+  using Take = std::function<void(const Record& record, std::size_t index)>;
 
+  /// `index` is the result of scan_rows() with the same `quotes` and `skip_empty`.
   RecordFile(std::shared_ptr<const InputFile> file, RecordIndex index, bool quotes, bool skip_empty)
       : file_(std::move(file)), index_(std::move(index)), quotes_(quotes), skip_empty_(skip_empty) {}
   const std::string& path() const { return file_->path(); }
-  std::uint64_t size() const { return index_.records(); }
-  /// Up to `most` records, as many as begin in the first `bytes` of the file; at least one span of the index.
-  std::uint64_t records_within(std::uint64_t most, std::uint64_t bytes) const;
+  std::uint64_t size() const { return index_.records(); }  ///< number of records
+  /// Returns the number of records that begin in the first `bytes` of the file, rounded up to complete spans of the index;
+  /// at most `max`.
+  std::uint64_t records_within(std::uint64_t max, std::uint64_t bytes) const;
 
-  /// Hands over the records with these numbers, which ascend, and each one's place among them. What lies together is read
-  /// in one piece. Throws Error if the file is not what it was.
+  /// Passes the records with the numbers in `ascending` to `take`. Neighbouring records are read together. Throws Error if
+  /// the file was changed.
   void read(std::span<const std::uint64_t> ascending, const Take& take) const;
-  /// All of them up to `count`, in pieces.
+  /// Passes the first `count` records to `take`.
   void read_first(std::uint64_t count, const Take& take) const;
 
  private:
+  /// Bytes of the file that are read together.
   struct Piece {
     RecordIndex::Entry begin;
     std::uint64_t end = 0;    ///< offset
-    std::size_t records = 0;  ///< of those asked for
+    std::size_t records = 0;  ///< number of requested records in it
   };
   Piece piece_of(std::span<const std::uint64_t> ascending) const;
   RecordIndex::Entry walk(const Piece& piece, std::string_view text, std::span<const std::uint64_t> wanted,
-                          std::size_t place, const Take& take) const;
+                          std::size_t first_index, const Take& take) const;
   RecordIndex::Entry nearest_begin(std::uint64_t record) const;
   void note(const RecordIndex::Entry& end) const;
 
   std::shared_ptr<const InputFile> file_;
   RecordIndex index_;
   bool quotes_, skip_empty_;
-  /// Where the last readings ended: whoever reads on from there need not search for the place.
   mutable std::mutex mutex_;
-  mutable std::array<RecordIndex::Entry, 16> recent_{};
+  mutable std::array<RecordIndex::Entry, 16> recent_{};  ///< ends of recent reads, from which the next reads can continue
   mutable std::size_t next_recent_ = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace trainrt::data {
 
 void RecordIndex::note(const Entry& entry) {
-  if (entries_.size() >= most_entries) {
+  if (entries_.size() >= max_entries) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < entries_.size(); i += 2) entries_[kept++] = entries_[i];
     entries_.resize(kept);
@@ -16,9 +16,9 @@ void RecordIndex::note(const Entry& entry) {
 }
 
 std::size_t RecordIndex::span_of(std::uint64_t record) const {
-  const auto behind = std::upper_bound(entries_.begin(), entries_.end() - 1, record,
+  const auto after = std::upper_bound(entries_.begin(), entries_.end() - 1, record,
                                        [](std::uint64_t wanted, const Entry& entry) { return wanted < entry.record; });
-  return static_cast<std::size_t>(behind - entries_.begin()) - 1;
+  return static_cast<std::size_t>(after - entries_.begin()) - 1;
 }
 
 void RecordIndex::pack(PackedWriter& into) const {

@@ -7,27 +7,28 @@
 
 namespace trainrt::data {
 
-/// Where the records of a text file begin: not of each, but of one in each so many bytes. Records between are found by
-/// reading from there on.
+/// The positions of some records of a text file, about one per `spacing` bytes. The records between two positions, a span,
+/// are found by reading from the first one.
 class RecordIndex {
  public:
   struct Entry {
     std::uint64_t record = 0;  ///< counted from 0
-    std::uint64_t row = 0;     ///< of the file, counted from 0: there are rows that are no records
-    std::uint64_t offset = 0;  ///< of its first byte
+    std::uint64_t row = 0;     ///< counted from 0; not all rows are records
+    std::uint64_t offset = 0;  ///< of the record's first byte in the file
   };
-  static constexpr std::uint64_t usual_spacing = 32 << 10;
-  static constexpr std::size_t most_entries = std::size_t{1} << 20;  ///< of a larger file fewer are noted, further apart
+  static constexpr std::uint64_t default_spacing = 32 << 10;          ///< bytes
+  static constexpr std::size_t max_entries = std::size_t{1} << 20;  ///< in larger files the spacing grows
 
-  explicit RecordIndex(std::uint64_t spacing = usual_spacing) : spacing_(spacing) {}
-  /// Takes every record in its order, and notes some; in the end, what comes behind the last one.
+  explicit RecordIndex(std::uint64_t spacing = default_spacing) : spacing_(spacing) {}
+  /// Adds the next record. To be called for every record, in order.
   void add(const Entry& entry) {
     if (entry.offset >= next_) note(entry);
   }
+  /// Ends the index. `end` has the number of records and the offset after the last record.
   void close(const Entry& end) { entries_.push_back(end); }
 
-  std::uint64_t records() const { return entries_.back().record; }
-  /// Records lie in spans: from an entry up to the next. Of a record below records().
+  std::uint64_t records() const { return entries_.back().record; }  ///< number of records
+  /// Returns the number of the span that contains `record`, which must be below records().
   std::size_t span_of(std::uint64_t record) const;
   const Entry& begin_of(std::size_t span) const { return entries_[span]; }
   const Entry& end_of(std::size_t span) const { return entries_[span + 1]; }
@@ -39,8 +40,8 @@ class RecordIndex {
   void note(const Entry& entry);
 
   std::uint64_t spacing_;
-  std::uint64_t next_ = 0;
-  std::vector<Entry> entries_;  ///< the last one is the end
+  std::uint64_t next_ = 0;      ///< offset from which the next record is stored
+  std::vector<Entry> entries_;  ///< the last entry is the end
 };
 
 }  // namespace trainrt::data

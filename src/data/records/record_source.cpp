@@ -9,7 +9,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The samples with these numbers out of a column that holds more, in this order.
+/// Copies the samples `numbers` of column `all` to `out`, in that order.
 void pick(const Column& all, const Dataset::Field& field, std::span<const std::uint64_t> numbers, Column& out) {
   if (!field.varies) {
     const auto bytes = sample_bytes(field);
@@ -52,14 +52,14 @@ std::vector<Column> RecordSource::first(std::uint64_t samples) const {
   std::vector<Column> columns(fields_.size());
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i].field = i;
   const auto pass = begin(samples, columns);
-  records_->read_first(samples, [&](const Record& record, std::size_t place) { pass->take(record, place); });
+  records_->read_first(samples, [&](const Record& record, std::size_t index) { pass->take(record, index); });
   return columns;
 }
 
 void RecordSource::read_ascending(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
   const InStage decoding(Stage::decode);
   const auto pass = begin(samples.size(), columns);
-  records_->read(samples, [&](const Record& record, std::size_t place) { pass->take(record, place); });
+  records_->read(samples, [&](const Record& record, std::size_t index) { pass->take(record, index); });
 }
 
 void RecordSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
@@ -68,17 +68,17 @@ void RecordSource::read(std::span<const std::uint64_t> samples, std::span<Column
     return;
   }
   if (ascends(samples)) return read_ascending(samples, columns);
-  // In the order of the file, as neighbours are read in one piece; each once.
+  // Each sample is read once, in the order of the file, so that neighbours are read together.
   std::vector<std::uint64_t> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<std::uint64_t> places;
+  std::vector<std::uint64_t> indices;
   for (const auto sample : samples)
-    places.push_back(static_cast<std::uint64_t>(std::lower_bound(sorted.begin(), sorted.end(), sample) - sorted.begin()));
+    indices.push_back(static_cast<std::uint64_t>(std::lower_bound(sorted.begin(), sorted.end(), sample) - sorted.begin()));
   std::vector<Column> found;
   for (const auto& column : columns) found.push_back({column.field, {}, {}});
   read_ascending(sorted, found);
-  for (std::size_t i = 0; i < columns.size(); ++i) pick(found[i], fields_[columns[i].field], places, columns[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) pick(found[i], fields_[columns[i].field], indices, columns[i]);
 }
 
 }  // namespace trainrt::data

@@ -11,40 +11,34 @@
 
 namespace trainrt::data {
 
-/// Reads records into columns, one after another.
+/// Decodes records into columns.
 class RecordPass {
  public:
   virtual ~RecordPass() = default;
-  /// Puts the values of a record down as the sample at that place: places follow one another from 0 on, and columns of
-  /// fixed length have the room. Throws UsageError that names file, row, field and value if they are not of their type.
-  virtual void take(const Record& record, std::size_t place) = 0;
+  /// Writes the values of a record as sample `index` of the columns. `index` counts the calls, from 0. Columns of fixed
+  /// length have their final size. Throws UsageError with file, row, field and value for a value of the wrong type.
+  virtual void take(const Record& record, std::size_t index) = 0;
 };
 
-/// Knows what stands in a record.
+/// Makes RecordPasses. Any number of threads may call pass() at once.
 class RecordDecoder {
  public:
   virtual ~RecordDecoder() = default;
-  /// `columns` outlive the pass, and stay where they are.
+  /// `columns` must stay valid as long as the result.
   virtual std::unique_ptr<RecordPass> pass(std::span<Column> columns) const = 0;
 };
 
-/// How text files are looked at; tests set less.
-struct RecordLimits {
-  std::uint64_t spacing = RecordIndex::usual_spacing;
-  std::uint64_t looked_at = 10'000;          ///< records that types are inferred from, and whose values are checked
-  std::uint64_t looked_at_bytes = 64 << 20;  ///< of the file, that these may take
-};
-
-/// Samples that are the records of a text file. `keep`: all values are read at once.
+/// A source whose samples are the records of a text file.
 class RecordSource final : public Source {
  public:
+  /// `keep`: reads all values now, and keeps them in memory.
   RecordSource(std::shared_ptr<const RecordFile> records, std::vector<Dataset::Field> fields,
                std::unique_ptr<const RecordDecoder> decoder, bool keep);
   std::uint64_t size() const override { return records_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
   bool is_resident() const override { return !kept_.empty(); }
-  /// Reads the values of so many samples, and throws if they are not of their types.
+  /// Decodes the first `samples` samples, and throws what a RecordPass throws.
   void check_first(std::uint64_t samples) const { first(samples); }
 
  private:
@@ -55,7 +49,7 @@ class RecordSource final : public Source {
   std::shared_ptr<const RecordFile> records_;
   std::vector<Dataset::Field> fields_;
   std::unique_ptr<const RecordDecoder> decoder_;
-  std::vector<Column> kept_;  ///< of each field
+  std::vector<Column> kept_;  ///< by number of the field
 };
 
 }  // namespace trainrt::data

@@ -1,15 +1,16 @@
 #include "data/records/row_scan.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/source/prefetcher.hpp"
+#include "data/bytes/read_ahead.hpp"
 #include "data/text/byte_masks.hpp"
 
 namespace trainrt::data {
@@ -19,31 +20,35 @@ namespace {
 constexpr std::size_t block_bytes = 256 << 10;
 constexpr std::size_t chunk_bytes = 64;
 
-bool has(const char* bytes, std::size_t count, char wanted) { return std::memchr(bytes, wanted, count) != nullptr; }
+bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// Where line breaks and delimiters stand in a block, a bit for each byte, and whether it has no quotes and no NULs: what
-/// needs nothing of the blocks before.
-struct BlockMasks {
+/// A block of a file, with what can be found without the blocks before it.
+struct Block {
+  /// The positions of line breaks and delimiters in 64 bytes: a bit for each byte.
   struct Chunk {
     std::uint64_t breaks = 0, splits = 0;
   };
+  std::vector<char> buffer;  ///< the bytes of the block, and 64 more
   std::vector<Chunk> chunks;
-  bool is_plain = false;
+  bool is_plain = false;  ///< the block has neither quotes nor NULs
 
-  /// 64 bytes more than the block has can be read behind it.
-  void find(const char* bytes, std::size_t count, const RowSyntax& syntax) {
+  std::string_view text() const { return {buffer.data(), buffer.size() - chunk_bytes}; }
+
+  void read(const InputFile& file, std::uint64_t offset, std::size_t count, const RowSyntax& syntax) {
+    buffer.resize(count + chunk_bytes);
+    file.read(offset, std::as_writable_bytes(std::span(buffer).first(count)));
     chunks.resize((count + chunk_bytes - 1) / chunk_bytes);
     for (std::size_t at = 0; at < count; at += chunk_bytes) {
       const auto all = bits_below(static_cast<int>(std::min(count - at, chunk_bytes)));
       auto& chunk = chunks[at / chunk_bytes];
-      chunk.breaks = equal_bits(bytes + at, '\n') & all;
-      chunk.splits = syntax.has_values() ? equal_bits(bytes + at, syntax.delimiter) & all : 0;
+      chunk.breaks = equal_bits(&buffer[at], '\n') & all;
+      chunk.splits = syntax.has_values() ? equal_bits(&buffer[at], syntax.delimiter) & all : 0;
     }
-    is_plain = !has_either(bytes, count, '\0', '"');
+    is_plain = !has_either(buffer.data(), count, '\0', '"');
   }
 };
 
-/// Takes the blocks of a file one after another.
+/// Takes the blocks of a file in their order, and finds its rows.
 class RowScanner {
  public:
   RowScanner(const InputFile& file, const RowSyntax& syntax, std::uint64_t begin, std::uint64_t spacing)
@@ -51,23 +56,23 @@ class RowScanner {
     offset_ = row_begin_ = scan_.first_begin = scan_.first_end = begin;
   }
 
-  /// 64 bytes more than the block has can be read behind it.
-  void take(const char* bytes, std::size_t count, const BlockMasks& masks) {
-    if (!masks.is_plain && syntax_.has_values() && has(bytes, count, '\0')) refuse_nul(bytes, count);
-    const bool quotes = syntax_.quotes && (inside_ || (!masks.is_plain && has(bytes, count, '"')));
+  void take(const Block& block) {
+    const auto text = block.text();
+    if (!block.is_plain && syntax_.has_values() && has(text, '\0')) refuse_nul(text.find('\0'));
+    const bool quotes = syntax_.quotes && (inside_ || (!block.is_plain && has(text, '"')));
     scan_.has_quotes |= quotes;
-    for (std::size_t at = 0; at < count; at += chunk_bytes) {
-      const auto valid = static_cast<int>(std::min(count - at, chunk_bytes));
-      const auto& mask = masks.chunks[at / chunk_bytes];
+    for (std::size_t at = 0; at < text.size(); at += chunk_bytes) {
+      const auto valid = static_cast<int>(std::min(text.size() - at, chunk_bytes));
+      const auto& [breaks, splits] = block.chunks[at / chunk_bytes];
       if (quotes)
-        take_chunk<true>(bytes + at, valid, mask.breaks, mask.splits);
+        take_chunk<true>(&text[at], valid, breaks, splits);
       else
-        take_chunk<false>(bytes + at, valid, mask.breaks, mask.splits);
+        take_chunk<false>(&text[at], valid, breaks, splits);
     }
   }
 
   RowScan finish() {
-    if (inside_) bad_row(file_.path(), row_, "a quote is opened in it, and none closes it up to the end of the file");
+    if (inside_) bad_row(file_.path(), row_, "a quote is opened and not closed before the end of the file");
     if (row_begin_ < offset_) end_row(offset_, 0, previous_);
     scan_.index.close({record_, row_, offset_});
     return std::move(scan_);
@@ -76,7 +81,7 @@ class RowScanner {
  private:
   template <bool quotes>
   void take_chunk(const char* bytes, int valid, std::uint64_t breaks, std::uint64_t splits) {
-    if constexpr (quotes) leave_quoted_out(bytes, bits_below(valid), breaks, splits);
+    if constexpr (quotes) clear_quoted(bytes, bits_below(valid), breaks, splits);
     while (breaks != 0) {
       const int bit = std::countr_zero(breaks);
       const auto before = splits & bits_below(bit);
@@ -88,11 +93,11 @@ class RowScanner {
     row_splits_ += count_of(splits);
     previous_ = bytes[valid - 1];
     offset_ += static_cast<std::uint64_t>(valid);
-    if (offset_ - row_begin_ > syntax_.longest_row + 1) refuse_length();
+    if (offset_ - row_begin_ > syntax_.max_row_bytes + 1) refuse_length();
   }
 
-  /// Clears the bits of what is inside quotes, and refuses quotes that do not begin or end a value.
-  void leave_quoted_out(const char* bytes, std::uint64_t all, std::uint64_t& breaks, std::uint64_t& splits) {
+  /// Clears the bits of breaks and delimiters inside quotes. Refuses a quote that neither begins nor ends a value.
+  void clear_quoted(const char* bytes, std::uint64_t all, std::uint64_t& breaks, std::uint64_t& splits) {
     const auto quotes = equal_bits(bytes, '"') & all;
     const auto inside = parity_up_to(quotes) ^ (inside_ ? ~std::uint64_t{0} : 0);
     const auto opens = quotes & inside, closes = quotes & ~inside;
@@ -113,7 +118,7 @@ class RowScanner {
     const auto length = end - row_begin_;
     const auto values = row_splits_ + splits + 1;
     row_splits_ = 0;
-    if (length > syntax_.longest_row) refuse_length();
+    if (length > syntax_.max_row_bytes) refuse_length();
     const bool is_empty = length == 0 || (length == 1 && before == '\r');
     if (is_empty && syntax_.skip_empty) {
       ++row_;
@@ -140,22 +145,21 @@ class RowScanner {
 
   [[noreturn]] void refuse_length() const {
     bad_row(file_.path(), row_,
-            fmt::format("it is longer than {} bytes (longest_record){}", syntax_.longest_row,
+            fmt::format("it is longer than {} bytes (max_record_bytes){}", syntax_.max_row_bytes,
                         inside_ ? ": a quote in it is not closed" : ""));
   }
 
-  [[noreturn]] void refuse_nul(const char* bytes, std::size_t count) const {
-    const auto at = static_cast<const char*>(std::memchr(bytes, '\0', count)) - bytes;
-    throw UsageError(fmt::format("'{}': byte {} is a NUL: this is no text in UTF-8 (if it is UTF-16, convert it)",
-                                 file_.path(), offset_ + static_cast<std::uint64_t>(at)));
+  [[noreturn]] void refuse_nul(std::size_t at) const {
+    throw UsageError(fmt::format("'{}': byte {} is a NUL, so the file is not UTF-8 text; if it is UTF-16, convert it",
+                                 file_.path(), offset_ + at));
   }
 
   [[noreturn]] void refuse_quote(const char* bytes, int bit, int valid, std::uint64_t breaks) const {
     const auto row = row_ + static_cast<std::uint64_t>(std::popcount(breaks & bits_below(bit)));
     const int from = std::max(0, bit - 10), to = std::min(valid, bit + 10);
     bad_row(file_.path(), row,
-            fmt::format("a quote is where none may be, in '{}'; a value with quotes in it stands in quotes, and its own "
-                        "are doubled; or set quotes = false",
+            fmt::format("unexpected quote in '{}'; a value that contains quotes must be quoted, with its own quotes doubled; "
+                        "or set quotes = false",
                         join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
   }
 
@@ -163,13 +167,14 @@ class RowScanner {
   RowSyntax syntax_;
   RowScan scan_;
   bool header_;
-  std::uint64_t offset_ = 0, row_begin_ = 0;  // of the next chunk; of the row in hand
-  std::uint64_t record_ = 0, row_ = 0;        // that in hand, counted from 0
-  std::size_t row_splits_ = 0;                // delimiters of the row in hand, in earlier chunks
-  char previous_ = '\n';                      // the last byte of the chunk before
-  bool inside_ = false, has_closed_ = false, may_open_ = true;
+  std::uint64_t offset_ = 0, row_begin_ = 0;  ///< offsets of the next chunk and of the current row
+  std::uint64_t record_ = 0, row_ = 0;        ///< numbers of the current record and row, from 0
+  std::size_t row_splits_ = 0;                ///< number of delimiters of the current row in earlier chunks
+  char previous_ = '\n';                      ///< last byte of the previous chunk
+  bool inside_ = false, has_closed_ = false, may_open_ = true;  ///< state of quotes after the previous chunk
 };
 
+/// Returns the length of the byte order mark at the beginning of the file, or 0.
 std::uint64_t mark_bytes(const InputFile& file) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   std::array<char, mark.size()> first{};
@@ -184,28 +189,21 @@ RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t 
   constexpr int threads = 2;
   constexpr std::size_t blocks_ahead = 8;
   const auto begin = mark_bytes(file);
-  RowScanner scanner(file, syntax, begin, spacing);
   const auto blocks = (file.size() - begin + block_bytes - 1) / block_bytes;
-  std::vector<BlockMasks> masks(blocks_ahead + 1);  // by the number of the block: that in hand, and those ahead
-  const auto read = [&](std::uint64_t number, BatchData& into) {
+  const auto read = [&](std::uint64_t number, Block& into) {
     const auto offset = begin + number * block_bytes;
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size() - offset));
-    into.columns.resize(1);
-    auto& bytes = into.columns[0].values;
-    bytes.resize(count + chunk_bytes);
-    file.read(offset, std::span(bytes).first(count));
-    masks[number % masks.size()].find(reinterpret_cast<const char*>(bytes.data()), count, syntax);
+    into.read(file, offset, std::min<std::uint64_t>(block_bytes, file.size() - offset), syntax);
   };
-  std::optional<Prefetcher> ahead;  // for few blocks no threads are started
-  if (blocks > blocks_ahead) ahead.emplace(0, blocks, read, Prefetcher::Limits{threads, blocks_ahead});
-  BatchData block;
+  std::optional<ReadAhead<Block>> ahead;  // a small file is read without threads
+  if (blocks > blocks_ahead) ahead.emplace(0, blocks, read, ReadAheadLimits{threads, blocks_ahead});
+  RowScanner scanner(file, syntax, begin, spacing);
+  Block block;
   for (std::uint64_t number = 0; number < blocks; ++number) {
     if (ahead)
       ahead->next(block);
     else
       read(number, block);
-    const auto& bytes = block.columns[0].values;
-    scanner.take(reinterpret_cast<const char*>(bytes.data()), bytes.size() - chunk_bytes, masks[number % masks.size()]);
+    scanner.take(block);
   }
   return scanner.finish();
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "data/bytes/input_file.hpp"
@@ -8,34 +9,35 @@
 
 namespace trainrt::data {
 
-/// How a text file is cut into rows, and which of them are records.
+/// How the rows of a text file end, and which rows are records.
 struct RowSyntax {
-  bool quotes = false;     ///< values may stand in double quotes, which line breaks and delimiters may be in (RFC 4180)
-  char delimiter = '\n';   ///< of the values of a row; '\n': a row is no list of values
-  bool header = false;     ///< the first row is no record
-  bool skip_empty = true;  ///< rows without anything in them are no records
-  std::uint64_t longest_row = 16 << 20;
+  bool quotes = false;    ///< values may be in double quotes, and may then contain line breaks and delimiters (RFC 4180)
+  char delimiter = '\n';  ///< separates the values of a row; '\n': a row is not divided into values
+  bool header = false;    ///< the first row is not a record
+  bool skip_empty = true;  ///< empty rows are not records
+  std::uint64_t max_row_bytes = 16 << 20;
 
   bool has_values() const { return delimiter != '\n'; }
 };
 
-/// What a scan of a whole file has found.
+/// The result of scan_rows().
 struct RowScan {
   RecordIndex index;
-  std::uint64_t first_begin = 0, first_end = 0;  ///< the first row that is not empty, without its line break
-  std::size_t values = 0;                        ///< of a row
-  bool has_quotes = false;                       ///< there is a quote in the file
+  std::uint64_t first_begin = 0, first_end = 0;  ///< offsets of the first row that is not empty, without its line break
+  std::size_t values = 0;                        ///< number of values per row
+  bool has_quotes = false;                       ///< the file contains a quote, and RowSyntax::quotes is set
 };
 
-/// Reads a file once, in blocks. Rows end with \n or \r\n, the last one need not; a byte order mark (UTF-8) is left out.
-/// Throws UsageError that names the row, counted from 1, if one is too long, is no text (a NUL), has more or fewer values
-/// than the first, or a quote is where none may be.
+/// Reads a file once and finds its rows. Rows end with \n or \r\n; the line break of the last row may be missing. A UTF-8
+/// byte order mark is skipped. Throws UsageError with the number of the row, from 1, if a row is too long, contains a NUL
+/// (only if it has values), has more or fewer values than the first row, or has a quote inside a value.
 RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t spacing);
 
-/// Where the first row of `text` ends: at its \n, or npos if there is none. `quotes`: line breaks in quotes do not count.
+/// Returns the index of the \n that ends the first row of `text`, or npos. With `quotes`, line breaks in quotes do not end
+/// a row.
 std::size_t end_of_row(std::string_view text, bool quotes);
 
-/// A row without its line break.
+/// Returns a row without its line break.
 inline std::string_view without_break(std::string_view row) {
   if (row.ends_with('\n')) row.remove_suffix(1);
   if (row.ends_with('\r')) row.remove_suffix(1);

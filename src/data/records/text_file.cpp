@@ -31,8 +31,7 @@ std::shared_ptr<const InputFile> open_text_file(const DataFile& file) {
   for (const auto& packing : packings)
     if (std::string_view(first.data(), count).starts_with(packing.magic))
       throw UsageError(
-          fmt::format("'{}' is compressed ({}), and its records are read at their places in the file: unpack it "
-                      "first, by {}",
+          fmt::format("'{}' is compressed ({}), but records are read from any position of a file; unpack it first: {}",
                       file.path, packing.name, packing.command));
   return input;
 }
@@ -42,11 +41,11 @@ bool has_ending(std::string_view path, std::initializer_list<std::string_view> e
   return std::any_of(endings.begin(), endings.end(), [&](auto ending) { return path.ends_with(ending); });
 }
 
-OptionSpec longest_record_option() {
-  return {.key = "longest_record",
+OptionSpec max_record_bytes_option() {
+  return {.key = "max_record_bytes",
           .type = OptionType::bytes,
           .default_value = "16 MiB",
-          .help = "a longer record is an error: a quote or a line break is missing"};
+          .help = "maximum length of a record; a longer one is an error, since a quote or a line break is probably missing"};
 }
 
 }  // namespace trainrt::data

@@ -6,13 +6,14 @@
 
 namespace trainrt::data {
 
-/// Opens a file that is to hold plain text. Throws UsageError that says how to unpack it if it is compressed.
+/// Opens a text file. Throws UsageError, with the command that unpacks the file, if it is compressed.
 std::shared_ptr<const InputFile> open_text_file(const DataFile& file);
 
-/// Whether a name has one of these endings, alone or with .gz behind it: what is compressed is refused by its format.
+/// Returns whether a path has one of the endings, with or without a further `.gz`: the format then refuses the compressed
+/// file with a message.
 bool has_ending(std::string_view path, std::initializer_list<std::string_view> endings);
 
-/// The key that bounds what a broken file can make a record of.
-OptionSpec longest_record_option();
+/// Returns the key `max_record_bytes`, which limits the memory that a damaged file can use.
+OptionSpec max_record_bytes_option();
 
 }  // namespace trainrt::data

@@ -1,4 +1,4 @@
-#include "data/records/text_lines.hpp"
+#include "data/records/record_formats.hpp"
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -31,11 +31,11 @@ class TextDecoder final : public RecordDecoder {
 
 }  // namespace
 
-FileContent look_at_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits) {
+FileContent probe_text_lines(const DataFile& file, const Options& options, const RecordLimits& limits) {
   const auto scan = scan_rows(
       *open_text_file(file),
-      {.skip_empty = options.boolean("drop_empty_lines"), .longest_row = options.bytes("longest_record")}, limits.spacing);
-  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' holds no lines", file.path));
+      {.skip_empty = options.boolean("drop_empty_lines"), .max_row_bytes = options.bytes("max_record_bytes")}, limits.spacing);
+  if (scan.index.records() == 0) throw UsageError(fmt::format("'{}' has no lines", file.path));
   PackedWriter packed;
   scan.index.pack(packed);
   return {scan.index.records(), {{"text", DType::u8, {}, true}}, packed.take()};

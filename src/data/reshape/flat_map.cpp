@@ -9,7 +9,7 @@
 #include "data/batches/draw_by_weight.hpp"
 #include "data/batches/field_walk.hpp"
 #include "data/batches/new_samples.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

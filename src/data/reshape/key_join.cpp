@@ -13,7 +13,7 @@
 #include "data/batches/field_walk.hpp"
 #include "data/batches/filter.hpp"
 #include "data/reshape/missing_values.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 #include "data/text/key_text.hpp"
 #include "io/files/digest.hpp"
 

@@ -10,7 +10,7 @@
 #include "data/batches/field_walk.hpp"
 #include "data/batches/new_samples.hpp"
 #include "data/source/recent_samples.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -13,7 +13,7 @@
 #include "data/batches/field_walk.hpp"
 #include "data/batches/new_samples.hpp"
 #include "data/reshape/groups.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 #include "data/text/key_text.hpp"
 
 namespace trainrt::data {

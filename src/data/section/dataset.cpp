@@ -15,7 +15,7 @@
 #include "data/reshape/key_join.hpp"
 #include "data/reshape/pack.hpp"
 #include "data/reshape/window.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt {
 
@@ -128,6 +128,12 @@ void Dataset::map(std::string_view field, Field made, SampleFunction function) t
 
 void Dataset::filter(std::string_view field, const SamplePredicate& keeps) try {
   data::filter(*impl_, field, keeps);
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+}
+
+void Dataset::filter(std::string_view condition) try {
+  data::filter(*impl_, std::string(condition));
 } catch (const UsageError& error) {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }

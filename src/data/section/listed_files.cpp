@@ -124,7 +124,7 @@ void require_countable(const DataFile& file, const FileContent& content, const O
 
 /// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
 bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
-  auto content = format.look(file, options);
+  auto content = format.probe(file, options);
   if (format.has_files) require_countable(file, content, options);
   note_heads(file);
   for (auto& source : content.sources) note_heads(source);

@@ -7,6 +7,7 @@
 #include "core/text/text.hpp"
 #include "data/bytes/in_place.hpp"
 #include "data/reshape/operation.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -22,11 +22,11 @@ enum class Reading : std::uint8_t {
   as_a_whole,  ///< the file, which is unpacked into memory
 };
 
-/// What a look at one file finds.
+/// The result of probing a file.
 struct FileContent {
   std::uint64_t samples = 0;
   std::vector<Dataset::Field> fields;
-  std::string index;  ///< bytes that open() gets back, so that what one look has found is not looked for by every rank
+  std::string index;  ///< bytes for open(), so that only one rank has to probe the file
   Reading reading = Reading::by_field;
   std::uint64_t together = 1;          ///< neighbours that are read together: those of a chunk
   std::vector<DataFile> sources = {};  ///< other files that the file itself names, and whose bytes are among its samples'
@@ -53,17 +53,17 @@ struct Format {
   std::string_view name;
   std::string_view help;
   std::vector<OptionSpec> options;
-  /// Finds out what the file holds: as quickly as the format allows, without keeping the data. One rank does it, for all,
-  /// before a run directory is made. Throws UsageError that names the file, the place in it, what is wrong and what is
-  /// expected. A file without samples is none.
-  FileContent (*look)(const DataFile& file, const Options& options) = nullptr;
-  /// Opens what look() has found. `keep`: all files together are small enough to be kept in memory, and so they should be.
-  /// Throws as look() does.
+  /// Finds the samples and fields of a file, without keeping its data. One rank calls it for all ranks, before the run
+  /// directory is made. Throws UsageError with the file, the position in it, the problem and the expected content. A file
+  /// without samples is an error.
+  FileContent (*probe)(const DataFile& file, const Options& options) = nullptr;
+  /// Opens a file that was probed. `keep`: keep its values in memory, since all files together are small enough. Throws the
+  /// errors of probe().
   std::unique_ptr<Source> (*open)(const DataFile& file, const FileContent& content, const Options& options,
                                   bool keep) = nullptr;
-  /// Instead of look(), of a format whose files are a sample each, so that there may be millions: a unit for each word of
-  /// `source` (words_of_source()), by names, without a look at each file. The unit's path is the word, its size about the
-  /// bytes of its files, its head a digest of their names.
+  /// Replaces probe() for a format with one sample per file, of which there may be millions. Returns a unit for each word of
+  /// `source` (words_of_source()), from the files' names, without reading each file. The unit's path is the word, its size
+  /// approximately the bytes of its files, and its head a digest of their names.
   std::vector<ListedFile> (*gather)(std::span<const std::string> words, const Options& options) = nullptr;
   /// With gather(): the paths of the files of such a unit by the numbers of its samples. Any threads may ask at once.
   std::function<std::string(std::uint64_t sample)> (*paths_of)(const FileContent& content) = nullptr;

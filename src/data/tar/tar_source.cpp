@@ -242,7 +242,7 @@ Dataset::Field field_of_tar(const TarEntries& entries, const TarSamples& samples
 
 }  // namespace
 
-FileContent look_at_tar(const DataFile& file, const Options& options) {
+FileContent probe_tar(const DataFile& file, const Options& options) {
   const ImageDecoder decoder(options);
   const auto archive = open_text_file(file);
   const auto samples = std::make_shared<const TarSamples>(TarSamples::of(*archive, options));

@@ -10,9 +10,9 @@
 
 namespace trainrt::data {
 
-/// 64 bytes at once, a bit for each: what a scan for a few characters is quick by.
+// Functions on 64 bytes at a time, with one bit per byte, for fast scans for a few characters.
 
-/// The bits of the bytes that are `wanted`. 64 bytes can be read at `bytes`.
+/// Returns a bit for each of the 64 bytes at `bytes`: whether it equals `wanted`.
 inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   std::uint64_t bits = 0;
 #ifdef __SSE2__
@@ -28,7 +28,7 @@ inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   return bits;
 }
 
-/// Whether one of two characters is among them.
+/// Returns whether one of two characters occurs in `count` bytes.
 inline bool has_either(const char* bytes, std::size_t count, char one, char other) {
   std::size_t at = 0;
   for (; at + 64 <= count; at += 64) {
@@ -47,7 +47,7 @@ inline bool has_either(const char* bytes, std::size_t count, char one, char othe
   return std::memchr(bytes + at, one, count - at) != nullptr || std::memchr(bytes + at, other, count - at) != nullptr;
 }
 
-/// std::popcount(), which is a call of a function if the processor's instruction may be missing.
+/// Returns the number of set bits, as std::popcount(), which is a function call on processors without the instruction.
 inline std::size_t count_of(std::uint64_t bits) {
   bits -= (bits >> 1) & 0x5555555555555555;
   bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333);
@@ -55,12 +55,13 @@ inline std::size_t count_of(std::uint64_t bits) {
   return static_cast<std::size_t>((bits * 0x0101010101010101) >> 56);
 }
 
-/// Each bit is the parity of those up to it: between an odd one and the next even one, all are set.
+/// Returns for each bit the parity of the bits up to it: all bits from an odd set bit to before the next even one are set.
 inline std::uint64_t parity_up_to(std::uint64_t bits) {
   for (int step = 1; step < 64; step *= 2) bits ^= bits << step;
   return bits;
 }
 
+/// Returns a word with the lowest `count` bits set.
 inline std::uint64_t bits_below(int count) { return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
 
 }  // namespace trainrt::data

@@ -33,7 +33,7 @@ ValueType value_type(std::string_view name) {
     if (name_of(type) == name) return ValueType::number(type);
   const auto names = type_names();
   throw UsageError(
-      fmt::format("no such type: '{}'{}; there are: {}", excerpt(name, 60), did_you_mean(name, names), join(names)));
+      fmt::format("unknown type '{}'{}; there are: {}", excerpt(name, 60), did_you_mean(name, names), join(names)));
 }
 
 GivenTypes given_types(std::string_view list) {
@@ -45,7 +45,7 @@ GivenTypes given_types(std::string_view list) {
     if (piece.empty()) continue;
     const auto colon = piece.rfind(':');
     const auto name = colon == piece.npos ? "" : trim(std::string_view(piece).substr(0, colon));
-    if (name.empty()) throw UsageError(fmt::format("types: '{}' is no COLUMN:TYPE", excerpt(piece, 60)));
+    if (name.empty()) throw UsageError(fmt::format("types: '{}' is not of the form COLUMN:TYPE", excerpt(piece, 60)));
     if (!types.emplace(name, value_type(trim(std::string_view(piece).substr(colon + 1)))).second)
       throw UsageError(fmt::format("types: '{}' is given twice", excerpt(name, 60)));
   }

@@ -13,7 +13,7 @@
 
 namespace trainrt::data {
 
-/// What the values of a column of a table, or of a key of JSON lines, are.
+/// The type of the values of a column of a table, or of a key of JSON lines.
 struct ValueType {
   DType dtype = DType::u8;
   bool is_text = true;
@@ -23,25 +23,27 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-std::string name_of(ValueType type);  ///< "i64", "text"
-/// The type of that name; throws UsageError with the valid ones.
+std::string name_of(ValueType type);  ///< returns "i64", "text"
+/// Returns the type called `name`. Throws UsageError with the valid names for an unknown one.
 ValueType value_type(std::string_view name);
 
-/// Types by the names of columns: "label: i64, name: text". Throws UsageError that shows the piece that is wrong.
+/// Types by column name.
 using GivenTypes = std::map<std::string, ValueType>;
+/// Parses the key `types`: "label: i64, name: text". Throws UsageError with the item that is invalid.
 GivenTypes given_types(std::string_view list);
-/// Throws UsageError that names the first of `asked` that is not among `names`. `key` is where it was asked for.
+/// Throws UsageError if a name in `asked`, the value of the key `key`, is not in `names`, the columns of the file `path`.
 void require_known(std::span<const std::string> asked, std::span<const std::string> names, std::string_view key,
                    const std::string& path);
 
-/// What a type is inferred from.
+/// The kind of a value in a text file. A type is inferred from the kinds of all values.
 enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8, text = 16 };
 
-/// Infers the type of values that are seen one after another.
+/// Infers the type of a column from the kinds of its values.
 class TypeGuess {
  public:
   void see(Seen kind) { seen_ |= static_cast<unsigned>(kind); }
-  /// i64, f64 or bool; f64 if values are missing (NaN); text if nothing else fits all.
+  /// Returns bool if all values are booleans, i64 if they are integers, f64 if they are numbers of which some may be missing
+  /// (NaN), and otherwise text.
   ValueType type() const;
 
  private:
@@ -50,8 +52,9 @@ class TypeGuess {
 
 constexpr bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
 
-/// Puts a value down as one of that type; false if the type does not hold it. A boolean holds 0 and 1. These are called for
-/// each value of a table.
+// The functions put_...() write a value to `out` as a number of type `type`. They return false if the type cannot hold the
+// value; a boolean holds 0 and 1.
+
 inline bool put_real(double value, DType type, std::byte* out) {
   if (type == DType::f64) {
     std::memcpy(out, &value, sizeof value);
@@ -70,7 +73,7 @@ bool put_whole(std::int64_t value, std::byte* out) {
   return kept == value;
 }
 
-/// Whether a double holds the whole number exactly.
+/// Returns whether a double holds the integer exactly.
 inline bool is_exact(std::int64_t value) {
   constexpr double beyond = 9223372036854775808.0;  // 2^63
   const auto rounded = static_cast<double>(value);

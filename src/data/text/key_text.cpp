@@ -39,7 +39,7 @@ void require_key(const Dataset::Field& field, const std::string& what) {
   const bool is_whole = !field.varies && element_count(field.sample_shape) == 1 &&
                         (field.dtype == DType::i64 || field.dtype == DType::i32 || field.dtype == DType::i16 ||
                          field.dtype == DType::i8 || field.dtype == DType::u8);
-  if (!is_text && !is_whole) throw UsageError(what + " is neither a whole number nor a text");
+  if (!is_text && !is_whole) throw UsageError(what + " is neither an integer nor a text");
 }
 
 std::string key_of(const TensorView& values, const Dataset::Field& field) {
@@ -49,7 +49,7 @@ std::string key_of(const TensorView& values, const Dataset::Field& field) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-/// Each part with its length in front, so that no two keys run together to the same bytes.
+/// Each part is preceded by its length, so that different keys have different bytes.
 std::string key_of(std::span<const TensorView> values, std::span<const Dataset::Field> fields) {
   if (fields.size() == 1) return key_of(values.front(), fields.front());
   std::string key;

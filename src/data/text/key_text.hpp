@@ -6,17 +6,17 @@
 
 namespace trainrt::data {
 
-/// UsageError unless the field holds whole numbers, one a sample, or texts. `what`: "the key 'id' of dataset 'users'".
+/// Throws UsageError unless the field holds one integer per sample, or texts. `what` names the field in the message: "the key
+/// 'id' of dataset 'users'".
 void require_key(const Dataset::Field& field, const std::string& what);
 
-/// A key as bytes that are equal if keys are: a text as it is, a whole number as 64 bits, all of which count: keys are
-/// hashes, too.
+/// Returns a key as bytes, which are equal if and only if the keys are equal: those of a text, or an integer as 64 bits.
 std::string key_of(const TensorView& values, const Dataset::Field& field);
 
-/// The same of several fields that make a key together, a value of each.
+/// Returns a key that consists of the values of several fields.
 std::string key_of(std::span<const TensorView> values, std::span<const Dataset::Field> fields);
 
-/// As a person reads it: "id 3", "user 'al' and day 7".
+/// Returns a key for a message: "id 3", "user 'al' and day 7".
 std::string key_in_words(std::span<const TensorView> values, std::span<const Dataset::Field> fields);
 
 }  // namespace trainrt::data

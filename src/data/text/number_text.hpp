@@ -9,7 +9,15 @@
 
 namespace trainrt::data {
 
-/// The number that eight digits are, each as its value in a byte, the first one lowest.
+// Decimal numbers. The inline functions read the numbers of most tables without a call; they may read up to eight bytes
+// after the number, which must be readable.
+
+constexpr std::array<std::uint64_t, 9> powers_of_ten = {1,       10,        100,        1'000,      10'000,
+                                                        100'000, 1'000'000, 10'000'000, 100'000'000};
+constexpr std::array<double, 9> exact_powers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+
+/// Returns the number with eight given decimal digits. `digits` has the value of one digit per byte, the first digit in the
+/// lowest byte.
 inline std::uint64_t eight_digits(std::uint64_t digits) {
   digits = digits * 10 + (digits >> 8);  // pairs
   return (((digits & 0x000000FF000000FF) * 0x000F424000000064) +
@@ -17,18 +25,7 @@ inline std::uint64_t eight_digits(std::uint64_t digits) {
          32;
 }
 
-constexpr std::array<std::uint64_t, 20> powers_of_ten = [] {
-  std::array<std::uint64_t, 20> powers{1};
-  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
-  return powers;
-}();
-
-constexpr std::array<double, 20> exact_powers = [] {
-  std::array<double, 20> powers{};
-  for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = static_cast<double>(powers_of_ten[i]);
-  return powers;
-}();
-
+/// Returns the eight bytes at `at`, the first one lowest.
 inline std::uint64_t eight_bytes(const char* at) {
   std::uint64_t eight = 0;
   std::memcpy(&eight, at, 8);
@@ -36,13 +33,13 @@ inline std::uint64_t eight_bytes(const char* at) {
   return eight;
 }
 
-/// Appends the digits that `at` begins with to those read so far, of which 19 fit; returns where they end. Eight bytes more
-/// than the digits can be read.
+/// Reads the decimal digits at `at`, appends them to the number `digits`, and returns the end of the digits. The result is
+/// correct for up to 19 digits in total.
 inline const char* read_digits(const char* at, std::uint64_t& digits) {
   for (;;) {
     const auto eight = eight_bytes(at);
     const auto values = eight - 0x3030303030303030;
-    const auto others = ((eight + 0x4646464646464646) | values) & 0x8080808080808080;  // the lowest one set is right
+    const auto others = ((eight + 0x4646464646464646) | values) & 0x8080808080808080;  // the lowest set bit is right
     const auto count = others == 0 ? 8 : std::countr_zero(others) / 8;
     if (count == 0) return at;
     digits = digits * powers_of_ten[static_cast<std::size_t>(count)] + eight_digits(values << (64 - 8 * count));
@@ -51,43 +48,42 @@ inline const char* read_digits(const char* at, std::uint64_t& digits) {
   }
 }
 
-/// The usual number, up to eight digits with a point among them, without its sign: all of it at once. False if [begin, end)
-/// is something else. Eight bytes behind it can be read.
+/// Reads [begin, end) if it is the most common form of a real number: up to eight digits with a point among them, without a
+/// sign. Otherwise returns false.
 inline bool read_short_real(const char* begin, const char* end, double& value) {
   constexpr std::uint64_t points = 0x2E2E2E2E2E2E2E2E, ones = 0x0101010101010101, highs = 0x8080808080808080;
   const auto length = static_cast<std::size_t>(end - begin);
   if (length < 2 || length > 9) return false;
   const auto bytes = eight_bytes(begin), differences = bytes ^ points;
-  const auto found = (differences - ones) & ~differences & highs;  // the lowest one set is right
+  const auto found = (differences - ones) & ~differences & highs;  // the lowest set bit is right
   if (found == 0) return false;
   const auto point = static_cast<std::size_t>(std::countr_zero(found)) / 8, count = length - 1;
   if (point >= length) return false;
   const auto before = (std::uint64_t{1} << (8 * point)) - 1;
   const auto digits = (bytes & before) | (eight_bytes(begin + 1) & ~before);
   const auto values = digits - 0x3030303030303030;
-  const auto others = ((digits + 0x4646464646464646) | values) & highs;  // the same
+  const auto others = ((digits + 0x4646464646464646) | values) & highs;  // as above
   if ((others & (~std::uint64_t{0} >> (64 - 8 * count))) != 0) return false;
+  // An integer below 2^53 divided by an exact power of ten is rounded correctly.
   value = static_cast<double>(eight_digits(values << (64 - 8 * count))) / exact_powers[count - point];
   return true;
 }
 
-/// digits / 10^power, rounded to the nearest double, ties to even. `power` is below 20, and `digits` above 2^53.
-double divided(std::uint64_t digits, std::size_t power);
-
-/// read_real() of any number.
+/// The same as read_real(), for numbers of any form.
 const char* read_long_real(const char* begin, const char* end, double& value);
 
-/// Reads the decimal number that `begin` begins with, rounded as IEEE 754 wants it; returns where it ends, nullptr if there
-/// is none, or none that a double holds. "nan" and "inf" are numbers; "+1" and " 1" are not. *end is no digit, and eight
-/// bytes behind it can be read.
+/// Reads the decimal number at `begin`, rounded to the nearest double, ties to even, and returns its end. Returns nullptr if
+/// there is no number or if it is too large for a double; a number that is too small is read as 0. Accepts "nan" and "inf",
+/// but neither "+1" nor " 1". *end must not be a digit.
 inline const char* read_real(const char* begin, const char* end, double& value) {
   const bool negative = *begin == '-';
   if (!read_short_real(begin + negative, end, value)) return read_long_real(begin, end, value);
-  value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{negative} << 63);  // no branch to guess
+  value = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | std::uint64_t{negative} << 63);  // without a branch
   return end;
 }
 
-/// The same of a whole number.
+/// Reads the decimal integer at `begin`, and returns its end, or nullptr if there is no integer or std::int64_t cannot hold
+/// it. *end must not be a digit.
 inline const char* read_integer(const char* begin, const char* end, std::int64_t& value) {
   const bool negative = *begin == '-';
   const char* const first = begin + negative;
@@ -103,17 +99,20 @@ inline const char* read_integer(const char* begin, const char* end, std::int64_t
   return at;
 }
 
-/// The number that a text is as a whole, with a sign and with spaces around it as well. What is too small for a double is
-/// 0.
+/// Returns the number in `text`, which may have a sign, and blanks around it. Returns nothing if `text` is not a number, is
+/// longer than 1024 characters, or is too large for the type. A real number that is too small for a double is 0.
 std::optional<double> real_in(std::string_view text);
 std::optional<std::int64_t> integer_in(std::string_view text);
-/// Which of the two it is.
+
 enum class NumberKind : std::uint8_t { none, whole, real };
+/// Returns whether integer_in() or, if it cannot, real_in() reads `text`.
 NumberKind number_kind(std::string_view text);
-/// Whether a double holds the number exactly that the text is, if it is a whole number in digits alone: 9007199254740993 is
-/// rounded. True of every other text.
+
+/// Returns false if `text` is an integer that a double cannot hold exactly, such as 9007199254740993. Returns true for every
+/// other text.
 bool is_exact_in(std::string_view text);
-/// true and false, also with capital letters.
+
+/// Returns the boolean in `text`: true, True, TRUE, false, False or FALSE, with blanks around it; nothing for other texts.
 std::optional<bool> truth_in(std::string_view text);
 
 }  // namespace trainrt::data

@@ -15,8 +15,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t longest_expression = 64 << 10;
-constexpr int deepest_expression = 100;
+constexpr std::size_t max_expression_bytes = 64 << 10;
+constexpr int max_expression_depth = 100;
 
 bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0; }
 bool is_in_name(char c) {
@@ -27,9 +27,9 @@ class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : text_(text) {}
 
-  RowExpression whole() {
-    if (text_.size() > longest_expression)
-      throw UsageError(fmt::format("an expression of {} bytes; {} are the most", text_.size(), longest_expression));
+  RowExpression parse() {
+    if (text_.size() > max_expression_bytes)
+      throw UsageError(fmt::format("the expression has {} bytes; at most {} are allowed", text_.size(), max_expression_bytes));
     auto made = condition();
     if (!is_at_end()) fail("'and', 'or' or the end is expected");
     return made;
@@ -59,10 +59,11 @@ class ExpressionParser {
     return made;
   }
 
-  /// A chain is a tree as deep as it is long: that is limited too, as it is walked recursively.
+  /// A chain of conditions becomes a tree as deep as the chain is long. The depth is limited, because the tree is visited
+  /// recursively.
   RowExpression chained(Kind kind, RowExpression first, RowExpression second) {
-    constexpr int most_chained = 1000;
-    if (++chained_ > most_chained) fail(fmt::format("more than {} conditions", most_chained));
+    constexpr int max_chained = 1000;
+    if (++chained_ > max_chained) fail(fmt::format("more than {} conditions", max_chained));
     return joined(kind, std::move(first), std::move(second));
   }
 
@@ -97,7 +98,7 @@ class ExpressionParser {
       return made;
     }
     if (made.left.kind != RowOperand::Kind::field) fail("one of == != < <= > >= is expected");
-    if (!is_at_end() && text_[at_] == '=') fail("'==' compares");
+    if (!is_at_end() && text_[at_] == '=') fail("use == to compare");
     return made;
   }
 
@@ -116,7 +117,7 @@ class ExpressionParser {
       made.kind = RowOperand::Kind::field;
       while (at_ < text_.size() && is_in_name(text_[at_])) made.text += text_[at_++];
       if (made.text == "and" || made.text == "or" || made.text == "not")
-        fail_at(made.at, fmt::format("'{}' stands where a field, a number or a text is expected", made.text));
+        fail_at(made.at, fmt::format("'{}' is not a field; a field, a number or a text in quotes is expected", made.text));
     } else {
       take_number(made);
     }
@@ -147,7 +148,7 @@ class ExpressionParser {
     const auto begin = at_;
     if (at_ < text_.size()) take_number(number);
     if (begin == at_ || number.kind != RowOperand::Kind::whole || number.whole < 0)
-      fail_at(begin, "a number from 0 on is expected");
+      fail_at(begin, "an index, an integer from 0, is expected");
     if (!takes("]")) fail("']' is expected");
     return static_cast<std::uint64_t>(number.whole);
   }
@@ -188,12 +189,12 @@ class ExpressionParser {
   }
 
   [[noreturn]] void fail(std::string_view why) { fail_at(at_, why); }
-  [[noreturn]] void fail_at(std::size_t at, std::string_view why) { throw UsageError(at_place(text_, at, why)); }
+  [[noreturn]] void fail_at(std::size_t at, std::string_view why) { throw UsageError(at_character(text_, at, why)); }
 
   class Deeper {
    public:
     explicit Deeper(ExpressionParser& parser) : parser_(parser) {
-      if (++parser_.depth_ > deepest_expression) parser_.fail(fmt::format("nested more than {} deep", deepest_expression));
+      if (++parser_.depth_ > max_expression_depth) parser_.fail(fmt::format("nested more than {} deep", max_expression_depth));
     }
     ~Deeper() { --parser_.depth_; }
     Deeper(const Deeper&) = delete;
@@ -209,12 +210,12 @@ class ExpressionParser {
 
 }  // namespace
 
-RowExpression parse_row_expression(std::string_view text) { return ExpressionParser(text).whole(); }
+RowExpression parse_row_expression(std::string_view text) { return ExpressionParser(text).parse(); }
 
-std::string at_place(std::string_view text, std::size_t at, std::string_view why) {
+std::string at_character(std::string_view text, std::size_t at, std::string_view why) {
   const auto rest = text.substr(std::min(at, text.size()));
   const auto shown = join(printable_lines(excerpt(rest, 40)), " ");
-  return fmt::format("at character {} ({}): {}", at + 1, rest.empty() ? "its end" : fmt::format("'{}'", shown), why);
+  return fmt::format("at character {} ({}): {}", at + 1, rest.empty() ? "the end" : fmt::format("'{}'", shown), why);
 }
 
 }  // namespace trainrt::data

@@ -1,41 +1,36 @@
 #pragma once
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "data/source/source.hpp"
+#include <trainrt/dataset.hpp>
+
 #include "data/text/row_expression.hpp"
 
 namespace trainrt::data {
 
-/// A condition on the samples of a source. Numbers compare by their values, whatever their types, exactly; NaN with nothing
-/// (x == x is false for it); texts byte by byte. Any threads may ask at once.
+/// A condition on samples: an expression whose fields are resolved. Numbers of different types are compared by their exact
+/// values. All comparisons with NaN are false, except `!=`. Texts are compared byte by byte. Any number of threads may call
+/// holds() at once.
 class RowPredicate {
  public:
-  /// UsageError with the place in the expression for a field that is not there, that holds several numbers of which none is
-  /// chosen (x[3] does), or that is compared with what it cannot be compared with.
+  /// `fields` are the fields of the samples. Throws UsageError, with the position in `text`, for a syntax error, an unknown
+  /// field, a field of several numbers without an index (`x` instead of `x[3]`), and a comparison of a number with a text.
   RowPredicate(std::string text, const std::vector<Dataset::Field>& fields);
 
-  /// The fields that have to be read, by their numbers.
+  /// Returns the numbers of the fields that the condition uses.
   const std::vector<std::size_t>& fields() const { return used_; }
-  /// 1 for each sample that meets the condition, else 0. `columns`: of fields(), in that order.
-  std::vector<std::uint8_t> holds(std::span<const Column> columns, std::uint64_t samples) const;
+  /// Returns whether a sample meets the condition. `values` are the sample's values of fields(), in that order.
+  bool holds(std::span<const TensorView> values) const { return holds(root_, values); }
 
  private:
-  struct Values;
-  void bind(const RowExpression& node);
-  void bind(const RowOperand& operand);
-  bool is_text(const RowOperand& operand) const;
-  std::size_t place_of(const RowOperand& operand) const;
-  Values values_of(const RowOperand& operand, std::span<const Column> columns, std::uint64_t samples) const;
-  std::vector<std::uint8_t> holds(const RowExpression& node, std::span<const Column> columns, std::uint64_t samples) const;
-  std::vector<std::uint8_t> compared(const RowExpression& node, std::span<const Column> columns,
-                                     std::uint64_t samples) const;
+  void bind(RowExpression& node, const std::vector<Dataset::Field>& all);
+  void bind(RowOperand& operand, const std::vector<Dataset::Field>& all);
+  [[noreturn]] void fail(const RowOperand& operand, const std::string& why) const;
+  static bool holds(const RowExpression& node, std::span<const TensorView> values);
 
   std::string text_;
-  std::vector<Dataset::Field> all_;
   std::vector<std::size_t> used_;
   RowExpression root_;
 };

@@ -4,7 +4,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/bytes/in_place.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
@@ -21,7 +21,7 @@ std::vector<OptionSpec> augmentation_options() {
 SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options) {
   SampleMaps maps(std::move(fields));
   for (const auto* augmentation : in_place(augmentation_table())) try {
-      for (const auto& wish : field_wishes(options.text(augmentation->name), augmentation->arguments)) {
+      for (const auto& wish : field_specs(options.text(augmentation->name), augmentation->arguments)) {
         const auto at = find_field(maps.fields(), wish.field);
         maps.add(at, augmentation->name, augmentation->make(maps.fields()[at], wish.arguments));
       }

@@ -8,7 +8,7 @@
 
 #include "data/bytes/in_place.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
@@ -19,7 +19,7 @@ class TransformedSource final : public Source {
   explicit TransformedSource(std::shared_ptr<const Source> source)
       : source_(std::move(source)), fields_(source_->fields()), maps_(fields_.size()) {}
 
-  void add(const Transform& transform, const FieldWish& wish) {
+  void add(const Transform& transform, const FieldSpec& wish) {
     const auto at = find_field(fields_, wish.field);
     if (fields_[at].varies) throw UsageError(fmt::format("the field {} varies in length", wish.field));
     maps_[at].push_back(transform.make(fields_[at], wish.arguments));
@@ -69,7 +69,7 @@ std::vector<OptionSpec> transform_options() {
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options) {
   std::shared_ptr<TransformedSource> made;
   for (const auto* transform : in_place(transform_table())) try {
-      for (const auto& wish : field_wishes(options.text(transform->name), transform->arguments)) {
+      for (const auto& wish : field_specs(options.text(transform->name), transform->arguments)) {
         if (!made) made = std::make_shared<TransformedSource>(source);
         made->add(*transform, wish);
       }

@@ -16,7 +16,7 @@ inline std::optional<data::FileContent> read_through(const data::Format& format,
   Options given;
   for (const auto& key : keys) given.set(key.substr(0, key.find('=')), {key.substr(key.find('=') + 1), "x.ini:1"});
   const auto options = checked(given, format.options, "[data.x]");
-  auto content = unless_refused<UsageError>([&] { return format.look(file, options); });
+  auto content = unless_refused<UsageError>([&] { return format.probe(file, options); });
   if (!content) return content;
   const auto source = unless_refused([&] { return format.open(file, *content, options, keep); });
   if (!source) return content;

@@ -1,4 +1,4 @@
-#include "data/records/csv_file.hpp"
+#include "data/records/record_formats.hpp"
 
 #include <array>
 #include <chrono>
@@ -102,10 +102,10 @@ TEST_CASE("tables of any form give the values that were written, whatever is rea
     const Table table(seed);
     write(dir / "t.csv", table.text);
     const auto file = data::data_file(dir / "t.csv");
-    const auto content = data::look_at_csv(file, keys, small_steps);
+    const auto content = data::probe_csv(file, keys, small_steps);
     REQUIRE(content.samples == table.whole.size());
     const auto from_places = data::open_csv(file, content, keys, false);
-    const auto kept = data::open_csv(file, data::look_at_csv(file, keys, {}), keys, true);
+    const auto kept = data::open_csv(file, data::probe_csv(file, keys, {}), keys, true);
     CHECK_FALSE(from_places->is_resident());
     CHECK(kept->is_resident());
     const auto values = all_values(*from_places);
@@ -205,38 +205,38 @@ TEST_CASE("a value that is not of its column's type is an error that names its p
   const auto keys = checked_for("csv", {});
   write(dir / "x.csv", text);
   const auto file = data::data_file(dir / "x.csv");
-  const auto content = data::look_at_csv(file, keys, small_steps);  // infers from 20 records
+  const auto content = data::probe_csv(file, keys, small_steps);  // infers from 20 records
   const auto source = data::open_csv(file, content, keys, false);
   data::Column column{1, {}, {}};
   source->read(std::vector<std::uint64_t>{34, 36}, {&column, 1});
   CHECK_THROWS_WITH(source->read(std::vector<std::uint64_t>{35}, {&column, 1}),
-                    Contains("x.csv', row 72: column 'x': '1.2.3' is no f64") && Contains("types"));
+                    Contains("x.csv', row 72: column 'x': '1.2.3' is not of type f64") && Contains("types"));
   column.field = 0;
   source->read(std::vector<std::uint64_t>{35}, {&column, 1});
-  CHECK_THAT(refusal(dir, "a\n300\n", {{"types", "a:u8"}}), Contains("row 2: column 'a': '300' is no u8"));
-  CHECK_THAT(refusal(dir, "a\n1.5\n", {{"types", "a:i64"}}), Contains("'1.5' is no i64"));
-  CHECK_THAT(refusal(dir, "a\n1e39\n", {{"types", "a:f32"}}), Contains("is no f32"));
-  CHECK_THAT(refusal(dir, "a\n1e999\n", {{"types", "a:f64"}}), Contains("is no f64"));
-  CHECK_THAT(refusal(dir, "a\nx\xff\n"), Contains("no UTF-8"));
+  CHECK_THAT(refusal(dir, "a\n300\n", {{"types", "a:u8"}}), Contains("row 2: column 'a': '300' is not of type u8"));
+  CHECK_THAT(refusal(dir, "a\n1.5\n", {{"types", "a:i64"}}), Contains("'1.5' is not of type i64"));
+  CHECK_THAT(refusal(dir, "a\n1e39\n", {{"types", "a:f32"}}), Contains("is not of type f32"));
+  CHECK_THAT(refusal(dir, "a\n1e999\n", {{"types", "a:f64"}}), Contains("is not of type f64"));
+  CHECK_THAT(refusal(dir, "a\nx\xff\n"), Contains("not valid UTF-8"));
 }
 
 TEST_CASE("rows that are not of the table's form are errors that name the row") {
   const Scratch dir;
   CHECK_THAT(refusal(dir, "a,b\n1,2\n\n3\n"), Contains("x.csv', row 4: it has 1 value, and the first row has 2"));
   CHECK_THAT(refusal(dir, "a,b\n1,2\n1,2,3\n"), Contains("row 3: it has 3 values"));
-  CHECK_THAT(refusal(dir, "a,b\n1,\"2\n3,4\n"), Contains("row 2") && Contains("none closes it"));
-  CHECK_THAT(refusal(dir, "a,b\n1,x\"y\n"), Contains("row 2: a quote is where none may be") && Contains("quotes = false"));
-  CHECK_THAT(refusal(dir, "a,b\n1,\"x\"y\n"), Contains("row 2: a quote is where none may be"));
-  CHECK_THAT(refusal(dir, "a,b\n\"1\n\",\"x\"y\n"), Contains("row 2: a quote is where none may be"));
+  CHECK_THAT(refusal(dir, "a,b\n1,\"2\n3,4\n"), Contains("row 2") && Contains("not closed"));
+  CHECK_THAT(refusal(dir, "a,b\n1,x\"y\n"), Contains("row 2: unexpected quote") && Contains("quotes = false"));
+  CHECK_THAT(refusal(dir, "a,b\n1,\"x\"y\n"), Contains("row 2: unexpected quote"));
+  CHECK_THAT(refusal(dir, "a,b\n\"1\n\",\"x\"y\n"), Contains("row 2: unexpected quote"));
   CHECK(texts(*opened(dir, "a\n5\" pipe\n", {{"quotes", "false"}}), 0) == std::vector<std::string>{"5\" pipe"});
   CHECK_THAT(refusal(dir, std::string("a,b\n1,\0\n", 8)), Contains("byte 6 is a NUL"));
   CHECK_THAT(refusal(dir, "a,a\n1,2\n"), Contains("two columns have the name 'a'"));
-  CHECK_THAT(refusal(dir, "a,b\n"), Contains("holds no records"));
-  CHECK_THAT(refusal(dir, ""), Contains("holds no records"));
+  CHECK_THAT(refusal(dir, "a,b\n"), Contains("has no records"));
+  CHECK_THAT(refusal(dir, ""), Contains("has no records"));
   CHECK_THAT(refusal(dir, "\x1f\x8b\x08\x01rest"), Contains("gunzip"));
-  CHECK_THAT(refusal(dir, "a\n1\n" + std::string(200, '7') + "\n", {{"longest_record", "100"}}),
-             Contains("row 3: it is longer than 100 bytes (longest_record)"));
-  CHECK_THAT(refusal(dir, "a\n\"1\n" + std::string(200, '7') + "\n", {{"longest_record", "100"}}),
+  CHECK_THAT(refusal(dir, "a\n1\n" + std::string(200, '7') + "\n", {{"max_record_bytes", "100"}}),
+             Contains("row 3: it is longer than 100 bytes (max_record_bytes)"));
+  CHECK_THAT(refusal(dir, "a\n\"1\n" + std::string(200, '7') + "\n", {{"max_record_bytes", "100"}}),
              Contains("row 2: it is longer") && Contains("not closed"));
 }
 
@@ -247,8 +247,8 @@ TEST_CASE("quotes are found wherever in 64 bytes they stand") {
     const auto dataset = opened(dir, "a,b\n" + filler + ",\"x,\r\n\"\"y\"\"\"\r\n1,z\r\n");
     REQUIRE(texts(*dataset, 0) == std::vector<std::string>{filler, "1"});
     REQUIRE(texts(*dataset, 1) == std::vector<std::string>{"x,\r\n\"y\"", "z"});
-    CHECK_THAT(refusal(dir, "a,b\n" + filler + "\"x\n"), Contains("where none may be"));
-    CHECK_THAT(refusal(dir, "a,b\n" + filler + ",\"x\"y\n"), Contains("row 2: a quote is where none may be"));
+    CHECK_THAT(refusal(dir, "a,b\n" + filler + "\"x\n"), Contains("unexpected quote"));
+    CHECK_THAT(refusal(dir, "a,b\n" + filler + ",\"x\"y\n"), Contains("row 2: unexpected quote"));
   }
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("several tables are one dataset, and one that was changed since is an 
   const auto keys = checked_for("csv", {});
   write(dir / "x.csv", "a\n1\n2\n3\n");
   const auto file = data::data_file(dir / "x.csv");
-  const auto content = data::look_at_csv(file, keys, {});
+  const auto content = data::probe_csv(file, keys, {});
   const auto source = data::open_csv(file, content, keys, false);
   write(dir / "x.csv", "a\n1 2 33");
   data::Column column;
@@ -281,7 +281,7 @@ TEST_CASE("a table of 300,000 columns is read in a time that grows with the colu
   }
   const auto begin = std::chrono::steady_clock::now();
   const auto dataset = opened(dir, names + "\n" + values + "\n" + values + "\n",
-                              {{"memory", "0"}, {"longest_record", "64 MiB"}, {"columns", chosen}, {"types", "c7:f32"}});
+                              {{"memory", "0"}, {"max_record_bytes", "64 MiB"}, {"columns", chosen}, {"types", "c7:f32"}});
   REQUIRE(dataset->source->fields().size() == columns);
   std::vector<data::Column> all(columns);
   for (std::size_t i = 0; i < columns; ++i) all[i].field = i;
@@ -290,4 +290,14 @@ TEST_CASE("a table of 300,000 columns is read in a time that grows with the colu
   std::memcpy(&last, all.back().values.data(), sizeof last);
   CHECK(last == 9);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(15));  // as squares grow, minutes
+}
+
+TEST_CASE("a table of one sample works, and an epoch resumes after any sample") {
+  const Scratch dir;
+  CHECK(epoch_of(opened(dir, "t,u\nonly,\n")) == std::vector<std::string>{"0:only;;"});
+  std::string text = "n,t,x\n";
+  for (int row = 0; row < 20; ++row) text += fmt::format("{},\"{}\",{}\n", row, std::string(row, 'q'), row % 3 ? "1.5" : "");
+  write(dir / "y.csv", text);
+  for (const auto* memory : {"0 B", "256 MiB"}) check_resumes_anywhere({{"source", dir / "y.csv"}, {"memory", memory}});
+  CHECK_THROWS_WITH(open({{"source", dir / "y.csv"}, {"drop_empty_lines", "true"}}), Contains("drop_empty_lines"));
 }

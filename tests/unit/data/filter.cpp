@@ -3,6 +3,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/source/kept_rows.hpp"
+#include "support/cpp/error_of.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -127,6 +128,31 @@ TEST_CASE("a place inside an epoch goes on behind the same filter, and behind an
       CHECK_THROWS_WITH(walk(again), Contains("333 of 1000 samples") && Contains("334 of 1000 samples"));
     }
   }
+}
+
+TEST_CASE("a filter by a condition keeps the samples that meet it, also if values are read from files") {
+  const Scratch dir;
+  for (const auto* memory : {"0 B", "256 MiB"}) {
+    const auto dataset = open(dir, {{"memory", memory}});
+    Dataset(dataset).filter("x >= 10 and (word == 'w' or x > 997)");
+    std::vector<std::int64_t> expected;
+    for (int i = 10; i < 1000; ++i)
+      if (i % 5 == 0 || i > 997) expected.push_back(i);
+    CHECK(walk(dataset) == expected);
+    Dataset(dataset).filter("not word == 'w'");
+    CHECK(walk(dataset) == std::vector<std::int64_t>{998, 999});
+  }
+}
+
+TEST_CASE("a filter by a condition that cannot be evaluated is an error with the position, and none kept is an error") {
+  const Scratch dir;
+  const auto refused = [&](const char* condition) {
+    return trainrt::test::error_of([&] { Dataset(open(dir)).filter(condition); });
+  };
+  CHECK_THAT(refused("x > 1000"), Contains("dataset 'train'") && Contains("none of its 1000 samples"));
+  CHECK_THAT(refused("y > 3"), Contains("at character 1") && Contains("there are: x, word"));
+  CHECK_THAT(refused("x > 'a'"), Contains("cannot be compared"));
+  CHECK_THAT(refused("x >"), Contains("at character 4"));
 }
 
 TEST_CASE("what a filter cannot do is said") {

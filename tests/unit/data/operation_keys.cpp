@@ -1,4 +1,4 @@
-// Keys of [data.NAME] that make other samples of its: explode, join, sequence, pack, keep, draw_by_weight.
+// Keys of [data.NAME] that make other samples of its: where, explode, join, sequence, pack, keep, draw_by_weight.
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
@@ -106,6 +106,26 @@ TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is d
       Config({{"train", {{"source", dir / "w.csv"}, {"types", "n:f32"}, {"sequence", "3"}, {"random_noise", "n: 0.1"}}}})
           .open("train");
   CHECK(data::in_words(Dataset(noisy).fields()) == "n f32[3], w i64[3]");
+}
+
+TEST_CASE("where keeps the samples that meet a condition, before all other keys that make samples") {
+  const Scratch dir;
+  write(dir / "visits.jsonl", "{\"user\":1,\"pages\":[10,11,12]}\n{\"user\":2,\"pages\":[20]}\n{\"user\":3,\"pages\":[30]}\n");
+  const std::map<std::string, std::string> keys{{"source", dir / "visits.jsonl"}, {"types", "pages:i64"}};
+  const auto with = [&](std::map<std::string, std::string> more) {
+    more.insert(keys.begin(), keys.end());
+    return Sections{{"train", std::move(more)}};
+  };
+  CHECK(whole_field(Config(with({{"where", "user != 2"}, {"explode", "pages"}})).open("train"), "pages") ==
+        std::vector<std::int64_t>{10, 11, 12, 30});
+  CHECK(whole_field(Config(with({{"where", "user >= 2"}, {"sequence", "2"}, {"columns", "user"}, {"types", ""}})).open("train"),
+                    "user") == std::vector<std::int64_t>{2, 3});
+  const auto one = Config(with({{"where", "user > 1"}})).open("train"), other = Config(with({{"where", "user < 3"}})).open("train");
+  CHECK(one->filter_text != other->filter_text);  // the position in an epoch depends on it
+  refused(with({{"where", "user >"}}), {"[data.train]", "where", "at character 7"});
+  refused(with({{"where", "user > 1 and usr < 3"}}), {"where", "at character 14", "no field 'usr'", "user, pages"});
+  refused(with({{"where", "pages > 1"}}), {"where", "varies in length"});
+  refused(with({{"where", "user > 5"}}), {"where", "none of its 3 samples"});
 }
 
 TEST_CASE("keys that make samples are refused with section, key and what is wrong") {

@@ -4,22 +4,23 @@
 #include <numeric>
 #include <thread>
 
+#include <fmt/format.h>
 #include <trainrt/random.hpp>
 
 #include "data/source/format.hpp"
-#include "data/records/record_source.hpp"
+#include "data/records/record_formats.hpp"
 #include "unit/data/support.hpp"
 
 namespace data_test {
 
-/// Small steps: a file of some kilobytes is read as one of gigabytes is, from many places.
-inline const data::RecordLimits small_steps{.spacing = 50, .looked_at = 20};
+/// With these limits a file of some kilobytes is read as a file of gigabytes is, from many positions.
+inline const data::RecordLimits small_steps{.spacing = 50, .max_probed = 20};
 
 inline Options checked_for(const std::string& format, const std::map<std::string, std::string>& values) {
   return checked(options(values), find_plugin(data::format_table(), format, "data format").options, "[data.train]");
 }
 
-/// A few numbers of samples, in any order, some twice.
+/// Returns a few random numbers of samples, unsorted, with repetitions.
 inline std::vector<std::uint64_t> some_samples(Random& random, std::uint64_t size) {
   std::vector<std::uint64_t> samples(1 + random.below(30));
   for (auto& sample : samples) sample = random.below(size);
@@ -40,7 +41,7 @@ inline std::string bytes_of_sample(const data::Source& source, const data::Colum
   return {bytes + first, bytes + column.ends[place]};
 }
 
-/// Each sample of each field, read in one go.
+/// The bytes of each sample, by field.
 using Values = std::vector<std::vector<std::string>>;
 
 inline Values all_values(const data::Source& source) {
@@ -54,7 +55,7 @@ inline Values all_values(const data::Source& source) {
   return values;
 }
 
-/// How many readings, in any order, of any fields, by several threads at once, give other values than those.
+/// Reads random samples of random fields in several threads at once. Returns how many values differ from `values`.
 inline int wrong_readings(const data::Source& source, const Values& values) {
   std::atomic<int> wrong = 0;
   const auto read_some = [&](std::uint64_t seed) {
@@ -75,6 +76,34 @@ inline int wrong_readings(const data::Source& source, const Values& values) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) threads.emplace_back(read_some, seed);
   for (auto& thread : threads) thread.join();
   return wrong;
+}
+
+/// Returns number and values of the samples of an epoch, from the dataset's position on, in their order.
+inline std::vector<std::string> epoch_of(const std::shared_ptr<DatasetImpl>& dataset) {
+  std::vector<std::string> samples;
+  for (const auto& batch : Dataset(dataset).epoch(0).batches(1, Remainder::uneven)) {
+    auto sample = fmt::format("{}:", batch.indices()[0]);
+    for (const auto& field : Dataset(dataset).fields()) {
+      const auto view = field.varies ? batch.varying(field.name, 0) : batch.field(field.name);
+      sample += std::string(static_cast<const char*>(view.data), view.bytes()) + ";";
+    }
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+/// Checks that an epoch that was stopped after any sample continues with the next sample, in file order and shuffled.
+inline void check_resumes_anywhere(std::map<std::string, std::string> keys) {
+  for (const auto* shuffle : {"false", "true"}) {
+    keys["shuffle"] = shuffle;
+    const auto whole = epoch_of(open(keys));
+    for (std::size_t stop = 1; stop < whole.size(); ++stop) {
+      const auto again = open(keys);
+      again->cursor = {true, 0, static_cast<std::int64_t>(stop)};
+      again->restored = true;
+      REQUIRE(epoch_of(again) == std::vector(whole.begin() + static_cast<std::ptrdiff_t>(stop), whole.end()));
+    }
+  }
 }
 
 }  // namespace data_test

@@ -7,6 +7,7 @@
 
 #include <trainrt/error.hpp>
 
+#include "data/batches/field_walk.hpp"
 #include "data/text/row_predicate.hpp"
 #include "support/cpp/error_of.hpp"
 
@@ -37,9 +38,9 @@ const std::vector<Dataset::Field> example_fields{
 constexpr std::int64_t large = (std::int64_t{1} << 53) + 1;  // that no double is
 const double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// Which of three samples meet it: "101".
+/// Returns which of three samples meet the condition, such as "101".
 std::string holding(const std::string& text) {
-  const std::vector<Column> all{column_of<std::int64_t>(0, {1, -2, large}),
+  std::vector<Column> all{column_of<std::int64_t>(0, {1, -2, large}),
                                 column_of<double>(1, {0.5, nan_value, 9007199254740992.0}),
                                 column_of<float>(2, {1, 2, 3, 4, 5, 6}),
                                 column_of<std::uint8_t>(3, {1, 0, 1}),
@@ -47,10 +48,14 @@ std::string holding(const std::string& text) {
                                 {},
                                 column_of<std::int8_t>(6, {-1, 0, 1})};
   const RowPredicate predicate(text, example_fields);
-  std::vector<Column> columns;
-  for (const auto field : predicate.fields()) columns.push_back(all[field]);
   std::string found;
-  for (const auto each : predicate.holds(columns, 3)) found += each != 0 ? '1' : '0';
+  for (std::size_t sample = 0; sample < 3; ++sample) {
+    std::vector<TensorView> values;
+    for (const auto field : predicate.fields()) {
+      show(values.emplace_back(sample_view(example_fields[field])), all[field], example_fields[field], sample);
+    }
+    found += predicate.holds(values) ? '1' : '0';
+  }
   return found;
 }
 
@@ -96,11 +101,11 @@ TEST_CASE("NaN equals nothing, and numbers compare by their exact values") {
 }
 
 TEST_CASE("an expression that is wrong is refused with its place") {
-  CHECK_THAT(refusal("n >"), Catch::Contains("at character 4 (its end)"));
+  CHECK_THAT(refusal("n >"), Catch::Contains("at character 4 (the end)"));
   CHECK_THAT(refusal("n > > 3"), Catch::Contains("at character 5 ('> 3')"));
   CHECK_THAT(refusal("n > 3 n"), Catch::Contains("at character 7") && Catch::Contains("'and', 'or'"));
   CHECK_THAT(refusal("(n > 3"), Catch::Contains("')' is expected"));
-  CHECK_THAT(refusal("n = 3"), Catch::Contains("'==' compares"));
+  CHECK_THAT(refusal("n = 3"), Catch::Contains("use =="));
   CHECK_THAT(refusal("m > 3"), Catch::Contains("no field 'm'") && Catch::Contains("n, x, pair"));
   CHECK_THAT(refusal("n > 'a'"), Catch::Contains("cannot be compared"));
   CHECK_THAT(refusal("pair > 3"), Catch::Contains("pair[0]"));
@@ -111,7 +116,7 @@ TEST_CASE("an expression that is wrong is refused with its place") {
   CHECK_THAT(refusal("n > 1x"), Catch::Contains("at character 5"));
   CHECK_THAT(refusal(""), Catch::Contains("at character 1"));
   CHECK_THAT(refusal("3"), Catch::Contains("one of == !="));
-  CHECK_THAT(refusal("and"), Catch::Contains("'and' stands"));
+  CHECK_THAT(refusal("and"), Catch::Contains("'and' is not a field"));
 }
 
 TEST_CASE("an expression has limits") {

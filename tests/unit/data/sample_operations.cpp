@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/small_floats.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 #include "data/reshape/missing_values.hpp"
 #include "data/source/source.hpp"
 #include "unit/data/support.hpp"

@@ -1,4 +1,4 @@
-#include "data/records/text_lines.hpp"
+#include "data/records/record_formats.hpp"
 
 #include "unit/data/record_support.hpp"
 
@@ -17,9 +17,22 @@ TEST_CASE("each line of a text is a sample, also the last one without a line bre
   CHECK(values("false") == std::vector<std::string>{"one", "", " three", "f\xff\"ur"});
   CHECK(data::in_words(open({{"source", dir / "x.txt"}})->source->fields()) == "text u8[varies]");
   write(dir / "x.txt", "\n\r\n");
-  both_say({{"source", dir / "x.txt"}}, "x.txt", "holds no lines");
+  both_say({{"source", dir / "x.txt"}}, "x.txt", "has no lines");
   write(dir / "x.txt", "a\n" + std::string(101, 'x'));
-  both_say({{"source", dir / "x.txt"}, {"longest_record", "100"}}, "x.txt', row 2", "longer than 100 bytes");
+  both_say({{"source", dir / "x.txt"}, {"max_record_bytes", "100"}}, "x.txt', row 2", "longer than 100 bytes");
+}
+
+TEST_CASE("a text of one line works, a NUL is kept, and an epoch resumes after any line") {
+  const Scratch dir;
+  write(dir / "x.txt", "only");
+  CHECK(epoch_of(open({{"source", dir / "x.txt"}})) == std::vector<std::string>{"0:only;"});
+  write(dir / "x.txt", std::string("a\0b\nc", 5));
+  CHECK(epoch_of(open({{"source", dir / "x.txt"}})) == std::vector<std::string>{std::string("0:a\0b;", 6), "1:c;"});
+  std::string text;
+  for (int row = 0; row < 20; ++row) text += std::string(static_cast<std::size_t>(row), 'q') + "\n";
+  write(dir / "x.txt", text);
+  for (const auto* memory : {"0 B", "256 MiB"}) check_resumes_anywhere({{"source", dir / "x.txt"}, {"memory", memory}});
+  CHECK_THROWS_WITH(open({{"source", dir / "x.txt"}, {"columns", "text"}}), Contains("columns"));
 }
 
 TEST_CASE("lines of any length are found again, whatever is read when and by whom") {
@@ -37,7 +50,7 @@ TEST_CASE("lines of any length are found again, whatever is read when and by who
     }
     write(dir / "x.txt", text);
     const auto file = data::data_file(dir / "x.txt");
-    const auto content = data::look_at_text_lines(file, keys, small_steps);
+    const auto content = data::probe_text_lines(file, keys, small_steps);
     const auto source = data::open_text_lines(file, content, keys, false);
     REQUIRE_FALSE(source->is_resident());
     const auto values = all_values(*source);
@@ -48,13 +61,13 @@ TEST_CASE("lines of any length are found again, whatever is read when and by who
 
 TEST_CASE("the index of a file of many spans is small, and finds each record") {
   data::RecordIndex index(1);
-  constexpr std::uint64_t records = 3 * data::RecordIndex::most_entries + 5;
+  constexpr std::uint64_t records = 3 * data::RecordIndex::max_entries + 5;
   for (std::uint64_t record = 0; record < records; ++record) index.add({record, 2 * record + 1, 10 * record});
   index.close({records, 2 * records + 1, 10 * records});
   data::PackedWriter packed;
   index.pack(packed);
   const auto bytes = packed.take();
-  CHECK(bytes.size() < 5 * data::RecordIndex::most_entries);
+  CHECK(bytes.size() < 5 * data::RecordIndex::max_entries);
   data::PackedReader reader(bytes);
   const auto again = data::RecordIndex::unpacked(reader);
   REQUIRE(again.records() == records);

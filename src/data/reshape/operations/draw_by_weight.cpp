@@ -1,7 +1,7 @@
 #include "data/batches/draw_by_weight.hpp"
 #include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

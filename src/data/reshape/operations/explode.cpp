@@ -4,7 +4,7 @@
 #include "core/text/text.hpp"
 #include "data/reshape/flat_map.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
@@ -54,7 +54,7 @@ namespace plugins {
 extern const OperationKind explode{.name = "explode",
                                    .help =
                                        "makes one sample of each element of the lists in a field, or of each row of its "
-                                       "arrays; the other fields are repeated. The first of the keys that make samples",
+                                       "arrays; the other fields are repeated. Applied after where",
                                    .form = "FIELD",
                                    .make = make_explode,
                                    .place = -2};

@@ -2,7 +2,7 @@
 
 #include "data/reshape/operation.hpp"
 #include "data/reshape/operation_words.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 

@@ -97,19 +97,28 @@ class Dataset(MakesSamples):
     def options(self, **keys):
         """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
         memory="4 GiB")."""
-        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "explode", "join", "sequence", "pack", "draw_by_weight"}
+        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "where", "explode", "join", "sequence", "pack", "draw_by_weight"}
                         & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
+            raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), explode(), "
                              f"join(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- which samples, in which order ----
 
-    def filter(self, fn, *, fn_args=None, fn_kwargs=None, **resources):
-        """The samples for which fn(row) is true. All are looked at once, before the first of them is used, and all must be readable."""
+    def filter(self, fn=None, expr=None, *, fn_args=None, fn_kwargs=None, **resources):
+        """Keeps the samples for which fn(row) is true, or those that meet the condition `expr`, such as "x > 0 and (city == 'Bern' or not sold)".
+
+        fn is called here, once per sample, before the first sample is used, and all samples must be readable. A condition is evaluated by the
+        ranks of a run, as the key `where` of [data.NAME], without Python: it compares numbers, texts, columns and elements of columns (x[3]) by
+        == != < <= > >=, and combines comparisons and columns of bool by `and`, `or`, `not` and parentheses. A condition that no sample meets is
+        an error when the samples are read."""
         _check_resources("filter", resources)
         self._require_not_drawn("filter()")
+        if (fn is None) == (expr is None):
+            raise TypeError("filter() needs either a function or expr=CONDITION")
+        if expr is not None:
+            return self._keep_where(expr)
         if self._keys.get("on_error") == "skip":
             raise ValueError("filter() after options(on_error='skip'): it chooses samples by their places, and those behind one that is left out "
                              "would be taken for others. Write what can be read to files first, write_parquet(folder), and filter those")
@@ -396,7 +405,7 @@ def _workers_of(what, concurrency):
 
 
 _OF_CLUSTERS = {"concurrency", "compute", "num_cpus", "num_gpus", "memory", "ray_remote_args", "ray_remote_args_fn", "override_num_blocks", "num_blocks",
-                "udf_modifying_row_count", "expr"}
+                "udf_modifying_row_count"}
 
 
 def _check_resources(what, given):

@@ -5,8 +5,8 @@ from ._operations import Call
 from ._sources import MadeSource
 from ._whole_number import whole_number
 
-_PLACES = {"explode": 0, "join": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies them
-_PLACE_OF_ROWS = 4
+_PLACES = {"where": 0, "explode": 1, "join": 2, "sequence": 3, "pack": 4, "draw_by_weight": 6}  # the order in which the runtime applies them
+_PLACE_OF_ROWS = 5
 _OF_READING = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read")
 
 
@@ -44,6 +44,15 @@ class MakesSamples:
         _check_resources("flat_map", resources)
         call = Call("flat_map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         return self._made_here("flat_map()", lambda rows: (made for row in rows for made in _several(call(row), call.name)), call.name)
+
+    def _keep_where(self, condition):
+        """The samples that meet the condition. Conditions directly after each other become one, since there is one key `where`."""
+        if not isinstance(condition, str) or not condition.strip() or "\n" in condition:
+            raise ValueError(f"filter(expr={condition!r}): expected a condition in one line, such as \"x > 0 and city == 'Bern'\"")
+        before = self._made.keys.get("where")
+        if before and self._made.last == _PLACES["where"] and self._rows is None and not self._operations:
+            return self._with(made=self._made.with_key("where", f"({before}) and ({condition.strip()})"))
+        return self._and_make("where", condition.strip())
 
     def explode(self, column):
         """One sample for each element of the lists in a column; the others are repeated."""

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <trainrt/dataset.hpp>
+
+namespace trainrt::data {
+
+/// The part of a key's value for one field: "FIELD: ARGUMENT ARGUMENT".
+struct FieldSpec {
+  std::string field;
+  std::vector<std::string> arguments;
+};
+
+/// Parses a key's value, a comma-separated list of FieldSpecs. Throws UsageError for an item without a colon; `arguments`
+/// describes the expected arguments for its message.
+std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments);
+
+/// Returns the index of the field called `name`. Throws UsageError, with the names of all fields, if there is none.
+std::size_t find_field(const std::vector<Dataset::Field>& fields, std::string_view name);
+
+}  // namespace trainrt::data
