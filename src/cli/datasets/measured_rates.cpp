@@ -93,12 +93,12 @@ class Pieces {
 
 }  // namespace
 
-Rate measure_storage(const OpenedData& opened, const data::ReadWay& way, bool at_random, std::uint64_t piece, int threads,
+Rate measure_storage(const OpenedData& opened, const data::ReadMethod& way, bool at_random, std::uint64_t piece, int threads,
                      double seconds) {
   constexpr std::uint64_t large = 1 << 20;
   constexpr std::size_t together = 64;
   auto file = std::ranges::max(files_of(opened.listing), {}, &data::DataFile::size);
-  file.way = &way;
+  file.read_method = &way;
   forget(file.path);
   const data::InputFile input(file);
   const Pieces pieces(file.size, at_random ? piece : large, at_random);

@@ -11,7 +11,7 @@
 #include "cli/byte_progress.hpp"
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 #include "data/text/row_predicate.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/order/shuffle.hpp"
@@ -20,8 +20,8 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-constexpr auto word_bits = data::KeptRows::word_bits;
-using Selected = data::SelectedSource<data::KeptRows>;
+constexpr auto word_bits = data::RowBitmap::word_bits;
+using Selected = data::SelectedSource<data::RowBitmap>;
 
 std::uint64_t words_of(std::uint64_t samples) { return (samples + word_bits - 1) / word_bits; }
 
@@ -52,7 +52,7 @@ SharedSource rows_where(const SharedSource& source, const std::string& condition
         std::copy(words.begin(), words.end(), bits.begin() + static_cast<std::ptrdiff_t>(block * each / word_bits));
         progress.show((block + 1) * each, size);
       });
-  data::KeptRows rows(std::move(bits));
+  data::RowBitmap rows(std::move(bits));
   if (rows.size() == 0) throw UsageError(fmt::format("--where: none of {} samples meets the condition", size));
   return std::make_shared<Selected>(source, std::move(rows));
 }
@@ -73,8 +73,8 @@ std::array<SharedSource, 2> split_rows(const SharedSource& source, double share,
   auto others = chosen;
   for (auto& word : others) word = ~word;
   if (size % word_bits != 0) others.back() &= (std::uint64_t{1} << (size % word_bits)) - 1;
-  return {std::make_shared<Selected>(source, data::KeptRows(std::move(chosen))),
-          std::make_shared<Selected>(source, data::KeptRows(std::move(others)))};
+  return {std::make_shared<Selected>(source, data::RowBitmap(std::move(chosen))),
+          std::make_shared<Selected>(source, data::RowBitmap(std::move(others)))};
 }
 
 }  // namespace trainrt::cli::datasets

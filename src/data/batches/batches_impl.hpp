@@ -12,7 +12,7 @@
 #include "data/batches/dataset_impl.hpp"
 #include "data/order/batch_plan.hpp"
 #include "data/order/epoch_order.hpp"
-#include "data/source/prefetcher.hpp"
+#include "data/bytes/read_ahead.hpp"
 
 namespace trainrt {
 

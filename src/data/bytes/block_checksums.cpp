@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/crc32.hpp"
+#include "data/bytes/coding/crc32.hpp"
 
 namespace trainrt::data {
 

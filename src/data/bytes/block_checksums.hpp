@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/bytes/checksummed_range.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 

@@ -12,7 +12,7 @@ struct DataFile {
   std::uint64_t size = 0;                 ///< bytes
   std::int64_t mtime_ns = 0;              ///< last change, since 1970
   std::string head = {};                  ///< digest of its first bytes, once it was looked at
-  const struct ReadWay* way = nullptr;    ///< how this rank reads it; by pread(2) if none is named
+  const struct ReadMethod* way = nullptr;    ///< how this rank reads it; by pread(2) if none is named
   std::vector<DataFile> companions = {};  ///< one for each of Format::companions that is given; an empty path if it is not
   std::string version = {};               ///< of an object: what its storage calls these bytes (its ETag)
   std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified with each reading; nullptr: none

@@ -39,7 +39,7 @@ class InputHandles {
     const int fd = open_guarded(file_.path, O_RDONLY);
     if (fd < 0) io::fail("open", file_.path, errno);
     auto handle = std::make_shared<Handle>(Handle{io::Descriptor(fd), nullptr});
-    handle->reader = file_.way != nullptr ? file_.way->open(fd, file_) : plain_reader(fd, file_);
+    handle->reader = file_.read_method != nullptr ? file_.read_method->open(fd, file_) : plain_reader(fd, file_);
     return handle;
   }
 
@@ -75,6 +75,6 @@ void InputFile::read_plain(std::span<const FilePart> parts) const {
   });
 }
 
-std::size_t InputFile::most_in_flight() const { return handles_->get()->reader->most_in_flight(); }
+std::size_t InputFile::max_in_flight() const { return handles_->get()->reader->max_in_flight(); }
 
 }  // namespace trainrt::data

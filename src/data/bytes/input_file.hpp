@@ -5,7 +5,7 @@
 #include <string>
 
 #include "data/bytes/data_file.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 
@@ -27,7 +27,7 @@ class InputFile {
   }
   /// The same of several parts, at the same time if the file's way of reading can.
   void read(std::span<const FilePart> parts) const;
-  std::size_t most_in_flight() const;  ///< parts that are read at the same time
+  std::size_t max_in_flight() const;  ///< parts that are read at the same time
 
  private:
   void read_plain(std::span<const FilePart> parts) const;

@@ -105,7 +105,7 @@ class ObjectReader final : public FileReader {
   ~ObjectReader() override { ObjectWindows::of_process().forget(this); }
   ObjectReader(const ObjectReader&) = delete;
 
-  std::size_t most_in_flight() const override { return storage_->max_in_flight(); }
+  std::size_t max_in_flight() const override { return storage_->max_in_flight(); }
 
   void read(std::span<const FilePart> parts) const override {
     if (parts.size() == 1 && parts[0].into.size() <= largest_piece && read_ahead(parts[0])) return;

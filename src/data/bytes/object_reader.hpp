@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 

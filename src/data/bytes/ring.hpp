@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 

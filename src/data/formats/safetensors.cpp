@@ -82,7 +82,7 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
   auto source = std::make_unique<RowSource>(content.samples);
   for (const auto& [field, tensor] : tensors.fields())
     source->add(field,
-                std::make_unique<RowFile>(input, RowPlace{tensor.begin, content.samples, sample_bytes(field), 1}, keep));
+                std::make_unique<RowFile>(input, RowLayout{tensor.begin, content.samples, sample_bytes(field), 1}, keep));
   return source;
 }
 

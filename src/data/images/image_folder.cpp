@@ -12,7 +12,7 @@
 
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/images/image_decoder.hpp"
 #include "data/images/image_list.hpp"
 #include "data/images/image_source.hpp"

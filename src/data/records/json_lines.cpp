@@ -10,7 +10,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/records/json_keys.hpp"
 #include "data/records/json_object.hpp"
 #include "data/records/key_finder.hpp"

@@ -9,7 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/source/prefetcher.hpp"
+#include "data/bytes/read_ahead.hpp"
 #include "data/text/byte_masks.hpp"
 
 namespace trainrt::data {

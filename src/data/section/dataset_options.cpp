@@ -4,7 +4,7 @@
 
 #include "core/text/text.hpp"
 #include "data/bytes/expansion.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 #include "data/bytes/verify.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/source/format.hpp"
@@ -64,7 +64,7 @@ std::vector<OptionSpec> options_of_samples() {
 
 std::string ways_in_words() {
   std::vector<std::string> words;
-  for (const auto* way : read_way_table()) words.push_back(fmt::format("{} ({})", way->name, way->help));
+  for (const auto* way : read_method_table()) words.push_back(fmt::format("{} ({})", way->name, way->help));
   return join(words);
 }
 
@@ -85,7 +85,7 @@ std::vector<OptionSpec> options_of_reading() {
       {.key = "read",
        .default_value = "pread",
        .help = "how the bytes of files that are not in memory are read: " + ways_in_words(),
-       .choices = names_of(read_way_table())},
+       .choices = names_of(read_method_table())},
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",

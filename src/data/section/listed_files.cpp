@@ -13,7 +13,7 @@
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "data/bytes/expansion.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/section/identity.hpp"
 #include "data/source/on_error.hpp"
 #include "data/source/source.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/text/text.hpp"
-#include "data/bytes/in_place.hpp"
+#include "data/bytes/by_order.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/text/field_wishes.hpp"
 #include "data/transform/transform.hpp"
@@ -24,9 +24,9 @@ void add_marked(const std::string& text, std::vector<DataFile>& files) {
 std::vector<DataFile> named_files(const Options& options) {
   std::vector<DataFile> files;
   for (const auto* key : {"rows", "preprocess"}) add_marked(options.text(key), files);
-  for (const auto* kind : in_place(operation_table()))
+  for (const auto* kind : by_order(operation_table()))
     if (kind->reads_file) add_marked(options.text(kind->name), files);
-  for (const auto* transform : in_place(transform_table())) {
+  for (const auto* transform : by_order(transform_table())) {
     if (!transform->reads_file) continue;
     for (const auto& wish : field_wishes(options.text(transform->name), transform->arguments))
       files.push_back(data_file(wish.arguments.at(0)));

@@ -8,7 +8,7 @@
 
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 #include "data/bytes/object_reader.hpp"
 #include "data/section/by_key.hpp"
 #include "data/section/dataset_section.hpp"
@@ -17,7 +17,7 @@
 #include "data/section/listed_files.hpp"
 #include "data/section/prepare.hpp"
 #include "data/source/block_source.hpp"
-#include "data/source/joined_source.hpp"
+#include "data/source/concatenated_source.hpp"
 #include "data/source/on_error.hpp"
 #include "data/source/row_ranges.hpp"
 #include "data/source/selected_source.hpp"
@@ -61,13 +61,13 @@ void set_order(const std::string& section, const Options& options, const Listing
   if (!listing.files_of_sources.empty()) dataset.mixed = mixed_parts_of(listing, options);
 }
 
-void set_way(DataFile& file, const ReadWay& way) {
-  file.way = &way;
+void set_way(DataFile& file, const ReadMethod& way) {
+  file.read_method = &way;
   for (auto& companion : file.companions) set_way(companion, way);
 }
 
 Listing with_way(Listing listing, const Options& options) {
-  const auto& way = find_plugin(read_way_table(), options.text("read"), "way of reading");
+  const auto& way = find_plugin(read_method_table(), options.text("read"), "way of reading");
   way.require();
   for (auto& entry : listing.entries) set_way(entry.file, way);
   return listing;
@@ -98,7 +98,7 @@ std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, con
 /// Keys that change values are tried on no samples, so that what is wrong with them is told before a run begins.
 void require_keys_of_values(const Options& options, const Listing& listing) {
   const auto none =
-      std::make_shared<JoinedSource>(listing.entries.front().content.fields, std::vector<std::uint64_t>{0}, nullptr, false);
+      std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, std::vector<std::uint64_t>{0}, nullptr, false);
   const auto fields = transformed(none, options)->fields();
   if (!needs_preparation(options, listing)) augmented(fields, options);
 }

@@ -8,7 +8,7 @@
 
 namespace trainrt::data {
 
-RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place, bool keep)
+RowFile::RowFile(std::shared_ptr<const InputFile> file, const RowLayout& place, bool keep)
     : file_(std::move(file)), place_(place) {
   if (place.offset > file_->size() || place.bytes() > file_->size() - place.offset)
     throw UsageError(fmt::format("'{}' is truncated: {} rows of {} bytes are to begin at byte {}, and it has {} bytes",
@@ -27,7 +27,7 @@ void RowFile::read(std::span<const std::uint64_t> rows, std::byte* out) const {
   read_rows(*file_, place_, rows, out);
 }
 
-void read_rows(const InputFile& file, const RowPlace& place, std::span<const std::uint64_t> rows, std::byte* out) {
+void read_rows(const InputFile& file, const RowLayout& place, std::span<const std::uint64_t> rows, std::byte* out) {
   std::vector<FilePart> parts;
   parts.reserve(rows.size());
   auto* to = out;

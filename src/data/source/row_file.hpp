@@ -9,7 +9,7 @@
 namespace trainrt::data {
 
 /// Where the rows of a field lie in a file: one after another, each of the same size.
-struct RowPlace {
+struct RowLayout {
   std::uint64_t offset = 0;
   std::uint64_t rows = 0;
   std::size_t row_bytes = 0;
@@ -23,19 +23,19 @@ class RowFile {
  public:
   /// `file` is shared by the fields that lie in it. `keep`: all rows are read now. Throws UsageError if the file is too
   /// short for the rows.
-  RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place, bool keep);
+  RowFile(std::shared_ptr<const InputFile> file, const RowLayout& place, bool keep);
   bool is_resident() const { return !kept_.empty() || place_.bytes() == 0; }
   /// The rows with these numbers, one after another; `out` has room for all. Neighbours are read in one piece.
   void read(std::span<const std::uint64_t> rows, std::byte* out) const;
 
  private:
   std::shared_ptr<const InputFile> file_;
-  RowPlace place_;
+  RowLayout place_;
   std::vector<std::byte> kept_;
 };
 
 /// Reads the rows with these numbers, one after another; neighbours in one piece, and all pieces at once.
-void read_rows(const InputFile& file, const RowPlace& place, std::span<const std::uint64_t> rows, std::byte* out);
+void read_rows(const InputFile& file, const RowLayout& place, std::span<const std::uint64_t> rows, std::byte* out);
 
 /// Copies the rows with these numbers out of memory, one after another.
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out);

@@ -6,7 +6,7 @@
 
 namespace trainrt::data {
 
-/// Some rows of another source, under numbers of their own. Rows: RowRanges or KeptRows, as pure as the source is.
+/// Some rows of another source, under numbers of their own. Rows: RowRanges or RowBitmap, as pure as the source is.
 template <class Rows>
 class SelectedSource final : public Source {
  public:

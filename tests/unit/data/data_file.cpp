@@ -8,7 +8,7 @@
 
 #include "data/source/block_source.hpp"
 #include "data/bytes/input_file.hpp"
-#include "data/source/joined_source.hpp"
+#include "data/source/concatenated_source.hpp"
 #include "data/source/row_file.hpp"
 #include "unit/data/support.hpp"
 
@@ -133,7 +133,7 @@ class PartSource final : public data::Source {
 TEST_CASE("several files are read as one, each opened when it is needed, and not too many at a time") {
   std::vector<std::uint64_t> sizes, firsts;
   std::uint64_t first = 0;
-  for (std::uint64_t part = 0; part < 3 * data::JoinedSource::most_open; ++part) {
+  for (std::uint64_t part = 0; part < 3 * data::ConcatenatedSource::most_open; ++part) {
     sizes.push_back(part % 3);  // some are empty
     firsts.push_back(first);
     first += part % 3;
@@ -144,7 +144,7 @@ TEST_CASE("several files are read as one, each opened when it is needed, and not
     opened.push_back(source);
     return source;
   };
-  const data::JoinedSource all(PartSource::fields_of(), sizes, open, false);
+  const data::ConcatenatedSource all(PartSource::fields_of(), sizes, open, false);
   CHECK(all.size() == first);
   CHECK(opened.empty());
   const std::vector<std::uint64_t> asked{first - 1, 0, 5, 4, first - 1, 17};
@@ -163,13 +163,13 @@ TEST_CASE("several files are read as one, each opened when it is needed, and not
   all.read(every, columns);
   std::size_t alive = 0;
   for (const auto& each : opened) alive += each.expired() ? 0 : 1;
-  CHECK(alive == data::JoinedSource::most_open);
+  CHECK(alive == data::ConcatenatedSource::most_open);
 }
 
 TEST_CASE("several files that are kept stay open, and count as in memory once all were read") {
   const auto open = [](std::size_t part) { return std::make_shared<PartSource>(part, 1); };
-  const std::vector<std::uint64_t> sizes(2 * data::JoinedSource::most_open, 1);
-  const data::JoinedSource all(PartSource::fields_of(), sizes, open, true);
+  const std::vector<std::uint64_t> sizes(2 * data::ConcatenatedSource::most_open, 1);
+  const data::ConcatenatedSource all(PartSource::fields_of(), sizes, open, true);
   CHECK_FALSE(all.is_resident());
   std::vector<data::Column> columns{{0, {}, {}}};
   for (std::uint64_t sample = 0; sample < sizes.size(); ++sample) all.read({&sample, 1}, columns);

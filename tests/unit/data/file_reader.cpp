@@ -1,4 +1,4 @@
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 #include <sys/resource.h>
 
@@ -22,7 +22,7 @@ using Catch::Contains;
 
 namespace {
 
-bool can_be_had(const data::ReadWay& way) try {
+bool can_be_had(const data::ReadMethod& way) try {
   way.require();
   return true;
 } catch (const UsageError& error) {
@@ -37,9 +37,9 @@ std::string random_bytes(std::size_t count) {
   return bytes;
 }
 
-data::DataFile listed(const std::string& path, const data::ReadWay& way) {
+data::DataFile listed(const std::string& path, const data::ReadMethod& way) {
   auto file = data::data_file(path);
-  file.way = &way;
+  file.read_method = &way;
   return file;
 }
 
@@ -59,7 +59,7 @@ class AwayReader final : public data::FileReader {
   std::unique_ptr<data::FileReader> plain_;
 };
 
-const data::ReadWay away_twice{.name = "away",
+const data::ReadMethod away_twice{.name = "away",
                                .help = "",
                                .require = [] {},
                                .open = [](int fd, const data::DataFile& file) -> std::unique_ptr<data::FileReader> {
@@ -86,7 +86,7 @@ TEST_CASE("every way of reading gives the bytes of all parts, to several threads
   const Scratch dir;
   const auto bytes = random_bytes(100001);
   write(dir / "data", bytes);
-  for (const auto* way : data::read_way_table()) {
+  for (const auto* way : data::read_method_table()) {
     if (!can_be_had(*way)) continue;
     CAPTURE(way->name);
     const data::InputFile file(listed(dir / "data", *way));
@@ -106,7 +106,7 @@ TEST_CASE("every way of reading gives the bytes of all parts, to several threads
 TEST_CASE("every way of reading names a file that ends before a part does, or that was cut since it was listed") {
   const Scratch dir;
   const auto path = dir / "data";
-  for (const auto* way : data::read_way_table()) {
+  for (const auto* way : data::read_method_table()) {
     if (!can_be_had(*way)) continue;
     CAPTURE(way->name);
     write(path, std::string(9000, 'x'));
@@ -160,7 +160,7 @@ TEST_CASE("datasets hold the same, whatever the key read says") {
     std::iota(all.begin(), all.end(), 0);
     Random random(1, 1);
     for (int i = 0; i < 500; ++i) some.push_back(random.below(all.size()));
-    for (const auto* way : data::read_way_table()) {
+    for (const auto* way : data::read_method_table()) {
       if (!can_be_had(*way)) continue;
       CAPTURE(way->name);
       section["read"] = way->name;

@@ -2,7 +2,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -55,7 +55,7 @@ TEST_CASE("kept rows are found by their place, and counted below a row") {
       bits[static_cast<std::size_t>(row) / 64] |= std::uint64_t{1} << (row % 64);
       kept.push_back(static_cast<std::uint64_t>(row));
     }
-    const data::KeptRows found(bits);
+    const data::RowBitmap found(bits);
     REQUIRE(found.size() == kept.size());
     for (std::size_t i = 0; i < kept.size(); ++i) {
       REQUIRE(found[i] == kept[i]);

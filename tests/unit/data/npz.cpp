@@ -1,7 +1,7 @@
 #include <minizip/zip.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/crc32.hpp"
+#include "data/bytes/coding/crc32.hpp"
 #include "data/section/file_verification.hpp"
 #include "unit/data/npy_bytes.hpp"
 #include "unit/data/support.hpp"

@@ -1,4 +1,4 @@
-#include "data/source/prefetcher.hpp"
+#include "data/bytes/read_ahead.hpp"
 
 #include <chrono>
 #include <utility>

@@ -9,7 +9,7 @@ namespace {
 class RingReader final : public FileReader {
  public:
   RingReader(int fd, const DataFile& file) : fd_(fd), file_(file), plain_(plain_reader(fd, file)) {}
-  std::size_t most_in_flight() const override { return ring_parts; }
+  std::size_t max_in_flight() const override { return ring_parts; }
   /// What did not come, or not all of it, is read by pread, which says what is wrong.
   void read(std::span<const FilePart> parts) const override {
     if (parts.size() == 1) return plain_->read(parts);
@@ -31,7 +31,7 @@ class RingReader final : public FileReader {
 
 namespace plugins {
 
-extern const ReadWay uring{.name = "uring",
+extern const ReadMethod uring{.name = "uring",
                            .help = "the pieces of a batch all at once, by io_uring: for shuffled samples on fast storage",
                            .require = require_ring,
                            .open = [](int fd, const DataFile& file) -> std::unique_ptr<FileReader> {

@@ -1,8 +1,8 @@
-#include "data/bytes/input_files.hpp"
+#include "data/bytes/open_file_cache.hpp"
 
 namespace trainrt::data {
 
-std::shared_ptr<const InputFile> InputFiles::get(std::size_t number) const {
+std::shared_ptr<const InputFile> OpenFileCache::get(std::size_t number) const {
   const std::lock_guard lock(mutex_);
   auto& file = open_.at(number);
   if (file) return file;

@@ -23,11 +23,11 @@ class FileReader {
   /// Throws io::StorageError if the storage fails, and Error if the file ends before a part does; both name the file. In
   /// either case nothing is written to `into` any more.
   virtual void read(std::span<const FilePart> parts) const = 0;
-  virtual std::size_t most_in_flight() const { return 1; }  ///< parts that one read() waits for at the same time
+  virtual std::size_t max_in_flight() const { return 1; }  ///< parts that one read() waits for at the same time
 };
 
-/// A plug-in: one file in data/bytes/reads, a choice of the key `read`.
-struct ReadWay {
+/// A plug-in: one file in data/bytes/read_methods, a choice of the key `read`.
+struct ReadMethod {
   std::string_view name;
   std::string_view help;
   /// Throws UsageError that says why it cannot be had here, and what to do.
@@ -36,7 +36,7 @@ struct ReadWay {
   std::unique_ptr<FileReader> (*open)(int fd, const DataFile& file);
 };
 
-PluginTable<ReadWay> read_way_table();
+PluginTable<ReadMethod> read_method_table();
 
 /// By pread(2), part by part: what is used of a file that names no other way.
 std::unique_ptr<FileReader> plain_reader(int fd, const DataFile& file);

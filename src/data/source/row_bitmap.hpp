@@ -5,12 +5,12 @@
 namespace trainrt::data {
 
 /// Some of the rows of a source, in their order: a bit a row and a count a block, whatever part of them is kept.
-class KeptRows {
+class RowBitmap {
  public:
   static constexpr std::uint64_t word_bits = 64;
 
   /// A set bit keeps the row: bit r % 64 of word r / 64.
-  explicit KeptRows(std::vector<std::uint64_t> bits);
+  explicit RowBitmap(std::vector<std::uint64_t> bits);
 
   std::uint64_t size() const { return before_.back(); }
   /// The row at place `at` < size().

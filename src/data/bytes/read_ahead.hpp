@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "data/source/pinning.hpp"
+#include "data/batches/pinning.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {

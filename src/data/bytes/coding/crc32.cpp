@@ -1,4 +1,4 @@
-#include "data/bytes/crc32.hpp"
+#include "data/bytes/coding/crc32.hpp"
 
 #include <zlib.h>
 

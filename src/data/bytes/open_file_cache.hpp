@@ -8,11 +8,11 @@
 namespace trainrt::data {
 
 /// Files that are opened when they are first read, so many at once at most. Any threads may ask.
-class InputFiles {
+class OpenFileCache {
  public:
   static constexpr std::size_t most_open = 64;
 
-  explicit InputFiles(std::vector<DataFile> files) : files_(std::move(files)), open_(files_.size()) {}
+  explicit OpenFileCache(std::vector<DataFile> files) : files_(std::move(files)), open_(files_.size()) {}
   std::shared_ptr<const InputFile> get(std::size_t number) const;
 
  private:

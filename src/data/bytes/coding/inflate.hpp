@@ -14,6 +14,6 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
 std::string_view inflate_library();
 
 /// Deflate makes at most 1032 bytes of one (zlib's technical details): data that claims to become more is none.
-inline constexpr std::uint64_t largest_inflation = 1032;
+inline constexpr std::uint64_t max_inflation = 1032;
 
 }  // namespace trainrt::data

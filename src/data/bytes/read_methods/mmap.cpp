@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 
@@ -46,7 +46,7 @@ class MappedReader final : public FileReader {
 
 namespace plugins {
 
-extern const ReadWay mmap{.name = "mmap",
+extern const ReadMethod mmap{.name = "mmap",
                           .help = "files are mapped, and copied from: for local files that nobody changes meanwhile",
                           .require = [] {},
                           .open = [](int fd, const DataFile& file) -> std::unique_ptr<FileReader> {

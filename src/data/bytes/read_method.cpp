@@ -1,4 +1,4 @@
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -12,13 +12,13 @@ namespace trainrt::data {
 
 /// Several sources with the same fields, one behind the other. A part is opened when it is first read; unless the parts are
 /// kept in memory, it is closed when too many others have been read since.
-class JoinedSource final : public Source {
+class ConcatenatedSource final : public Source {
  public:
   using Open = std::function<std::shared_ptr<const Source>(std::size_t part)>;
   static constexpr std::size_t most_open = 64;
 
   /// `sizes`: samples of each part. `keep`: the parts keep what they hold in memory, and stay open.
-  JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open, bool keep);
+  ConcatenatedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open, bool keep);
   std::uint64_t size() const override { return ends_.back(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;

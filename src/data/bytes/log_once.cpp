@@ -1,4 +1,4 @@
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 
 #include <mutex>
 #include <set>

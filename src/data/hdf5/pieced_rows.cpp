@@ -1,4 +1,4 @@
-#include "data/source/pieced_rows.hpp"
+#include "data/hdf5/pieced_rows.hpp"
 
 #include <algorithm>
 

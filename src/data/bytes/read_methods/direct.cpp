@@ -38,7 +38,7 @@ class DirectReader final : public FileReader {
  public:
   DirectReader(io::Descriptor direct, int fd, const DataFile& file)
       : direct_(std::move(direct)), unit_(direct_unit(direct_.get())), fd_(fd), file_(file) {}
-  std::size_t most_in_flight() const override { return ring_parts; }
+  std::size_t max_in_flight() const override { return ring_parts; }
   void read(std::span<const FilePart> parts) const override {
     while (!parts.empty()) {
       const auto lot = parts.first(count_of_lot(parts));
@@ -105,7 +105,7 @@ std::unique_ptr<FileReader> direct_reader(int fd, const DataFile& file) {
 
 namespace plugins {
 
-extern const ReadWay direct{
+extern const ReadMethod direct{
     .name = "direct",
     .help = "as uring, but past the page cache: for shuffled samples of files much larger than memory",
     .require = require_ring,

@@ -1,4 +1,4 @@
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +20,7 @@ std::uint64_t place_of(std::uint64_t word, std::uint64_t at) {
 
 }  // namespace
 
-KeptRows::KeptRows(std::vector<std::uint64_t> bits) : bits_(std::move(bits)), before_{0} {
+RowBitmap::RowBitmap(std::vector<std::uint64_t> bits) : bits_(std::move(bits)), before_{0} {
   before_.reserve(bits_.size() / block + 2);
   for (std::size_t first = 0; first < bits_.size(); first += block) {
     std::uint64_t kept = 0;
@@ -29,14 +29,14 @@ KeptRows::KeptRows(std::vector<std::uint64_t> bits) : bits_(std::move(bits)), be
   }
 }
 
-std::uint64_t KeptRows::operator[](std::uint64_t at) const {
+std::uint64_t RowBitmap::operator[](std::uint64_t at) const {
   const auto found = std::upper_bound(before_.begin(), before_.end(), at) - before_.begin() - 1;
   auto word = static_cast<std::size_t>(found) * block;
   for (at -= before_[static_cast<std::size_t>(found)]; at >= ones(bits_[word]); ++word) at -= ones(bits_[word]);
   return word * word_bits + place_of(bits_[word], at);
 }
 
-std::uint64_t KeptRows::below(std::uint64_t row) const {
+std::uint64_t RowBitmap::below(std::uint64_t row) const {
   const auto last = row / word_bits;
   auto count = before_[last / block];
   for (auto word = last / block * block; word < last; ++word) count += ones(bits_[word]);

@@ -1,4 +1,4 @@
-#include "data/bytes/inflate.hpp"
+#include "data/bytes/coding/inflate.hpp"
 
 #ifdef TRAINRT_LIBDEFLATE
 #include <libdeflate.h>

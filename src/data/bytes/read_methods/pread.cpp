@@ -1,8 +1,8 @@
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data::plugins {
 
-extern const ReadWay pread{
+extern const ReadMethod pread{
     .name = "pread", .help = "each piece by a call of its own; any file system", .require = [] {}, .open = plain_reader};
 
 }  // namespace trainrt::data::plugins

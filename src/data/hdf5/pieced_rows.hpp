@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "data/source/rows.hpp"
+#include "data/hdf5/rows.hpp"
 
 namespace trainrt::data {
 

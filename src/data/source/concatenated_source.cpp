@@ -1,4 +1,4 @@
-#include "data/source/joined_source.hpp"
+#include "data/source/concatenated_source.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -48,22 +48,22 @@ class Varying {
 
 }  // namespace
 
-JoinedSource::JoinedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open,
+ConcatenatedSource::ConcatenatedSource(std::vector<Dataset::Field> fields, const std::vector<std::uint64_t>& sizes, Open open,
                            bool keep)
     : fields_(std::move(fields)), ends_(sizes.size()), open_(std::move(open)), keep_(keep), parts_(sizes.size()) {
   std::partial_sum(sizes.begin(), sizes.end(), ends_.begin());
 }
 
-std::size_t JoinedSource::part_of(std::uint64_t sample) const {
+std::size_t ConcatenatedSource::part_of(std::uint64_t sample) const {
   return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), sample) - ends_.begin());
 }
 
-bool JoinedSource::are_all_in(std::size_t number, std::span<const std::uint64_t> samples) const {
+bool ConcatenatedSource::are_all_in(std::size_t number, std::span<const std::uint64_t> samples) const {
   const auto begin = begin_of(number), count = ends_[number] - begin;
   return std::all_of(samples.begin(), samples.end(), [&](auto sample) { return sample - begin < count; });
 }
 
-std::shared_ptr<const Source> JoinedSource::part(std::size_t number) const {
+std::shared_ptr<const Source> ConcatenatedSource::part(std::size_t number) const {
   const std::lock_guard lock(mutex_);
   if (!parts_[number]) parts_[number] = open_(number);
   const auto wanted = parts_[number];
@@ -77,19 +77,19 @@ std::shared_ptr<const Source> JoinedSource::part(std::size_t number) const {
   return wanted;
 }
 
-void JoinedSource::close() const {
+void ConcatenatedSource::close() const {
   const std::lock_guard lock(mutex_);
   for (auto& part : parts_) part = nullptr;
   recent_.clear();
 }
 
-bool JoinedSource::is_resident() const {
+bool ConcatenatedSource::is_resident() const {
   if (!keep_) return false;
   const std::lock_guard lock(mutex_);
   return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part && part->is_resident(); });
 }
 
-void JoinedSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
+void ConcatenatedSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
   if (!samples.empty() && are_all_in(part_of(samples.front()), samples)) {  // nothing is to be put together
     const auto number = part_of(samples.front());
     std::vector<std::uint64_t> of_part(samples.begin(), samples.end());

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 
 namespace trainrt::data {
 

@@ -1,4 +1,4 @@
-#include "data/source/pinning.hpp"
+#include "data/batches/pinning.hpp"
 
 namespace trainrt::data {
 

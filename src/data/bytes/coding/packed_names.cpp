@@ -1,4 +1,4 @@
-#include "data/bytes/packed_names.hpp"
+#include "data/bytes/coding/packed_names.hpp"
 
 #include <algorithm>
 
