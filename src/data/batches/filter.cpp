@@ -23,7 +23,7 @@ namespace {
 constexpr auto word_bits = RowBitmap::word_bits;
 
 RowBitmap kept_rows(const DatasetImpl& dataset, const std::vector<std::size_t>& fields,
-                   const std::function<bool(std::span<const TensorView>)>& keeps, const std::string& who) {
+                    const std::function<bool(std::span<const TensorView>)>& keeps, const std::string& who) {
   const auto samples = dataset.source->size();
   std::vector<std::int64_t> bits((samples + word_bits - 1) / word_bits);
   const auto [first, end] = part_of_team(bits.size(), dataset.team);
@@ -44,7 +44,7 @@ std::vector<MixedPart> parts_left(const DatasetImpl& dataset, const RowBitmap& r
   std::vector<std::uint64_t> sizes;
   std::vector<double> shares;
   for (const auto& part : dataset.mixed) {
-    sizes.push_back(rows.below(part.first + part.size) - rows.below(part.first));
+    sizes.push_back(rows.count_below(part.first + part.size) - rows.count_below(part.first));
     shares.push_back(static_cast<double>(part.share));
     if (sizes.back() == 0) throw UsageError(who + " leaves one of its sources without a sample");
   }

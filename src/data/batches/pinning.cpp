@@ -4,8 +4,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t smallest = 16 << 10;  // bytes; a copy of less takes no time
-constexpr int most_moves = 4;               // locking costs more than the copies of a few batches gain
+constexpr std::size_t min_pinned_bytes = 16 << 10;  // copying less is fast anyway
+constexpr int max_moves = 4;                        // locking costs more than the faster copies of a few batches gain
 
 }  // namespace
 
@@ -21,15 +21,15 @@ PinnedValues& PinnedValues::operator=(PinnedValues&& other) noexcept {
 void PinnedValues::make_room(std::vector<std::byte>& values, std::size_t bytes) {
   if (values.capacity() >= bytes) return;
   release();
-  values.clear();  // what it held is replaced, and need not be copied
+  values.clear();  // reserve() would copy the old values
   values.reserve(bytes);
 }
 
-void PinnedValues::follow(const Pinning& pinning, std::vector<std::byte>& values) {
+void PinnedValues::pin(const Pinning& pinning, std::vector<std::byte>& values) {
   if (memory_.data() == values.data() && memory_.size() == values.capacity()) return;
   release();
   memory_ = {values.data(), values.capacity()};
-  if (memory_.size() < smallest || moves_ == most_moves) return;
+  if (memory_.size() < min_pinned_bytes || moves_ == max_moves) return;
   ++moves_;
   if (pinning.pin(memory_)) pinning_ = &pinning;
 }

@@ -7,13 +7,14 @@
 
 namespace trainrt::data {
 
-/// Locks memory of batches in place, so that a GPU copies from it by itself. Called by several threads at once.
+/// Functions that lock the memory of batches (pinned memory), so that a GPU can copy from it directly. Called by several
+/// threads at the same time.
 struct Pinning {
-  std::function<bool(std::span<std::byte>)> pin;    ///< false if the system does not let it
-  std::function<void(std::span<std::byte>)> unpin;  ///< what pin() has locked, perhaps after it was freed
+  std::function<bool(std::span<std::byte>)> pin;    ///< returns false if the system refuses to lock the memory
+  std::function<void(std::span<std::byte>)> unpin;  ///< unlocks memory that pin() has locked; it may be freed already
 };
 
-/// The lock on the memory of one column, which is used for many batches.
+/// A lock on the memory of one column, which is reused for many batches. Not thread-safe.
 class PinnedValues {
  public:
   PinnedValues() = default;
@@ -21,16 +22,17 @@ class PinnedValues {
   PinnedValues(PinnedValues&& other) noexcept { *this = std::move(other); }
   PinnedValues& operator=(PinnedValues&& other) noexcept;
 
-  /// Before `values` are filled: room for so many bytes, so that they stay where they are.
+  /// Makes room for `bytes` bytes, so that filling `values` does not move its memory. May clear `values`.
   void make_room(std::vector<std::byte>& values, std::size_t bytes);
-  /// After that: locks the memory, unless it is locked, is small, or is another one each time.
-  void follow(const Pinning& pinning, std::vector<std::byte>& values);
+  /// Locks the memory of `values`, which have been filled, unless it is locked already or small. Memory that moves with
+  /// each batch is no longer locked after a few batches.
+  void pin(const Pinning& pinning, std::vector<std::byte>& values);
 
  private:
   void release();
 
-  const Pinning* pinning_ = nullptr;  ///< of what is locked
-  std::span<std::byte> memory_;       ///< as it was last seen
+  const Pinning* pinning_ = nullptr;  ///< nullptr: the memory is not locked
+  std::span<std::byte> memory_;       ///< memory at the last pin()
   int moves_ = 0;
 };
 

@@ -6,11 +6,11 @@
 
 namespace trainrt::data {
 
-/// The records of a table in the order of their places; those of one place by their names.
+/// Returns the records of a plug-in table sorted by their member `order`; records of equal order are sorted by name.
 template <class Record>
-std::vector<const Record*> by_order(PluginTable<Record> table) {
+std::vector<const Record*> by_order(PluginTable<Record> table, int Record::*order = &Record::order) {
   std::vector<const Record*> records(table.begin(), table.end());
-  std::ranges::stable_sort(records, {}, &Record::place);
+  std::ranges::stable_sort(records, {}, order);
   return records;
 }
 

@@ -10,13 +10,12 @@ namespace trainrt::data {
 namespace {
 
 constexpr const char* key = "max_expanded_bytes";
-constexpr std::uint64_t min_default = std::uint64_t{1} << 30;
-constexpr std::uint64_t default_ratio = 16;
 
 std::uint64_t default_limit(std::uint64_t file_bytes) {
-  std::uint64_t limit = 0;
-  if (__builtin_mul_overflow(file_bytes, default_ratio, &limit)) return std::numeric_limits<std::uint64_t>::max();
-  return std::max(min_default, limit);
+  constexpr std::uint64_t min_limit = std::uint64_t{1} << 30, ratio = 16;
+  return std::max(min_limit, file_bytes > std::numeric_limits<std::uint64_t>::max() / ratio
+                                 ? std::numeric_limits<std::uint64_t>::max()
+                                 : file_bytes * ratio);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 namespace trainrt::data {
 
-/// Logs a line about a dataset, at most once per process, as many files cause the same line. After 100 different lines
-/// nothing more is logged. Any thread may call these.
+// Log a message about a dataset, at most once per process, since many files may cause the same message. After 100
+// different messages nothing more is logged. Thread-safe.
 void info_once(const std::string& text);
-void warning_once(const std::string& text);  ///< rank 0 prints it, as log::run_warning() does
+void warning_once(const std::string& text);  ///< only rank 0 prints the warning, as log::run_warning() does
 
 }  // namespace trainrt::data

@@ -1,66 +1,137 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "data/batches/pinning.hpp"
-#include "data/source/source.hpp"
+#include "core/process/thread.hpp"
 
 namespace trainrt::data {
 
-/// One batch of one rank.
-struct BatchData {
-  std::vector<std::uint64_t> samples;
-  std::vector<Column> columns;            ///< by the number of the field
-  std::vector<bool> is_read;              ///< which of them hold this batch
-  std::vector<PinnedValues> pinned = {};  ///< if a GPU follows: the locks on their memory, which end before it
+/// Limits of a ReadAhead.
+struct ReadAheadLimits {
+  int threads = 1;        ///< number of threads, > 0
+  std::size_t items = 2;  ///< maximum number of items that are read or being read and not yet taken, > 0
+  /// Number of consecutive items that a thread reads at once, > 0, <= items. A larger number suits items that are read in
+  /// a short time: threads are then woken up less often.
+  std::size_t run = 1;
 };
 
-/// Reads batches ahead in threads of its own, several at once, and hands them over in their order. One thread takes them.
-class Prefetcher {
+/// Reads numbered items, such as batches, ahead of their use, several at the same time in threads of its own, and returns
+/// them in the order of their numbers. Only one thread may call its functions.
+template <class Item>
+class ReadAhead {
  public:
-  struct Limits {
-    int threads = 1;          ///< > 0
-    std::size_t batches = 2;  ///< > 0: that are read or being read, and not yet taken
-    std::size_t run =
-        1;  ///< > 0, <= batches: that a thread takes on at once. More for small ones, so that threads wake rarely
-  };
-  /// Fills in the batch with that number; called by any of the threads. What it throws next() throws.
-  using Read = std::function<void(std::uint64_t number, BatchData& into)>;
+  /// Reads the item `number` into `into`, which may hold an older item: its memory can be reused. Called by any of the
+  /// threads. An exception is thrown by the next() that would return the item.
+  using Read = std::function<void(std::uint64_t number, Item& into)>;
 
-  /// Reads the batches from `first` on, before `end`, into the memory of `spare` first.
-  Prefetcher(std::uint64_t first, std::uint64_t end, Read read, Limits limits, std::vector<BatchData> spare = {});
-  /// Waits for what is being read.
-  ~Prefetcher();
-  Prefetcher(const Prefetcher&) = delete;
+  /// Starts to read the items `first` to `end` - 1, at first into the memory of `spare`.
+  ReadAhead(std::uint64_t first, std::uint64_t end, Read read, ReadAheadLimits limits, std::vector<Item> spare = {})
+      : read_(std::move(read)), end_(end), run_(limits.run), slots_(limits.items), next_read_(first), next_taken_(first) {
+    for (std::size_t i = 0; i < std::min(spare.size(), slots_.size()); ++i) slots_[i].item = std::move(spare[i]);
+    for (int i = 0; i < limits.threads; ++i) threads_.push_back(thread_without_signals([this] { work(); }));
+  }
+  /// Waits for the reads in progress.
+  ~ReadAhead() { join(); }
+  ReadAhead(const ReadAhead&) = delete;
 
-  /// Takes the next batch; the memory of `batch` is used again for a later one. There must be one left.
-  /// Returns whether it was there already: false if it was waited for.
-  bool next(BatchData& batch);
-  /// Whether next() would return a batch at once.
-  bool has_ready();
-  /// Waits for what is being read, and gives the memory of the batches that were not taken. Nothing may be called after it.
-  std::vector<BatchData> end();
+  /// Swaps `item` with the next item, for which it waits if necessary; the memory of `item` is reused. Returns whether the
+  /// item was ready. Precondition: an item is left.
+  bool next(Item& item) {
+    std::unique_lock lock(mutex_);
+    auto& slot = slot_of(next_taken_);
+    const bool was_ready = slot.is_ready;
+    ready_.wait(lock, [&] { return slot.is_ready; });
+    slot.is_ready = false;
+    ++next_taken_;
+    std::swap(item, slot.item);
+    const auto error = std::exchange(slot.error, nullptr);
+    const bool has_room = may_begin();
+    lock.unlock();
+    if (has_room) room_.notify_one();
+    if (error) std::rethrow_exception(error);
+    return was_ready;
+  }
+  /// Returns whether next() would return an item without waiting.
+  bool has_ready() {
+    const std::lock_guard lock(mutex_);
+    const auto& slot = slot_of(next_taken_);
+    return slot.is_ready && !slot.error;
+  }
+  /// Waits for the reads in progress, and returns the memory of the items that were not taken. No function may be called
+  /// afterwards.
+  std::vector<Item> end() {
+    join();
+    std::vector<Item> spare;
+    for (auto& slot : slots_) spare.push_back(std::move(slot.item));
+    return spare;
+  }
 
  private:
   struct Slot {
-    BatchData batch;
+    Item item;
     std::exception_ptr error;
     bool is_ready = false;
   };
   Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
   std::uint64_t next_run() const { return std::min<std::uint64_t>(run_, end_ - next_read_); }
   bool may_begin() const { return next_read_ < end_ && next_read_ + next_run() <= next_taken_ + slots_.size(); }
-  void join();
-  void work();
-  void read_run(std::uint64_t first, std::uint64_t end);
-  void show(std::uint64_t first, std::uint64_t end);
+
+  void join() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    room_.notify_all();
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  void work() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [&] { return is_ending_ || may_begin(); });
+      if (is_ending_) return;
+      const auto first = next_read_;
+      next_read_ += next_run();
+      const auto end = next_read_;
+      lock.unlock();
+      read_run(first, end);
+    }
+  }
+
+  /// Reads a run of items. The items become ready at the end of the run, or in a slow run after each millisecond.
+  void read_run(std::uint64_t first, std::uint64_t end) {
+    constexpr auto max_delay = std::chrono::milliseconds(1);
+    auto shown_at = std::chrono::steady_clock::now();
+    for (auto number = first; number < end && !is_ending_; ++number) {
+      auto& slot = slot_of(number);
+      try {
+        read_(number, slot.item);
+      } catch (...) {
+        slot.error = std::current_exception();
+      }
+      const auto now = std::chrono::steady_clock::now();
+      if (number + 1 < end && now - shown_at < max_delay) continue;
+      set_ready(first, number + 1);
+      first = number + 1;
+      shown_at = now;
+    }
+  }
+
+  void set_ready(std::uint64_t first, std::uint64_t end) {
+    const std::lock_guard lock(mutex_);
+    for (auto number = first; number < end; ++number) slot_of(number).is_ready = true;
+    if (first <= next_taken_ && next_taken_ < end) ready_.notify_one();
+  }
 
   const Read read_;
   const std::uint64_t end_;
@@ -69,7 +140,7 @@ class Prefetcher {
   std::condition_variable room_, ready_;
   std::vector<Slot> slots_;
   std::uint64_t next_read_, next_taken_;
-  std::atomic<bool> ending_ = false;
+  std::atomic<bool> is_ending_ = false;
   std::vector<std::thread> threads_;
 };
 

@@ -10,41 +10,43 @@
 
 namespace trainrt::data {
 
-/// What is to be read of a file: all of `into`, from `offset` on.
+/// A byte range of a file to read: all of `into` is filled with the file's bytes from `offset` on.
 struct FilePart {
   std::uint64_t offset = 0;
   std::span<std::byte> into;
 };
 
-/// Reads parts of one open file. Any threads may read at once.
+/// Reads parts of one open file. Thread-safe.
 class FileReader {
  public:
   virtual ~FileReader() = default;
-  /// Throws io::StorageError if the storage fails, and Error if the file ends before a part does; both name the file. In
-  /// either case nothing is written to `into` any more.
+  /// Fills `into` of each element of `parts`. Throws io::StorageError if the storage fails, and Error if the file ends
+  /// before the end of a part; both name the file. After a return or an exception, nothing is written to `into` any more.
   virtual void read(std::span<const FilePart> parts) const = 0;
-  virtual std::size_t max_in_flight() const { return 1; }  ///< parts that one read() waits for at the same time
+  /// Maximum number of parts that one read() requests at the same time.
+  virtual std::size_t max_in_flight() const { return 1; }
 };
 
-/// A plug-in: one file in data/bytes/read_methods, a choice of the key `read`.
+/// A plug-in: a method of reading files, which the key `read_method` chooses. Each plug-in is defined in
+/// data/bytes/read_methods/NAME.cpp.
 struct ReadMethod {
   std::string_view name;
   std::string_view help;
-  /// Throws UsageError that says why it cannot be had here, and what to do.
+  /// Throws UsageError, with the reason and the remedy, if this build or machine cannot use the method.
   void (*require)();
-  /// `fd` and `file` live as long as the reader.
+  /// Returns a reader of the open file `fd`. `fd` and `file` must live as long as the reader.
   std::unique_ptr<FileReader> (*open)(int fd, const DataFile& file);
 };
 
 PluginTable<ReadMethod> read_method_table();
 
-/// By pread(2), part by part: what is used of a file that names no other way.
-std::unique_ptr<FileReader> plain_reader(int fd, const DataFile& file);
+/// Returns a reader that reads part by part with pread(2): the default for files without a read method.
+std::unique_ptr<FileReader> pread_reader(int fd, const DataFile& file);
 
-/// One part by pread(2), from byte `done` of it on.
+/// Reads one part with pread(2), except its first `done` bytes. Throws like FileReader::read().
 void read_part(int fd, const DataFile& file, const FilePart& part, std::size_t done = 0);
 
-/// Throws Error if the file has not the size that it was listed with.
-void require_as_listed(int fd, const DataFile& file);
+/// Throws Error if the size of the open file `fd` is not the size with which `file` was listed.
+void require_listed_size(int fd, const DataFile& file);
 
 }  // namespace trainrt::data

@@ -6,12 +6,12 @@
 
 namespace trainrt::data {
 
-/// Rows that lie in several places, one piece behind the other.
+/// The rows of several pieces, one piece after another.
 class PiecedRows final : public Rows {
  public:
   struct Piece {
     std::uint64_t rows = 0;
-    std::uint64_t first = 0;  ///< the number of its first row, in `from`
+    std::uint64_t first = 0;  ///< number of the piece's first row in `from`
     std::shared_ptr<const Rows> from;
   };
   PiecedRows(std::size_t row_bytes, std::vector<Piece> pieces);

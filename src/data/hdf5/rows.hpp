@@ -5,13 +5,13 @@
 
 namespace trainrt::data {
 
-/// Rows of one size, by their numbers. Any threads may read at once.
+/// Random access to the rows of a field by their numbers. All rows have the same size. Thread-safe.
 class Rows {
  public:
   virtual ~Rows() = default;
-  /// The rows with these numbers, one after another; `out` has room for all. Throws Error that names file and reason.
+  /// Writes the rows with these numbers, one after another, to `out`. Throws Error, with the file and the reason.
   virtual void read(std::span<const std::uint64_t> rows, std::byte* out) const = 0;
-  virtual bool is_resident() const { return false; }  ///< all are in memory
+  virtual bool is_resident() const { return false; }  ///< whether all rows are in memory
 };
 
 }  // namespace trainrt::data

@@ -16,7 +16,7 @@
 #include "data/images/image_decoder.hpp"
 #include "data/images/image_list.hpp"
 #include "data/images/image_source.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "io/files/digest.hpp"
 #include "io/storage_error.hpp"
 

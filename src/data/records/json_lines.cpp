@@ -15,8 +15,8 @@
 #include "data/records/json_object.hpp"
 #include "data/records/key_finder.hpp"
 #include "data/records/text_file.hpp"
-#include "data/source/asked_columns.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
+#include "data/source/source.hpp"
 #include "data/text/number_text.hpp"
 
 namespace trainrt::data {
@@ -54,7 +54,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
   /// `names_others`: keys that are not among `keys` are to be warned about.
   JsonPass(const std::string& path, std::span<const JsonKey> keys, bool names_others, std::span<Column> columns)
       : path_(path), targets_(keys.size()), names_others_(names_others), finder_(key_names(keys)) {
-    const auto asked = asked_columns(columns, keys.size());
+    const auto asked = requested_columns(columns, keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
   }
 

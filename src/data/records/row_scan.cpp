@@ -187,24 +187,22 @@ RowScan scan_rows(const InputFile& file, const RowSyntax& syntax, std::uint64_t 
   RowScanner scanner(file, syntax, begin, spacing);
   const auto blocks = (file.size() - begin + block_bytes - 1) / block_bytes;
   std::vector<BlockMasks> masks(blocks_ahead + 1);  // by the number of the block: that in hand, and those ahead
-  const auto read = [&](std::uint64_t number, BatchData& into) {
+  using Bytes = std::vector<std::byte>;
+  const auto read = [&](std::uint64_t number, Bytes& bytes) {
     const auto offset = begin + number * block_bytes;
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, file.size() - offset));
-    into.columns.resize(1);
-    auto& bytes = into.columns[0].values;
     bytes.resize(count + chunk_bytes);
     file.read(offset, std::span(bytes).first(count));
     masks[number % masks.size()].find(reinterpret_cast<const char*>(bytes.data()), count, syntax);
   };
-  std::optional<Prefetcher> ahead;  // for few blocks no threads are started
-  if (blocks > blocks_ahead) ahead.emplace(0, blocks, read, Prefetcher::Limits{threads, blocks_ahead});
-  BatchData block;
+  std::optional<ReadAhead<Bytes>> ahead;  // for few blocks no threads are started
+  if (blocks > blocks_ahead) ahead.emplace(0, blocks, read, ReadAheadLimits{threads, blocks_ahead});
+  Bytes bytes;
   for (std::uint64_t number = 0; number < blocks; ++number) {
     if (ahead)
-      ahead->next(block);
+      ahead->next(bytes);
     else
-      read(number, block);
-    const auto& bytes = block.columns[0].values;
+      read(number, bytes);
     scanner.take(reinterpret_cast<const char*>(bytes.data()), bytes.size() - chunk_bytes, masks[number % masks.size()]);
   }
   return scanner.finish();

@@ -62,9 +62,9 @@ std::vector<OptionSpec> options_of_samples() {
        .unit = "blocks"}};
 }
 
-std::string ways_in_words() {
+std::string read_methods_in_words() {
   std::vector<std::string> words;
-  for (const auto* way : read_method_table()) words.push_back(fmt::format("{} ({})", way->name, way->help));
+  for (const auto* method : read_method_table()) words.push_back(fmt::format("{} ({})", method->name, method->help));
   return join(words);
 }
 
@@ -82,9 +82,9 @@ std::vector<OptionSpec> options_of_reading() {
        .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none. If it is not said: 4 "
                "for objects of a store",
        .range = {.least = 0, .most = 256}},
-      {.key = "read",
+      {.key = "read_method",
        .default_value = "pread",
-       .help = "how the bytes of files that are not in memory are read: " + ways_in_words(),
+       .help = "method of reading the bytes of files that are not in memory: " + read_methods_in_words(),
        .choices = names_of(read_method_table())},
       {.key = "memory",
        .type = OptionType::bytes,

@@ -12,10 +12,10 @@
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
 #include "data/node_memory/node_cache.hpp"
-#include "data/source/field_cache.hpp"
 #include "data/source/concatenated_source.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/field_cache.hpp"
 #include "data/source/reordered_source.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {
@@ -39,8 +39,8 @@ std::uint64_t samples_of(const Listing& listing) {
 }
 
 /// Files that are opened when they are first read.
-std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Options& options, const Listing& listing, bool keep,
-                                           std::shared_ptr<FileVerification> verification) {
+std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Options& options, const Listing& listing,
+                                                 bool keep, std::shared_ptr<FileVerification> verification) {
   std::vector<std::uint64_t> sizes;
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
   const auto open = [&format, options, listing, keep, verification](std::size_t part) -> std::shared_ptr<const Source> {

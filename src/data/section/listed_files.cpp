@@ -15,7 +15,7 @@
 #include "data/bytes/expansion.hpp"
 #include "data/bytes/log_once.hpp"
 #include "data/section/identity.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/source/source.hpp"
 #include "io/hdf5/untrusted/h5_guard.hpp"
 #include "io/storage_error.hpp"

@@ -24,7 +24,7 @@ void add_marked(const std::string& text, std::vector<DataFile>& files) {
 std::vector<DataFile> named_files(const Options& options) {
   std::vector<DataFile> files;
   for (const auto* key : {"rows", "preprocess"}) add_marked(options.text(key), files);
-  for (const auto* kind : by_order(operation_table()))
+  for (const auto* kind : by_order(operation_table(), &OperationKind::place))
     if (kind->reads_file) add_marked(options.text(kind->name), files);
   for (const auto* transform : by_order(transform_table())) {
     if (!transform->reads_file) continue;

@@ -4,24 +4,22 @@
 
 namespace trainrt::data {
 
-/// Some of the rows of a source, in their order: a bit a row and a count a block, whatever part of them is kept.
+/// A subset of the rows of a source, in their order. Takes one bit per row, and one count per 512 rows for binary search.
 class RowBitmap {
  public:
   static constexpr std::uint64_t word_bits = 64;
 
-  /// A set bit keeps the row: bit r % 64 of word r / 64.
+  /// Row r is in the subset if bit r % 64 of word r / 64 is set.
   explicit RowBitmap(std::vector<std::uint64_t> bits);
 
-  std::uint64_t size() const { return before_.back(); }
-  /// The row at place `at` < size().
-  std::uint64_t operator[](std::uint64_t at) const;
-  /// Those of them that are below `row`.
-  std::uint64_t below(std::uint64_t row) const;
+  std::uint64_t size() const { return before_.back(); }  ///< number of rows in the subset
+  std::uint64_t operator[](std::uint64_t index) const;   ///< row number `index` < size() of the subset
+  std::uint64_t count_below(std::uint64_t row) const;    ///< number of rows of the subset that are less than `row`
   const std::vector<std::uint64_t>& bits() const { return bits_; }
 
  private:
   std::vector<std::uint64_t> bits_;
-  std::vector<std::uint64_t> before_;  ///< kept rows before each block of words, and all at the end
+  std::vector<std::uint64_t> before_;  ///< number of set bits before each block of words, then in total
 };
 
 }  // namespace trainrt::data

@@ -40,7 +40,7 @@ struct Transform {
   /// The same, for what works sample by sample because lengths vary: instead of `make`.
   std::unique_ptr<VaryingMap> (*make_varying)(const Dataset::Field& field,
                                               std::span<const std::string> arguments) = nullptr;
-  int place = 0;            ///< among the others: what changes sizes comes first
+  int order = 0;            ///< position among all transforms; those that change sizes come first
   bool reads_file = false;  ///< its first argument is the path of a file
 };
 

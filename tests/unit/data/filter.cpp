@@ -59,10 +59,10 @@ TEST_CASE("kept rows are found by their place, and counted below a row") {
     REQUIRE(found.size() == kept.size());
     for (std::size_t i = 0; i < kept.size(); ++i) {
       REQUIRE(found[i] == kept[i]);
-      REQUIRE(found.below(kept[i]) == i);
-      REQUIRE(found.below(kept[i] + 1) == i + 1);
+      REQUIRE(found.count_below(kept[i]) == i);
+      REQUIRE(found.count_below(kept[i] + 1) == i + 1);
     }
-    REQUIRE(found.below(static_cast<std::uint64_t>(rows)) == kept.size());
+    REQUIRE(found.count_below(static_cast<std::uint64_t>(rows)) == kept.size());
   }
 }
 

@@ -16,7 +16,7 @@ std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before) {
 #endif
 }
 
-std::uint32_t joined_crc32(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
+std::uint32_t concatenated_crc32(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
   return static_cast<std::uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(second_bytes)));
 }
 

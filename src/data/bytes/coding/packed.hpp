@@ -7,14 +7,15 @@
 
 namespace trainrt::data {
 
-/// Numbers and texts as few bytes: numbers by seven bits a byte, the lowest first (LEB128), texts behind their length.
+/// Encodes integers and texts in few bytes: an integer has seven bits per byte, the lowest first (LEB128), and a text
+/// follows its length.
 class PackedWriter {
  public:
   void number(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);
   }
-  /// A small one of either sign takes as few bytes (as Protocol Buffers' sint64).
+  /// Encodes a signed integer: the smaller its absolute value, the fewer bytes (Protocol Buffers: sint64).
   void integer(std::int64_t value) {
     number((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
   }
@@ -22,13 +23,15 @@ class PackedWriter {
     number(value.size());
     bytes_ += value;
   }
+  /// Returns all bytes encoded so far. The writer is empty afterwards.
   std::string take() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
 };
 
-/// Gives back in the same order what was written. Throws Error if there is no more, or another thing.
+/// Decodes the bytes of a PackedWriter: the values must be read in the order in which they were written. Each function
+/// throws Error if the bytes end too early, or contain no valid value. The bytes must live as long as the reader.
 class PackedReader {
  public:
   explicit PackedReader(std::string_view bytes) : bytes_(bytes) {}
@@ -39,18 +42,18 @@ class PackedReader {
       value |= std::uint64_t{byte & 0x7fU} << shift;
       if (byte < 0x80) return value;
     }
-    throw Error("what was listed of a file of a dataset is damaged: a number has no end");
+    throw Error("packed values are damaged: an integer has more than 64 bits");
   }
   std::int64_t integer() {
     const auto value = number();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
   std::string text() { return std::string(next(number())); }
-  std::size_t left() const { return bytes_.size(); }  ///< bytes
+  std::size_t left() const { return bytes_.size(); }  ///< number of bytes not yet read
 
  private:
   std::string_view next(std::uint64_t count) {
-    if (count > bytes_.size()) throw Error("what was listed of a file of a dataset is damaged: it ends too early");
+    if (count > bytes_.size()) throw Error("packed values are damaged: they end too early");
     const auto found = bytes_.substr(0, count);
     bytes_.remove_prefix(count);
     return found;

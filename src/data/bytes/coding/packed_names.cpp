@@ -6,7 +6,7 @@ namespace trainrt::data {
 
 void PackedNames::add(std::string_view name) {
   std::size_t shared = 0;
-  if (size_ % together == 0)
+  if (size_ % group == 0)
     begins_.push_back(bytes_.size());
   else
     shared =
@@ -20,9 +20,9 @@ void PackedNames::add(std::string_view name) {
 }
 
 std::string PackedNames::operator[](std::size_t number) const {
-  PackedReader reader(std::string_view(bytes_).substr(begins_[number / together]));
+  PackedReader reader(std::string_view(bytes_).substr(begins_[number / group]));
   std::string name;
-  for (std::size_t i = 0; i <= number % together; ++i) {
+  for (std::size_t i = 0; i <= number % group; ++i) {
     name.resize(std::min<std::uint64_t>(reader.number(), name.size()));
     name += reader.text();
   }
@@ -40,7 +40,7 @@ PackedNames PackedNames::unpacked(PackedReader& from) {
   names.bytes_ = from.text();
   PackedReader reader(names.bytes_);
   for (std::size_t i = 0; i < names.size_; ++i) {
-    if (i % together == 0) names.begins_.push_back(names.bytes_.size() - reader.left());
+    if (i % group == 0) names.begins_.push_back(names.bytes_.size() - reader.left());
     reader.number();
     reader.text();
   }

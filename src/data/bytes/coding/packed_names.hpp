@@ -9,24 +9,24 @@
 
 namespace trainrt::data {
 
-/// Many names in little memory, in the order in which they were added: of each what it does not share with the beginning of
-/// the one before it (front coding), but for one in so many, from which the others are found.
+/// A list of names in little memory (front coding): a name is stored as the length of the prefix that it has in common
+/// with the name before it, and the rest. Every `group`-th name is stored completely, so that access is fast.
 class PackedNames {
  public:
-  static constexpr std::size_t together = 32;
+  static constexpr std::size_t group = 32;
 
   void add(std::string_view name);
   std::size_t size() const { return size_; }
-  std::string operator[](std::size_t number) const;  ///< number < size()
-  std::string_view bytes() const { return bytes_; }  ///< of all: equal for equal names
+  std::string operator[](std::size_t number) const;  ///< the name with index `number` < size()
+  std::string_view bytes() const { return bytes_; }  ///< the encoded names; equal for equal lists
 
   void pack(PackedWriter& into) const;
-  /// Throws Error if it is not what pack() wrote.
+  /// Returns the list that pack() wrote. Throws Error if the bytes are something else.
   static PackedNames unpacked(PackedReader& from);
 
  private:
   std::string bytes_;
-  std::vector<std::uint64_t> begins_;  ///< of names 0, `together`, 2 * `together`, ...
+  std::vector<std::uint64_t> begins_;  ///< offset in bytes_ of the names 0, `group`, 2 * `group`, ...
   std::string last_;
   std::size_t size_ = 0;
 };

@@ -12,7 +12,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The size is looked at before each read(): a page of a file that was cut would end the process (SIGBUS).
+/// Checks the size of the file before each read(): access to a page of a file that was truncated ends the process (SIGBUS).
 class MappedReader final : public FileReader {
  public:
   MappedReader(int fd, const DataFile& file) : fd_(fd), file_(file) {
@@ -20,7 +20,7 @@ class MappedReader final : public FileReader {
     bytes_ = ::mmap(nullptr, file.size, PROT_READ, MAP_SHARED, fd, 0);
     if (bytes_ == MAP_FAILED)
       throw UsageError(
-          fmt::format("'{}' cannot be mapped into memory: {}; set read = pread", file.path, std::strerror(errno)));
+          fmt::format("cannot map '{}' into memory: {}; set read_method = pread", file.path, std::strerror(errno)));
   }
   ~MappedReader() override {
     if (file_.size > 0) ::munmap(bytes_, file_.size);
@@ -28,10 +28,10 @@ class MappedReader final : public FileReader {
   MappedReader(const MappedReader&) = delete;
 
   void read(std::span<const FilePart> parts) const override {
-    require_as_listed(fd_, file_);
+    require_listed_size(fd_, file_);
     for (const auto& [offset, into] : parts) {
-      const auto there = offset < file_.size ? file_.size - offset : 0;
-      if (into.size() > there) return read_part(fd_, file_, {offset, into});  // which says where the file ends
+      const auto available = offset < file_.size ? file_.size - offset : 0;
+      if (into.size() > available) return read_part(fd_, file_, {offset, into});  // throws the error
       if (!into.empty()) std::memcpy(into.data(), static_cast<const std::byte*>(bytes_) + offset, into.size());
     }
   }
@@ -47,11 +47,11 @@ class MappedReader final : public FileReader {
 namespace plugins {
 
 extern const ReadMethod mmap{.name = "mmap",
-                          .help = "files are mapped, and copied from: for local files that nobody changes meanwhile",
-                          .require = [] {},
-                          .open = [](int fd, const DataFile& file) -> std::unique_ptr<FileReader> {
-                            return std::make_unique<MappedReader>(fd, file);
-                          }};
+                             .help = "copies from the mapped file; for local files that nobody changes during the run",
+                             .require = [] {},
+                             .open = [](int fd, const DataFile& file) -> std::unique_ptr<FileReader> {
+                               return std::make_unique<MappedReader>(fd, file);
+                             }};
 
 }  // namespace plugins
 

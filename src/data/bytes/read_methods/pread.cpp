@@ -3,6 +3,6 @@
 namespace trainrt::data::plugins {
 
 extern const ReadMethod pread{
-    .name = "pread", .help = "each piece by a call of its own; any file system", .require = [] {}, .open = plain_reader};
+    .name = "pread", .help = "one call per part, on any file system", .require = [] {}, .open = pread_reader};
 
 }  // namespace trainrt::data::plugins
