@@ -16,8 +16,9 @@ class ExpansionLimit {
  public:
   /// `file_bytes` is the size of the file, together with the files that it refers to.
   ExpansionLimit(const Options& options, std::uint64_t file_bytes);
-  /// Throws UsageError "WHAT expands to N bytes ..." if `bytes` exceeds the limit. `what` names the file and its member.
-  void require(std::uint64_t bytes, const std::string& what) const;
+  /// Throws UsageError "SUBJECT expands to N bytes ..." if `bytes` exceeds the limit. `subject` names the file and its
+  /// member.
+  void require(std::uint64_t bytes, const std::string& subject) const;
   std::uint64_t bytes() const { return max_bytes_; }
   /// Returns the limit for messages: "max_expanded_bytes = 1073741824, by default the larger of 1 GiB and 16 times the
   /// file".

@@ -47,8 +47,8 @@ class ObjectWindows {
     std::shared_ptr<ObjectWindow> window;
     std::unique_lock<std::mutex> lock;  ///< of a new window, which the caller must fetch; else not locked
   };
-  /// Returns the window that contains these bytes. If there is none, adds a window that begins at `offset` if `may_add`,
-  /// else returns nullptr. A new window is twice as large as the window that ends where it begins, and ends where the next
+  /// Returns the window that contains these bytes. If no window does, adds one that begins at `offset` if `may_add`, else
+  /// returns nullptr. A new window is twice as large as the window that ends where it begins, and ends where the next
   /// window begins, or at `end_of_object`.
   Found find_or_add(const void* reader, std::uint64_t offset, std::uint64_t count, std::uint64_t end_of_object,
                     bool may_add) {

@@ -12,7 +12,7 @@ namespace trainrt::data {
 bool is_object(const std::string& path);
 
 /// Returns the objects that one word of a source names: an object, all objects below a folder, or those that match a
-/// pattern. The result is empty if there are none.
+/// pattern. The result may be empty.
 std::vector<DataFile> list_objects(const std::string& word);
 
 /// Returns the object with the URL `path`, or nullopt if it does not exist.

@@ -18,7 +18,7 @@ class OpenCache {
 
   OpenCache(std::size_t count, Open open, std::size_t max_open)
       : open_(std::move(open)), max_open_(max_open), opened_(count) {}
-  /// Returns the thing with index `number`, and throws what `open` throws.
+  /// Returns the thing with index `number`. Throws the exceptions of `open`.
   std::shared_ptr<const T> get(std::size_t number) const {
     const std::lock_guard lock(mutex_);
     if (!opened_.at(number)) opened_[number] = open_(number);

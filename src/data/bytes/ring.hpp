@@ -16,8 +16,8 @@ inline constexpr std::size_t ring_parts = 64;  ///< maximum number of parts of o
 void require_ring();
 
 /// Reads up to `ring_parts` parts of the open file `fd` at the same time. Returns, for each part, the number of bytes
-/// read, which may be less than the part's size, or a negative errno. After a return or an exception, the kernel writes to
-/// none of the parts any more.
+/// read, which may be less than the part's size, or a negative errno. After a return or an exception, the kernel no
+/// longer writes to the parts.
 std::array<std::int32_t, ring_parts> read_by_ring(int fd, std::span<const FilePart> parts);
 
 }  // namespace trainrt::data

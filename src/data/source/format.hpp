@@ -52,8 +52,8 @@ struct Format {
   std::string_view help;
   std::vector<OptionSpec> options;  ///< keys of [data.NAME] in addition to the common ones
   /// Finds the content of a file, as fast as the format permits and without keeping values. Called by one rank for all,
-  /// before a run directory is created. Throws UsageError, with the file, the position in it, what is wrong and what is
-  /// valid. A file without samples is an error.
+  /// before a run directory is created. Throws UsageError, with the file, the position in it, the problem and the valid
+  /// content. A file without samples is an error.
   FileContent (*look)(const DataFile& file, const Options& options) = nullptr;
   /// Opens a file with the content that look() returned. `keep`: all files together are small enough for memory, and the
   /// source should keep its values in memory. Throws like look().
@@ -75,8 +75,8 @@ struct Format {
   /// The key with the number of bytes of read data to keep for the next read. The caller may set it to 0 if no part of the
   /// file is read twice.
   std::string_view read_cache = {};
-  /// The checksums that files of this format have and that are verified: "CRC-32 of each member". Empty: none, so that
-  /// wrong values of a damaged file are not detected.
+  /// The checksums that files of this format have and that are verified: "CRC-32 of each member". Empty: no checksums, so
+  /// that wrong values of a damaged file are not detected.
   std::string_view checksums = {};
 };
 

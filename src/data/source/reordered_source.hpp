@@ -5,8 +5,8 @@
 
 namespace trainrt::data {
 
-/// A source with the fields of another source in a different order, for a file whose columns are not in the dataset's
-/// order.
+/// A source with the fields of another source in a different order, for a file with columns in another order than
+/// the dataset.
 class ReorderedSource final : public WrappedSource {
  public:
   /// `order[i]` is the index in `fields` of field `i` of `source`; `order` is a permutation.

@@ -8,7 +8,7 @@
 
 namespace trainrt::data {
 
-/// A source with fields of fixed length, whose samples are the rows of files or of memory.
+/// A source with fields of fixed length. Its samples are rows of files or of memory.
 class RowSource final : public Source {
  public:
   explicit RowSource(std::uint64_t samples) : size_(samples) {}

@@ -18,8 +18,8 @@ void SkippingReader::read(const Source& source, std::vector<std::uint64_t>& samp
   const auto count = samples.size();
   const auto reason = read_good(source, samples, columns);
   if (samples.empty())
-    throw Error(fmt::format("dataset '{}': none of the {} samples of a batch can be read; the last error: {}", dataset_,
-                            count, reason));
+    throw Error(
+        fmt::format("dataset '{}': no sample of a batch of {} can be read; the last error: {}", dataset_, count, reason));
 }
 
 void SkippingReader::read_if_any(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns) {

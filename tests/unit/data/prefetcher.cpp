@@ -22,7 +22,7 @@ using BatchesAhead = data::ReadAhead<BatchData>;
 
 namespace {
 
-/// The value of an item is its number. Of each pair of items, the second one is ready first.
+/// The value of an item is its number. The second item of each pair is ready first.
 void read_number(std::uint64_t number, BatchData& into) {
   if (number % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
   into.samples.assign(1, number);
@@ -43,7 +43,7 @@ TEST_CASE("items that are read ahead are returned in their order, with any numbe
     }
 }
 
-TEST_CASE("at most the allowed number of items is read ahead, and none after the end") {
+TEST_CASE("at most the allowed number of items is read ahead, and no item after the end") {
   std::atomic<std::uint64_t> most = 0;
   {
     BatchesAhead ahead(0, 6,

@@ -25,9 +25,9 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
     case LIBDEFLATE_SUCCESS:
       return;
     case LIBDEFLATE_SHORT_OUTPUT:
-      throw Error("its compressed data gives too few bytes");
+      throw Error("its compressed data expands to fewer bytes than expected");
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      throw Error("its compressed data gives too many bytes");
+      throw Error("its compressed data expands to more bytes than expected");
     default:
       throw Error("its compressed data is damaged");
   }
@@ -43,9 +43,9 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out) {
   const int code =
       uncompress2(reinterpret_cast<Bytef*>(out.data()), &written, reinterpret_cast<const Bytef*>(in.data()), &in_left);
   if (code == Z_MEM_ERROR) throw std::bad_alloc();
-  if (code == Z_BUF_ERROR && written == out.size()) throw Error("its compressed data gives too many bytes");
+  if (code == Z_BUF_ERROR && written == out.size()) throw Error("its compressed data expands to more bytes than expected");
   if (code != Z_OK) throw Error("its compressed data is damaged");
-  if (written != out.size()) throw Error("its compressed data gives too few bytes");
+  if (written != out.size()) throw Error("its compressed data expands to fewer bytes than expected");
 }
 
 #endif
