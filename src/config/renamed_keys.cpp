@@ -12,6 +12,7 @@ namespace {
 constexpr std::array renamed{
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
+    RenamedKey{"data.*.read", "data.*.read_method"},
     RenamedKey{"scaling.check", "scaling.check_collectives"},
     RenamedKey{"data.*.longest_record", "data.*.max_record_bytes"},
 };

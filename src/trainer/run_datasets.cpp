@@ -14,9 +14,9 @@
 #include "core/text/text.hpp"
 #include "data/section/dataset_options.hpp"
 #include "data/section/identity.hpp"
-#include "data/source/on_error.hpp"
 #include "data/section/open_dataset.hpp"
 #include "data/section/prepare.hpp"
+#include "data/source/skipping_reader.hpp"
 
 namespace trainrt::trainer {
 

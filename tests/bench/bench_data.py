@@ -10,7 +10,7 @@ gzip        HDF5 with gzip chunks in their order, beside h5py's reading of the s
 python      the first one, images and labels as torch tensors in a program's iter_torch_batches()
 tokens      windows of 1,025 tokens out of a flat file, shuffled, beside NumPy's memmap
 sequential  the first file in its own order; the limit: pread of each batch
-cold        out of the page cache: the windows of `tokens` out of 2 GB by read = direct, beside NumPy's memmap; and the first file in its
+cold        out of the page cache: the windows of `tokens` out of 2 GB by read_method = direct, beside NumPy's memmap; and the first file in its
             own order, beside reading it past the page cache in pieces of 1 MiB
 small       one epoch over 47 MB of NPY by trainrt.data in a Python process, its start and end included, beside Ray Data ($TRAINRT_PYTHON, if it
             has ray)
@@ -193,7 +193,7 @@ def main():
         "tokens": lambda: (part("tokens", {"source": train, "length": WINDOW, "shuffle": "true", "memory": "8 MB"}),
                            of_peer("memmap_tokens", lambda: memmap_windows(train))),
         "sequential": lambda: part("sequential", {"source": plain, "fields": "images", "memory": "8 MB"}, limits),
-        "cold": lambda: (part("cold_tokens", {"source": cold, "length": WINDOW, "shuffle": "true", "memory": "8 MB", "read": "direct"},
+        "cold": lambda: (part("cold_tokens", {"source": cold, "length": WINDOW, "shuffle": "true", "memory": "8 MB", "read_method": "direct"},
                               f"file = {cold}\ncold = true\nbatches = {COLD_BATCHES}"), of_peer("cold_memmap", lambda: cold_memmap(cold)),
                          part("cold_sequential", {"source": plain, "fields": "images", "memory": "8 MB"}, f"file = {plain}\ncold = true"),
                          of_peer("direct", lambda: direct(plain))),

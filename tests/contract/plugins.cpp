@@ -11,7 +11,7 @@
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 #include "data/preprocess/preprocessing.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
@@ -59,7 +59,7 @@ TEST_CASE("every plug-in has a name of its own and help") {
   check_names(comm::gpu_backend_table());
   check_names(data::format_table());
   check_names(data::operation_table());
-  check_names(data::read_way_table());
+  check_names(data::read_method_table());
   check_names(data::preprocessor_table());
   check_names(metrics::sink_table());
   check_names(trainer::callback_table());

@@ -13,7 +13,7 @@
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "core/text/printable.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 
@@ -24,8 +24,8 @@ constexpr std::string_view bench_usage =
 
 using Measures = std::vector<std::function<Rate(double seconds)>>;
 
-bool can_be_had(const data::ReadWay& way) try {
-  way.require();
+bool is_available(const data::ReadMethod& method) try {
+  method.require();
   return true;
 } catch (const Error&) {
   return false;
@@ -36,10 +36,10 @@ void add_storage(const OpenedData& opened, int threads, Measures& measures) {
   constexpr std::uint64_t least_piece = 4096, most_piece = 1 << 20;
   const auto piece = std::clamp(about_sample_bytes(opened), least_piece, most_piece);
   for (const bool at_random : {false, true})
-    for (const auto* way : data::read_way_table())
-      if (can_be_had(*way))
-        measures.push_back([&opened, way, at_random, piece, threads](double seconds) {
-          return measure_storage(opened, *way, at_random, piece, threads, seconds);
+    for (const auto* method : data::read_method_table())
+      if (is_available(*method))
+        measures.push_back([&opened, method, at_random, piece, threads](double seconds) {
+          return measure_storage(opened, *method, at_random, piece, threads, seconds);
         });
 }
 

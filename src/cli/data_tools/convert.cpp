@@ -11,7 +11,7 @@
 #include "cli/print.hpp"
 #include "core/text/text.hpp"
 #include "data/section/dataset_section.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

@@ -50,7 +50,7 @@ void refuse_sources(const OpenedData& opened, const std::string& path) {
 /// The keys of a section that change what is written; the files of `source` are told by themselves.
 void add_keys(const std::string& section, const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
-    if (key != "threads" && key != "read" && key != "source" && key != "verify")
+    if (key != "threads" && key != "read_method" && key != "source" && key != "verify")
       words.push_back(section + key + "=" + keys.text(key));
 }
 

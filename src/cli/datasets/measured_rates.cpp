@@ -93,12 +93,12 @@ class Pieces {
 
 }  // namespace
 
-Rate measure_storage(const OpenedData& opened, const data::ReadWay& way, bool at_random, std::uint64_t piece, int threads,
-                     double seconds) {
+Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
+                     int threads, double seconds) {
   constexpr std::uint64_t large = 1 << 20;
   constexpr std::size_t together = 64;
   auto file = std::ranges::max(files_of(opened.listing), {}, &data::DataFile::size);
-  file.way = &way;
+  file.read_method = &method;
   forget(file.path);
   const data::InputFile input(file);
   const Pieces pieces(file.size, at_random ? piece : large, at_random);
@@ -115,7 +115,7 @@ Rate measure_storage(const OpenedData& opened, const data::ReadWay& way, bool at
     input.read(wanted);
     return next * pieces.piece() < file.size;  // the second time it comes from the page cache
   });
-  return {.what = fmt::format("bytes {} by {}", at_random ? "at random" : "in order", way.name),
+  return {.what = fmt::format("bytes {} by {}", at_random ? "at random" : "in order", method.name),
           .threads = threads,
           .seconds = until.elapsed_s(),
           .bytes = next * pieces.piece()};
@@ -203,12 +203,12 @@ std::string advice_for_order(const std::vector<Rate>& rates) {
 }
 
 /// Of a small file mmap(2) has soon read all of it ahead: its rate says nothing of a large one.
-std::string advice_for_way(std::vector<Rate> rates) {
+std::string advice_for_read_method(std::vector<Rate> rates) {
   std::erase_if(rates, [](const auto& rate) { return rate.what.ends_with(" mmap"); });
   const auto *const usual = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");
   if (usual == nullptr || best->bytes_a_second() < clearly * usual->bytes_a_second()) return {};
   const auto name = best->what.substr(best->what.rfind(' ') + 1);
-  return fmt::format("read = {} gives {:.1f} times the bytes at random of pread, if they lie in no cache", name,
+  return fmt::format("read_method = {} gives {:.1f} times the bytes at random of pread, if they lie in no cache", name,
                      best->bytes_a_second() / usual->bytes_a_second());
 }
 
@@ -232,7 +232,8 @@ std::string advice_for_stage(const std::vector<Rate>& rates) {
 
 std::vector<std::string> advice_for(const std::vector<Rate>& rates) {
   std::vector<std::string> advice;
-  for (auto text : {advice_for_threads(rates), advice_for_order(rates), advice_for_way(rates), advice_for_stage(rates)})
+  for (auto text :
+       {advice_for_threads(rates), advice_for_order(rates), advice_for_read_method(rates), advice_for_stage(rates)})
     if (!text.empty()) advice.push_back(std::move(text));
   return advice;
 }

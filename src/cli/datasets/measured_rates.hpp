@@ -24,8 +24,8 @@ struct Rate {
 
 /// Bytes of the dataset's files by one way of reading, for about so many seconds: a MiB after the other, or pieces of
 /// `piece` bytes anywhere, 64 of them a call. The page cache is asked to forget the files before.
-Rate measure_storage(const OpenedData& opened, const data::ReadWay& way, bool at_random, std::uint64_t piece, int threads,
-                     double seconds);
+Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
+                     int threads, double seconds);
 
 /// All fields of the samples in the order of the files, nothing kept in memory.
 Rate measure_samples(const OpenedData& opened, int threads, double seconds);

@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/order/shuffle.hpp"
 
@@ -16,8 +16,8 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-constexpr auto word_bits = data::KeptRows::word_bits;
-using Selected = data::SelectedSource<data::KeptRows>;
+constexpr auto word_bits = data::RowBitmap::word_bits;
+using Selected = data::SelectedSource<data::RowBitmap>;
 
 std::uint64_t words_of(std::uint64_t samples) { return (samples + word_bits - 1) / word_bits; }
 
@@ -43,8 +43,8 @@ std::array<SharedSource, 2> split_rows(const SharedSource& source, double share,
   auto others = chosen;
   for (auto& word : others) word = ~word;
   if (size % word_bits != 0) others.back() &= (std::uint64_t{1} << (size % word_bits)) - 1;
-  return {std::make_shared<Selected>(source, data::KeptRows(std::move(chosen))),
-          std::make_shared<Selected>(source, data::KeptRows(std::move(others)))};
+  return {std::make_shared<Selected>(source, data::RowBitmap(std::move(chosen))),
+          std::make_shared<Selected>(source, data::RowBitmap(std::move(others)))};
 }
 
 }  // namespace trainrt::cli::datasets

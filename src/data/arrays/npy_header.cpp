@@ -113,7 +113,7 @@ NpyHeader npy_header(const InputFile& file) {
   return npy_header(beginning, file.size(), "NPY file " + file.path());
 }
 
-RowPlace NpyHeader::place_at(std::uint64_t offset) const {
+RowLayout NpyHeader::place_at(std::uint64_t offset) const {
   const auto row = static_cast<std::size_t>(element_count(sample_shape())) * value_bytes;
   return {offset + header_bytes, samples(), row, swapped()};
 }

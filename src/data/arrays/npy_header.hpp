@@ -24,7 +24,7 @@ struct NpyHeader {
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
   std::size_t swapped() const { return is_big_endian ? value_bytes : 1; }
   /// Where its rows lie in a file, if the header stands at `offset`.
-  RowPlace place_at(std::uint64_t offset) const;
+  RowLayout place_at(std::uint64_t offset) const;
 };
 
 /// So many first bytes hold the header of every array that can be read.

@@ -175,7 +175,7 @@ void BatchesImpl::start_prefetcher() {
   if (spare.samples != samples_ahead_ || spare.batches.size() != batches) spare = {};
   prefetcher_.emplace(
       next_, plan_->batch_count(), [this](std::uint64_t number, data::BatchData& into) { read_ahead(number, into); },
-      data::Prefetcher::Limits{static_cast<int>(threads), batches, run}, std::move(spare.batches));
+      data::ReadAheadLimits{static_cast<int>(threads), batches, run}, std::move(spare.batches));
 }
 
 void BatchesImpl::end_prefetcher() {
@@ -244,7 +244,7 @@ void BatchesImpl::make_room(data::BatchData& batch, data::Column& column) const 
 
 void BatchesImpl::pin(data::BatchData& batch, data::Column& column) const {
   if (!dataset->pinning || fields_[column.field].varies) return;
-  batch.pinned[column.field].follow(*dataset->pinning, column.values);
+  batch.pinned[column.field].pin(*dataset->pinning, column.values);
 }
 
 void BatchesImpl::read_field(std::size_t field) {

@@ -10,9 +10,9 @@
 #include <trainrt/dataset.hpp>
 
 #include "data/batches/dataset_impl.hpp"
+#include "data/bytes/read_ahead.hpp"
 #include "data/order/batch_plan.hpp"
 #include "data/order/epoch_order.hpp"
-#include "data/source/prefetcher.hpp"
 
 namespace trainrt {
 
@@ -75,7 +75,7 @@ struct BatchesImpl {
   data::BatchData data_;                     ///< of the batch in hand; the numbers of its samples are in batch_
   std::vector<std::atomic<bool>> is_asked_;  ///< fields that the train function has asked for
   std::size_t samples_ahead_ = 0;            ///< of the batch that said how many are read ahead
-  mutable std::optional<data::Prefetcher> prefetcher_;
+  mutable std::optional<data::ReadAhead<data::BatchData>> prefetcher_;
 };
 
 }  // namespace trainrt

@@ -9,11 +9,10 @@
 
 #include <trainrt/random.hpp>
 
+#include "data/batches/batch_data.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/order/batch_plan.hpp"
 #include "data/order/epoch_order.hpp"
-#include "data/source/pinning.hpp"
-#include "data/source/prefetcher.hpp"
 #include "data/source/skipping_reader.hpp"
 #include "data/source/source.hpp"
 #include "data/transform/sample_maps.hpp"

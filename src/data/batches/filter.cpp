@@ -11,7 +11,7 @@
 #include "core/text/text.hpp"
 #include "data/batches/draw_by_weight.hpp"
 #include "data/batches/field_walk.hpp"
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/text/field_specs.hpp"
 #include "data/text/row_predicate.hpp"
@@ -21,10 +21,10 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr auto word_bits = KeptRows::word_bits;
+constexpr auto word_bits = RowBitmap::word_bits;
 
-KeptRows kept_rows(const DatasetImpl& dataset, const std::vector<std::size_t>& fields,
-                   const std::function<bool(std::span<const TensorView>)>& keeps, const std::string& who) {
+RowBitmap kept_rows(const DatasetImpl& dataset, const std::vector<std::size_t>& fields,
+                    const std::function<bool(std::span<const TensorView>)>& keeps, const std::string& who) {
   const auto samples = dataset.source->size();
   std::vector<std::int64_t> bits((samples + word_bits - 1) / word_bits);
   const auto [first, end] = part_of_team(bits.size(), dataset.team);
@@ -37,15 +37,15 @@ KeptRows kept_rows(const DatasetImpl& dataset, const std::vector<std::size_t>& f
                   });
       },
       bits);
-  return KeptRows({bits.begin(), bits.end()});
+  return RowBitmap({bits.begin(), bits.end()});
 }
 
 /// Each source keeps its share of the epoch.
-std::vector<MixedPart> parts_left(const DatasetImpl& dataset, const KeptRows& rows, const std::string& who) {
+std::vector<MixedPart> parts_left(const DatasetImpl& dataset, const RowBitmap& rows, const std::string& who) {
   std::vector<std::uint64_t> sizes;
   std::vector<double> shares;
   for (const auto& part : dataset.mixed) {
-    sizes.push_back(rows.below(part.first + part.size) - rows.below(part.first));
+    sizes.push_back(rows.count_below(part.first + part.size) - rows.count_below(part.first));
     shares.push_back(static_cast<double>(part.share));
     if (sizes.back() == 0) throw UsageError(who + " leaves one of its sources without a sample");
   }
@@ -70,7 +70,7 @@ void filter(DatasetImpl& dataset, const std::vector<std::size_t>& fields,
   const auto digest = io::digest_of(std::as_bytes(std::span(rows.bits())));
   dataset.filter_text += fmt::format("{}{} of {} samples with digest {}", dataset.filter_text.empty() ? "" : ", of these ",
                                      rows.size(), before, digest);
-  dataset.source = std::make_shared<SelectedSource<KeptRows>>(std::move(dataset.source), std::move(rows));
+  dataset.source = std::make_shared<SelectedSource<RowBitmap>>(std::move(dataset.source), std::move(rows));
   draw_again(dataset);
 }
 

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "data/bytes/checksummed_range.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 
-/// The CRC-32 of each block of a file's checksummed ranges, in the order of the ranges. The last block of a range may be
-/// shorter. After the last set() any threads may read at once.
+/// The CRC-32 of each block of a file's checksummed ranges. Each range is divided into blocks of `block_bytes` bytes, of
+/// which the last may be shorter; the blocks are numbered through all ranges. After the last set(), any number of threads
+/// may read at the same time.
 class BlockChecksums {
  public:
   using Read = std::function<void(std::span<const FilePart> parts)>;
@@ -23,20 +24,21 @@ class BlockChecksums {
   Block block(std::uint64_t number) const;
   void set(std::uint64_t number, std::uint32_t crc32) { checksums_[number] = crc32; }
 
-  /// Returns the first range whose blocks together do not have its CRC-32, nullptr if all have. Call it after all blocks
-  /// are set.
+  /// Returns the first range with a CRC-32 that differs from that of its blocks, or nullptr. The CRC-32 of all blocks must
+  /// have been set.
   const ChecksummedRange* first_damaged() const;
-  /// Reads `parts` by `read`; of what lies in a range complete blocks are read and compared with their checksums. Throws
-  /// Error that names the range and the bytes if one differs.
+  /// Fills `parts` by calls of `read`. For bytes in a range, reads the complete blocks that contain them and compares the
+  /// blocks with their checksums. Throws Error, with the range and the bytes, if a block differs.
   void read_verified(std::span<const FilePart> parts, const Read& read) const;
 
  private:
   struct Cover;
-  std::vector<Cover> covers_of(std::span<const FilePart> parts) const;
+  Cover cover_of(const FilePart& part) const;
   void verify(const Cover& cover, std::span<const std::byte> bytes) const;
+  std::uint64_t first_block(std::size_t range) const { return range == 0 ? 0 : ends_[range - 1]; }
 
   std::vector<ChecksummedRange> ranges_;
-  std::vector<std::uint64_t> ends_;  ///< number of blocks up to the end of each range
+  std::vector<std::uint64_t> ends_;  ///< for each range, number of blocks up to its end
   std::uint64_t block_bytes_;
   std::vector<std::uint32_t> checksums_;
 };

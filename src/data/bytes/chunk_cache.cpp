@@ -1,95 +1,139 @@
 #include "data/bytes/chunk_cache.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t most_ahead = 4;
+constexpr std::uint64_t max_ahead = 4;  // chunks
+
+std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t max_bytes) {
+  static std::mutex mutex;
+  static std::weak_ptr<ChunkCache> shared;
+  const std::lock_guard lock(mutex);
+  auto cache = shared.lock();
+  if (!cache) shared = cache = std::make_shared<ChunkCache>(max_bytes);
+  cache->raise_limit(max_bytes);
+  return cache;
+}
 
 }  // namespace
 
+SpareMemory::Values SpareMemory::shared(std::vector<std::byte> values) {
+  auto owned = std::make_unique<std::vector<std::byte>>(std::move(values));
+  return {owned.release(), [spare = weak_from_this()](std::vector<std::byte>* unused) {
+            const std::unique_ptr<std::vector<std::byte>> deleted(unused);
+            if (const auto home = spare.lock()) home->give_back(std::move(*deleted));
+          }};
+}
+
+std::vector<std::byte> SpareMemory::take(std::size_t bytes) {
+  std::unique_lock lock(mutex_);
+  const auto fits = [&](const auto& one) { return one.capacity() >= bytes && one.capacity() - bytes <= bytes / 8; };
+  const auto found = std::ranges::find_if(spare_, fits);
+  if (found == spare_.end()) {
+    lock.unlock();
+    return std::vector<std::byte>(bytes);
+  }
+  auto taken = std::move(*found);
+  spare_.erase(found);
+  bytes_ -= taken.capacity();
+  lock.unlock();
+  taken.resize(bytes);
+  return taken;
+}
+
+void SpareMemory::limit(std::uint64_t max_bytes) {
+  const std::lock_guard lock(mutex_);
+  for (max_bytes_ = max_bytes; bytes_ > max_bytes_; spare_.pop_back()) bytes_ -= spare_.back().capacity();
+}
+
+void SpareMemory::give_back(std::vector<std::byte> values) {
+  const std::lock_guard lock(mutex_);
+  if (values.capacity() > max_bytes_ || bytes_ > max_bytes_ - values.capacity()) return;
+  bytes_ += values.capacity();
+  spare_.push_back(std::move(values));
+}
+
 ChunkCache::Entries::iterator ChunkCache::erase(Entries::iterator entry) {
   bytes_ -= entry->bytes;
-  spare_->allow(room());
-  places_.erase(entry->key);
+  spare_->limit(room());
+  by_key_.erase(entry->key);
   return entries_.erase(entry);
 }
 
-/// If it is not there, `mine` is what it will be told by: then who asked makes it.
+/// Returns the future values of a chunk. If the chunk is not in the cache, sets `added`: the caller must make the chunk and
+/// fulfil this promise.
 std::shared_future<ChunkCache::Values> ChunkCache::find_or_add(const Key& key, std::size_t bytes,
-                                                               std::optional<std::promise<Values>>& mine) {
+                                                               std::optional<std::promise<Values>>& added) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = places_.find(key); found != places_.end()) {
+  if (const auto found = by_key_.find(key); found != by_key_.end()) {
     entries_.splice(entries_.begin(), entries_, found->second);
     return found->second->values;
   }
-  while (!entries_.empty() && bytes_ + bytes > most_bytes_) erase(std::prev(entries_.end()));
-  entries_.push_front({key, bytes, mine.emplace().get_future().share()});
-  places_[key] = entries_.begin();
+  while (!entries_.empty() && bytes_ + bytes > max_bytes_) erase(std::prev(entries_.end()));
+  entries_.push_front({key, bytes, added.emplace().get_future().share()});
+  by_key_[key] = entries_.begin();
   bytes_ += bytes;
   return entries_.front().values;
 }
 
-/// What a chunk was thought to take becomes what it takes.
-void ChunkCache::settle(const Key& key, std::size_t bytes) {
+/// Replaces the expected size of a chunk by its actual size.
+void ChunkCache::set_bytes(const Key& key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  spare_->allow(room());  // whoever made it has taken what was spare
-  const auto found = places_.find(key);
-  if (found == places_.end() || found->second->bytes == bytes) return;
-  bytes_ += bytes - found->second->bytes;  // of unsigned numbers: also if that is less
+  spare_->limit(room());  // the chunk was made in memory that was spare
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end() || found->second->bytes == bytes) return;
+  bytes_ += bytes - found->second->bytes;  // unsigned arithmetic: correct for a smaller size, too
   found->second->bytes = bytes;
-  while (bytes_ > most_bytes_ && entries_.size() > 1 && entries_.back().key != key) erase(std::prev(entries_.end()));
-}
-
-void ChunkCache::forget(const Key& key) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = places_.find(key); found != places_.end()) erase(found->second);
+  while (bytes_ > max_bytes_ && entries_.size() > 1 && entries_.back().key != key) erase(std::prev(entries_.end()));
 }
 
 ChunkCache::Values ChunkCache::get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead) {
-  std::optional<std::promise<Values>> mine;
-  const auto there = find_or_add(key, bytes, mine);
-  if (mine) return make_for(key, make, *mine);
-  if (there.wait_for(std::chrono::seconds(0)) != std::future_status::ready && is_in_turn(key, bytes))
+  std::optional<std::promise<Values>> added;
+  const auto found = find_or_add(key, bytes, added);
+  if (added) return make_for(key, make, *added);
+  if (found.wait_for(std::chrono::seconds(0)) != std::future_status::ready && is_sequential(key, bytes))
     make_ahead(key, bytes, make, end_ahead);
-  return there.get();
+  return found.get();
 }
 
-ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::promise<Values>& waiting) {
+ChunkCache::Values ChunkCache::make_for(const Key& key, const Make& make, std::promise<Values>& added) {
   try {
-    auto values = spare_->kept(make(key.chunk));
-    settle(key, values->size());
-    waiting.set_value(values);
+    auto values = spare_->shared(make(key.chunk));
+    set_bytes(key, values->size());
+    added.set_value(values);
     return values;
   } catch (...) {
-    forget(key);
-    waiting.set_exception(std::current_exception());
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = by_key_.find(key); found != by_key_.end()) erase(found->second);
+    }
+    added.set_exception(std::current_exception());
     throw;
   }
 }
 
-/// The first of the next few chunks that is not there.
+/// Makes the first of the next `max_ahead` chunks that is not in the cache.
 void ChunkCache::make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end) {
-  for (const auto last = key.chunk + most_ahead; key.chunk < last && key.chunk + 1 < end;) {
+  for (const auto last = key.chunk + max_ahead; key.chunk < last && key.chunk + 1 < end;) {
     ++key.chunk;
-    std::optional<std::promise<Values>> mine;
-    find_or_add(key, bytes, mine);
-    if (!mine) continue;
+    std::optional<std::promise<Values>> added;
+    find_or_add(key, bytes, added);
+    if (!added) continue;
     try {
-      make_for(key, make, *mine);
-    } catch (...) {  // whoever asks for it tries again, and is told
+      make_for(key, make, *added);
+    } catch (...) {  // the thread that requests the chunk tries again and gets the error
     }
     return;
   }
 }
 
-/// Whether the chunk before it was used not long ago, and there is room for several.
-bool ChunkCache::is_in_turn(Key key, std::size_t bytes) {
+/// Returns whether the chunk before `key` is in the cache, and the cache has room for several chunks.
+bool ChunkCache::is_sequential(Key key, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  return bytes <= most_bytes_ / (2 * most_ahead) && (key.chunk-- == 0 || places_.contains(key));
+  return bytes <= max_bytes_ / (2 * max_ahead) && (key.chunk-- == 0 || by_key_.contains(key));
 }
 
 std::uint64_t ChunkCache::new_owner() {
@@ -103,26 +147,12 @@ void ChunkCache::drop(std::uint64_t owner) {
     entry = entry->key.owner == owner ? erase(entry) : std::next(entry);
 }
 
-void ChunkCache::allow(std::uint64_t most_bytes) {
+void ChunkCache::raise_limit(std::uint64_t min_max_bytes) {
   const std::lock_guard lock(mutex_);
-  most_bytes_ = std::max(most_bytes_, most_bytes);
+  max_bytes_ = std::max(max_bytes_, min_max_bytes);
 }
 
-namespace {
-
-std::shared_ptr<ChunkCache> cache_of_process(std::uint64_t most_bytes) {
-  static std::mutex mutex;
-  static std::weak_ptr<ChunkCache> shared;
-  const std::lock_guard lock(mutex);
-  auto cache = shared.lock();
-  if (!cache) shared = cache = std::make_shared<ChunkCache>(most_bytes);
-  cache->allow(most_bytes);
-  return cache;
-}
-
-}  // namespace
-
-ChunkCacheShare::ChunkCacheShare(std::uint64_t most_bytes)
-    : cache_(cache_of_process(most_bytes)), owner_(cache_->new_owner()) {}
+ChunkCacheShare::ChunkCacheShare(std::uint64_t max_bytes)
+    : cache_(cache_of_process(max_bytes)), owner_(cache_->new_owner()) {}
 
 }  // namespace trainrt::data

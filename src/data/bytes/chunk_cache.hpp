@@ -12,15 +12,34 @@
 #include <utility>
 #include <vector>
 
-#include "data/bytes/spare_chunks.hpp"
-
 namespace trainrt::data {
 
-/// Decoded chunks, the last ones used, up to so many bytes in all (or one, if that is larger), those that are spare among
-/// them. Threads that want the same chunk at once get it from the one that came first.
-class ChunkCache {
+/// Memory of chunks that are no longer used, kept for chunks that are made later: fresh memory costs a page fault per
+/// 4 KiB. Thread-safe.
+class SpareMemory : public std::enable_shared_from_this<SpareMemory> {
  public:
   using Values = std::shared_ptr<const std::vector<std::byte>>;
+  /// Shares `values`. When the last user drops them, their memory returns to this object, if it still exists.
+  Values shared(std::vector<std::byte> values);
+  /// Returns a vector of `bytes` bytes with unspecified values.
+  std::vector<std::byte> take(std::size_t bytes);
+  /// Limits the spare memory to `max_bytes`.
+  void limit(std::uint64_t max_bytes);
+
+ private:
+  void give_back(std::vector<std::byte> values);
+
+  std::mutex mutex_;
+  std::vector<std::vector<std::byte>> spare_;
+  std::uint64_t bytes_ = 0, max_bytes_ = 0;
+};
+
+/// A cache of decoded chunks, of which the least recently used are dropped. The chunks and the spare memory together take
+/// at most `max_bytes`, but one chunk is always kept. If several threads request the same chunk at the same time, the first
+/// one makes it and the others wait. Thread-safe.
+class ChunkCache {
+ public:
+  using Values = SpareMemory::Values;
   struct Key {
     std::uint64_t owner = 0;
     std::size_t table = 0;
@@ -28,17 +47,19 @@ class ChunkCache {
     auto operator<=>(const Key&) const = default;
   };
 
-  explicit ChunkCache(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  explicit ChunkCache(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
   using Make = std::function<std::vector<std::byte>(std::uint64_t chunk)>;
-  /// The chunk of `bytes` bytes, or about as many, which `make` gives if it is not there. What it throws is thrown to all
-  /// who wait for it, and the next one who asks tries again. Chunks before `end_ahead`, as large and of the same table, are
-  /// made instead of waiting, if chunks are read in turn: else all threads would wait for the one that makes the next.
+  /// Returns a chunk. Calls `make` if the chunk is not in the cache; `bytes` is its expected size. An exception of `make`
+  /// is thrown to all threads that wait for the chunk; the next request calls `make` again.
+  ///
+  /// A thread that would have to wait first makes one of the following chunks, below `end_ahead` and of the same size, if
+  /// the chunks are read in sequence. Otherwise all threads of a sequential reader would wait for the same chunk.
   Values get(const Key& key, std::size_t bytes, const Make& make, std::uint64_t end_ahead = 0);
-  /// Memory for the values of a chunk that is being made: of one that is gone, or new.
+  /// Returns memory for the values of a chunk that is being made, with unspecified content.
   std::vector<std::byte> memory(std::size_t bytes) { return spare_->take(bytes); }
   std::uint64_t new_owner();
-  void drop(std::uint64_t owner);
-  void allow(std::uint64_t most_bytes);  ///< if that is more than before
+  void drop(std::uint64_t owner);                 ///< removes all chunks of this owner
+  void raise_limit(std::uint64_t min_max_bytes);  ///< raises `max_bytes` to this value if it is lower
 
  private:
   struct Entry {
@@ -47,29 +68,28 @@ class ChunkCache {
     std::shared_future<Values> values;
   };
   using Entries = std::list<Entry>;
-  std::shared_future<Values> find_or_add(const Key& key, std::size_t bytes, std::optional<std::promise<Values>>& mine);
-  Values make_for(const Key& key, const Make& make, std::promise<Values>& waiting);
+  std::shared_future<Values> find_or_add(const Key& key, std::size_t bytes, std::optional<std::promise<Values>>& added);
+  Values make_for(const Key& key, const Make& make, std::promise<Values>& added);
   void make_ahead(Key key, std::size_t bytes, const Make& make, std::uint64_t end);
-  bool is_in_turn(Key key, std::size_t bytes);
-  void settle(const Key& key, std::size_t bytes);
-  void forget(const Key& key);
+  bool is_sequential(Key key, std::size_t bytes);
+  void set_bytes(const Key& key, std::size_t bytes);
   Entries::iterator erase(Entries::iterator entry);
-  std::uint64_t room() const { return most_bytes_ - std::min(most_bytes_, bytes_); }
+  std::uint64_t room() const { return max_bytes_ - std::min(max_bytes_, bytes_); }
 
-  std::shared_ptr<SpareChunks> spare_ = std::make_shared<SpareChunks>();
+  std::shared_ptr<SpareMemory> spare_ = std::make_shared<SpareMemory>();
   std::mutex mutex_;
-  std::uint64_t most_bytes_;
+  std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
   std::uint64_t owners_ = 0;
-  Entries entries_;  // the last one used in front
-  std::map<Key, Entries::iterator> places_;
+  Entries entries_;  // the most recently used first
+  std::map<Key, Entries::iterator> by_key_;
 };
 
-/// What one file's rows keep in the cache of this process, which has as many bytes as the one who asks for most allows it:
-/// files that are read together share it. Gone with its owner.
+/// Access of one opened file to the ChunkCache of this process, which all files share. The cache's limit is the largest
+/// `max_bytes` of the files. The destructor removes this file's chunks.
 class ChunkCacheShare {
  public:
-  explicit ChunkCacheShare(std::uint64_t most_bytes);
+  explicit ChunkCacheShare(std::uint64_t max_bytes);
   ~ChunkCacheShare() { cache_->drop(owner_); }
   ChunkCacheShare(const ChunkCacheShare&) = delete;
   ChunkCacheShare& operator=(const ChunkCacheShare&) = delete;

@@ -2,42 +2,48 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainrt::data {
 
-/// A file of a dataset as it was listed.
+/// A file of a dataset, or an object of an object store, with its state when it was listed.
 struct DataFile {
   std::string path;
-  std::uint64_t size = 0;                 ///< bytes
-  std::int64_t mtime_ns = 0;              ///< last change, since 1970
-  std::string head = {};                  ///< digest of its first bytes, once it was looked at
-  const struct ReadWay* way = nullptr;    ///< how this rank reads it; by pread(2) if none is named
-  std::vector<DataFile> companions = {};  ///< one for each of Format::companions that is given; an empty path if it is not
-  std::string version = {};               ///< of an object: what its storage calls these bytes (its ETag)
-  std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified with each reading; nullptr: none
+  std::uint64_t size = 0;                          ///< bytes
+  std::int64_t mtime_ns = 0;                       ///< modification time in nanoseconds since 1970
+  std::string head = {};                           ///< digest of the first bytes; empty until they are read
+  const struct ReadMethod* read_method = nullptr;  ///< method by which this rank reads the file; nullptr: pread
+  /// One file for each key of Format::companions that is set; a file with an empty path for a key that is not set.
+  std::vector<DataFile> companions = {};
+  std::string version = {};  ///< of an object: identifier of its content, assigned by the store (ETag)
+  std::shared_ptr<const class BlockChecksums> checksums = {};  ///< verified each time the file is read; may be nullptr
 };
 
-/// The files that `source` names, sorted bytewise by path within each word: a file or an object ("s3://bucket/key"), a
-/// folder (all files below it, without those whose name or folder begins with `.` or `_`), a pattern (`*`, `?`, `[a-z]`),
-/// `@FILE` (a list: a word a line), or several such words between commas. Throws UsageError that names the word and what is
-/// wrong if there is no file.
+/// Returns the files that `source` names. `source` is one or several words, separated by commas. A word is a file, an
+/// object ("s3://bucket/key"), a folder (all files below it, except files and folders with names that begin with `.` or
+/// `_`), a pattern (`*`, `?`, `[a-z]`), or `@FILE` (a list with one word per line). The files of a word are sorted by path,
+/// in byte order. Throws UsageError, which quotes the word, if a word names no file.
 std::vector<DataFile> list_data_files(const std::string& source);
 
-/// The path of the first of these files, by names alone: no file is looked at.
+/// Returns the path of the first file of list_data_files(), without access to that file.
 std::string first_path_of(const std::string& source);
 
-/// The paths that a word other than @FILE names, sorted bytewise: by the names in folders, no file is looked at. Hidden
-/// ones are left out. Throws as list_data_files() does.
+/// Returns the paths that one word of a source, other than `@FILE`, names on a file system: sorted by path, without access
+/// to the files. Throws like list_data_files().
 std::vector<std::string> paths_of_word(const std::string& word);
 
-/// The lines of a list that are neither empty nor comments (#), without blanks around them.
+/// Returns the lines of the list `path`, without surrounding blanks, empty lines and comments (#). Throws UsageError if no
+/// line remains.
 std::vector<std::string> lines_of_list(const std::string& path);
 
-/// The words between its commas; one if it is itself the path of something that is there.
+/// Splits a source at its commas. A source that is itself an existing path is one word.
 std::vector<std::string> words_of_source(const std::string& source);
 
-/// One file, which must be there.
+/// Returns one file or object. Throws UsageError if it does not exist.
 DataFile data_file(const std::string& path);
+
+/// Returns whether a name below a folder, or the name of a folder in `relative`, begins with `.` or `_`.
+bool is_hidden(std::string_view relative);
 
 }  // namespace trainrt::data

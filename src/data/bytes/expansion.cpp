@@ -10,13 +10,12 @@ namespace trainrt::data {
 namespace {
 
 constexpr const char* key = "max_expanded_bytes";
-constexpr std::uint64_t min_default = std::uint64_t{1} << 30;
-constexpr std::uint64_t default_ratio = 16;
 
 std::uint64_t default_limit(std::uint64_t file_bytes) {
-  std::uint64_t limit = 0;
-  if (__builtin_mul_overflow(file_bytes, default_ratio, &limit)) return std::numeric_limits<std::uint64_t>::max();
-  return std::max(min_default, limit);
+  constexpr std::uint64_t min_limit = std::uint64_t{1} << 30, ratio = 16;
+  return std::max(min_limit, file_bytes > std::numeric_limits<std::uint64_t>::max() / ratio
+                                 ? std::numeric_limits<std::uint64_t>::max()
+                                 : file_bytes * ratio);
 }
 
 }  // namespace
@@ -26,9 +25,9 @@ OptionSpec max_expanded_option() {
           .type = OptionType::bytes,
           .default_value = "",
           .help =
-              "maximum memory for what a file expands to: unpacked contents, a decoded chunk or row group, and values "
-              "that it declares but does not store; more is an error. Default: the larger of 1 GiB and 16 times the "
-              "file"};
+              "maximum memory that the contents of a file expand to: decompressed data, a decoded chunk or row group, "
+              "and values that the file declares but does not store; more is an error. Default: the larger of 1 GiB "
+              "and 16 times the file"};
 }
 
 ExpansionLimit::ExpansionLimit(const Options& options, std::uint64_t file_bytes)
@@ -41,12 +40,12 @@ std::string ExpansionLimit::in_words() const {
                      is_default_ ? ", by default the larger of 1 GiB and 16 times the file" : "");
 }
 
-void ExpansionLimit::require(std::uint64_t bytes, const std::string& what) const {
+void ExpansionLimit::require(std::uint64_t bytes, const std::string& subject) const {
   if (bytes <= max_bytes_) return;
   throw UsageError(fmt::format(
       "{} expands to {} bytes, more than {}. Such a file may be damaged, or made to exhaust memory; if you trust "
       "it, set {} = {}",
-      what, bytes, in_words(), key, bytes));
+      subject, bytes, in_words(), key, bytes));
 }
 
 }  // namespace trainrt::data

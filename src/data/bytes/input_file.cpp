@@ -2,79 +2,65 @@
 
 #include <fcntl.h>
 
-#include <mutex>
-
 #include "data/bytes/block_checksums.hpp"
 #include "data/bytes/object_reader.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"
-#include "io/storage_error.hpp"
 #include "io/storage_retry.hpp"
 
 namespace trainrt::data {
 
-/// A descriptor that has failed is closed when its last reader has noticed, and the next reader opens the file again: after
-/// a server came back, old ones stay stale.
-class InputHandles {
- public:
-  struct Handle {
-    io::Descriptor fd;
-    std::unique_ptr<FileReader> reader;
-  };
-  explicit InputHandles(const DataFile& file) : file_(file) {}
-  std::shared_ptr<Handle> get() {
-    const std::lock_guard lock(mutex_);
-    if (!open_) open_ = opened();
-    return open_;
-  }
-  void drop(const std::shared_ptr<Handle>& used) {
-    const std::lock_guard lock(mutex_);
-    if (open_ == used) open_ = nullptr;
-  }
-
- private:
-  std::shared_ptr<Handle> opened() const {
-    if (is_object(file_.path)) return std::make_shared<Handle>(Handle{io::Descriptor(), object_reader(file_)});
-    const int fd = open_guarded(file_.path, O_RDONLY);
-    if (fd < 0) io::fail("open", file_.path, errno);
-    auto handle = std::make_shared<Handle>(Handle{io::Descriptor(fd), nullptr});
-    handle->reader = file_.way != nullptr ? file_.way->open(fd, file_) : plain_reader(fd, file_);
-    return handle;
-  }
-
-  const DataFile& file_;
-  std::mutex mutex_;
-  std::shared_ptr<Handle> open_;
+struct InputFile::Handle {
+  io::Descriptor fd;  ///< empty for an object
+  std::unique_ptr<FileReader> reader;
 };
 
-InputFile::InputFile(const DataFile& file) : file_(file), handles_(std::make_unique<InputHandles>(file_)) {
+InputFile::InputFile(const DataFile& file) : file_(file) {
   io::retried([&] {
-    const auto used = handles_->get();
-    if (used->fd.get() >= 0) require_as_listed(used->fd.get(), file_);  // of an object each read sees it
+    const auto used = handle();
+    if (used->fd.get() >= 0) require_listed_size(used->fd.get(), file_);  // reading an object checks its version
   });
 }
 
 InputFile::~InputFile() = default;
 
-void InputFile::read(std::span<const FilePart> parts) const {
-  if (!file_.checksums) return read_plain(parts);
-  file_.checksums->read_verified(parts, [this](std::span<const FilePart> blocks) { read_plain(blocks); });
+std::shared_ptr<const InputFile::Handle> InputFile::handle() const {
+  const std::lock_guard lock(mutex_);
+  if (handle_) return handle_;
+  if (is_object(file_.path)) return handle_ = std::make_shared<Handle>(Handle{io::Descriptor(), object_reader(file_)});
+  io::Descriptor fd(open_guarded(file_.path, O_RDONLY));
+  if (fd.get() < 0) io::fail("open", file_.path, errno);
+  auto reader = (file_.read_method != nullptr ? file_.read_method->open : pread_reader)(fd.get(), file_);
+  return handle_ = std::make_shared<Handle>(Handle{std::move(fd), std::move(reader)});
 }
 
-void InputFile::read_plain(std::span<const FilePart> parts) const {
+void InputFile::read(std::span<const FilePart> parts) const {
+  if (!file_.checksums) return read_unverified(parts);
+  file_.checksums->read_verified(parts, [this](std::span<const FilePart> blocks) { read_unverified(blocks); });
+}
+
+/// After a failed read the file is opened again: when a file server comes back, old descriptors stay invalid. The failed
+/// descriptor is closed when its last reader has returned.
+void InputFile::read_unverified(std::span<const FilePart> parts) const {
   const InStage reading(Stage::storage);
   io::retried([&] {
-    const auto used = handles_->get();
+    const auto used = handle();
     try {
       used->reader->read(parts);
     } catch (const io::StorageError&) {
-      handles_->drop(used);
+      const std::lock_guard lock(mutex_);
+      if (handle_ == used) handle_ = nullptr;
       throw;
     }
   });
 }
 
-std::size_t InputFile::most_in_flight() const { return handles_->get()->reader->most_in_flight(); }
+std::size_t InputFile::max_in_flight() const { return handle()->reader->max_in_flight(); }
+
+std::string read_text(const DataFile& file) {
+  std::string text(file.size, '\0');
+  InputFile(file).read(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
 
 }  // namespace trainrt::data

@@ -1,16 +1,18 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 
 #include "data/bytes/data_file.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 
-/// A file of a dataset, open for reading at given offsets, by any number of threads, as DataFile::way says. Storage that is
-/// away is waited for. Throws Error that names the file if it was changed or cut since it was listed.
+/// An open file of a dataset, read by DataFile::read_method, or an object. Thread-safe. While the storage is unavailable,
+/// functions wait as io::retried() does. They throw Error, which names the file, if the file was changed after it was
+/// listed.
 class InputFile {
  public:
   explicit InputFile(const DataFile& file);
@@ -20,20 +22,26 @@ class InputFile {
 
   const std::string& path() const { return file_.path; }
   std::uint64_t size() const { return file_.size; }
-  /// All of `into`, from `offset` on; a file that ends before is an Error.
+  /// Fills `into` with the file's bytes from `offset` on. Throws Error if the file ends before.
   void read(std::uint64_t offset, std::span<std::byte> into) const {
     const FilePart part{offset, into};
     read({&part, 1});
   }
-  /// The same of several parts, at the same time if the file's way of reading can.
+  /// Fills `into` of each element of `parts`; at the same time, if the read method can do that.
   void read(std::span<const FilePart> parts) const;
-  std::size_t most_in_flight() const;  ///< parts that are read at the same time
+  std::size_t max_in_flight() const;  ///< maximum number of parts that are read at the same time
 
  private:
-  void read_plain(std::span<const FilePart> parts) const;
+  struct Handle;
+  std::shared_ptr<const Handle> handle() const;
+  void read_unverified(std::span<const FilePart> parts) const;
 
   DataFile file_;
-  std::unique_ptr<class InputHandles> handles_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Handle> handle_;  ///< nullptr: the file is opened by the next read
 };
+
+/// Returns the content of a file.
+std::string read_text(const DataFile& file);
 
 }  // namespace trainrt::data

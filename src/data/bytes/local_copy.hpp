@@ -6,13 +6,13 @@
 
 namespace trainrt::data {
 
-/// An object in the memory of this machine, as a file for those who need a path. If it is gzip, all its bytes; else the
-/// first 4 KiB, and zeros up to its size, which take no memory: what is not compressed is read at its places. Throws
-/// UsageError if there is no memory for it.
+/// A file in memory (memfd_create(2)) with content of an object, for code that needs a path. It has the object's size. A
+/// gzip file is copied completely; of other objects only the first 4 KiB are copied, and the rest is a hole, which takes no
+/// memory. The constructor throws UsageError if the node has too little memory.
 class LocalCopy {
  public:
   explicit LocalCopy(const DataFile& object);
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  ///< valid in this process, while this object lives
 
  private:
   io::Descriptor memory_;

@@ -18,25 +18,24 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t largest_piece =
-    (1 << 20) - 1;  // of those that are fetched ahead: larger ones are read to their places
-constexpr std::uint64_t first_window = 1 << 20, largest_window = 8 << 20;
-constexpr std::uint64_t least_range = 1 << 20;
-constexpr std::size_t most_windows = 4;
-constexpr std::size_t most_walks = 16;  // threads that read ahead, each a part of the file, make several of one
+constexpr std::uint64_t max_ahead_piece = (1 << 20) - 1;  // larger reads go directly to their destination
+constexpr std::uint64_t first_window = 1 << 20, max_window = 8 << 20;
+constexpr std::uint64_t min_range = 1 << 20;
+constexpr std::size_t max_windows = 4;
+constexpr std::size_t max_sequences = 16;  // of one object: threads that read ahead may each read a section of it
 
-/// Bytes of an object that are fetched before they are asked for.
+/// A byte range of an object that is read ahead.
 struct ObjectWindow {
   const void* reader = nullptr;
   std::uint64_t begin = 0, end = 0;
-  std::mutex mutex;              ///< held while they are fetched
-  std::vector<std::byte> bytes;  ///< none if that has failed
+  std::mutex mutex;              ///< locked while the bytes are fetched
+  std::vector<std::byte> bytes;  ///< empty if fetching has failed
   bool has(std::uint64_t offset, std::uint64_t count) const {
     return offset >= begin && offset <= end && count <= end - offset;
   }
 };
 
-/// Those of a process that were used last.
+/// The most recently used windows of this process.
 class ObjectWindows {
  public:
   static ObjectWindows& of_process() {
@@ -44,20 +43,23 @@ class ObjectWindows {
     return windows;
   }
 
-  /// The one that has those bytes, or will have; nullptr if there is none.
-  std::shared_ptr<ObjectWindow> find(const void* reader, std::uint64_t offset, std::uint64_t count) {
-    const std::lock_guard lock(mutex_);
-    return found(reader, offset, count);
-  }
-
-  struct Added {
+  struct Found {
     std::shared_ptr<ObjectWindow> window;
-    std::unique_lock<std::mutex> lock;  ///< for who is to fetch it; none if it was there
+    std::unique_lock<std::mutex> lock;  ///< of a new window, which the caller must fetch; else not locked
   };
-  /// If there is none, a new one from that offset on: twice as large as the one that ended there, and up to the next one.
-  Added find_or_add(const void* reader, std::uint64_t offset, std::uint64_t count, std::uint64_t end_of_object) {
+  /// Returns the window that contains these bytes. If no window does, adds one that begins at `offset` if `may_add`, else
+  /// returns nullptr. A new window is twice as large as the window that ends where it begins, and ends where the next
+  /// window begins, or at `end_of_object`.
+  Found find_or_add(const void* reader, std::uint64_t offset, std::uint64_t count, std::uint64_t end_of_object,
+                    bool may_add) {
     const std::lock_guard lock(mutex_);
-    if (auto there = found(reader, offset, count)) return {std::move(there), {}};
+    const auto found =
+        std::ranges::find_if(kept_, [&](const auto& kept) { return kept->reader == reader && kept->has(offset, count); });
+    if (found != kept_.end()) {
+      kept_.splice(kept_.begin(), kept_, found);
+      return {kept_.front(), {}};
+    }
+    if (!may_add) return {};
     std::uint64_t bytes = std::max(first_window, 2 * count), end = end_of_object;
     for (const auto& kept : kept_) {
       if (kept->reader != reader) continue;
@@ -67,31 +69,20 @@ class ObjectWindows {
     auto window = std::make_shared<ObjectWindow>();
     window->reader = reader;
     window->begin = offset;
-    window->end = std::min(end, offset + std::min(bytes, largest_window));
+    window->end = std::min(end, offset + std::min(bytes, max_window));
     std::unique_lock fetching(window->mutex);
-    if (kept_.size() == most_windows) kept_.pop_back();
+    if (kept_.size() == max_windows) kept_.pop_back();
     kept_.push_front(window);
     return {std::move(window), std::move(fetching)};
   }
 
-  void drop(const std::shared_ptr<ObjectWindow>& window) {
+  template <class Predicate>
+  void drop_if(Predicate predicate) {
     const std::lock_guard lock(mutex_);
-    kept_.remove(window);
-  }
-  void forget(const void* reader) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(kept_, [&](const auto& kept) { return kept->reader == reader; });
+    kept_.remove_if(predicate);
   }
 
  private:
-  std::shared_ptr<ObjectWindow> found(const void* reader, std::uint64_t offset, std::uint64_t count) {
-    const auto place =
-        std::ranges::find_if(kept_, [&](const auto& kept) { return kept->reader == reader && kept->has(offset, count); });
-    if (place == kept_.end()) return nullptr;
-    kept_.splice(kept_.begin(), kept_, place);
-    return kept_.front();
-  }
-
   std::mutex mutex_;
   std::list<std::shared_ptr<ObjectWindow>> kept_;
 };
@@ -102,62 +93,57 @@ class ObjectReader final : public FileReader {
     storage_ = io::storage_for_reading(url_);
     object_ = {url_.name, file.size, file.version, file.mtime_ns};
   }
-  ~ObjectReader() override { ObjectWindows::of_process().forget(this); }
+  ~ObjectReader() override {
+    ObjectWindows::of_process().drop_if([this](const auto& window) { return window->reader == this; });
+  }
   ObjectReader(const ObjectReader&) = delete;
 
-  std::size_t most_in_flight() const override { return storage_->max_in_flight(); }
+  std::size_t max_in_flight() const override { return storage_->max_in_flight(); }
 
   void read(std::span<const FilePart> parts) const override {
-    if (parts.size() == 1 && parts[0].into.size() <= largest_piece && read_ahead(parts[0])) return;
-    std::vector<io::ObjectPart> wanted;
-    for (const auto& part : parts) wanted.push_back({part.offset, part.into});
-    storage_->read(object_, wanted);
+    if (parts.size() == 1 && parts[0].into.size() <= max_ahead_piece && read_from_window(parts[0])) return;
+    std::vector<io::ObjectPart> requests;
+    for (const auto& part : parts) requests.push_back({part.offset, part.into});
+    storage_->read(object_, requests);
   }
 
  private:
-  /// Whether a piece begins where one of the last ended, or a little before.
-  bool follows(const FilePart& part) const {
+  /// Returns whether `part` begins where one of the recent reads ended, or overlaps its end.
+  bool is_sequential(const FilePart& part) const {
     const std::lock_guard lock(mutex_);
     const auto end = part.offset + part.into.size();
-    const auto walk = std::ranges::find_if(
-        walks_, [&](std::uint64_t last) { return part.offset <= last && last - part.offset <= part.into.size(); });
-    const bool is_next = walk != walks_.end();
-    if (is_next)
-      *walk = end;
-    else
-      walks_[next_walk_++ % most_walks] = end;
-    return is_next && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
+    const auto sequence = std::ranges::find_if(
+        sequence_ends_, [&](std::uint64_t last) { return part.offset <= last && last - part.offset <= part.into.size(); });
+    const bool found = sequence != sequence_ends_.end();
+    (found ? *sequence : sequence_ends_[next_sequence_++ % max_sequences]) = end;
+    return found && part.into.size() <= file_.size && part.offset <= file_.size - part.into.size();
   }
 
-  /// False if nothing was read: it is for who reads single pieces.
-  bool read_ahead(const FilePart& part) const {
-    auto& windows = ObjectWindows::of_process();
-    const bool is_next = follows(part);
-    auto window = windows.find(this, part.offset, part.into.size());
-    if (!window && !is_next) return false;
-    std::unique_lock<std::mutex> lock;
-    if (!window) {
-      auto added = windows.find_or_add(this, part.offset, part.into.size(), file_.size);
-      window = std::move(added.window);
-      if ((lock = std::move(added.lock))) fetch(window);
-    }
-    if (!lock) lock = std::unique_lock(window->mutex);
+  /// Reads `part` from a window. Returns false, without reading, for a part that is in no window and not sequential.
+  bool read_from_window(const FilePart& part) const {
+    const bool may_add = is_sequential(part);
+    auto [window, lock] = ObjectWindows::of_process().find_or_add(this, part.offset, part.into.size(), file_.size, may_add);
+    if (!window) return false;
+    if (lock)
+      fetch(window);
+    else
+      lock = std::unique_lock(window->mutex);
     if (window->bytes.empty()) return false;
     std::memcpy(part.into.data(), window->bytes.data() + (part.offset - window->begin), part.into.size());
     return true;
   }
 
-  /// In ranges that are under way at the same time.
+  /// Reads the bytes of a window, in several ranges at the same time.
   void fetch(const std::shared_ptr<ObjectWindow>& window) const try {
     std::vector<std::byte> fetched(window->end - window->begin);
-    const auto range = std::max<std::uint64_t>(least_range, fetched.size() / storage_->max_in_flight());
+    const auto range = std::max<std::uint64_t>(min_range, fetched.size() / storage_->max_in_flight());
     std::vector<io::ObjectPart> parts;
     for (std::uint64_t done = 0; done < fetched.size(); done += range)
       parts.push_back({window->begin + done, std::span(fetched).subspan(done, std::min(range, fetched.size() - done))});
     storage_->read(object_, parts);
     window->bytes = std::move(fetched);
   } catch (...) {
-    ObjectWindows::of_process().drop(window);
+    ObjectWindows::of_process().drop_if([&](const auto& kept) { return kept == window; });
     throw;
   }
 
@@ -166,8 +152,8 @@ class ObjectReader final : public FileReader {
   std::shared_ptr<const io::Storage> storage_;
   io::StoredObject object_;
   mutable std::mutex mutex_;
-  mutable std::array<std::uint64_t, most_walks> walks_{};  ///< where the last pieces ended, of each of so many walks
-  mutable std::size_t next_walk_ = 0;
+  mutable std::array<std::uint64_t, max_sequences> sequence_ends_{};  ///< end of the last read of each sequence
+  mutable std::size_t next_sequence_ = 0;
 };
 
 DataFile file_of_object(const io::StorageUrl& url, const io::StoredObject& object) {
@@ -181,24 +167,19 @@ std::vector<io::StoredObject> listed(const io::StorageUrl& url, const std::strin
   return io::retried([&] { return storage->list(prefix); });
 }
 
-/// Whether a name below a folder, or a folder of it, begins with . or _.
-bool is_hidden_object(std::string_view name) {
-  return name.starts_with('.') || name.starts_with('_') || name.find("/.") != name.npos || name.find("/_") != name.npos;
-}
-
-/// All below a folder. A name that ends with a slash is a folder as stores' consoles make them, and no file.
+/// Returns all objects below a folder. Objects with names that end with a slash are ignored: stores' web consoles create
+/// them to represent folders.
 std::vector<DataFile> objects_below(const io::StorageUrl& url) {
   const auto prefix = url.name.empty() || url.name.ends_with('/') ? url.name : url.name + '/';
   std::vector<DataFile> files;
   for (const auto& object : listed(url, prefix)) {
     const auto relative = std::string_view(object.name).substr(std::min(prefix.size(), object.name.size()));
-    if (!relative.empty() && !relative.ends_with('/') && !is_hidden_object(relative))
-      files.push_back(file_of_object(url, object));
+    if (!relative.empty() && !relative.ends_with('/') && !is_hidden(relative)) files.push_back(file_of_object(url, object));
   }
   return files;
 }
 
-/// As a shell's pattern: * and ? take no slash.
+/// Returns the objects that match a shell pattern, in which * and ? do not match a slash.
 std::vector<DataFile> objects_of_pattern(const io::StorageUrl& url) {
   std::vector<DataFile> files;
   for (const auto& object : listed(url, url.name.substr(0, url.name.find_first_of("*?["))))
@@ -221,10 +202,9 @@ std::optional<DataFile> find_object(const std::string& path) {
 
 std::vector<DataFile> list_objects(const std::string& word) {
   const auto url = io::storage_url(word).value();
-  const bool is_pattern = url.name.find_first_of("*?[") != std::string::npos;
-  if (!is_pattern)
-    if (const auto file = find_object(word)) return {*file};
-  return is_pattern ? objects_of_pattern(url) : objects_below(url);
+  if (url.name.find_first_of("*?[") != std::string::npos) return objects_of_pattern(url);
+  if (const auto file = find_object(word)) return {*file};
+  return objects_below(url);
 }
 
 std::unique_ptr<FileReader> object_reader(const DataFile& file) { return std::make_unique<ObjectReader>(file); }

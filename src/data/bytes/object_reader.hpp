@@ -4,22 +4,23 @@
 #include <string>
 #include <vector>
 
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 
-/// Whether a path names an object of a storage beyond the file system: "s3://bucket/key".
+/// Returns whether `path` is the URL of an object or folder of a storage, such as "s3://bucket/key".
 bool is_object(const std::string& path);
 
-/// The objects that a word of a source names, as list_data_files() says of files.
+/// Returns the objects that one word of a source names: an object, all objects below a folder, or those that match a
+/// pattern. The result may be empty.
 std::vector<DataFile> list_objects(const std::string& word);
 
-/// The one of that name; nothing if it is not there.
+/// Returns the object with the URL `path`, or nullopt if it does not exist.
 std::optional<DataFile> find_object(const std::string& path);
 
-/// Reads an object in ranges, several at the same time. What is read from its beginning to its end in small pieces, by one
-/// thread or by several, each a part, is fetched ahead: four windows of 8 MiB at most are kept in a process. `file` lives
-/// as long as the reader.
+/// Returns a reader of an object, which requests several ranges at the same time. A sequence of small reads, by one or
+/// several threads that each read a section of the object in order, is read ahead in windows of up to 8 MiB, of which a
+/// process keeps at most four. `file` must live as long as the reader.
 std::unique_ptr<FileReader> object_reader(const DataFile& file);
 
 }  // namespace trainrt::data

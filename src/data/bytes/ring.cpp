@@ -19,11 +19,11 @@ namespace trainrt::data {
 
 namespace {
 
-[[noreturn]] void lost(int code) {
-  throw Error(fmt::format("io_uring, waiting for what is being read: {}", std::strerror(-code)));
+[[noreturn]] void fail_wait(int code) {
+  throw Error(fmt::format("cannot wait for reads by io_uring: {}", std::strerror(-code)));
 }
 
-/// The kernel's queues of one thread.
+/// The submission and completion queue of one thread.
 class Ring {
  public:
   Ring() {
@@ -31,40 +31,41 @@ class Ring {
     if (code == -EINVAL) code = ::io_uring_queue_init(ring_parts, &ring_, 0);  // before Linux 6.1
     if (code < 0)
       throw UsageError(
-          fmt::format("the kernel of this node does not give io_uring ({}): set read = pread, or ask whoever "
-                      "runs the node (/proc/sys/kernel/io_uring_disabled, limits of containers)",
+          fmt::format("this node's kernel does not allow io_uring ({}): set read_method = pread, or ask the node's "
+                      "administrator (/proc/sys/kernel/io_uring_disabled, limits of containers)",
                       std::strerror(-code)));
   }
   ~Ring() { ::io_uring_queue_exit(&ring_); }
   Ring(const Ring&) = delete;
 
   std::array<std::int32_t, ring_parts> read(int fd, std::span<const FilePart> parts) {
-    std::array<std::int32_t, ring_parts> came;
-    came.fill(-EAGAIN);
+    std::array<std::int32_t, ring_parts> results;
+    results.fill(-EAGAIN);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       auto* const entry = ::io_uring_get_sqe(&ring_);
       const auto bytes = std::min(parts[i].into.size(), io::bytes_per_call);
       ::io_uring_prep_read(entry, fd, parts[i].into.data(), static_cast<unsigned>(bytes), parts[i].offset);
       ::io_uring_sqe_set_data64(entry, i);
     }
-    for (std::size_t left = parts.size(); left > 0;) left -= take(submit(), came);
-    return came;
+    for (std::size_t left = parts.size(); left > 0;) left -= collect(submit(), results);
+    return results;
   }
 
  private:
-  /// Waits for one at least.
+  /// Submits the reads and waits until at least one has completed. Returns a negative errno on failure.
   int submit() {
     const int code = ::io_uring_submit_and_wait(&ring_, 1);
     return code == -EINTR || code == -EAGAIN || code == -EBUSY || code == -ENOMEM ? 0 : code;
   }
 
-  /// Ends the process if the kernel does not know its queues any more: nobody knows then what it still writes to.
-  std::size_t take(int code, std::array<std::int32_t, ring_parts>& came) noexcept {
-    if (code < 0) lost(code);
+  /// Stores the results of completed reads and returns their number. Being noexcept, it terminates the process if the queue
+  /// failed: the kernel might still write to the destinations of the other reads.
+  std::size_t collect(int code, std::array<std::int32_t, ring_parts>& results) noexcept {
+    if (code < 0) fail_wait(code);
     io_uring_cqe* done = nullptr;
     std::size_t count = 0;
     for (; ::io_uring_peek_cqe(&ring_, &done) == 0; ++count) {
-      came[::io_uring_cqe_get_data64(done)] = done->res;
+      results[::io_uring_cqe_get_data64(done)] = done->res;
       ::io_uring_cqe_seen(&ring_, done);
     }
     return count;
@@ -86,7 +87,8 @@ std::array<std::int32_t, ring_parts> read_by_ring(int fd, std::span<const FilePa
 
 void require_ring() {
   throw UsageError(
-      "this trainrt was built without io_uring: set read = pread, or install the package liburing-dev and build it again");
+      "this trainrt was built without io_uring: set read_method = pread, or install the package liburing-dev and build "
+      "trainrt again");
 }
 
 std::array<std::int32_t, ring_parts> read_by_ring(int, std::span<const FilePart>) {

@@ -4,19 +4,20 @@
 #include <cstdint>
 #include <span>
 
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 namespace trainrt::data {
 
-/// Reads that are in flight at the same time, by io_uring(7): each thread has the kernel's queues of its own.
+// Concurrent reads by io_uring(7). Each thread has its own queues in the kernel.
 
-inline constexpr std::size_t ring_parts = 64;  ///< at most at once
+inline constexpr std::size_t ring_parts = 64;  ///< maximum number of parts of one read_by_ring()
 
-/// Throws UsageError that says why there are none here, and what to do.
+/// Throws UsageError, with the reason and the remedy, if this build or machine has no io_uring.
 void require_ring();
 
-/// How many bytes came of each of up to `ring_parts` parts, or a negative errno. When it returns, or throws, the kernel
-/// writes to none of them any more.
+/// Reads up to `ring_parts` parts of the open file `fd` at the same time. Returns, for each part, the number of bytes
+/// read, which may be less than the part's size, or a negative errno. After a return or an exception, the kernel no
+/// longer writes to the parts.
 std::array<std::int32_t, ring_parts> read_by_ring(int fd, std::span<const FilePart> parts);
 
 }  // namespace trainrt::data

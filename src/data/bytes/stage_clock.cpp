@@ -1,32 +1,27 @@
 #include "data/bytes/stage_clock.hpp"
 
-#include <time.h>
-
+#include <chrono>
 #include <utility>
 
 namespace trainrt::data {
 
 namespace {
 
-/// Of this thread.
-struct StageWatch {
-  StageTimes* times = nullptr;
+/// The running clock of a thread.
+struct ThreadClock {
+  StageTimes* times = nullptr;  ///< nullptr: no clock is running
   std::uint64_t weight = 0;
   Stage stage = Stage::batch;
-  std::uint64_t since_ns = 0;
+  std::chrono::steady_clock::time_point since;
 };
-thread_local StageWatch stage_watch;
+thread_local ThreadClock thread_clock;
 
-std::uint64_t now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-Stage turn_to(Stage stage) {
-  const auto now = now_ns();
-  stage_watch.times->add(stage_watch.stage, (now - std::exchange(stage_watch.since_ns, now)) * stage_watch.weight);
-  return std::exchange(stage_watch.stage, stage);
+/// Adds the time since the last switch to the present stage, and returns that stage. From now on, time counts as `stage`.
+Stage switch_to(Stage stage) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds passed = now - std::exchange(thread_clock.since, now);
+  thread_clock.times->add(thread_clock.stage, static_cast<std::uint64_t>(passed.count()) * thread_clock.weight);
+  return std::exchange(thread_clock.stage, stage);
 }
 
 }  // namespace
@@ -42,22 +37,22 @@ std::array<double, stage_count> StageTimes::seconds() const {
   return all;
 }
 
-StageClock::StageClock(StageTimes& times, std::uint64_t weight) : counts_(weight > 0 && stage_watch.times == nullptr) {
-  if (counts_) stage_watch = {&times, weight, Stage::batch, now_ns()};
+StageClock::StageClock(StageTimes& times, std::uint64_t weight) : is_running_(weight > 0 && thread_clock.times == nullptr) {
+  if (is_running_) thread_clock = {&times, weight, Stage::batch, std::chrono::steady_clock::now()};
 }
 
 StageClock::~StageClock() {
-  if (!counts_) return;
-  turn_to(Stage::batch);
-  stage_watch.times = nullptr;
+  if (!is_running_) return;
+  switch_to(Stage::batch);
+  thread_clock.times = nullptr;
 }
 
 InStage::InStage(Stage stage) : before_(stage) {
-  if (stage_watch.times != nullptr) before_ = turn_to(stage);
+  if (thread_clock.times != nullptr) before_ = switch_to(stage);
 }
 
 InStage::~InStage() {
-  if (stage_watch.times != nullptr) turn_to(before_);
+  if (thread_clock.times != nullptr) switch_to(before_);
 }
 
 }  // namespace trainrt::data

@@ -6,17 +6,17 @@
 
 namespace trainrt::data {
 
-/// What the time of reading a batch goes into.
+/// The stages of reading a batch, between which its time is divided.
 enum class Stage : std::uint8_t {
-  storage,    ///< bytes come from files
-  decode,     ///< chunks are unpacked, records are parsed
-  transform,  ///< values are changed, by keys or functions
-  batch,      ///< the rest: samples are gathered
+  storage,    ///< read bytes from files
+  decode,     ///< decompress chunks, parse records
+  transform,  ///< change values: transforms, preprocessors, functions
+  batch,      ///< everything else, such as copying samples into the batch
 };
 constexpr std::size_t stage_count = 4;
 std::string_view name_of(Stage stage);
 
-/// Seconds of each stage, over all threads that read a dataset. Any thread may add and look.
+/// The time spent in each stage, summed over all threads that read a dataset. Thread-safe.
 class StageTimes {
  public:
   void add(Stage stage, std::uint64_t ns) { ns_[static_cast<std::size_t>(stage)].fetch_add(ns, std::memory_order_relaxed); }
@@ -26,8 +26,9 @@ class StageTimes {
   std::array<std::atomic<std::uint64_t>, stage_count> ns_{};
 };
 
-/// While it lives, this thread's time counts, `weight` times, as that of `times`: first as Stage::batch. `times` must live
-/// longer. A weight of 0 counts nothing, and costs nothing: one batch in some is looked at, and stands for the others.
+/// While this object lives, the time of this thread, multiplied by `weight`, is added to `times`: to Stage::batch, or to
+/// the stage of the innermost InStage. `times` must live longer. With a weight of 0 nothing is measured; a caller that
+/// measures one batch in N uses the weight N. A clock inside another clock of the same thread does nothing.
 class StageClock {
  public:
   StageClock(StageTimes& times, std::uint64_t weight);
@@ -35,10 +36,10 @@ class StageClock {
   StageClock(const StageClock&) = delete;
 
  private:
-  bool counts_;
+  bool is_running_;
 };
 
-/// While it lives, the time counts as that of `stage`, and not as that of the one before it.
+/// While this object lives, the time of this thread counts as `stage`.
 class InStage {
  public:
   explicit InStage(Stage stage);

@@ -5,19 +5,19 @@
 
 namespace trainrt::data {
 
-/// The key `verify`: when the checksums that a file stores are verified. What is decompressed or decoded as a unit is
-/// verified with each reading unless it is off; the difference is in ranges of which single samples are read
-/// (ChecksummedRange).
+/// Values of the key `verify`: when the checksums that files store are verified. Data that is decompressed or decoded as a
+/// unit is verified each time it is read, except with `off`. `first` and `always` differ for byte ranges of which parts can
+/// be read (ChecksummedRange).
 enum class Verify : std::uint8_t {
   off,
   first,   ///< once, before the first sample is used
-  always,  ///< and again with each reading
+  always,  ///< before the first sample is used, and each time a sample is read
 };
 
-/// Returns what the keys of a [data.NAME] say.
+/// Returns the value of the key `verify` in the options of a [data.NAME].
 Verify verify_of(const Options& options);
 
-/// The specification of the key.
+/// Returns the specification of the key `verify`.
 OptionSpec verify_option();
 
 }  // namespace trainrt::data

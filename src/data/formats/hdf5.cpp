@@ -15,7 +15,7 @@ namespace {
 /// Files that this one names are read as it is.
 H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
   auto index = h5_index_of(content.index);
-  for (auto& part : index.files) part.way = file.way;
+  for (auto& part : index.files) part.read_method = file.read_method;
   if (verify == Verify::off)
     for (auto& table : index.tables)
       std::ranges::replace(table.filters, ChunkFilter::fletcher32, ChunkFilter::ignored_fletcher32);

@@ -43,8 +43,8 @@ void add_idx(RowSource& source, std::string name, const DataFile& file, const Op
   const auto header = header_of(file, options);
   Dataset::Field field{std::move(name), header.dtype, header.sample_shape()};
   if (header.is_compressed) return source.add(std::move(field), values_of(file, options));
-  const RowPlace place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
-  source.add(std::move(field), std::make_unique<RowFile>(std::make_shared<InputFile>(file), place, keep));
+  const RowLayout place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
+  source.add(std::move(field), RowFile(std::make_shared<InputFile>(file), place, keep));
 }
 
 bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }

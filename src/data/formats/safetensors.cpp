@@ -81,8 +81,7 @@ std::unique_ptr<Source> open_safetensors(const DataFile& file, const FileContent
     throw Error("safetensors file " + file.path + ": was changed since it was first looked at");
   auto source = std::make_unique<RowSource>(content.samples);
   for (const auto& [field, tensor] : tensors.fields())
-    source->add(field,
-                std::make_unique<RowFile>(input, RowPlace{tensor.begin, content.samples, sample_bytes(field), 1}, keep));
+    source->add(field, RowFile(input, RowLayout{tensor.begin, content.samples, sample_bytes(field), 1}, keep));
   return source;
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/text/text.hpp"
 #include "data/bytes/input_file.hpp"
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/tables/sqlite_file.hpp"
 #include "data/tables/sqlite_table.hpp"
 #include "data/tables/table_source.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/inflate.hpp"
+#include "data/bytes/coding/inflate.hpp"
 #include "io/hdf5/h5_table.hpp"
 
 namespace trainrt::data {
@@ -48,7 +48,7 @@ bool is_partial(const H5ChunkTable& table, std::uint64_t chunk) {
 void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, const io::H5Chunk& chunk) {
   const auto bytes = static_cast<std::uint64_t>(element_count(table.chunk)) * size_of(table.dtype);
   require_in_file(file, chunk.address, chunk.bytes);
-  if (bytes / largest_inflation > chunk.bytes)
+  if (bytes / max_inflation > chunk.bytes)
     throw UsageError(fmt::format(
         "its header promises chunks of {} bytes, and one of {} bytes in the file cannot give as many", bytes, chunk.bytes));
 }

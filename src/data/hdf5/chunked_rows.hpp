@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "data/bytes/chunk_cache.hpp"
-#include "data/bytes/input_files.hpp"
+#include "data/bytes/open_file_cache.hpp"
 #include "data/hdf5/h5_index.hpp"
-#include "data/source/rows.hpp"
+#include "data/hdf5/rows.hpp"
 #include "io/hdf5/untrusted/h5_reader.hpp"
 
 namespace trainrt::data {
@@ -16,7 +16,7 @@ namespace trainrt::data {
 class ChunkedRows final : public Rows {
  public:
   /// `number`: of the table, in the keys of the cache. `path`: of its file.
-  ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const InputFiles> files, std::string path,
+  ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files, std::string path,
               std::shared_ptr<ChunkCacheShare> cache);
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override;
 
@@ -35,7 +35,7 @@ class ChunkedRows final : public Rows {
 
   H5ChunkTable table_;
   std::size_t number_;
-  std::shared_ptr<const InputFiles> files_;
+  std::shared_ptr<const OpenFileCache> files_;
   std::string path_;
   std::shared_ptr<ChunkCacheShare> cache_;
   std::unique_ptr<io::H5Reader> library_;

@@ -7,7 +7,7 @@
 
 #include "core/text/text.hpp"
 #include "data/bytes/expansion.hpp"
-#include "data/bytes/inflate.hpp"
+#include "data/bytes/coding/inflate.hpp"
 #include "data/hdf5/chunk_places.hpp"
 #include "data/source/source.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 /// decodes itself: they count as not stored if the file is too small for them, whatever their filters.
 std::uint64_t undefined_bytes(const H5ChunkTable& table, std::uint64_t file_bytes) {
   const auto all = bytes_of_box(table.shape, table.dtype);
-  if (table.by_library) return all / largest_inflation > file_bytes ? all : 0;
+  if (table.by_library) return all / max_inflation > file_bytes ? all : 0;
   const auto missing = std::ranges::count_if(table.chunks, [](const auto& chunk) { return chunk.bytes == 0; });
   return std::min(all, static_cast<std::uint64_t>(missing) * bytes_of_box(table.chunk, table.dtype));
 }

@@ -9,10 +9,10 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
-#include "data/bytes/input_files.hpp"
+#include "data/bytes/open_file_cache.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/hdf5/chunked_rows.hpp"
-#include "data/source/pieced_rows.hpp"
+#include "data/hdf5/pieced_rows.hpp"
 #include "data/source/row_file.hpp"
 #include "data/source/source.hpp"
 
@@ -30,7 +30,7 @@ std::size_t neighbours(std::span<const std::uint64_t> rows, std::size_t at) {
 /// A contiguous dataset that is the whole field.
 class WholeRows final : public Rows {
  public:
-  WholeRows(const DataFile& file, const RowPlace& place, bool keep)
+  WholeRows(const DataFile& file, const RowLayout& place, bool keep)
       : rows_(std::make_shared<InputFile>(file), place, keep) {}
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override { rows_.read(rows, out); }
   bool is_resident() const override { return rows_.is_resident(); }
@@ -42,16 +42,16 @@ class WholeRows final : public Rows {
 /// A piece of a field in one of many files: none of it is kept.
 class PlacedRows final : public Rows {
  public:
-  PlacedRows(std::shared_ptr<const InputFiles> files, std::size_t file, const RowPlace& place)
+  PlacedRows(std::shared_ptr<const OpenFileCache> files, std::size_t file, const RowLayout& place)
       : files_(std::move(files)), file_(file), place_(place) {}
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override {
     read_rows(*files_->get(file_), place_, rows, out);
   }
 
  private:
-  std::shared_ptr<const InputFiles> files_;
+  std::shared_ptr<const OpenFileCache> files_;
   std::size_t file_;
-  RowPlace place_;
+  RowLayout place_;
 };
 
 /// What HDF5 itself must read.
@@ -124,7 +124,7 @@ class RowsOfFile {
   RowsOfFile(const H5Index& index, std::uint64_t cache_bytes, bool keep)
       : index_(index),
         keep_(keep),
-        files_(std::make_shared<InputFiles>(index.files)),
+        files_(std::make_shared<OpenFileCache>(index.files)),
         cache_(std::make_shared<ChunkCacheShare>(cache_bytes)) {}
 
   std::unique_ptr<Rows> of_field(const H5Field& in_file, const Dataset::Field& field) {
@@ -147,7 +147,7 @@ class RowsOfFile {
   }
 
  private:
-  static RowPlace place_of(const H5Piece& piece, std::size_t row_bytes) {
+  static RowLayout place_of(const H5Piece& piece, std::size_t row_bytes) {
     return {piece.first, piece.rows, row_bytes, piece.swapped};
   }
 
@@ -178,7 +178,7 @@ class RowsOfFile {
 
   const H5Index& index_;
   bool keep_;
-  std::shared_ptr<const InputFiles> files_;
+  std::shared_ptr<const OpenFileCache> files_;
   std::shared_ptr<ChunkCacheShare> cache_;
   std::map<std::size_t, std::shared_ptr<const Rows>> chunked_;  // by their tables
 };

@@ -4,7 +4,7 @@
 #include <trainrt/dataset.hpp>
 
 #include "data/hdf5/h5_index.hpp"
-#include "data/source/rows.hpp"
+#include "data/hdf5/rows.hpp"
 
 namespace trainrt::data {
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "io/files/descriptor.hpp"
 #include "io/files/file.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/bytes/packed_names.hpp"
+#include "data/bytes/coding/packed_names.hpp"
 #include "data/images/image_decoder.hpp"
 #include "data/source/source.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "data/source/format.hpp"
 #include "data/source/source.hpp"
-#include "data/source/value_arena.hpp"
+#include "data/node_memory/value_arena.hpp"
 
 namespace trainrt::data {
 

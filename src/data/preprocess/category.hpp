@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/preprocessor.hpp>
 
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 
 namespace trainrt::data {
 

@@ -4,7 +4,7 @@
 
 #include <trainrt/preprocessor.hpp>
 
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 
 namespace trainrt::data {
 

@@ -10,7 +10,7 @@
 
 #include "core/text/text.hpp"
 #include "data/records/csv_values.hpp"
-#include "data/source/asked_columns.hpp"
+#include "data/source/source.hpp"
 #include "data/text/byte_masks.hpp"
 #include "data/text/number_text.hpp"
 
@@ -36,7 +36,7 @@ bool is_ascii(std::string_view text) {
 class CsvPass final : public RecordPass {
  public:
   CsvPass(const CsvDecoder& decoder, std::span<Column> columns) : decoder_(decoder), ends_(decoder.columns_.size()) {
-    const auto asked = asked_columns(columns, decoder.sample_bytes_.size());
+    const auto asked = requested_columns(columns, decoder.sample_bytes_.size());
     for (const auto& column : decoder.columns_) {
       auto& target = targets_.emplace_back();
       if (!column.is_read || asked[column.field] == nullptr) continue;

@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/records/csv_decoder.hpp"
 #include "data/records/csv_layout.hpp"
 #include "data/records/csv_values.hpp"

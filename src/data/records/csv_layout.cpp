@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
 
 namespace trainrt::data {
 

@@ -7,7 +7,7 @@
 #include <trainrt/dataset.hpp>
 
 #include "core/options.hpp"
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/text/field_types.hpp"
 
 namespace trainrt::data {

@@ -6,7 +6,7 @@
 
 #include <trainrt/dataset.hpp>
 
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 #include "data/records/json_object.hpp"
 #include "data/records/record_file.hpp"
 #include "data/text/field_types.hpp"

@@ -9,11 +9,11 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/records/json_keys.hpp"
 #include "data/records/text_file.hpp"
-#include "data/source/asked_columns.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
+#include "data/source/source.hpp"
 #include "data/text/number_text.hpp"
 
 namespace trainrt::data {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 
 namespace trainrt::data {
 

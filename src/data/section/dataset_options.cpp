@@ -4,7 +4,7 @@
 
 #include "core/text/text.hpp"
 #include "data/bytes/expansion.hpp"
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 #include "data/bytes/verify.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/source/format.hpp"
@@ -62,9 +62,9 @@ std::vector<OptionSpec> options_of_samples() {
        .unit = "blocks"}};
 }
 
-std::string ways_in_words() {
+std::string read_methods_in_words() {
   std::vector<std::string> words;
-  for (const auto* way : read_way_table()) words.push_back(fmt::format("{} ({})", way->name, way->help));
+  for (const auto* method : read_method_table()) words.push_back(fmt::format("{} ({})", method->name, method->help));
   return join(words);
 }
 
@@ -82,10 +82,10 @@ std::vector<OptionSpec> options_of_reading() {
        .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none. If it is not said: 4 "
                "for objects of a store",
        .range = {.least = 0, .most = 256}},
-      {.key = "read",
+      {.key = "read_method",
        .default_value = "pread",
-       .help = "how the bytes of files that are not in memory are read: " + ways_in_words(),
-       .choices = names_of(read_way_table())},
+       .help = "method of reading the bytes of files that are not in memory: " + read_methods_in_words(),
+       .choices = names_of(read_method_table())},
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",

@@ -12,10 +12,10 @@
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
 #include "data/node_memory/node_cache.hpp"
+#include "data/source/concatenated_source.hpp"
 #include "data/source/field_cache.hpp"
-#include "data/source/joined_source.hpp"
-#include "data/source/on_error.hpp"
 #include "data/source/reordered_source.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {
@@ -39,8 +39,8 @@ std::uint64_t samples_of(const Listing& listing) {
 }
 
 /// Files that are opened when they are first read.
-std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& options, const Listing& listing, bool keep,
-                                           std::shared_ptr<FileVerification> verification) {
+std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Options& options, const Listing& listing,
+                                                 bool keep, std::shared_ptr<FileVerification> verification) {
   std::vector<std::uint64_t> sizes;
   for (const auto& entry : listing.entries) sizes.push_back(entry.content.samples);
   const auto open = [&format, options, listing, keep, verification](std::size_t part) -> std::shared_ptr<const Source> {
@@ -50,12 +50,12 @@ std::shared_ptr<const JoinedSource> joined(const Format& format, const Options& 
     return std::make_shared<ReorderedSource>(std::move(source), listing.entries.front().content.fields,
                                              content.field_order);
   };
-  return std::make_shared<JoinedSource>(listing.entries.front().content.fields, sizes, open, keep);
+  return std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
 /// What is read unit by unit, to be kept by who reads it.
 struct Unkept {
-  std::shared_ptr<const JoinedSource> files;
+  std::shared_ptr<const ConcatenatedSource> files;
   std::shared_ptr<const Source> values;
 };
 
@@ -72,7 +72,7 @@ Unkept unkept(const Format& format, Options options, const Listing& listing,
 std::vector<Dataset::Field> kept_fields(const Options& options, const Listing& listing) {
   const auto& fields = listing.entries.front().content.fields;
   if (!options.boolean("materialize")) return fields;
-  const auto none = std::make_shared<JoinedSource>(fields, std::vector<std::uint64_t>{0}, nullptr, false);
+  const auto none = std::make_shared<ConcatenatedSource>(fields, std::vector<std::uint64_t>{0}, nullptr, false);
   return transformed(none, options)->fields();
 }
 

@@ -7,7 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/batches/field_walk.hpp"
-#include "data/bytes/crc32.hpp"
+#include "data/bytes/coding/crc32.hpp"
 #include "data/bytes/input_file.hpp"
 
 namespace trainrt::data {

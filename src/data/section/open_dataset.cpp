@@ -8,8 +8,8 @@
 
 #include "core/output/log.hpp"
 #include "core/process/memory.hpp"
-#include "data/bytes/file_reader.hpp"
 #include "data/bytes/object_reader.hpp"
+#include "data/bytes/read_method.hpp"
 #include "data/section/by_key.hpp"
 #include "data/section/dataset_section.hpp"
 #include "data/section/dataset_values.hpp"
@@ -17,10 +17,10 @@
 #include "data/section/listed_files.hpp"
 #include "data/section/prepare.hpp"
 #include "data/source/block_source.hpp"
-#include "data/source/joined_source.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/concatenated_source.hpp"
 #include "data/source/row_ranges.hpp"
 #include "data/source/selected_source.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/transform/augmentation.hpp"
 #include "data/transform/transform.hpp"
 
@@ -61,15 +61,15 @@ void set_order(const std::string& section, const Options& options, const Listing
   if (!listing.files_of_sources.empty()) dataset.mixed = mixed_parts_of(listing, options);
 }
 
-void set_way(DataFile& file, const ReadWay& way) {
-  file.way = &way;
-  for (auto& companion : file.companions) set_way(companion, way);
+void set_read_method(DataFile& file, const ReadMethod& method) {
+  file.read_method = &method;
+  for (auto& companion : file.companions) set_read_method(companion, method);
 }
 
-Listing with_way(Listing listing, const Options& options) {
-  const auto& way = find_plugin(read_way_table(), options.text("read"), "way of reading");
-  way.require();
-  for (auto& entry : listing.entries) set_way(entry.file, way);
+Listing with_read_method(Listing listing, const Options& options) {
+  const auto& method = find_plugin(read_method_table(), options.text("read_method"), "read method");
+  method.require();
+  for (auto& entry : listing.entries) set_read_method(entry.file, method);
   return listing;
 }
 
@@ -86,8 +86,8 @@ void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
   const RowRanges rows(listing.rows);
   if (rows.size() == 0) throw UsageError("rows chooses no samples");
-  if (rows.largest() >= samples)
-    throw UsageError(fmt::format("rows chooses sample {}, and there are {}, numbered from 0", rows.largest(), samples));
+  if (rows.max() >= samples)
+    throw UsageError(fmt::format("rows chooses sample {}, and there are {}, numbered from 0", rows.max(), samples));
 }
 
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
@@ -97,8 +97,8 @@ std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, con
 
 /// Keys that change values are tried on no samples, so that what is wrong with them is told before a run begins.
 void require_keys_of_values(const Options& options, const Listing& listing) {
-  const auto none =
-      std::make_shared<JoinedSource>(listing.entries.front().content.fields, std::vector<std::uint64_t>{0}, nullptr, false);
+  const auto none = std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields,
+                                                         std::vector<std::uint64_t>{0}, nullptr, false);
   const auto fields = transformed(none, options)->fields();
   if (!needs_preparation(options, listing)) augmented(fields, options);
 }
@@ -151,7 +151,7 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   const auto good = checked_options(section, options, format);
   auto dataset = std::make_shared<DatasetImpl>();
   dataset->name = name;
-  const auto files = in_section(section, [&] { return with_way(listing, good); });
+  const auto files = in_section(section, [&] { return with_read_method(listing, good); });
   if (!verification) verification = std::make_shared<FileVerification>(listing, verify_of(good));
   const auto values =
       in_section(section, [&] { return open_values(name, shard.rank, format, good, files, share, verification); });

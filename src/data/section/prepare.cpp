@@ -12,7 +12,7 @@
 #include "data/reshape/operation.hpp"
 #include "data/section/by_key.hpp"
 #include "data/section/dataset_section.hpp"
-#include "data/source/joined_source.hpp"
+#include "data/source/concatenated_source.hpp"
 #include "data/transform/augmentation.hpp"
 #include "data/transform/transform.hpp"
 
@@ -73,7 +73,7 @@ class FieldsOfSections {
     const auto& listing = listings_.at(name);
     const auto options = good_options(section, sections_.at(name), listing);
     auto fields = in_section(section, [&]() -> Fields {
-      const auto none = std::make_shared<JoinedSource>(listing.entries.front().content.fields,
+      const auto none = std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields,
                                                        std::vector<std::uint64_t>{0}, nullptr, false);
       return transformed(none, options)->fields();
     });

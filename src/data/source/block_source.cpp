@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include <trainrt/error.hpp>
@@ -15,137 +17,129 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t most_together = 4;  // blocks: of each thread, so that a store is asked for many at the same time
+constexpr std::size_t max_blocks_together = 4;  // read by one thread, so that storage gets several requests at once
+
+std::size_t capacity_of(const std::shared_ptr<Column>& column) { return column->values.capacity(); }
 
 }  // namespace
 
-/// One field of blocks that were read together.
-struct BlockSource::Slab {
-  Column column;
-};
-
 /// One field of one block.
 struct BlockSource::Block {
-  enum class State : std::uint8_t { unread, in_work, ready };
+  enum class State : std::uint8_t { unread, reading, ready };
   std::uint64_t number = 0;
   State state = State::unread;
-  std::uint64_t seen_by = 0;   ///< the last use that has it
-  std::shared_ptr<Slab> slab;  ///< of one that is ready, and where its samples begin there
-  std::size_t first = 0;
+  std::uint64_t last_use = 0;      ///< number of the last Use that found this block
+  std::shared_ptr<Column> column;  ///< if ready: the values of this block and of those that were read with it
+  std::size_t first = 0;           ///< index in `column` of the first sample of this block
 };
 
-/// The blocks of one field. A block that is pushed out lives on until all uses that may have found it have ended.
-struct BlockSource::Kept {
-  explicit Kept(std::size_t most) : most_kept(most) {}
-  Block* find_or_add(std::uint64_t number);
-  void free_retired();
-  std::shared_ptr<Slab> slab_of(std::size_t bytes);
+/// The blocks of one field. All members and shared pointers to blocks are used under `mutex`.
+struct BlockSource::FieldBlocks {
+  explicit FieldBlocks(std::size_t max) : max_kept(max) {}
+  std::shared_ptr<Block> find_or_add(std::uint64_t number);
+  void release(std::shared_ptr<Block> block);
+  std::shared_ptr<Column> memory_for(std::size_t bytes);
 
-  std::size_t most_kept;
+  std::size_t max_kept;
   std::mutex mutex;
   std::condition_variable was_read;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks;
-  std::deque<std::uint64_t> in_turn;  ///< their numbers, the oldest at the front
-  std::uint64_t last_use = 0;
-  std::vector<std::uint64_t> uses;                                       ///< that have not ended
-  std::deque<std::pair<std::uint64_t, std::unique_ptr<Block>>> retired;  ///< each with the last use that may have it
-  std::vector<std::shared_ptr<Slab>> spare;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Block>> blocks;
+  std::deque<std::uint64_t> numbers;  ///< of `blocks`, the oldest first
+  std::uint64_t uses = 0;
+  std::vector<std::shared_ptr<Column>> spare;  ///< memory of dropped blocks
 };
 
-/// Under the lock.
-BlockSource::Block* BlockSource::Kept::find_or_add(std::uint64_t number) {
-  if (const auto found = blocks.find(number); found != blocks.end()) return found->second.get();
-  if (in_turn.size() == most_kept) {
-    auto oldest = blocks.extract(in_turn.front());
-    in_turn.pop_front();
-    retired.emplace_back(last_use, std::move(oldest.mapped()));
+std::shared_ptr<BlockSource::Block> BlockSource::FieldBlocks::find_or_add(std::uint64_t number) {
+  if (const auto found = blocks.find(number); found != blocks.end()) return found->second;
+  if (numbers.size() == max_kept) {
+    auto oldest = std::move(blocks.extract(numbers.front()).mapped());
+    numbers.pop_front();
+    release(std::move(oldest));
   }
-  auto added = std::make_unique<Block>();
+  numbers.push_back(number);
+  auto& added = blocks[number] = std::make_shared<Block>();
   added->number = number;
-  const auto* const place = &(blocks[number] = std::move(added));
-  in_turn.push_back(number);
-  return place->get();
+  return added;
 }
 
-/// Under the lock.
-void BlockSource::Kept::free_retired() {
-  const auto oldest = uses.empty() ? last_use + 1 : *std::min_element(uses.begin(), uses.end());
-  for (; !retired.empty() && retired.front().first < oldest; retired.pop_front()) {
-    auto slab = std::move(retired.front().second->slab);
-    if (slab.use_count() == 1 && spare.size() < most_kept) spare.push_back(std::move(slab));
-  }
+/// Gives up one reference to a block. The memory of a block that nobody else refers to becomes spare.
+void BlockSource::FieldBlocks::release(std::shared_ptr<Block> block) {
+  if (block.use_count() > 1) return;
+  auto column = std::move(block->column);
+  if (column.use_count() == 1 && spare.size() < max_kept) spare.push_back(std::move(column));
 }
 
-/// Under the lock. Memory that is spare and too small gives way to new memory.
-std::shared_ptr<BlockSource::Slab> BlockSource::Kept::slab_of(std::size_t bytes) {
-  const auto suits = [&](const auto& slab) { return slab->column.values.capacity() >= bytes; };
-  auto found = std::ranges::find_if(spare, suits);
-  const bool is_new = found == spare.end();
-  if (is_new) found = std::ranges::min_element(spare, {}, [](const auto& slab) { return slab->column.values.capacity(); });
-  auto slab = std::make_shared<Slab>();
-  if (found == spare.end()) return slab;
-  if (!is_new) slab = std::move(*found);
-  spare.erase(found);
-  return slab;
+/// Returns a column with memory for `bytes` bytes if there is spare memory of that size, else an empty column.
+std::shared_ptr<Column> BlockSource::FieldBlocks::memory_for(std::size_t bytes) {
+  const auto largest = std::ranges::max_element(spare, {}, capacity_of);
+  if (largest == spare.end()) return std::make_shared<Column>();
+  auto column = std::move(*largest);
+  spare.erase(largest);
+  return capacity_of(column) >= bytes ? column : std::make_shared<Column>();
 }
 
-/// The block of each sample, which may still have to be read; none of them goes away while this lives. One lock for all.
+/// The blocks of the samples of one request, which may still have to be read. They exist as long as this object.
 class BlockSource::Use {
  public:
-  Use(Kept& kept, std::span<const std::uint64_t> samples, std::uint64_t block) : kept_(kept), blocks_(samples.size()) {
+  Use(FieldBlocks& kept, std::span<const std::uint64_t> samples, std::uint64_t block)
+      : kept_(kept), blocks_(samples.size()) {
     const std::lock_guard lock(kept_.mutex);
-    kept_.uses.push_back(number_ = ++kept_.last_use);
+    const auto use = ++kept_.uses;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto number = samples[i] / block;
-      blocks_[i] = i > 0 && blocks_[i - 1]->number == number ? blocks_[i - 1] : kept_.find_or_add(number);
-      if (std::exchange(blocks_[i]->seen_by, number_) != number_) different_.push_back(blocks_[i]);
+      if (i > 0 && blocks_[i - 1]->number == number) {
+        blocks_[i] = blocks_[i - 1];
+        continue;
+      }
+      auto found = kept_.find_or_add(number);
+      blocks_[i] = found.get();
+      if (std::exchange(found->last_use, use) != use) different_.push_back(std::move(found));
     }
     std::ranges::sort(different_, {}, &Block::number);
   }
   ~Use() {
     const std::lock_guard lock(kept_.mutex);
-    std::erase(kept_.uses, number_);
-    kept_.free_retired();
+    for (auto& block : different_) kept_.release(std::move(block));
   }
   Use(const Use&) = delete;
-  const std::vector<Block*>& blocks() const { return blocks_; }
-  const std::vector<Block*>& different() const { return different_; }  ///< each once, in the order of the files
+  const std::vector<Block*>& blocks() const { return blocks_; }                        ///< for each sample
+  const std::vector<std::shared_ptr<Block>>& different() const { return different_; }  ///< each once, in file order
 
  private:
-  Kept& kept_;
-  std::uint64_t number_ = 0;
-  std::vector<Block*> blocks_, different_;
+  FieldBlocks& kept_;
+  std::vector<Block*> blocks_;
+  std::vector<std::shared_ptr<Block>> different_;
 };
 
-BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t most_kept)
-    : source_(std::move(source)), block_(block) {
-  for (std::size_t field = 0; field < fields().size(); ++field) kept_.push_back(std::make_unique<Kept>(most_kept));
+BlockSource::BlockSource(std::shared_ptr<const Source> source, std::uint64_t block, std::size_t max_kept)
+    : WrappedSource(std::move(source)), block_(block) {
+  for (std::size_t field = 0; field < fields().size(); ++field) kept_.push_back(std::make_unique<FieldBlocks>(max_kept));
 }
 
 BlockSource::~BlockSource() = default;
 
-/// Several at once, by the first thread that wants them: so that their parts of a file are under way together. Others wait.
-/// What could not be read is tried again by the next one that wants it.
+/// Reads the blocks of `use` that are not ready. A block is read by the first thread that needs it, several blocks by one
+/// call of the source; other threads wait. A block that could not be read is tried again by the next thread that needs it.
 void BlockSource::read_blocks(std::size_t field, const Use& use) const {
   auto& kept = *kept_[field];
   std::unique_lock lock(kept.mutex);
   for (;;) {
-    std::vector<Block*> mine;
+    std::vector<Block*> unread;
     bool all_ready = true;
-    for (auto* const block : use.different()) {
+    for (const auto& block : use.different()) {
       all_ready = all_ready && block->state == Block::State::ready;
-      if (block->state == Block::State::unread && mine.size() < most_together) mine.push_back(block);
+      if (block->state == Block::State::unread && unread.size() < max_blocks_together) unread.push_back(block.get());
     }
     if (all_ready) return;
-    if (mine.empty()) {
+    if (unread.empty())
       kept.was_read.wait(lock);
-      continue;
-    }
-    read_together(field, mine, lock);
+    else
+      read_together(field, unread, lock);
   }
 }
 
-/// The lock is held before and after, not while it reads. If some of them cannot be read, each is tried by itself.
+/// Reads some blocks by one call of the source, during which `lock` is released. If that fails, reads each block by
+/// itself, and throws the error of the first that fails.
 void BlockSource::read_together(std::size_t field, std::span<Block* const> blocks,
                                 std::unique_lock<std::mutex>& lock) const {
   auto& kept = *kept_[field];
@@ -157,25 +151,25 @@ void BlockSource::read_together(std::size_t field, std::span<Block* const> block
     samples.resize(samples.size() + count);
     std::iota(samples.end() - static_cast<std::ptrdiff_t>(count), samples.end(), begin);
   }
-  const auto slab = kept.slab_of(fields()[field].varies ? 0 : samples.size() * sample_bytes(fields()[field]));
-  for (auto* const block : blocks) block->state = Block::State::in_work;  // nothing throws from here on until it is another
+  const auto column = kept.memory_for(fields()[field].varies ? 0 : samples.size() * sample_bytes(fields()[field]));
+  for (auto* const block : blocks) block->state = Block::State::reading;  // nothing may throw until the state is set again
   lock.unlock();
-  std::exception_ptr trouble;
+  std::exception_ptr error;
   try {
-    slab->column.field = field;
-    source_->read(samples, {&slab->column, 1});
+    column->field = field;
+    source_->read(samples, {column.get(), 1});
   } catch (...) {
-    trouble = std::current_exception();
+    error = std::current_exception();
   }
   lock.lock();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    blocks[i]->state = trouble ? Block::State::unread : Block::State::ready;
-    if (!trouble) blocks[i]->slab = slab;
+    blocks[i]->state = error ? Block::State::unread : Block::State::ready;
+    if (!error) blocks[i]->column = column;
     blocks[i]->first = firsts[i];
   }
   kept.was_read.notify_all();
-  if (trouble && blocks.size() == 1) std::rethrow_exception(trouble);
-  for (std::size_t i = 0; trouble && i < blocks.size(); ++i)
+  if (error && blocks.size() == 1) std::rethrow_exception(error);
+  for (std::size_t i = 0; error && i < blocks.size(); ++i)
     if (blocks[i]->state == Block::State::unread) read_together(field, blocks.subspan(i, 1), lock);
 }
 
@@ -183,25 +177,16 @@ void BlockSource::read_column(std::span<const std::uint64_t> samples, Column& co
   const auto& field = fields()[column.field];
   const Use use(*kept_[column.field], samples, block_);
   read_blocks(column.field, use);
+  const auto bytes = field.varies ? 0 : sample_bytes(field);
   column.ends.clear();
-  if (!field.varies) {
-    const auto bytes = sample_bytes(field);
-    column.values.resize(samples.size() * bytes);
-    for (std::size_t i = 0; bytes > 0 && i < samples.size(); ++i) {
-      const auto& block = *use.blocks()[i];
-      std::memcpy(column.values.data() + i * bytes,
-                  block.slab->column.values.data() + (block.first + samples[i] % block_) * bytes, bytes);
-    }
-    return;
-  }
-  column.values.clear();
-  for (std::size_t i = 0; i < samples.size(); ++i) {
+  column.values.resize(samples.size() * bytes);
+  for (std::size_t i = 0; (field.varies || bytes > 0) && i < samples.size(); ++i) {
     const auto& block = *use.blocks()[i];
     const auto at = block.first + samples[i] % block_;
-    const auto& [number, values, ends] = block.slab->column;
-    const auto first = at == 0 ? 0 : ends[at - 1];
-    column.values.insert(column.values.end(), values.data() + first, values.data() + ends[at]);
-    column.ends.push_back(column.values.size());
+    if (field.varies)
+      column.append(block.column->varying(at));
+    else
+      std::memcpy(column.values.data() + i * bytes, block.column->values.data() + at * bytes, bytes);
   }
 }
 
@@ -210,7 +195,7 @@ void BlockSource::read(std::span<const std::uint64_t> samples, std::span<Column>
       read_column(samples, column);
     } catch (const io::StorageError&) {
       throw;
-    } catch (const Error&) {  // perhaps it is about other samples of a block
+    } catch (const Error&) {  // the error may concern other samples of a block
       source_->read(samples, {&column, 1});
     }
 }

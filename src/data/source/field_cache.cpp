@@ -7,15 +7,15 @@
 
 namespace trainrt::data {
 
-FieldCache::FieldCache(std::shared_ptr<const Source> source, std::uint64_t most_bytes)
-    : source_(std::move(source)), kept_(source_->fields().size()) {
-  std::vector<std::pair<std::uint64_t, std::size_t>> smallest;  // bytes, field
+FieldCache::FieldCache(std::shared_ptr<const Source> source, std::uint64_t max_bytes)
+    : WrappedSource(std::move(source)), kept_(fields().size()) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> candidates;  // bytes, index of the field
   for (std::size_t field = 0; field < fields().size(); ++field)
-    if (!fields()[field].varies && sample_bytes(fields()[field]) <= most_bytes / std::max<std::uint64_t>(1, size()))
-      smallest.emplace_back(sample_bytes(fields()[field]) * size(), field);
-  std::sort(smallest.begin(), smallest.end());
-  for (const auto& [bytes, field] : smallest) {
-    if (bytes > most_bytes - bytes_) break;
+    if (!fields()[field].varies && sample_bytes(fields()[field]) <= max_bytes / std::max<std::uint64_t>(1, size()))
+      candidates.emplace_back(sample_bytes(fields()[field]) * size(), field);
+  std::sort(candidates.begin(), candidates.end());
+  for (const auto& [bytes, field] : candidates) {
+    if (bytes > max_bytes - bytes_) break;
     bytes_ += bytes;
     kept_[field] = std::make_unique<Kept>();
   }
@@ -34,9 +34,9 @@ void FieldCache::read_kept(std::span<const std::uint64_t> samples, Column& colum
   std::call_once(kept.is_read, [&] {
     std::vector<std::uint64_t> all(size());
     std::iota(all.begin(), all.end(), std::uint64_t{0});
-    Column whole{column.field, {}, {}};
-    source_->read(all, {&whole, 1});
-    kept.values = std::move(whole.values);
+    Column complete{column.field, {}, {}};
+    source_->read(all, {&complete, 1});
+    kept.values = std::move(complete.values);
   });
   const auto bytes = sample_bytes(fields()[column.field]);
   column.values.resize(samples.size() * bytes);

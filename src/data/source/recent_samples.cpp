@@ -7,42 +7,36 @@ namespace trainrt::data {
 std::vector<RecentSamples::Values> RecentSamples::read(std::span<const std::uint64_t> samples) const {
   std::vector<Values> found;
   std::vector<std::uint64_t> missing;
-  for (const auto sample : samples) {
-    found.push_back(kept(sample));
-    if (!found.back()) missing.push_back(sample);
-  }
+  for (const auto sample : samples)
+    if (!found.emplace_back(find(sample))) missing.push_back(sample);
   if (missing.empty()) return found;
   Column column{field_, {}, {}};
   source_->read(missing, {&column, 1});
   std::size_t at = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (found[i]) continue;
-    const auto* const values = column.values.data();
-    const auto first = at == 0 ? 0 : column.ends[at - 1];
-    found[i] = std::make_shared<const std::vector<std::byte>>(values + first, values + column.ends[at]);
+    const auto values = column.varying(at++);
+    found[i] = std::make_shared<const std::vector<std::byte>>(values.begin(), values.end());
     keep(samples[i], found[i]);
-    ++at;
   }
   return found;
 }
 
-RecentSamples::Values RecentSamples::kept(std::uint64_t sample) const {
+RecentSamples::Values RecentSamples::find(std::uint64_t sample) const {
   const std::lock_guard lock(mutex_);
-  const auto at = std::ranges::find(recent_, sample, [](const auto& entry) { return entry.first; });
-  if (at == recent_.end()) return nullptr;
-  auto entry = std::move(*at);
-  recent_.erase(at);
-  recent_.push_back(entry);
-  return entry.second;
+  const auto found = std::ranges::find(recent_, sample, &std::pair<std::uint64_t, Values>::first);
+  if (found == recent_.end()) return nullptr;
+  std::rotate(found, found + 1, recent_.end());
+  return recent_.back().second;
 }
 
 void RecentSamples::keep(std::uint64_t sample, const Values& values) const {
-  constexpr std::size_t most_kept = 64;  // so that the search stays short
   const std::lock_guard lock(mutex_);
-  if (std::ranges::find(recent_, sample, [](const auto& entry) { return entry.first; }) != recent_.end()) return;
+  const auto is_kept = [&](const auto& entry) { return entry.first == sample; };
+  if (std::ranges::any_of(recent_, is_kept)) return;  // another thread has read it meanwhile
   recent_.emplace_back(sample, values);
   bytes_ += values->size();
-  while (recent_.size() > most_kept || (recent_.size() > least_kept && bytes_ > most_bytes)) {
+  while (recent_.size() > max_kept || (recent_.size() > min_kept && bytes_ > max_bytes)) {
     bytes_ -= recent_.front().second->size();
     recent_.pop_front();
   }

@@ -12,26 +12,27 @@
 
 namespace trainrt::data {
 
-/// Reads one field of a source, which varies in length, and keeps the last samples that were asked for: whoever goes
-/// through a long one piece by piece reads it once. Any threads may ask at once; they share what is kept.
+/// Reads the samples of one field that varies in length, and keeps the most recently used ones: code that walks through a
+/// long sample piece by piece reads it only once. Thread-safe.
 class RecentSamples {
  public:
   using Values = std::shared_ptr<const std::vector<std::byte>>;
-  static constexpr std::size_t most_bytes = 32 << 20;
-  static constexpr std::size_t least_kept = 2;  ///< whatever they take: they were in memory to be read
+  static constexpr std::size_t max_bytes = 32 << 20;
+  static constexpr std::size_t min_kept = 2;   ///< samples kept even if they exceed max_bytes
+  static constexpr std::size_t max_kept = 64;  ///< samples; bounds the time of a search
 
   RecentSamples(std::shared_ptr<const Source> source, std::size_t field) : source_(std::move(source)), field_(field) {}
-  /// The bytes of the samples with these numbers, which grow. What is not kept is read at once.
+  /// Returns the values of the samples with these numbers. Those that are not kept are read by one call of the source.
   std::vector<Values> read(std::span<const std::uint64_t> samples) const;
 
  private:
-  Values kept(std::uint64_t sample) const;
+  Values find(std::uint64_t sample) const;
   void keep(std::uint64_t sample, const Values& values) const;
 
   std::shared_ptr<const Source> source_;
   std::size_t field_;
   mutable std::mutex mutex_;
-  mutable std::deque<std::pair<std::uint64_t, Values>> recent_;  ///< the last one asked for at the end
+  mutable std::deque<std::pair<std::uint64_t, Values>> recent_;  ///< the most recently used last
   mutable std::size_t bytes_ = 0;
 };
 

@@ -1,24 +1,21 @@
 #pragma once
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// A source with the fields of another one in a different order: that of a file whose columns are the dataset's, elsewhere.
-class ReorderedSource final : public Source {
+/// A source with the fields of another source in a different order, for a file with columns in another order than
+/// the dataset.
+class ReorderedSource final : public WrappedSource {
  public:
-  /// `order`: for each field of `source`, its number among `fields`; a permutation.
+  /// `order[i]` is the index in `fields` of field `i` of `source`; `order` is a permutation.
   ReorderedSource(std::shared_ptr<const Source> source, std::vector<Dataset::Field> fields,
                   const std::vector<std::size_t>& order)
-      : source_(std::move(source)), fields_(std::move(fields)), numbers_(order.size()) {
+      : WrappedSource(std::move(source)), fields_(std::move(fields)), numbers_(order.size()) {
     for (std::size_t i = 0; i < order.size(); ++i) numbers_[order[i]] = i;
   }
-  std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
-  bool is_resident() const override { return source_->is_resident(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
     std::vector<Column> read;
     for (auto& column : columns) read.push_back({numbers_[column.field], std::move(column.values), std::move(column.ends)});
@@ -30,9 +27,8 @@ class ReorderedSource final : public Source {
   }
 
  private:
-  std::shared_ptr<const Source> source_;
   std::vector<Dataset::Field> fields_;
-  std::vector<std::size_t> numbers_;  ///< of each of fields_, in source_
+  std::vector<std::size_t> numbers_;  ///< for each of fields_, its index in source_
 };
 
 }  // namespace trainrt::data

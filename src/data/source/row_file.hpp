@@ -8,39 +8,42 @@
 
 namespace trainrt::data {
 
-/// Where the rows of a field lie in a file: one after another, each of the same size.
-struct RowPlace {
-  std::uint64_t offset = 0;
+/// Position of the rows of a field in a file: one after another, all of the same size.
+struct RowLayout {
+  std::uint64_t offset = 0;  ///< of the first row, in bytes
   std::uint64_t rows = 0;
   std::size_t row_bytes = 0;
-  std::size_t swapped = 1;  ///< bytes of a value whose order is to be turned round; 1: of none
+  std::size_t swapped = 1;  ///< size of a value if the byte order of each value must be reversed; else 1
 
   std::uint64_t bytes() const { return rows * row_bytes; }
 };
 
-/// Rows of a file, read at their places, or kept in memory. Any threads may read at once.
+/// The rows of a field, read from a file or kept in memory. Thread-safe.
 class RowFile {
  public:
-  /// `file` is shared by the fields that lie in it. `keep`: all rows are read now. Throws UsageError if the file is too
-  /// short for the rows.
-  RowFile(std::shared_ptr<const InputFile> file, const RowPlace& place, bool keep);
-  bool is_resident() const { return !kept_.empty() || place_.bytes() == 0; }
-  /// The rows with these numbers, one after another; `out` has room for all. Neighbours are read in one piece.
+  /// Several fields can share `file`. `keep`: the constructor reads all rows into memory. Throws UsageError if the file is
+  /// too short for the rows.
+  RowFile(std::shared_ptr<const InputFile> file, const RowLayout& layout, bool keep);
+  /// Keeps `rows`, which are rows of `row_bytes` bytes, in memory.
+  RowFile(std::vector<std::byte> rows, std::size_t row_bytes);
+  bool is_resident() const { return !kept_.empty() || layout_.bytes() == 0; }
+  /// Writes the rows with these numbers, one after another, to `out`. Consecutive rows are read as one part.
   void read(std::span<const std::uint64_t> rows, std::byte* out) const;
 
  private:
   std::shared_ptr<const InputFile> file_;
-  RowPlace place_;
+  RowLayout layout_;
   std::vector<std::byte> kept_;
 };
 
-/// Reads the rows with these numbers, one after another; neighbours in one piece, and all pieces at once.
-void read_rows(const InputFile& file, const RowPlace& place, std::span<const std::uint64_t> rows, std::byte* out);
+/// Reads the rows with these numbers from `file` and writes them, one after another, to `out`. Consecutive rows are one
+/// part of the read, and all parts are requested by one call.
+void read_rows(const InputFile& file, const RowLayout& layout, std::span<const std::uint64_t> rows, std::byte* out);
 
-/// Copies the rows with these numbers out of memory, one after another.
+/// Copies the rows with these numbers, one after another, from `all` to `out`.
 void copy_rows(std::span<const std::byte> all, std::size_t row_bytes, std::span<const std::uint64_t> rows, std::byte* out);
 
-/// Turns the bytes of each value round.
+/// Reverses the byte order of each value, of `value_bytes` bytes.
 void swap_values(std::span<std::byte> values, std::size_t value_bytes);
 
 }  // namespace trainrt::data

@@ -6,19 +6,18 @@
 
 namespace trainrt::data {
 
-/// Which samples the key `rows` chooses, in the order in which it names them: 16 bytes for each run of neighbours.
+/// A list of samples, in the order in which a text names them. Takes 16 bytes per run of consecutive samples.
 class RowRanges {
  public:
-  /// "0:800, 1000, 900:950": FIRST:END (END is not among them), or one number; commas or ends of lines between them.
-  /// UsageError that quotes what is something else.
+  /// Parses a list of ranges FIRST:END, without END, and single numbers, separated by commas or line breaks:
+  /// "0:800, 1000, 900:950". Throws UsageError, which quotes the invalid word.
   explicit RowRanges(std::string_view text);
 
-  std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
-  /// The sample at place `at` < size().
-  std::uint64_t operator[](std::uint64_t at) const;
-  std::uint64_t largest() const { return largest_; }
+  std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }  ///< number of samples in the list
+  std::uint64_t operator[](std::uint64_t index) const;                     ///< element `index` < size() of the list
+  std::uint64_t max() const { return max_; }                               ///< the largest sample; 0 if the list is empty
 
-  /// Neighbours, in the order in which they are named.
+  /// `count` consecutive samples from `first` on.
   struct Run {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
@@ -29,12 +28,13 @@ class RowRanges {
  private:
   void add(std::string_view word);
 
-  std::vector<std::uint64_t> firsts_;
-  std::vector<std::uint64_t> ends_;  ///< rows in all up to the end of each run of neighbours
-  std::uint64_t largest_ = 0;
+  std::vector<std::uint64_t> firsts_;  ///< for each run, its first sample
+  std::vector<std::uint64_t> ends_;    ///< for each run, number of samples up to its end
+  std::uint64_t max_ = 0;
 };
 
-/// The text of the key `rows`: what is given, or what the file behind "@" holds.
+/// Returns the text of a list of samples: `given`, or the content of FILE if `given` is "@FILE". Throws UsageError for a
+/// file without samples.
 std::string text_of_rows(const std::string& given);
 
 }  // namespace trainrt::data

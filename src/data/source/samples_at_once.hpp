@@ -4,28 +4,30 @@
 
 namespace trainrt::data {
 
-/// How many samples are read at once so that they have about so many bytes. If fields vary in length that follows from the
-/// samples before: few at first, and never more than four times as many as the last time, since the next may be long.
+/// Computes how many samples to read at once for a given number of bytes. If fields vary in length, the number follows from
+/// the samples read before: it begins small, and grows at most by a factor of four, since the next samples may be longer.
 class SamplesAtOnce {
  public:
-  /// `fixed`: bytes of a sample's fields that do not vary. `most`: samples.
-  SamplesAtOnce(std::uint64_t bytes, std::uint64_t fixed, bool varies, std::uint64_t most)
-      : bytes_(bytes), most_(most), varies_(varies) {
-    constexpr std::uint64_t at_first = 64;
-    count_ =
-        std::clamp<std::uint64_t>(bytes / std::max<std::uint64_t>(fixed, 1), 1, varies ? std::min(at_first, most) : most);
+  /// Aims at `bytes` bytes and at most `max_samples` samples. `fixed_bytes` is the size of a sample without its fields that
+  /// vary in length.
+  SamplesAtOnce(std::uint64_t bytes, std::uint64_t fixed_bytes, bool varies, std::uint64_t max_samples)
+      : bytes_(bytes), max_samples_(max_samples), varies_(varies) {
+    constexpr std::uint64_t first_count = 64;
+    count_ = std::clamp<std::uint64_t>(bytes / std::max<std::uint64_t>(fixed_bytes, 1), 1,
+                                       varies ? std::min(first_count, max_samples) : max_samples);
   }
 
   std::uint64_t count() const { return count_; }
 
+  /// Reports that the last read returned `samples` samples with `bytes` bytes.
   void saw(std::uint64_t samples, std::uint64_t bytes) {
-    if (!varies_ || samples == 0) return;
-    count_ =
-        std::clamp<std::uint64_t>(bytes_ * samples / std::max<std::uint64_t>(bytes, 1), 1, std::min(4 * count_, most_));
+    if (varies_ && samples > 0)
+      count_ = std::clamp<std::uint64_t>(bytes_ * samples / std::max<std::uint64_t>(bytes, 1), 1,
+                                         std::min(4 * count_, max_samples_));
   }
 
  private:
-  std::uint64_t bytes_, most_, count_ = 1;
+  std::uint64_t bytes_, max_samples_, count_ = 1;
   bool varies_;
 };
 

@@ -1,20 +1,19 @@
 #pragma once
-#include <memory>
 #include <utility>
 
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// Some rows of another source, under numbers of their own. Rows: RowRanges or KeptRows, as pure as the source is.
+/// A subset of the samples of another source, with new numbers. `Rows` maps the new to the old numbers: RowRanges or
+/// RowBitmap.
 template <class Rows>
-class SelectedSource final : public Source {
+class SelectedSource final : public WrappedSource {
  public:
-  /// All of `rows` are in `source`.
-  SelectedSource(std::shared_ptr<const Source> source, Rows rows) : source_(std::move(source)), rows_(std::move(rows)) {}
+  /// Precondition: all of `rows` are numbers of samples of `source`.
+  SelectedSource(std::shared_ptr<const Source> source, Rows rows)
+      : WrappedSource(std::move(source)), rows_(std::move(rows)) {}
   std::uint64_t size() const override { return rows_.size(); }
-  const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
-  bool is_resident() const override { return source_->is_resident(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
     std::vector<std::uint64_t> rows;
     rows.reserve(samples.size());
@@ -23,7 +22,6 @@ class SelectedSource final : public Source {
   }
 
  private:
-  std::shared_ptr<const Source> source_;
   Rows rows_;
 };
 

@@ -8,25 +8,28 @@
 
 namespace trainrt::data {
 
+bool skips_errors(const Options& options) {
+  const auto* const given = options.find("on_error");
+  return given != nullptr && given->text == "skip";
+}
+
 void SkippingReader::read(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns) {
   if (samples.empty()) return source.read(samples, columns);
   const auto count = samples.size();
-  const auto why = read_good(source, samples, columns);
+  const auto reason = read_good(source, samples, columns);
   if (samples.empty())
     throw Error(
-        fmt::format("dataset '{}': none of the {} samples of a batch can be read; the last one: {}", dataset_, count, why));
+        fmt::format("dataset '{}': no sample of a batch of {} can be read; the last error: {}", dataset_, count, reason));
 }
 
 void SkippingReader::read_if_any(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns) {
   read_good(source, samples, columns);
   if (!samples.empty()) return;
-  for (auto& column : columns) {
-    column.values.clear();
-    column.ends.clear();
-  }
+  for (auto& column : columns) column.clear();
 }
 
-/// Why the last one was skipped.
+/// Reads the samples that can be read, and removes the others from `samples`. Returns the reason why the last one was
+/// removed.
 std::string SkippingReader::read_good(const Source& source, std::vector<std::uint64_t>& samples,
                                       std::span<Column> columns) {
   try {
@@ -34,32 +37,33 @@ std::string SkippingReader::read_good(const Source& source, std::vector<std::uin
     return {};
   } catch (const io::StorageError&) {
     throw;
-  } catch (const Error&) {  // of which samples is found out below
+  } catch (const Error&) {  // the samples that cause the error are found below
   }
   std::vector<std::uint64_t> good;
-  std::string why;
+  std::string reason;
   for (const auto& sample : samples) try {
       source.read({&sample, 1}, columns);
       good.push_back(sample);
     } catch (const io::StorageError&) {
       throw;
     } catch (const Error& error) {
-      why = error.what();
-      note(sample, why);
+      reason = error.what();
+      count_skipped(sample, reason);
     }
   samples = std::move(good);
   if (!samples.empty()) source.read(samples, columns);
-  return why;
+  return reason;
 }
 
-/// The first ones each, then when there are ten times as many.
-void SkippingReader::note(std::uint64_t sample, const std::string& why) {
+/// Logs the first skipped samples, then one message each time their number has grown by a factor of ten.
+void SkippingReader::count_skipped(std::uint64_t sample, const std::string& reason) {
+  constexpr std::uint64_t max_single = 10;
   const auto count = ++skipped_;
-  constexpr std::uint64_t most_told = 10;
-  if (count <= most_told) log::warning(fmt::format("dataset '{}': sample {} is skipped: {}", dataset_, sample, why));
-  for (auto next = most_told * 10; next <= count; next *= 10)
+  if (count <= max_single) log::warning(fmt::format("dataset '{}': sample {} is skipped: {}", dataset_, sample, reason));
+  for (auto next = max_single * 10; next <= count; next *= 10)
     if (count == next)
-      log::warning(fmt::format("dataset '{}': {} samples were skipped so far; the last one: {}", dataset_, count, why));
+      log::warning(
+          fmt::format("dataset '{}': {} samples were skipped so far; the last error: {}", dataset_, count, reason));
 }
 
 }  // namespace trainrt::data

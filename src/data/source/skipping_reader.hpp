@@ -5,27 +5,30 @@
 #include <string>
 #include <vector>
 
+#include "core/options.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// How samples are read that may be damaged (on_error = skip). Any thread may read.
+/// Returns whether the options of a [data.NAME] skip samples that cannot be read (on_error = skip).
+bool skips_errors(const Options& options);
+
+/// Reads samples of which some may be damaged, and skips those. Thread-safe.
 class SkippingReader {
  public:
   explicit SkippingReader(std::string dataset) : dataset_(std::move(dataset)) {}
 
-  /// Reads the samples, and takes those out of `samples` that cannot be read: each is counted, and the first of them are
-  /// told of with the reason. Storage that is away skips nothing: it is an error, as ever. So it is if none of the samples
-  /// can be read.
+  /// Reads samples, and removes from `samples` those that cannot be read. Counts these samples and logs the first of them
+  /// with the reason. Throws the io::StorageError of a storage that is unavailable, and Error if no sample can be read.
   void read(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
-  /// The same, but none of them is no error: `samples` and the columns are empty then. For who looks at all samples in
-  /// parts that hang on the number of ranks and threads.
+  /// Does the same, but if no sample can be read, returns empty `samples` and `columns`. For scans of the complete dataset
+  /// in batches that depend on the number of ranks and threads.
   void read_if_any(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
-  std::uint64_t skipped() const { return skipped_; }
+  std::uint64_t skipped() const { return skipped_; }  ///< number of samples skipped so far
 
  private:
   std::string read_good(const Source& source, std::vector<std::uint64_t>& samples, std::span<Column> columns);
-  void note(std::uint64_t sample, const std::string& why);
+  void count_skipped(std::uint64_t sample, const std::string& reason);
 
   std::string dataset_;
   std::atomic<std::uint64_t> skipped_ = 0;

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -10,27 +12,62 @@ namespace trainrt::data {
 
 /// The values of one field of some samples, one sample after another.
 struct Column {
-  std::size_t field = 0;
+  std::size_t field = 0;  ///< index of the field
   std::vector<std::byte> values;
-  std::vector<std::uint64_t> ends;  ///< of a field that varies in length: where each sample's bytes end in `values`
+  std::vector<std::uint64_t> ends;  ///< only of a field that varies in length: end of each sample's bytes in `values`
+
+  /// Returns the values of sample `i` of a field that varies in length.
+  std::span<const std::byte> varying(std::size_t i) const {
+    const auto first = i == 0 ? 0 : ends[i - 1];
+    return std::span(values).subspan(first, ends[i] - first);
+  }
+  /// Appends a sample to a column of a field that varies in length.
+  void append(std::span<const std::byte> sample) {
+    values.insert(values.end(), sample.begin(), sample.end());
+    ends.push_back(values.size());
+  }
+  void clear() {
+    values.clear();
+    ends.clear();
+  }
 };
 
-/// Bytes of one sample of a field that does not vary in length.
+/// Returns the number of bytes of one sample of a field of fixed length.
 inline std::size_t sample_bytes(const Dataset::Field& field) {
   return static_cast<std::size_t>(element_count(field.sample_shape)) * size_of(field.dtype);
 }
 
-/// Random access to samples by their numbers. Nothing changes after opening: any threads may read at once.
+/// For each of `fields` fields, returns its column in `columns`, or nullptr if the field is not requested.
+inline std::vector<Column*> requested_columns(std::span<Column> columns, std::size_t fields) {
+  std::vector<Column*> found(fields, nullptr);
+  for (auto& column : columns)
+    if (column.field < fields && found[column.field] == nullptr) found[column.field] = &column;
+  return found;
+}
+
+/// Random access to the samples of a dataset by their numbers. A source does not change. Thread-safe.
 class Source {
  public:
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
   virtual const std::vector<Dataset::Field>& fields() const = 0;
-  /// Fills each column with its field of the samples with these numbers, in this order; what it held is replaced. Throws
-  /// Error that names file, place and reason if they cannot be read.
+  /// Replaces the content of each column by the values of its field for the samples with these numbers, in this order.
+  /// Throws Error, with the file, the position and the reason, if the values cannot be read.
   virtual void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const = 0;
-  /// All values are in memory: reading is no more than copying, and nothing is gained by reading ahead.
+  /// Returns whether all values are in memory, so that reading ahead would not save time.
   virtual bool is_resident() const { return false; }
+};
+
+/// Base of sources that read from another source. The functions return the same as those of `source`, unless overridden.
+class WrappedSource : public Source {
+ public:
+  explicit WrappedSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
+  std::uint64_t size() const override { return source_->size(); }
+  const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
+  bool is_resident() const override { return source_->is_resident(); }
+
+ protected:
+  std::shared_ptr<const Source> source_;
 };
 
 }  // namespace trainrt::data

@@ -9,7 +9,7 @@
 
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/tar/tar_headers.hpp"
 
 namespace trainrt::data {

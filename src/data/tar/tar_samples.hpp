@@ -6,7 +6,7 @@
 
 #include "core/options.hpp"
 #include "data/bytes/input_file.hpp"
-#include "data/bytes/packed_names.hpp"
+#include "data/bytes/coding/packed_names.hpp"
 
 namespace trainrt::data {
 

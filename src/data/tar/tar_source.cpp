@@ -13,8 +13,8 @@
 #include "data/bytes/stage_clock.hpp"
 #include "data/images/image_decoder.hpp"
 #include "data/records/text_file.hpp"
-#include "data/source/on_error.hpp"
 #include "data/source/row_file.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/tar/tar_samples.hpp"
 
 namespace trainrt::data {

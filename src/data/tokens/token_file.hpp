@@ -49,7 +49,7 @@ class TokenFile {
   };
   void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
   /// Runs that it is worth to read together.
-  std::size_t most_together() const { return is_resident() ? 1 : file_->most_in_flight(); }
+  std::size_t most_together() const { return is_resident() ? 1 : file_->max_in_flight(); }
   /// Writes tokens in their widened type. An id that it does not hold is an Error that names file, token and id.
   void widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const;
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/in_place.hpp"
+#include "data/bytes/by_order.hpp"
 #include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
@@ -20,7 +20,7 @@ std::vector<OptionSpec> augmentation_options() {
 
 SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options) {
   SampleMaps maps(std::move(fields));
-  for (const auto* augmentation : in_place(augmentation_table())) try {
+  for (const auto* augmentation : by_order(augmentation_table())) try {
       for (const auto& wish : field_specs(options.text(augmentation->name), augmentation->arguments)) {
         const auto at = find_field(maps.fields(), wish.field);
         maps.add(at, augmentation->name, augmentation->make(maps.fields()[at], wish.arguments));

@@ -21,7 +21,7 @@ struct Augmentation {
   std::string_view arguments;  ///< in words: "PADDING"
   /// Throws UsageError that says what is wrong with the arguments, or with a field that they do not suit.
   std::unique_ptr<SampleMap> (*make)(const Dataset::Field& field, std::span<const std::string> arguments);
-  int place = 0;  ///< among the others: what changes sizes comes first
+  int order = 0;  ///< position among all augmentations; those that change sizes come first
 };
 
 PluginTable<Augmentation> augmentation_table();

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/in_place.hpp"
+#include "data/bytes/by_order.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/text/field_specs.hpp"
 
@@ -68,7 +68,7 @@ std::vector<OptionSpec> transform_options() {
 
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options) {
   std::shared_ptr<TransformedSource> made;
-  for (const auto* transform : in_place(transform_table())) try {
+  for (const auto* transform : by_order(transform_table())) try {
       for (const auto& wish : field_specs(options.text(transform->name), transform->arguments)) {
         if (!made) made = std::make_shared<TransformedSource>(source);
         made->add(*transform, wish);

@@ -28,7 +28,7 @@ struct Transform {
   std::string_view arguments;  ///< in words: "MEAN DEVIATION"
   /// Throws UsageError that says what is wrong with the arguments, or with a field that they do not suit.
   std::unique_ptr<FieldMap> (*make)(const Dataset::Field& field, std::span<const std::string> arguments) = nullptr;
-  int place = 0;  ///< among the others: what changes sizes comes first
+  int order = 0;  ///< position among all transforms; those that change sizes come first
 };
 
 PluginTable<Transform> transform_table();

@@ -56,8 +56,8 @@ class FileStorage final : public Storage {
     const auto now = find(object.name);
     if (!now || now->etag != object.etag) throw Error(fmt::format("'{}' has changed since it was listed", path));
     for (const auto& part : parts)
-      if (const auto count = read_at(file.get(), part.offset, part.into, path); count < part.into.size())
-        throw Error(fmt::format("'{}' ends at byte {}, before the end of the part to read", path, part.offset + count));
+      if (read_at(file.get(), part.offset, part.into, path) < part.into.size())
+        throw Error(fmt::format("'{}' ends at byte {}, before the end of the part to read", path, object.size));
   }
 
   StoredObject put(const std::string& file, const std::string& name) override {

@@ -1,4 +1,4 @@
-// What the order in blocks is for: learning from files that are sorted by class.
+// Checks that training learns from files sorted by class if their blocks are shuffled.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -19,7 +19,7 @@ struct Sample {
   std::size_t label;
 };
 
-/// Of overlapping classes, sorted by class.
+/// Samples of overlapping classes, sorted by class.
 std::vector<Sample> sorted_samples() {
   Random random(11, 0);
   std::array<std::array<double, features>, classes> centres{};
@@ -33,7 +33,7 @@ std::vector<Sample> sorted_samples() {
   return all;
 }
 
-/// Softmax regression by gradient descent, a sample at a time.
+/// Softmax regression by gradient descent, one sample per step.
 class Model {
  public:
   void learn(const Sample& sample) {
@@ -60,7 +60,7 @@ class Model {
   std::array<std::array<double, features>, classes> weights_{};
 };
 
-/// Percent that are right after two epochs.
+/// Returns the percentage of samples classified correctly after two epochs.
 template <class Order>
 double accuracy(const std::vector<Sample>& all, const Order& order_of) {
   Model model;
@@ -75,7 +75,7 @@ double accuracy(const std::vector<Sample>& all, const Order& order_of) {
 
 }  // namespace
 
-TEST_CASE("from files that are sorted by class as much is learnt in blocks as in an order over all samples") {
+TEST_CASE("from files sorted by class, training in shuffled blocks learns as much as with all samples shuffled") {
   const auto all = sorted_samples();
   const auto global = accuracy(all, [](auto epoch) { return EpochOrder::shuffled(samples, 70 + epoch); });
   const auto in_blocks = accuracy(all, [](auto epoch) { return EpochOrder::in_blocks(samples, 70 + epoch, {16, 128}); });
@@ -83,6 +83,6 @@ TEST_CASE("from files that are sorted by class as much is learnt in blocks as in
   const auto unshuffled = accuracy(all, [](auto) { return EpochOrder::identity(samples); });
   CAPTURE(global, in_blocks, few_blocks, unshuffled);
   CHECK(in_blocks > global - 1.5);
-  CHECK(few_blocks < global - 3);  // or the data say nothing about orders
+  CHECK(few_blocks < global - 3);  // or the data cannot distinguish the orders
   CHECK(unshuffled < global - 10);
 }

@@ -17,7 +17,7 @@ std::vector<std::byte> chunk_of(int number, std::size_t bytes) { return {bytes, 
 
 }  // namespace
 
-TEST_CASE("a chunk that several threads want at once is made once") {
+TEST_CASE("a chunk that several threads request at the same time is made once") {
   ChunkCache cache(1000);
   std::atomic<int> made = 0, waiting = 0;
   const auto make = [&](std::uint64_t) {
@@ -37,7 +37,7 @@ TEST_CASE("a chunk that several threads want at once is made once") {
   CHECK(right == 4);
 }
 
-TEST_CASE("the cache keeps the chunks that were used last, up to its limit, and a larger one alone") {
+TEST_CASE("the cache keeps the most recently used chunks up to its limit, and one chunk that exceeds the limit") {
   ChunkCache cache(30);
   int made = 0;
   const auto get = [&](std::uint64_t chunk, std::size_t bytes) {
@@ -58,7 +58,7 @@ TEST_CASE("the cache keeps the chunks that were used last, up to its limit, and 
   CHECK(get(0, 10) == 7);
 }
 
-TEST_CASE("a chunk that cannot be made is tried again by the next one, and what an owner leaves is forgotten") {
+TEST_CASE("a chunk that could not be made is made again at the next request, and the chunks of an owner can be dropped") {
   ChunkCache cache(100);
   CHECK_THROWS_WITH(cache.get({1, 0, 0}, 10, [](std::uint64_t) -> std::vector<std::byte> { throw Error("damaged"); }),
                     "damaged");
@@ -69,7 +69,7 @@ TEST_CASE("a chunk that cannot be made is tried again by the next one, and what 
   CHECK(*cache.get({2, 0, 0}, 10, [](std::uint64_t) { return chunk_of(4, 10); }) == chunk_of(2, 10));
 }
 
-TEST_CASE("of chunks that are read in turn, who waits for one makes the next meanwhile, and otherwise none") {
+TEST_CASE("a thread that waits for a chunk makes the next one only if chunks are read in sequence") {
   const auto made_while_waiting_for = [](ChunkCache& cache, std::uint64_t chunk, std::uint64_t end_ahead) {
     std::set<std::uint64_t> made;
     std::mutex mutex;
@@ -99,7 +99,7 @@ TEST_CASE("of chunks that are read in turn, who waits for one makes the next mea
   CHECK(made_while_waiting_for(small, 0, 9).empty());
 }
 
-TEST_CASE("a chunk ahead that cannot be made is an error of the one who asks for it, and of no other") {
+TEST_CASE("the error of a chunk made ahead is thrown only to the thread that requests the chunk") {
   ChunkCache cache(1000);
   std::atomic<bool> begun = false, failed = false;
   const auto make = [&](std::uint64_t wanted) {
@@ -119,7 +119,7 @@ TEST_CASE("a chunk ahead that cannot be made is an error of the one who asks for
   CHECK_THROWS_WITH(cache.get({1, 0, 1}, 10, make, 9), "damaged");
 }
 
-TEST_CASE("the memory of a chunk that is gone is that of the next one, within the limit of the cache") {
+TEST_CASE("the memory of a dropped chunk is reused for the next one, within the limit of the cache") {
   ChunkCache cache(200);
   const std::byte* first = nullptr;
   const auto make = [&](std::uint64_t chunk) {

@@ -6,9 +6,9 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "data/source/block_source.hpp"
 #include "data/bytes/input_file.hpp"
-#include "data/source/joined_source.hpp"
+#include "data/source/block_source.hpp"
+#include "data/source/concatenated_source.hpp"
 #include "data/source/row_file.hpp"
 #include "unit/data/support.hpp"
 
@@ -41,20 +41,20 @@ TEST_CASE("a source is a file, a folder, a pattern, a list, or several of them")
   CHECK(names("@" + dir / "list", dir) == Names{"f/sub/c.csv", "f/a.csv"});
 }
 
-TEST_CASE("a source without files is an error that names it") {
+TEST_CASE("a source without files is an error that quotes it") {
   const Scratch dir;
   fs::create_directories(dir / "empty");
   write(dir / "list", "# nothing\n");
-  CHECK_THROWS_WITH(data::list_data_files(dir / "x.csv"), Contains("x.csv") && Contains("is not there"));
-  CHECK_THROWS_WITH(data::list_data_files(dir / "*.csv"), Contains("*.csv") && Contains("none fits"));
-  CHECK_THROWS_WITH(data::list_data_files(dir / "empty"), Contains("empty") && Contains("holds no files"));
+  CHECK_THROWS_WITH(data::list_data_files(dir / "x.csv"), Contains("x.csv") && Contains("does not exist"));
+  CHECK_THROWS_WITH(data::list_data_files(dir / "*.csv"), Contains("*.csv") && Contains("matches no file"));
+  CHECK_THROWS_WITH(data::list_data_files(dir / "empty"), Contains("empty") && Contains("is a folder without files"));
   CHECK_THROWS_WITH(data::list_data_files("@" + dir / "list"), Contains("list") && Contains("names no file"));
   CHECK_THROWS_WITH(data::list_data_files(" "), Contains("is empty"));
   CHECK_THROWS_WITH(data::list_data_files("/dev/null"), Contains("/dev/null") && Contains("is not a file"));
   CHECK_THROWS_AS(data::list_data_files(dir / "x.csv"), UsageError);
 }
 
-TEST_CASE("a file that was changed since it was listed, or is cut while it is read, is named") {
+TEST_CASE("a file that was changed after it was listed, or is truncated while it is read, is an error that names it") {
   const Scratch dir;
   const auto path = dir / "data";
   write(path, std::string(100, 'x'));
@@ -64,11 +64,11 @@ TEST_CASE("a file that was changed since it was listed, or is cut while it is re
   open.read(90, bytes);
   CHECK_THROWS_WITH(open.read(95, bytes), Contains(path) && Contains("ends at byte 100"));
   fs::resize_file(path, 50);
-  CHECK_THROWS_WITH(open.read(90, bytes), Contains(path) && Contains("it had 100 bytes, and has 50"));
+  CHECK_THROWS_WITH(open.read(90, bytes), Contains(path) && Contains("it had 100 bytes and now has 50"));
   CHECK_THROWS_WITH(data::InputFile(listed), Contains(path) && Contains("was changed"));
 }
 
-TEST_CASE("rows come from memory and from the file alike, in any order") {
+TEST_CASE("rows are the same from memory and from the file, in any order") {
   const Scratch dir;
   const auto path = dir / "rows";
   constexpr std::uint64_t rows = 300, row_bytes = 1024;
@@ -96,7 +96,7 @@ TEST_CASE("rows come from memory and from the file alike, in any order") {
 
 namespace {
 
-/// Sample i of a part that begins at `first` is the number first + i, and as many letters.
+/// Sample i has the number first + i, and a text of as many letters.
 class PartSource final : public data::Source {
  public:
   PartSource(std::uint64_t first, std::uint64_t size) : first_(first), size_(size) {}
@@ -130,10 +130,10 @@ class PartSource final : public data::Source {
 
 }  // namespace
 
-TEST_CASE("several files are read as one, each opened when it is needed, and not too many at a time") {
+TEST_CASE("several files are read as one, each opened at its first use, and at most max_open at a time") {
   std::vector<std::uint64_t> sizes, firsts;
   std::uint64_t first = 0;
-  for (std::uint64_t part = 0; part < 3 * data::JoinedSource::most_open; ++part) {
+  for (std::uint64_t part = 0; part < 3 * data::ConcatenatedSource::max_open; ++part) {
     sizes.push_back(part % 3);  // some are empty
     firsts.push_back(first);
     first += part % 3;
@@ -144,7 +144,7 @@ TEST_CASE("several files are read as one, each opened when it is needed, and not
     opened.push_back(source);
     return source;
   };
-  const data::JoinedSource all(PartSource::fields_of(), sizes, open, false);
+  const data::ConcatenatedSource all(PartSource::fields_of(), sizes, open, false);
   CHECK(all.size() == first);
   CHECK(opened.empty());
   const std::vector<std::uint64_t> asked{first - 1, 0, 5, 4, first - 1, 17};
@@ -163,20 +163,20 @@ TEST_CASE("several files are read as one, each opened when it is needed, and not
   all.read(every, columns);
   std::size_t alive = 0;
   for (const auto& each : opened) alive += each.expired() ? 0 : 1;
-  CHECK(alive == data::JoinedSource::most_open);
+  CHECK(alive == data::ConcatenatedSource::max_open);
 }
 
-TEST_CASE("several files that are kept stay open, and count as in memory once all were read") {
+TEST_CASE("files that are kept in memory stay open, and are resident once all have been read") {
   const auto open = [](std::size_t part) { return std::make_shared<PartSource>(part, 1); };
-  const std::vector<std::uint64_t> sizes(2 * data::JoinedSource::most_open, 1);
-  const data::JoinedSource all(PartSource::fields_of(), sizes, open, true);
+  const std::vector<std::uint64_t> sizes(2 * data::ConcatenatedSource::max_open, 1);
+  const data::ConcatenatedSource all(PartSource::fields_of(), sizes, open, true);
   CHECK_FALSE(all.is_resident());
   std::vector<data::Column> columns{{0, {}, {}}};
   for (std::uint64_t sample = 0; sample < sizes.size(); ++sample) all.read({&sample, 1}, columns);
   CHECK(all.is_resident());
 }
 
-TEST_CASE("blocks that are kept give what the source gives, and each is read once while it is kept") {
+TEST_CASE("a block source returns the same samples as its source, and reads a kept block once") {
   class Counting final : public data::Source {
    public:
     std::uint64_t size() const override { return all_.size(); }
@@ -207,7 +207,7 @@ TEST_CASE("blocks that are kept give what the source gives, and each is read onc
   CHECK(got[1].ends == expected[1].ends);
 }
 
-TEST_CASE("a block that cannot be read stops only who asks for it, though several are read at once") {
+TEST_CASE("a block that cannot be read is an error of requests for it only, although several are read at once") {
   class Damaged final : public data::Source {
    public:
     std::uint64_t size() const override { return all_.size(); }
@@ -240,7 +240,7 @@ TEST_CASE("a block that cannot be read stops only who asks for it, though severa
   CHECK(got[0].values == expected[0].values);
 }
 
-TEST_CASE("many threads read through few kept blocks what the source gives") {
+TEST_CASE("many threads read the same samples through few kept blocks as from the source") {
   const auto source = std::make_shared<PartSource>(0, 400);
   const data::BlockSource blocks(source, 7, 3);
   std::atomic<int> wrong = 0;

@@ -42,7 +42,7 @@ std::byte first_byte(const data::Source& source, std::size_t field, std::uint64_
 
 }  // namespace
 
-TEST_CASE("small fields are read once, by whichever thread is first, and large ones for each batch") {
+TEST_CASE("small fields are read once by the first thread that needs them, and large fields for each batch") {
   const auto source = std::make_shared<Counting>();
   const data::FieldCache cache(source, 600);
   CHECK(cache.bytes() == 500);
@@ -61,7 +61,7 @@ TEST_CASE("small fields are read once, by whichever thread is first, and large o
   CHECK(source->reads[2] == 400);
 }
 
-TEST_CASE("fields are kept only as far as memory goes, the smallest first, and one that could not be read is tried again") {
+TEST_CASE("fields are kept up to the memory limit, the smallest first, and a field that could not be read is read again") {
   const auto source = std::make_shared<Counting>();
   CHECK(data::FieldCache(source, 0).bytes() == 0);
   CHECK(data::FieldCache(source, 99).bytes() == 0);
@@ -76,7 +76,7 @@ TEST_CASE("fields are kept only as far as memory goes, the smallest first, and o
   CHECK(source->reads[1] == 2);
 }
 
-TEST_CASE("a dataset that is larger than its memory keeps its labels") {
+TEST_CASE("a dataset that exceeds its memory keeps its labels") {
   using namespace std::string_literals;
   const Scratch dir;
   std::string images(100 * 64, '\1'), labels;

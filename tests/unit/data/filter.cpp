@@ -2,7 +2,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 #include "support/cpp/error_of.hpp"
 #include "unit/data/support.hpp"
 
@@ -56,14 +56,14 @@ TEST_CASE("kept rows are found by their place, and counted below a row") {
       bits[static_cast<std::size_t>(row) / 64] |= std::uint64_t{1} << (row % 64);
       kept.push_back(static_cast<std::uint64_t>(row));
     }
-    const data::KeptRows found(bits);
+    const data::RowBitmap found(bits);
     REQUIRE(found.size() == kept.size());
     for (std::size_t i = 0; i < kept.size(); ++i) {
       REQUIRE(found[i] == kept[i]);
-      REQUIRE(found.below(kept[i]) == i);
-      REQUIRE(found.below(kept[i] + 1) == i + 1);
+      REQUIRE(found.count_below(kept[i]) == i);
+      REQUIRE(found.count_below(kept[i] + 1) == i + 1);
     }
-    REQUIRE(found.below(static_cast<std::uint64_t>(rows)) == kept.size());
+    REQUIRE(found.count_below(static_cast<std::uint64_t>(rows)) == kept.size());
   }
 }
 

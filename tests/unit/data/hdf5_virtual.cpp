@@ -137,7 +137,7 @@ TEST_CASE("a source of a virtual dataset that is missing is an error, as HDF5 wo
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_virtual(file, "x", {5, 2}, {{{0, 0}, {5, 2}, "gone.h5", "x", {5, 2}, {}, {}}}); });
-  both_say({{"source", path}}, "dataset 'x' of", "gone.h5: is not there");
+  both_say({{"source", path}}, "dataset 'x' of", "gone.h5' does not exist");
 }
 
 TEST_CASE("files that are not in the folder of an HDF5 file are not read, whatever it says") {

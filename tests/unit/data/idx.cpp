@@ -165,9 +165,9 @@ TEST_CASE("what is no IDX file is an error that shows its first bytes and what i
   Scratch dir;
   write(dir / "x-idx3-ubyte", "\x89PNG and so on");
   both_say({{"source", dir / "x-idx3-ubyte"}}, "x-idx3-ubyte", "89504e47");
-  both_say({{"source", dir / "y-idx3-ubyte"}}, "y-idx3-ubyte", "is not there");
+  both_say({{"source", dir / "y-idx3-ubyte"}}, "y-idx3-ubyte", "does not exist");
   fs::create_directory(dir / "d-idx3-ubyte");
-  both_say({{"source", dir / "d-idx3-ubyte"}}, "d-idx3-ubyte", "the folder holds no files");
+  both_say({{"source", dir / "d-idx3-ubyte"}}, "d-idx3-ubyte", "is a folder without files");
   write(dir / "big-idx3-ubyte", idx_bytes(0x0E, {0xffffffff, 0xffffffff, 0xffffffff}, ""));
   both_say({{"source", dir / "big-idx3-ubyte"}}, "big-idx3-ubyte", "impossibly many");
   write(dir / "none-idx1-ubyte", idx_bytes(0x08, {0}, ""));

@@ -1,10 +1,10 @@
-#include "data/bytes/packed_names.hpp"
+#include "data/bytes/coding/packed_names.hpp"
 
 #include <catch2/catch.hpp>
 
 using trainrt::data::PackedNames;
 
-TEST_CASE("packed names come back, by their numbers and after their journey") {
+TEST_CASE("packed names are returned by their index, also after packing and unpacking") {
   PackedNames names;
   std::vector<std::string> all;
   for (int i = 0; i < 1000; ++i)
@@ -23,7 +23,7 @@ TEST_CASE("packed names come back, by their numbers and after their journey") {
   }
 }
 
-TEST_CASE("names in order take little more than what is new in each") {
+TEST_CASE("sorted names take little more memory than their different suffixes") {
   PackedNames names;
   std::size_t plain = 0;
   for (int i = 100000; i < 110000; ++i) {

@@ -1,4 +1,4 @@
-#include "data/source/pinning.hpp"
+#include "data/batches/pinning.hpp"
 
 #include <map>
 #include <mutex>
@@ -12,7 +12,7 @@ using namespace data_test;
 
 namespace {
 
-/// Memory that is locked, as a GPU's driver knows it.
+/// Stands for a GPU driver: records the memory that is locked.
 class Locks {
  public:
   std::shared_ptr<const data::Pinning> pinning() {
@@ -79,7 +79,7 @@ Seen walk(const Scratch& dir, const std::map<std::string, std::string>& keys,
 
 }  // namespace
 
-TEST_CASE("the memory of all batches is locked if a GPU follows, and none when the walk has ended") {
+TEST_CASE("the memory of all batches is locked for a GPU, and unlocked at the end of the epoch") {
   const Scratch dir;
   Locks locks;
   for (const std::string threads : {"0", "2"})
@@ -99,7 +99,7 @@ TEST_CASE("the memory of all batches is locked if a GPU follows, and none when t
   CHECK(locks.unknown == 0);
 }
 
-TEST_CASE("memory that the system does not lock, and batches of some bytes, are used as they are") {
+TEST_CASE("memory that the system does not lock, and small batches, are used without a lock") {
   const Scratch dir;
   Locks locks;
   locks.is_refused = true;

@@ -22,21 +22,21 @@ using Rows = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("rows are ranges and single numbers, in the order in which they are named") {
+TEST_CASE("rows are ranges and single numbers, in the given order") {
   CHECK(all_of(RowRanges("3:6")) == Rows{3, 4, 5});
   CHECK(all_of(RowRanges("9, 0:2,7\n8 9\r\n1:1")) == Rows{9, 0, 1, 7, 8, 9});
   CHECK(all_of(RowRanges("")).empty());
-  CHECK(RowRanges("5, 2:4").largest() == 5);
+  CHECK(RowRanges("5, 2:4").max() == 5);
   CHECK(RowRanges("0:4611686018427387904").size() == 1ULL << 62);
 }
 
-TEST_CASE("what is no row is quoted") {
+TEST_CASE("an invalid range of rows is an error that quotes it") {
   for (const std::string bad :
        {"a", "-1", "3:", ":3", "5:3", "1:2:3", "1.5", "99999999999999999999", "9223372036854775808"})
     CHECK_THROWS_WITH(RowRanges("0:2, " + bad), Contains("'" + bad + "'") && Contains("FIRST:END"));
 }
 
-TEST_CASE("a dataset of some rows has those, shuffled too, and refuses rows that are not there") {
+TEST_CASE("a dataset with a list of rows has only these, and a row beyond the end is an error") {
   const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"rows", "7, 0:2, 9"}});
   CHECK(gathered<std::int64_t>(*dataset, 0, {0, 1, 2, 3}) == std::vector<std::int64_t>{7, 0, 1, 9});
   const auto shuffled = open({{"format", "range"}, {"samples", "10"}, {"rows", "2:8"}, {"shuffle", "true"}});
@@ -46,7 +46,7 @@ TEST_CASE("a dataset of some rows has those, shuffled too, and refuses rows that
   CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "3:3"}}), Contains("no samples"));
 }
 
-TEST_CASE("rows of a file are those of its text, and a place inside an epoch hangs on them") {
+TEST_CASE("rows can be read from a file, and a position inside an epoch depends on them") {
   const Scratch scratch;
   const auto file = scratch / "chosen.rows";
   write(file, "4\n2\n0:2\n");
@@ -60,7 +60,7 @@ TEST_CASE("rows of a file are those of its text, and a place inside an epoch han
                     Contains("[data.train]") && Contains("names no samples"));
 }
 
-TEST_CASE("a dataset that is not split is whole on each rank, and its own seed gives another order") {
+TEST_CASE("a dataset with split = false is complete on each rank, and shuffle_seed changes its order") {
   const auto opened = [](const std::map<std::string, std::string>& more) {
     auto values = more;
     values.insert({{"format", "range"}, {"samples", "100"}, {"shuffle", "true"}});

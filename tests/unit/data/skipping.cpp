@@ -7,7 +7,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Rows 0 .. count - 1 of one column; those that `is_bad` are no numbers.
+/// Returns a table with one column and `count` rows, of which those for which `is_bad` returns true are no numbers.
 template <class IsBad>
 std::string table(int count, const IsBad& is_bad) {
   std::string text = "x\n";
@@ -32,7 +32,8 @@ std::vector<std::int64_t> walk(DatasetImpl& dataset, std::size_t batch_size) {
 
 }  // namespace
 
-TEST_CASE("samples that cannot be read stop a run with their place, or are skipped, counted, and leave batches smaller") {
+TEST_CASE(
+    "a sample that cannot be read is an error that names its position, or is skipped, counted and missing in its batch") {
   const Scratch dir;
   const auto is_bad = [](int row) { return row % 17 == 3; };
   write(dir / "x.csv", table(100, is_bad));
@@ -57,14 +58,14 @@ TEST_CASE("samples that cannot be read stop a run with their place, or are skipp
   }
 }
 
-TEST_CASE("a batch of which nothing can be read is an error, whatever is to be skipped") {
+TEST_CASE("a batch without a readable sample is an error, also with on_error = skip") {
   const Scratch dir;
   write(dir / "x.csv", table(40, [](int row) { return row >= 20; }));
   const auto dataset = open({{"source", dir / "x.csv"}, {"types", "x:i64"}, {"on_error", "skip"}});
-  CHECK_THROWS_WITH(walk(*dataset, 10), Contains("dataset 'train'") && Contains("none of the 10 samples"));
+  CHECK_THROWS_WITH(walk(*dataset, 10), Contains("dataset 'train'") && Contains("no sample of a batch of 10"));
 }
 
-TEST_CASE("a file that cannot be read is left out, also of the source that it belongs to; if all are, it is an error") {
+TEST_CASE("a file that cannot be read is skipped, also in a mix of sources; if all files are, that is an error") {
   const Scratch dir;
   write(dir / "a1.csv", table(10, [](int) { return false; }));
   write(dir / "a2.csv", "x\n");
@@ -82,7 +83,8 @@ TEST_CASE("a file that cannot be read is left out, also of the source that it be
   CHECK_THROWS_WITH(open({{"source", dir / "a1.csv"}, {"on_error", "stopp"}}), Contains("stop, skip"));
 }
 
-TEST_CASE("ragged rows and objects that are none are skipped one by one, also among the first") {
+TEST_CASE(
+    "rows with a wrong number of values and lines that are no objects are skipped one by one, also at the beginning") {
   const Scratch dir;
   write(dir / "x.csv", "x,y\n0,a\n1\n2,c\n3,d,e\n4,f\n");
   write(dir / "x.jsonl", "{\"x\": 0}\n{\"x\": \n{\"x\": 2}\n[3]\n{\"x\": 4}\n");

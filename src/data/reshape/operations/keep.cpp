@@ -25,8 +25,8 @@ class Keep final : public Operation {
 
   void apply(DatasetImpl& dataset, const OfOthers&) const override {
     const auto samples = dataset.source->size();
-    if (rows_.largest() >= samples)
-      throw UsageError(fmt::format("it chooses sample {}, and there are {}, numbered from 0", rows_.largest(), samples));
+    if (rows_.max() >= samples)
+      throw UsageError(fmt::format("it chooses sample {}, and there are {}, numbered from 0", rows_.max(), samples));
     dataset.filter_text +=
         fmt::format("{}{} of {} samples, with digest {}", dataset.filter_text.empty() ? "" : ", of these ", rows_.size(),
                     samples, io::digest_of(text_));

@@ -30,7 +30,7 @@ extern const Augmentation normalize_last{
     .help = "as normalize, but behind the random changes (and before random_erasing): these get images as they are",
     .arguments = "MEAN DEVIATION",
     .make = make_normalized_last,
-    .place = 1};
+    .order = 1};
 
 }  // namespace plugins
 

@@ -74,7 +74,7 @@ extern const Augmentation random_erasing{.name = "random_erasing",
                                              "after all other random changes",
                                          .arguments = "PROBABILITY [LEAST MOST]",
                                          .make = make_erased,
-                                         .place = 2};
+                                         .order = 2};
 
 }  // namespace plugins
 

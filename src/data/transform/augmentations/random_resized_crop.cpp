@@ -84,7 +84,7 @@ extern const Augmentation random_resized_crop{
         "a size, bilinear with antialias; another part in each epoch; before all other random changes",
     .arguments = "HEIGHTxWIDTH [LEAST MOST]",
     .make = make_resized_crop,
-    .place = -1};
+    .order = -1};
 
 }  // namespace plugins
 

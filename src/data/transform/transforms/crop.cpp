@@ -50,7 +50,7 @@ extern const Transform crop{.name = "crop",
                             .help = "cuts the middle out of images; after resize, before all others",
                             .arguments = "HEIGHTxWIDTH",
                             .make = make_middle,
-                            .place = -1};
+                            .order = -1};
 
 }  // namespace plugins
 

@@ -43,7 +43,7 @@ extern const Transform resize{
     .help = "brings images of u8 or f32 to another size, bilinear with antialias; before all others",
     .arguments = "HEIGHTxWIDTH",
     .make = make_resized,
-    .place = -2};
+    .order = -2};
 
 }  // namespace plugins
 

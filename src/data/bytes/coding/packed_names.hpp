@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/bytes/coding/packed.hpp"
+
+namespace trainrt::data {
+
+/// A list of names in little memory (front coding): a name is stored as the length of the prefix that it has in common
+/// with the name before it, and the rest. Every `group`-th name is stored completely, so that access is fast.
+class PackedNames {
+ public:
+  static constexpr std::size_t group = 32;
+
+  void add(std::string_view name);
+  std::size_t size() const { return size_; }
+  std::string operator[](std::size_t number) const;  ///< the name with index `number` < size()
+  std::string_view bytes() const { return bytes_; }  ///< the encoded names; equal for equal lists
+
+  void pack(PackedWriter& into) const;
+  /// Returns the list that pack() wrote. Throws Error if the bytes are something else.
+  static PackedNames unpacked(PackedReader& from);
+
+ private:
+  std::string bytes_;
+  std::vector<std::uint64_t> begins_;  ///< offset in bytes_ of the names 0, `group`, 2 * `group`, ...
+  std::string last_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace trainrt::data

@@ -1,0 +1,8 @@
+#include "data/bytes/read_method.hpp"
+
+namespace trainrt::data::plugins {
+
+extern const ReadMethod pread{
+    .name = "pread", .help = "one call per part, on any file system", .require = [] {}, .open = pread_reader};
+
+}  // namespace trainrt::data::plugins

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace trainrt::data {
+
+/// A subset of the rows of a source, in their order. Takes one bit per row, and one count per 512 rows for binary search.
+class RowBitmap {
+ public:
+  static constexpr std::uint64_t word_bits = 64;
+
+  /// Row r is in the subset if bit r % 64 of word r / 64 is set.
+  explicit RowBitmap(std::vector<std::uint64_t> bits);
+
+  std::uint64_t size() const { return before_.back(); }  ///< number of rows in the subset
+  std::uint64_t operator[](std::uint64_t index) const;   ///< row number `index` < size() of the subset
+  std::uint64_t count_below(std::uint64_t row) const;    ///< number of rows of the subset that are less than `row`
+  const std::vector<std::uint64_t>& bits() const { return bits_; }
+
+ private:
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint64_t> before_;  ///< number of set bits before each block of words, then in total
+};
+
+}  // namespace trainrt::data
