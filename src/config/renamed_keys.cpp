@@ -13,6 +13,9 @@ constexpr std::array renamed{
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
     RenamedKey{"scaling.check", "scaling.check_collectives"},
+    RenamedKey{"data.*.fit", "data.*.resize_mode"},
+    RenamedKey{"data.*.most_bytes", "data.*.max_file_bytes"},
+    RenamedKey{"data.*.most_pixels", "data.*.max_pixels"},
 };
 
 /// Returns the part of `key` up to and including the last dot: "data.train." for "data.train.format"; "" if there is no

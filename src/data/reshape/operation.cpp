@@ -2,13 +2,13 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/bytes/in_place.hpp"
+#include "data/bytes/by_order.hpp"
 
 namespace trainrt::data {
 
 std::vector<OptionSpec> operation_options() {
   std::vector<OptionSpec> options;
-  for (const auto* kind : in_place(operation_table()))
+  for (const auto* kind : by_order(operation_table(), &OperationKind::place))
     options.push_back({.key = std::string(kind->name),
                        .default_value = "",
                        .help = std::string(kind->help),
@@ -18,7 +18,7 @@ std::vector<OptionSpec> operation_options() {
 
 std::vector<WantedOperation> operations_of(const Options& options, std::optional<When> when) {
   std::vector<WantedOperation> found;
-  for (const auto* kind : in_place(operation_table())) {
+  for (const auto* kind : by_order(operation_table(), &OperationKind::place)) {
     const auto* const given = options.find(kind->name);
     const auto its = kind->place < 0 ? When::before_preprocess : When::after_preprocess;
     if (given == nullptr || given->text.empty() || (when && *when != its)) continue;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/text/text.hpp"
-#include "data/bytes/in_place.hpp"
+#include "data/bytes/by_order.hpp"
 #include "data/reshape/operation.hpp"
 
 namespace trainrt::data {
@@ -22,7 +22,7 @@ void add_marked(const std::string& text, std::vector<DataFile>& files) {
 std::vector<DataFile> named_files(const Options& options) {
   std::vector<DataFile> files;
   for (const auto* key : {"rows", "preprocess"}) add_marked(options.text(key), files);
-  for (const auto* kind : in_place(operation_table()))
+  for (const auto* kind : by_order(operation_table(), &OperationKind::place))
     if (kind->reads_file) add_marked(options.text(kind->name), files);
   return files;
 }
