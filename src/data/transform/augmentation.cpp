@@ -9,7 +9,7 @@ std::vector<OptionSpec> augmentation_options() { return field_keys(augmentation_
 SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options) {
   SampleMaps maps(std::move(fields));
   for_each_field_key(augmentation_table(), options, [&](const auto& augmentation, const auto& name, const auto& arguments) {
-    const auto field = find_field(maps.fields(), name);
+    const auto field = find_fixed_field(maps.fields(), name);
     maps.add(field, augmentation.name, augmentation.make(maps.fields()[field], arguments));
   });
   return maps;

@@ -26,6 +26,14 @@ std::vector<OptionSpec> field_keys(PluginTable<Record> table) {
   return keys;
 }
 
+/// Returns the number of the field `name`. Throws UsageError if it does not exist, or if its samples vary in length.
+inline std::size_t find_fixed_field(const std::vector<Dataset::Field>& fields, std::string_view name) {
+  const auto number = find_field(fields, name);
+  if (fields[number].varies)
+    throw UsageError(fmt::format("field {} varies in length; this key changes fields whose samples have one length", name));
+  return number;
+}
+
 /// Calls `add(record, field, arguments)` for each field in the keys of `table` that `options` set, in the order of the
 /// plug-ins. A UsageError that `add` throws gets the origin of the key and the key in front of its message.
 template <class Record, class Add>

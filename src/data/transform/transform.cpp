@@ -18,10 +18,7 @@ class TransformedSource final : public Source {
       : source_(std::move(source)), fields_(source_->fields()), maps_(fields_.size()) {}
 
   void add(const Transform& transform, std::string_view name, std::span<const std::string> arguments) {
-    const auto field = find_field(fields_, name);
-    if (fields_[field].varies)
-      throw UsageError(
-          fmt::format("field {} varies in length; only fields of one length can be changed by this key", name));
+    const auto field = find_fixed_field(fields_, name);
     maps_[field].push_back(transform.make(fields_[field], arguments));
     fields_[field] = maps_[field].back().field;
   }

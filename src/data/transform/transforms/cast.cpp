@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -23,13 +24,15 @@ void store(double value, const std::string& field, std::byte* to) {
 }
 
 FieldMap make_cast(const Dataset::Field& field, std::span<const std::string> arguments) {
-  constexpr auto valid = "f64, f32, i64, i32, i16, i8 and u8";
-  if (arguments.size() != 1) throw UsageError(fmt::format("{} needs one type; valid are {}", field.name, valid));
+  constexpr std::string_view valid[] = {"f64", "f32", "i64", "i32", "i16", "i8", "u8"};
+  if (arguments.size() != 1 || std::ranges::find(valid, arguments[0]) == std::end(valid))
+    throw UsageError(
+        fmt::format("{} cannot become '{}'; valid types are {}", field.name, join(arguments, " "), fmt::join(valid, ", ")));
+  if (!is_plain_number(field.dtype))
+    throw UsageError(fmt::format("{} is {}; only fields of {} and bool can be cast", field.name, name_of(field.dtype),
+                                 fmt::join(valid, ", ")));
   auto changed = field;
   changed.dtype = dtype_from(arguments[0]);
-  if (!is_plain_number(field.dtype) || !is_plain_number(changed.dtype) || changed.dtype == DType::boolean)
-    throw UsageError(fmt::format("{} is {}, and cannot become {}; valid types are {}", field.name, name_of(field.dtype),
-                                 arguments[0], valid));
   const auto from_type = field.dtype;
   if (from_type == changed.dtype)
     return {changed, [](std::span<const std::byte> from, std::span<std::byte> to) {
