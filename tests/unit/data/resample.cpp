@@ -56,3 +56,12 @@ TEST_CASE("the middle part has the proportions that are asked for") {
   CHECK(box.left == 100);
   CHECK(box.right == 200);
 }
+
+TEST_CASE("a tall image that becomes wide has the same values as if it became wide first") {
+  const Extent tall{40000, 2, 1};  // would need more memory in between than the image and its result
+  std::vector<std::uint8_t> image;
+  for (std::size_t i = 0; i < tall.values(); ++i) image.push_back(static_cast<std::uint8_t>(i * i * 7 + i));
+  const auto widened = resampled(image, tall, full_box(tall), 40000, 200);
+  const Extent wide{40000, 200, 1};
+  CHECK(resampled(image, tall, full_box(tall), 3, 200) == resampled(widened, wide, full_box(wide), 3, 200));
+}
