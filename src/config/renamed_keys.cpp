@@ -15,6 +15,9 @@ constexpr std::array renamed{
     RenamedKey{"data.*.read", "data.*.read_method"},
     RenamedKey{"scaling.check", "scaling.check_collectives"},
     RenamedKey{"data.*.longest_record", "data.*.max_record_bytes"},
+    RenamedKey{"data.*.fit", "data.*.resize_mode"},
+    RenamedKey{"data.*.most_bytes", "data.*.max_file_bytes"},
+    RenamedKey{"data.*.most_pixels", "data.*.max_pixels"},
 };
 
 /// Returns the part of `key` up to and including the last dot: "data.train." for "data.train.format"; "" if there is no

@@ -103,14 +103,14 @@ def resized_images_have_the_values_that_pillow_resizes():
     for number, (height, width) in enumerate(((30, 70), (71, 33), (224, 224), (8, 9), (40, 40))):
         Image.fromarray(picture(height, width)).save(folder / f"{number}.png")
         Image.fromarray(picture(height, width)).save(folder / f"{number}.jpg")
-    for fit, fitted in (("stretch", lambda image: image.resize((31, 40), Image.BILINEAR)), ("crop", lambda image: ImageOps.fit(image, (31, 40), Image.BILINEAR))):
-        found = column(data.read_images(folder, size=(40, 31), fit=fit), "image")
-        planar = column(data.read_images(folder, size=(40, 31), fit=fit, layout="planar", dtype="f32"), "image")
+    for mode, resized in (("stretch", lambda image: image.resize((31, 40), Image.BILINEAR)), ("crop", lambda image: ImageOps.fit(image, (31, 40), Image.BILINEAR))):
+        found = column(data.read_images(folder, size=(40, 31), resize_mode=mode), "image")
+        planar = column(data.read_images(folder, size=(40, 31), resize_mode=mode, layout="planar", dtype="f32"), "image")
         equal((found.shape, planar.shape, planar.dtype), ((10, 40, 31, 3), (10, 3, 40, 31), numpy.dtype("f4")), "shapes")
         check(numpy.array_equal(planar, found.transpose(0, 3, 1, 2).astype("f4") / numpy.float32(255)), "the layouts differ")
         for values, path in zip(found, sorted(folder.iterdir())):
-            compare(values, path, fitted(Image.open(path)), fit)
-        changed = column(data.read_images(folder, size=(40, 31), fit=fit).options(resize="image: 17x60"), "image")
+            compare(values, path, resized(Image.open(path)), mode)
+        changed = column(data.read_images(folder, size=(40, 31), resize_mode=mode).options(resize="image: 17x60"), "image")
         for values, before, path in zip(changed, found, sorted(folder.iterdir())):
             compare(values, path, Image.fromarray(before).resize((60, 17), Image.BILINEAR), "resize")
 
@@ -245,7 +245,7 @@ def bad_images_are_named_and_skipped_where_the_section_says_so():
     raises(Exception, "07.jpg", "damaged JPEG", of=lambda: column(whole, "image"))
     equal(len(column(data.read_images(folder, size=(20, 20)).options(on_error="skip"), "image")), 18, "images that can be read")
     Image.new("1", (20000, 20000)).save(folder / "07.jpg", "PNG")  # 50 kB, which would be 1.2 GB
-    raises(Exception, "07.jpg", "20000 x 20000", "most_pixels", of=lambda: column(data.read_images(folder, size=(20, 20)), "image"))
+    raises(Exception, "07.jpg", "20000 x 20000", "max_pixels", of=lambda: column(data.read_images(folder, size=(20, 20)), "image"))
 
 
 @test

@@ -39,7 +39,7 @@ void read_image(const std::string& input) {
   for (const std::string channels : {"1", "3", "4"}) {
     Options given;
     given.set("channels", {channels, "x.ini:1"});
-    given.set("most_pixels", {"40000", "x.ini:1"});
+    given.set("max_pixels", {"40000", "x.ini:1"});
     const auto specs = data::image_options();
     const data::ImageDecoder decoder(checked(given, specs, "[data.x]"));
     const auto size = unless_refused<UsageError>([&] { return decoder.size_of(image, "x"); });

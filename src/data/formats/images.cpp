@@ -1,28 +1,210 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <trainrt/error.hpp>
+
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+#include "data/bytes/once.hpp"
 #include "data/images/image_decoder.hpp"
-#include "data/images/image_folder.hpp"
 #include "data/images/image_list.hpp"
+#include "data/images/image_source.hpp"
+#include "data/source/format.hpp"
+#include "data/source/on_error.hpp"
+#include "io/files/digest.hpp"
+#include "io/storage_error.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-std::vector<OptionSpec> options_of_images() {
+// Limits on the files that are examined before a run, per word of `source`.
+constexpr std::size_t max_sized_files = 1000, max_opened_files = 16;
+
+/// Returns up to `max` numbers below `count`, evenly distributed.
+std::vector<std::size_t> evenly_chosen(std::size_t count, std::size_t max) {
+  std::vector<std::size_t> numbers;
+  const auto chosen = std::min(count, max);
+  for (std::size_t i = 0; i < chosen; ++i) numbers.push_back(i * count / chosen);
+  return numbers;
+}
+
+/// Returns whether the dataset has the field `label`. Throws UsageError if only some of the images have labels.
+bool has_labels(const std::vector<ImageList>& lists, const std::string& key) {
+  if (key == "none") return false;
+  const auto unlabeled = std::ranges::find_if(lists, [](const auto& list) { return list.labels.empty(); });
+  if (unlabeled == lists.end()) return true;
+  if (key == "auto" && std::ranges::all_of(lists, [](const auto& list) { return list.labels.empty(); })) return false;
+  throw UsageError(
+      fmt::format("labels: image '{}' is not in the folder of a class, so it has no label. To read images without labels, "
+                  "set labels = none",
+                  unlabeled->paths.front()));
+}
+
+bool is_number(const std::string& name) { return parse_integer(name).has_value(); }
+
+/// Returns whether all labels are whole numbers in list files, which are used as they are.
+bool are_numbers(const std::vector<ImageList>& lists) {
+  return std::ranges::all_of(
+      lists, [](const auto& list) { return list.is_list_file && std::ranges::all_of(list.labels, is_number); });
+}
+
+/// Warns once if all classes are named by numbers, but some labels differ from them: "10" precedes "2" in sorted order.
+void warn_of_text_order(const std::set<std::string>& names) {
+  if (!std::ranges::all_of(names, is_number)) return;
+  std::int64_t label = 0;
+  for (const auto& name : names)
+    if (const auto number = label++; parse_integer(name) != number)
+      return warning_once(
+          fmt::format("classes are sorted by their names as texts, so class '{}' has the label {}. Set classes = NAME, ... "
+                      "for another order",
+                      name, number));
+}
+
+/// Returns the names of the classes in the order of their labels: the key `classes`, or the sorted names in `lists`. Throws
+/// UsageError if the key lacks a class.
+std::vector<std::string> class_names(const std::vector<ImageList>& lists, const Options& options) {
+  std::set<std::string> found;
+  for (const auto& list : lists) found.insert(list.labels.begin(), list.labels.end());
+  auto names = words_in(options.text("classes"));
+  if (names.empty()) {
+    warn_of_text_order(found);
+    return {found.begin(), found.end()};
+  }
+  const std::set<std::string> known(names.begin(), names.end());
+  if (known.size() < names.size()) throw UsageError("classes: a name is repeated");
+  const auto& origin = options.find("classes")->origin;  // "classes of [data.train]", or "train.ini, line 7"
+  for (const auto& name : found)
+    if (!known.contains(name))
+      throw UsageError(fmt::format("label '{}' is not among the {}: {}", excerpt(name, 60),
+                                   origin.starts_with("classes") ? origin : fmt::format("classes ({})", origin),
+                                   excerpt(join(names), 200)));
+  return names;
+}
+
+/// Returns the text that `trainrt check` prints about the classes and about files that are not images.
+std::string remark_on(const std::vector<std::string>& classes, std::uint64_t other_file_count) {
+  constexpr std::size_t max_classes = 20;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(classes.size(), max_classes); ++i)
+    words.push_back(fmt::format("{} {}", i, excerpt(classes[i], 60)));
+  if (classes.size() > max_classes) words.push_back(fmt::format("... ({} in all)", classes.size()));
+  auto remark = classes.empty() ? "" : "classes: " + join(words);
+  if (other_file_count > 0)
+    remark += fmt::format("{}{} without the name of an image ignored", remark.empty() ? "" : "; ",
+                          counted(static_cast<std::int64_t>(other_file_count), "file"));
+  return remark;
+}
+
+/// Reads the headers of some images, to find common problems before a run starts. Returns the size of the first image;
+/// `known` is the size of images in other lists. With `skips`, an image that cannot be read is only a warning.
+ImageSize probe_size(const ImageFiles& files, const ImageDecoder& decoder, std::optional<ImageSize> known, bool skips) {
+  std::vector<std::byte> buffer;
+  for (const auto number : evenly_chosen(files.size(), max_opened_files)) try {
+      const auto what = files.what(number);
+      const auto size = decoder.size_of(files.read(number, decoder.max_file_bytes(), buffer), what);
+      if (!known) known = size;
+      decoder.require_size(what, size, *known);
+      if (decoder.resizes()) return size;
+    } catch (const io::StorageError&) {
+      throw;
+    } catch (const Error& error) {
+      if (!skips) throw;
+      log::run_warning(fmt::format("cannot read an image: {}", error.what()));
+    }
+  if (!known) throw UsageError(fmt::format("cannot read any of the first images, such as {}", files.what(0)));
+  return *known;
+}
+
+/// Estimates the total size of all files from the sizes of some, and appends these sizes to `sizes`.
+std::uint64_t estimate_bytes(const ImageFiles& files, std::string& sizes) {
+  std::uint64_t bytes = 0;
+  const auto numbers = evenly_chosen(files.size(), max_sized_files);
+  for (const auto number : numbers) {
+    struct stat info {};
+    const bool exists = ::stat(files.path(number).c_str(), &info) == 0;
+    const auto size = exists ? static_cast<std::uint64_t>(info.st_size) : 0;
+    bytes += size;
+    sizes += fmt::format("{},", size);
+  }
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) / static_cast<double>(numbers.size()) *
+                                    static_cast<double>(files.size()));
+}
+
+/// Returns the files of a list with their labels: numbers from `labels`, or from a list file if that is empty.
+ImageFiles image_files(const ImageList& list, bool has_label, const std::map<std::string, std::int64_t>& labels) {
+  ImageFiles files(list.base);
+  for (std::size_t i = 0; i < list.paths.size(); ++i) {
+    std::int64_t label = 0;
+    if (has_label) label = labels.empty() ? parse_integer(list.labels[i]).value_or(0) : labels.at(list.labels[i]);
+    files.add(list.paths[i], label);
+  }
+  return files;
+}
+
+/// See Format::gather.
+std::vector<ListedFile> gather_images(std::span<const std::string> words, const Options& options) {
+  const ImageDecoder decoder(options);
+  std::vector<ImageList> lists;
+  std::uint64_t other_file_count = 0;
+  for (const auto& word : words) other_file_count += lists.emplace_back(list_images(word)).other_file_count;
+  const bool has_label = has_labels(lists, options.text("labels"));
+  std::vector<std::string> classes;
+  if (has_label && !are_numbers(lists)) classes = class_names(lists, options);
+  std::map<std::string, std::int64_t> labels;
+  for (const auto& name : classes) labels.emplace(name, std::ssize(labels));
+  std::optional<ImageSize> size;
+  std::vector<ListedFile> units;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto files = image_files(lists[i], has_label, labels);
+    if (decoder.decodes()) size = probe_size(files, decoder, size, skips_errors(options));
+    auto& [file, content] = units.emplace_back();
+    std::string sizes;
+    file.path = words[i];
+    file.size = estimate_bytes(files, sizes);
+    content.samples = files.size();
+    content.fields = {decoder.field("image", size.value_or(ImageSize{}))};
+    if (has_label) content.fields.push_back({"label", DType::i64, {}});
+    if (options.boolean("paths")) content.fields.push_back({"path", DType::u8, {}, true});
+    content.index = files.packed();
+    content.remark = remark_on(classes, other_file_count);
+    content.classes = classes;
+    file.head = io::digest_of(content.index + sizes);
+  }
+  return units;
+}
+
+/// See Format::paths_of.
+std::function<std::string(std::uint64_t sample)> paths_of_images(const FileContent& content) {
+  return [files = std::make_shared<const ImageFiles>(ImageFiles::unpacked(content.index))](std::uint64_t sample) {
+    return files->path(sample);
+  };
+}
+
+std::unique_ptr<Source> open_images(const DataFile&, const FileContent& content, const Options& options, bool) {
+  return std::make_unique<ImageSource>(ImageFiles::unpacked(content.index), content.fields, ImageDecoder(options));
+}
+
+std::vector<OptionSpec> images_options() {
   auto options = image_options();
-  options.push_back(
-      {.key = "labels",
-       .default_value = "auto",
-       .help = "the field label: folders (the place of the image's folder among the sorted names; of a list what stands "
-               "there), none, or auto: if all images have one",
-       .choices = {"auto", "folders", "none"}});
+  options.push_back({.key = "labels",
+                     .default_value = "auto",
+                     .help = "field `label`: folders (number of the class, which is the image's folder, or the label in a "
+                             "list file), none, or auto (folders, if all images have a class)",
+                     .choices = {"auto", "folders", "none"}});
   options.push_back({.key = "classes",
                      .default_value = "",
-                     .help = "names of the classes in the order of their labels, from 0; by default those of [data.train], "
-                             "and there the sorted names of the folders",
+                     .help = "names of the classes in the order of their labels, from 0; default: the classes of "
+                             "[data.train], and in [data.train] the sorted names of the folders",
                      .form = "CLASS, ..."});
   options.push_back({.key = "paths",
                      .type = OptionType::boolean,
                      .default_value = "false",
-                     .help = "the field path: of the image's file, as a text"});
+                     .help = "whether samples have the field `path`, the path of the image file as text"});
   return options;
 }
 
@@ -32,15 +214,14 @@ namespace plugins {
 
 extern const Format images{.name = "images",
                            .help =
-                               "JPEG, PNG and WebP images, a file each, in folders of their classes or as a list names "
-                               "them: fields image, label and path",
-                           .options = options_of_images(),
-                           .open = [](const DataFile& file, const FileContent& content, const Options& options,
-                                      bool) { return open_images(file, content, options); },
+                               "JPEG, PNG and WebP images, one per file, in one folder per class or named by a list file: "
+                               "fields image, label and path",
+                           .options = images_options(),
+                           .open = open_images,
                            .gather = gather_images,
                            .paths_of = paths_of_images,
                            .is_name_of = is_image_name,
-                           .checksums = "of PNG: CRC-32; JPEG and WebP have none"};
+                           .checksums = "PNG: CRC-32; JPEG and WebP have none"};
 
 }  // namespace plugins
 

@@ -10,33 +10,38 @@
 
 namespace trainrt::data {
 
-/// Where the rows and the columns of an image's sample are: shape [height, width], [channels, height, width], or, if the
-/// last axis has at most 4 and the first more, [height, width, channels].
+/// The layout of an image in memory. Its shape is [height, width], [channels, height, width] or [height, width, channels];
+/// the last one if the last axis has at most 4 values and the first has more.
 struct ImageAxes {
-  std::size_t planes = 1;  ///< that lie one behind the other
+  std::size_t planes = 1;  ///< number of planes of height x width pixels, one after another
   std::size_t height = 1, width = 1;
-  std::size_t pixel_bytes = 1;
+  std::size_t channels = 1;  ///< number of adjacent values of a pixel
+  DType dtype = DType::u8;
 
-  std::size_t channels_of(DType type) const { return pixel_bytes / size_of(type); }  ///< that lie side by side
+  std::size_t pixel_bytes() const { return channels * size_of(dtype); }
+  std::size_t all_channels() const { return planes * channels; }  ///< in either layout: one of the factors is 1
 };
 
-/// UsageError that names the field if it is no image.
+/// Returns the layout of the images of a field. Throws UsageError that names the field if its samples are not images with
+/// at least one pixel.
 ImageAxes image_axes(const Dataset::Field& field);
 
-/// The field with images of another size, which lie the same way.
+/// Returns the field with images of another size in the same layout. Throws UsageError if its samples are not images, or if
+/// the layout could not be inferred from the new shape.
 Dataset::Field with_size(const Dataset::Field& field, ImageSize size);
 
-/// "224x192" (height and width), or "224" for a square; nothing if it is none, or not from 1 to 65535.
+constexpr std::int64_t max_image_extent = 65535;  ///< maximum height and width in config values
+/// Parses "224x192" (height and width), or "224" for a square. Returns nullopt for another form, or if an extent is not in
+/// 1 to max_image_extent.
 std::optional<ImageSize> parse_size(std::string_view text);
 
-/// UsageError that names the field unless its values are u8 or f32: what resample_image() can.
-void require_resampled(const Dataset::Field& field);
-/// What a box of an image becomes at another size (resample()), plane by plane.
-void resample_image(const Dataset::Field& field, std::span<const std::byte> from, const Box& box, ImageSize size,
-                    std::byte* to);
+/// Throws UsageError that names the field unless its type is one that resample_image() supports: u8 or f32.
+void require_u8_or_f32(const Dataset::Field& field);
+/// Resizes the part `box` of `image` to `size`, each plane by resample(). `to` has room for the result.
+void resample_image(const ImageAxes& axes, std::span<const std::byte> image, const Box& box, ImageSize size, std::byte* to);
 
-/// Copies a part of an image, whose first row and column are given, plane by plane.
-void crop_image(const Dataset::Field& field, std::span<const std::byte> from, std::size_t top, std::size_t left,
-                ImageSize size, std::byte* to);
+/// Copies the part of `image` that begins at row `top` and column `left` and has the given size. `to` has room for it.
+void crop_image(const ImageAxes& axes, std::span<const std::byte> image, std::size_t top, std::size_t left, ImageSize size,
+                std::byte* to);
 
 }  // namespace trainrt::data

@@ -9,7 +9,7 @@
 
 namespace trainrt::data {
 
-/// An image as it stands in a file, in memory.
+/// The bytes of an encoded image, as in a file.
 using EncodedImage = std::span<const std::byte>;
 
 struct ImageSize {
@@ -18,38 +18,52 @@ struct ImageSize {
   std::uint64_t pixels() const { return std::uint64_t{height} * width; }
 };
 
-/// An image whose header was read. It is decoded once, at most. The encoded bytes live as long.
+/// An image whose header was read. It refers to the encoded bytes, which must outlive it.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual ImageSize size() const = 0;
-  /// Its pixels, row after row, of 1 (gray), 3 (R, G, B) or 4 (R, G, B, alpha) bytes each; `out` has room for them. An
-  /// image that ends too early, or has damaged data, is an error, not a gray area.
+  /// Writes the pixels to `out`, row by row, each with 1 (gray), 3 (R, G, B) or 4 (R, G, B, alpha) bytes; `out` has room
+  /// for them. Call it at most once. Throws UsageError, as ImageCodec::open, if the data are damaged or truncated.
   virtual void decode(int channels, std::uint8_t* out) = 0;
 };
 
-/// A plug-in: one file in data/image_codecs. What is thrown are UsageErrors that say what is wrong with the image ("is
-/// truncated"); who calls names it.
+/// A plug-in: one file in data/images/codecs. The messages of its UsageErrors are predicates ("is empty"); the caller puts
+/// the name of the image in front.
 struct ImageCodec {
   std::string_view name;
   std::string_view help;
-  std::string_view package;  ///< Debian's, with which trainrt was built if it knows the format
-  /// Whether the first bytes (12 or all) are those of such an image.
+  std::string_view package;  ///< Debian package that trainrt needs at build time to decode the format
+  /// Returns whether an image has this format, from its first 12 bytes.
   bool (*is_of)(EncodedImage image) = nullptr;
-  /// Reads its header alone: no memory is taken for pixels. nullptr if the format is not built in.
+  /// Reads the header of an image; allocates no memory for pixels. Throws UsageError if the image is damaged or has a
+  /// feature that is not supported. nullptr if trainrt was built without this codec.
   std::unique_ptr<ImageReader> (*open)(EncodedImage image) = nullptr;
 };
 
 PluginTable<ImageCodec> image_codec_table();
 
-/// Opens an image of any format, told by its first bytes. UsageError if there is none, or it is not built in.
+/// Opens an image of any format, which its first bytes determine. Throws UsageError with a predicate as its message if the
+/// format is unknown or not supported by this build, or if the image is damaged.
 std::unique_ptr<ImageReader> open_image(EncodedImage image);
 
-/// The gray of a color, as ITU-R BT.601 weighs it, in whole numbers as Pillow does: (19595 R + 38470 G + 7471 B + 2^15)
-/// >> 16.
+/// Returns whether `image` has the bytes `signature` at `offset`.
+bool has_signature(EncodedImage image, std::string_view signature, std::size_t offset = 0);
+
+/// Returns the gray of a color by the weights of ITU-R BT.601, computed in integers as by Pillow: (19595 R + 38470 G + 7471
+/// B
+/// + 2^15) >> 16.
 inline std::uint8_t gray_of(const std::uint8_t* rgb) {
   constexpr unsigned red = 19595, green = 38470, blue = 7471, half = 1U << 15;
   return static_cast<std::uint8_t>((red * rgb[0] + green * rgb[1] + blue * rgb[2] + half) >> 16);
+}
+
+/// Writes the gray of `pixels` colors to `out`. `decode_rgb` is called once, with memory for their RGB values.
+template <class DecodeRgb>
+void decode_gray(std::uint64_t pixels, std::uint8_t* out, const DecodeRgb& decode_rgb) {
+  const auto colors = std::make_unique_for_overwrite<std::uint8_t[]>(pixels * 3);
+  decode_rgb(colors.get());
+  for (std::uint64_t i = 0; i < pixels; ++i) out[i] = gray_of(colors.get() + 3 * i);
 }
 
 }  // namespace trainrt::data

@@ -1,9 +1,7 @@
 #include "data/images/image_decoder.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -15,45 +13,56 @@ namespace trainrt::data {
 
 namespace {
 
-std::string in_words(ImageSize size) { return fmt::format("{} x {}", size.height, size.width); }
+std::string to_text(ImageSize size) { return fmt::format("{} x {}", size.height, size.width); }
 
-/// An error about an image, with its name in front.
+/// Returns call(), and puts the name of the image in front of the message of a UsageError.
 template <class Call>
-auto of_image(const std::string& what, const Call& call) try {
+auto naming_image(const std::string& what, const Call& call) try {
   return call();
 } catch (const UsageError& error) {
   throw UsageError(fmt::format("{} {}", what, error.what()));
 }
 
-void planes_of(const std::uint8_t* pixels, std::size_t count, std::size_t channels, std::uint8_t* out) {
-  for (std::size_t channel = 0; channel < channels; ++channel)
-    for (std::size_t i = 0; i < count; ++i) *out++ = pixels[i * channels + channel];
+/// Writes value_of(byte) for each byte of interleaved pixels, one plane after another: with `planes` = 1, in the given
+/// order.
+template <class ValueOf>
+void write_planes(const std::uint8_t* bytes, std::size_t count, std::size_t planes, std::byte* out,
+                  const ValueOf& value_of) {
+  for (std::size_t plane = 0; plane < planes; ++plane)
+    for (std::size_t i = plane; i < count; i += planes) {
+      const auto value = value_of(bytes[i]);
+      std::memcpy(out, &value, sizeof value);
+      out += sizeof value;
+    }
 }
 
-void parts_of_one(const std::uint8_t* bytes, std::size_t count, std::byte* out) {
+/// Returns value / 255 for each byte value.
+const std::array<float, 256>& fractions() {
   static const auto table = [] {
-    std::array<float, 256> made{};
-    for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<float>(i) / 255.0F;
-    return made;
+    std::array<float, 256> values{};
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 255.0F;
+    return values;
   }();
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(out + i * sizeof(float), &table[bytes[i]], sizeof(float));
+  return table;
 }
 
-std::vector<OptionSpec> options_of_shape() {
+}  // namespace
+
+std::vector<OptionSpec> image_options() {
   return {{.key = "size",
            .default_value = "",
-           .help = "height and width that images are brought to: bilinear with antialias, as Pillow's; without it all have "
-                   "the same",
-           .form = "HEIGHTxWIDTH, 224x224",
+           .help = "height and width to which images are resized, bilinear with antialias, as by Pillow; without it, all "
+                   "images must have the same size",
+           .form = "HEIGHTxWIDTH, such as 224x224",
            .fits = [](std::string_view text) { return text.empty() || parse_size(text).has_value(); }},
-          {.key = "fit",
+          {.key = "resize_mode",
            .default_value = "stretch",
-           .help = "how size treats other proportions: stretch changes them, crop takes the largest part in the middle "
-                   "that has them",
+           .help = "what `size` does with images of other proportions: stretch changes the proportions; crop resizes the "
+                   "largest centered part that has the proportions of `size`",
            .choices = {"stretch", "crop"}},
           {.key = "channels",
            .default_value = "3",
-           .help = "of a pixel: 1 (gray), 3 (RGB), 4 (RGBA)",
+           .help = "channels of a pixel: 1 (gray), 3 (RGB), 4 (RGBA)",
            .choices = {"1", "3", "4"}},
           {.key = "layout",
            .default_value = "interleaved",
@@ -61,94 +70,85 @@ std::vector<OptionSpec> options_of_shape() {
            .choices = {"interleaved", "planar"}},
           {.key = "type",
            .default_value = "u8",
-           .help = "of the values: u8, or f32, which are from 0 to 1",
-           .choices = {"u8", "f32"}}};
-}
-
-}  // namespace
-
-std::vector<OptionSpec> image_options() {
-  auto options = options_of_shape();
-  options.push_back({.key = "decode",
-                     .type = OptionType::boolean,
-                     .default_value = "true",
-                     .help = "false: the field holds images as they are encoded, bytes that vary in length"});
-  options.push_back({.key = "most_pixels",
-                     .type = OptionType::integer,
-                     .default_value = "100000000",
-                     .help = "an image of more pixels is an error: it is told from its header, before memory is taken",
-                     .range = {.least = 1, .most = 0x1p32}});
-  options.push_back({.key = "most_bytes",
-                     .type = OptionType::bytes,
-                     .default_value = "64 MiB",
-                     .help = "of a file or an entry that is read as a whole; a larger one is an error"});
-  return options;
+           .help = "type of the values: u8, or f32 from 0 to 1",
+           .choices = {"u8", "f32"}},
+          {.key = "decode",
+           .type = OptionType::boolean,
+           .default_value = "true",
+           .help = "false: the field holds the encoded images, bytes that vary in length"},
+          {.key = "max_pixels",
+           .type = OptionType::integer,
+           .default_value = "100000000",
+           .help = "maximum number of pixels of an image; more are an error, before memory is allocated for them",
+           .range = {.least = 1, .most = 0x1p32}},
+          {.key = "max_file_bytes",
+           .type = OptionType::bytes,
+           .default_value = "64 MiB",
+           .help = "maximum size of an image file or of an entry of an archive; a larger one is an error"}};
 }
 
 ImageDecoder::ImageDecoder(const Options& options)
-    : crops_(options.text("fit") == "crop"),
+    : crops_(options.text("resize_mode") == "crop"),
       is_planar_(options.text("layout") == "planar"),
       decodes_(options.boolean("decode")),
       type_(options.text("type") == "f32" ? DType::f32 : DType::u8),
       channels_(static_cast<int>(parse_integer(options.text("channels")).value_or(3))),
-      most_pixels_(static_cast<std::uint64_t>(options.integer("most_pixels"))),
-      most_bytes_(options.bytes("most_bytes")) {
+      max_pixels_(static_cast<std::uint64_t>(options.integer("max_pixels"))),
+      max_file_bytes_(options.bytes("max_file_bytes")) {
   if (const auto text = options.text("size"); !text.empty()) resize_ = parse_size(text);
 }
 
 std::unique_ptr<ImageReader> ImageDecoder::open(EncodedImage image, const std::string& what) const {
-  return of_image(what, [&] {
+  return naming_image(what, [&] {
     auto reader = open_image(image);
     const auto size = reader->size();
-    if (size.pixels() == 0) throw UsageError("is an image without pixels");
-    if (size.pixels() > most_pixels_)
-      throw UsageError(fmt::format("is an image of {} pixels: more than most_pixels = {}", in_words(size), most_pixels_));
+    if (size.pixels() == 0) throw UsageError(fmt::format("has no pixels: its size is {}", to_text(size)));
+    if (size.pixels() > max_pixels_)
+      throw UsageError(fmt::format("has {} pixels, more than max_pixels = {}", to_text(size), max_pixels_));
     return reader;
   });
 }
 
+void ImageDecoder::require_size(const std::string& what, ImageSize size, ImageSize expected) const {
+  if (resizes() || size == expected) return;
+  throw UsageError(
+      fmt::format("{} has {} pixels, but other images have {} (height x width). Resize all images with size = {}x{}", what,
+                  to_text(size), to_text(expected), expected.height, expected.width));
+}
+
 Dataset::Field ImageDecoder::field(std::string name, ImageSize size) const {
   if (!decodes_) return {std::move(name), DType::u8, {}, true};
-  const auto made = resize_.value_or(size);
-  const std::int64_t height = made.height, width = made.width;
+  const auto result = resize_.value_or(size);
+  const std::int64_t height = result.height, width = result.width;
   return {std::move(name), type_, is_planar_ ? Shape{channels_, height, width} : Shape{height, width, channels_}};
 }
 
-ImageSize ImageDecoder::size_in(const Dataset::Field& field) const {
-  const auto axis = is_planar_ ? 1U : 0U;
-  return {static_cast<std::uint32_t>(field.sample_shape[axis]), static_cast<std::uint32_t>(field.sample_shape[axis + 1])};
-}
-
-/// Interleaved, as bytes.
-void ImageDecoder::pixels_of(EncodedImage image, const std::string& what, ImageSize wanted, std::uint8_t* out) const {
+/// Writes the interleaved pixels of an image, with `wanted` as its size.
+void ImageDecoder::decode_pixels(EncodedImage image, const std::string& what, ImageSize wanted, std::uint8_t* out) const {
   const auto reader = open(image, what);
   const auto size = reader->size();
-  if (size == wanted) return of_image(what, [&] { reader->decode(channels_, out); });
-  if (!resize_)
-    throw UsageError(
-        fmt::format("{} is an image of {} pixels, and the others have {} (height x width): size = {}x{} makes them alike",
-                    what, in_words(size), in_words(wanted), wanted.height, wanted.width));
-  const auto channels = static_cast<std::size_t>(channels_);
-  const auto pixels = std::make_unique_for_overwrite<std::uint8_t[]>(size.pixels() * channels);
-  of_image(what, [&] { reader->decode(channels_, pixels.get()); });
-  const Extent extent{size.height, size.width, channels};
-  const auto box = crops_ ? middle_of(extent, wanted.height, wanted.width) : whole(extent);
+  require_size(what, size, wanted);
+  if (size == wanted) return naming_image(what, [&] { reader->decode(channels_, out); });
+  const Extent extent{size.height, size.width, static_cast<std::size_t>(channels_)};
+  const auto pixels = std::make_unique_for_overwrite<std::uint8_t[]>(extent.values());
+  naming_image(what, [&] { reader->decode(channels_, pixels.get()); });
+  const auto box = crops_ ? centered_box(extent, wanted.height, wanted.width) : full_box(extent);
   resample({pixels.get(), extent.values()}, extent, box, wanted.height, wanted.width, out);
 }
 
 void ImageDecoder::decode(EncodedImage image, const std::string& what, const Dataset::Field& field, std::byte* out) const {
-  const auto wanted = size_in(field);
-  const auto channels = static_cast<std::size_t>(channels_), values = wanted.pixels() * channels;
-  const bool turns = is_planar_ && channels > 1, divides = type_ == DType::f32;
-  auto* const bytes = reinterpret_cast<std::uint8_t*>(out);
-  if (!turns && !divides) return pixels_of(image, what, wanted, bytes);
-  const auto pixels = std::make_unique_for_overwrite<std::uint8_t[]>(values);
-  pixels_of(image, what, wanted, pixels.get());
-  if (!divides) return planes_of(pixels.get(), wanted.pixels(), channels, bytes);
-  if (!turns) return parts_of_one(pixels.get(), values, out);
-  const auto planes = std::make_unique_for_overwrite<std::uint8_t[]>(values);
-  planes_of(pixels.get(), wanted.pixels(), channels, planes.get());
-  parts_of_one(planes.get(), values, out);
+  const auto height_axis = is_planar_ ? 1U : 0U;
+  const ImageSize size{static_cast<std::uint32_t>(field.sample_shape[height_axis]),
+                       static_cast<std::uint32_t>(field.sample_shape[height_axis + 1])};
+  const auto planes = is_planar_ ? static_cast<std::size_t>(channels_) : 1;
+  if (planes == 1 && type_ == DType::u8) return decode_pixels(image, what, size, reinterpret_cast<std::uint8_t*>(out));
+  const auto count = size.pixels() * static_cast<std::size_t>(channels_);
+  const auto pixels = std::make_unique_for_overwrite<std::uint8_t[]>(count);
+  decode_pixels(image, what, size, pixels.get());
+  if (type_ == DType::u8)
+    write_planes(pixels.get(), count, planes, out, [](std::uint8_t value) { return value; });
+  else
+    write_planes(pixels.get(), count, planes, out, [&table = fractions()](std::uint8_t value) { return table[value]; });
 }
 
 }  // namespace trainrt::data

@@ -1,27 +1,27 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "core/options.hpp"
 
 namespace trainrt::data {
 
-/// The images that a word of a source names, by their names alone.
+/// The image files that one word of `source` names. The files themselves are not opened.
 struct ImageList {
-  std::string base;                 ///< folder that the paths are relative to; empty: they are as they are
-  std::vector<std::string> paths;   ///< sorted bytewise, or in the order of a list
-  std::vector<std::string> labels;  ///< of each image in its list, or the name of its class folder; none: they have none
-  bool are_listed = false;          ///< the labels stand in a list
-  std::uint64_t others = 0;         ///< files in the folder whose names are not those of images
+  std::string base;                    ///< folder to which `paths` are relative; "": the paths are used as they are
+  std::vector<std::string> paths;      ///< in bytewise order, or in the order of a list file
+  std::vector<std::string> labels;     ///< label of each image in the list file, or its class folder; empty: no labels
+  bool is_list_file = false;           ///< the paths and labels are from a list file with labels
+  std::uint64_t other_file_count = 0;  ///< number of files whose names are not names of images
 };
 
-/// Whether a name is that of an image.
+/// Returns whether the extension of `path` is that of an image: .jpg, .jpeg, .png or .webp, in upper or lower case.
 bool is_image_name(std::string_view path);
 
-/// `word`: a folder, with all images below it; a pattern or an image; or a list (also @LIST), a line an image: its path,
-/// relative to the list's folder, and, behind the last comma or tab, its label. Names in a list that are absolute or lead
-/// out by `..` are UsageErrors that name list and line; so is a word without images.
+/// Returns the images that `word` names: a folder, with all images below it; a pattern or an image; or a list file (also
+/// "@LIST") with one image per line: its path, relative to the list file's folder, and, after the last comma or tab, its
+/// label. Throws UsageError that names the list file and the line if a path is absolute or contains "..", and UsageError if
+/// there are no images.
 ImageList list_images(const std::string& word);
 
 }  // namespace trainrt::data

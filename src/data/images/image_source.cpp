@@ -18,25 +18,24 @@ namespace trainrt::data {
 
 namespace {
 
-std::span<const std::byte> bytes_of_text(std::string_view text) { return std::as_bytes(std::span(text)); }
-
 void append(Column& column, std::span<const std::byte> bytes) {
   column.values.insert(column.values.end(), bytes.begin(), bytes.end());
   column.ends.push_back(column.values.size());
 }
 
-EncodedImage read_image_file(const std::string& path, std::uint64_t most, EncodedBuffer& buffer) {
+EncodedImage read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& buffer) {
   const io::Descriptor fd(open_guarded(path, O_RDONLY | O_NONBLOCK));
   if (fd.get() < 0) io::fail("open", path, errno);
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) io::fail("look at", path, errno);
-  if (!S_ISREG(info.st_mode)) throw UsageError(fmt::format("the image '{}' is not a file", path));
+  if (::fstat(fd.get(), &info) != 0) io::fail("examine", path, errno);
+  if (!S_ISREG(info.st_mode)) throw UsageError(fmt::format("image '{}' is not a regular file", path));
   const auto bytes = static_cast<std::uint64_t>(info.st_size);
-  if (bytes > most)
-    throw UsageError(fmt::format("the image '{}' has {} bytes: more than most_bytes = {}", path, bytes, most));
-  const auto into = buffer.room(bytes);
-  read_part(fd.get(), DataFile{path, bytes}, {0, into});
-  return into;
+  if (bytes > max_bytes)
+    throw UsageError(fmt::format("image '{}' has {} bytes, more than max_file_bytes = {}", path, bytes, max_bytes));
+  if (buffer.size() < bytes) buffer.resize(bytes);
+  const auto image = std::span(buffer).first(bytes);
+  read_part(fd.get(), DataFile{path, bytes}, {0, image});
+  return image;
 }
 
 }  // namespace
@@ -45,14 +44,14 @@ std::string ImageFiles::path(std::size_t number) const {
   return base_.empty() ? names_[number] : fmt::format("{}/{}", base_, names_[number]);
 }
 
-EncodedImage ImageFiles::read(std::size_t number, std::uint64_t most, EncodedBuffer& buffer) const {
+EncodedImage ImageFiles::read(std::size_t number, std::uint64_t max_bytes, std::vector<std::byte>& buffer) const {
   const InStage reading(Stage::storage);
-  const auto read = [&] { return read_image_file(path(number), most, buffer); };
+  const auto read = [&] { return read_image_file(path(number), max_bytes, buffer); };
   try {
     return base_.empty() ? io::retried(read) : io::retried_in(base_, read);
   } catch (const io::StorageError& error) {
     if (error.error_number() != ENOENT && error.error_number() != ENOTDIR) throw;
-    throw UsageError(fmt::format("{} is not there", what(number)));
+    throw UsageError(fmt::format("{} does not exist", what(number)));
   }
 }
 
@@ -75,10 +74,10 @@ ImageFiles ImageFiles::unpacked(std::string_view bytes) {
 void ImageSource::read_images(std::span<const std::uint64_t> samples, Column& column) const {
   const InStage decoding(Stage::decode);
   const auto& field = fields_[column.field];
-  EncodedBuffer buffer;
+  std::vector<std::byte> buffer;
   auto* out = column.values.data();
   for (const auto sample : samples) {
-    const auto image = files_.read(sample, decoder_.most_bytes(), buffer);
+    const auto image = files_.read(sample, decoder_.max_file_bytes(), buffer);
     if (field.varies) {
       append(column, image);
       continue;
@@ -95,7 +94,10 @@ void ImageSource::read(std::span<const std::uint64_t> samples, std::span<Column>
     column.values.resize(field.varies ? 0 : samples.size() * sample_bytes(field));
     if (field.name == "image") read_images(samples, column);
     if (field.name == "path")
-      for (const auto sample : samples) append(column, bytes_of_text(files_.path(sample)));
+      for (const auto sample : samples) {
+        const auto path = files_.path(sample);
+        append(column, std::as_bytes(std::span(path)));
+      }
     if (field.name == "label")
       for (std::size_t i = 0; i < samples.size(); ++i) {
         const auto label = files_.label(samples[i]);

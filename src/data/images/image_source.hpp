@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,25 +10,10 @@
 
 namespace trainrt::data {
 
-/// Memory for one encoded image after another.
-class EncodedBuffer {
- public:
-  /// Room for so many bytes, whatever they are.
-  std::span<std::byte> room(std::size_t bytes) {
-    if (bytes > room_) memory_ = std::make_unique_for_overwrite<std::byte[]>(room_ = bytes);
-    return {memory_.get(), bytes};
-  }
-
- private:
-  std::unique_ptr<std::byte[]> memory_;
-  std::size_t room_ = 0;
-};
-
-/// Images that are a file each, by their numbers: names and labels in memory, and nothing open. Any threads may read at
-/// once.
+/// The paths and labels of image files, by sample number. No file stays open. Several threads may read at the same time.
 class ImageFiles {
  public:
-  /// `base`: the folder that paths are relative to, or empty.
+  /// `base`: folder to which the paths are relative, or "".
   explicit ImageFiles(std::string base) : base_(std::move(base)) {}
   void add(const std::string& path, std::int64_t label) {
     names_.add(path);
@@ -38,13 +22,16 @@ class ImageFiles {
 
   std::size_t size() const { return names_.size(); }
   std::string path(std::size_t number) const;
-  std::string what(std::size_t number) const { return "the image '" + path(number) + "'"; }  ///< in messages
+  /// Returns the name of an image for messages: "image 'cats/1.png'".
+  std::string what(std::size_t number) const { return "image '" + path(number) + "'"; }
   std::int64_t label(std::size_t number) const { return labels_[number]; }
-  /// All bytes of a file, valid until the buffer is used again. Storage that is away is waited for. UsageError if it is not
-  /// there, is no file, or is larger than `most`.
-  EncodedImage read(std::size_t number, std::uint64_t most, EncodedBuffer& buffer) const;
+  /// Reads a file into `buffer`, which is enlarged if necessary, and returns its bytes. Waits for storage that is
+  /// unavailable (io/storage_retry.hpp). Throws UsageError that names the file if it does not exist, is not a regular file
+  /// or has more than `max_bytes` bytes.
+  EncodedImage read(std::size_t number, std::uint64_t max_bytes, std::vector<std::byte>& buffer) const;
 
   std::string packed() const;
+  /// Returns the object whose packed() was `bytes`.
   static ImageFiles unpacked(std::string_view bytes);
 
  private:
@@ -53,7 +40,7 @@ class ImageFiles {
   std::vector<std::int64_t> labels_;
 };
 
-/// Samples that are images, a file each: fields `image`, and `label` and `path` if they are asked for.
+/// A source whose samples are image files: field `image`, and optionally `label` and `path`.
 class ImageSource final : public Source {
  public:
   ImageSource(ImageFiles files, std::vector<Dataset::Field> fields, ImageDecoder decoder)

@@ -97,30 +97,12 @@ std::int64_t Dataset::next_epoch() const {
 
 const std::vector<Dataset::Field>& Dataset::fields() const { return data::fields_of(*impl_); }
 
-namespace {
-
-class FunctionMap final : public data::SampleMap {
- public:
-  FunctionMap(Dataset::Field made, Dataset::SampleFunction function)
-      : made_(std::move(made)), function_(std::move(function)) {}
-  const Dataset::Field& field() const override { return made_; }
-  void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const override {
-    function_(from, to, random);
-  }
-
- private:
-  Dataset::Field made_;
-  Dataset::SampleFunction function_;
-};
-
-}  // namespace
-
 void Dataset::map(std::string_view field, Field made, SampleFunction function) try {
   auto maps = impl_->maps ? *impl_->maps : data::SampleMaps(impl_->source->fields());
   const auto at = data::find_field(maps.fields(), field);
   made.name = field;
   made.varies = false;
-  maps.add(at, "map", std::make_shared<const FunctionMap>(std::move(made), std::move(function)));
+  maps.add(at, "map", {std::move(made), std::move(function)});
   impl_->maps = std::make_shared<const data::SampleMaps>(std::move(maps));
 } catch (const UsageError& error) {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());

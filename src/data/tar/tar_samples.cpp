@@ -89,7 +89,7 @@ std::vector<TarField> tar_fields(const std::string& list) {
 class TarCollector {
  public:
   TarCollector(const InputFile& archive, const Options& options)
-      : archive_(archive), most_bytes_(options.bytes("most_bytes")), skips_(skips_errors(options)) {
+      : archive_(archive), most_bytes_(options.bytes("max_file_bytes")), skips_(skips_errors(options)) {
     samples_.fields_ = tar_fields(options.text("fields"));
     fields_are_given_ = !samples_.fields_.empty();
     prepare();
@@ -116,8 +116,8 @@ class TarCollector {
     has_[*field] = true;
     place_[*field] = {entry.offset, entry.bytes};
     if (entry.bytes > most_bytes_)
-      return refuse(fmt::format("has {} bytes of .{}: more than most_bytes = {}", entry.bytes, excerpt(name->extension, 60),
-                                most_bytes_));
+      return refuse(fmt::format("has {} bytes of .{}: more than max_file_bytes = {}", entry.bytes,
+                                excerpt(name->extension, 60), most_bytes_));
     if (samples_.fields_[*field].kind == EntryKind::label) note_label(*field, entry, first);
   }
 

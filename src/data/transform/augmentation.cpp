@@ -1,35 +1,28 @@
 #include "data/transform/augmentation.hpp"
 
-#include <fmt/format.h>
-#include <trainrt/error.hpp>
-
 #include "data/bytes/by_order.hpp"
 #include "data/text/field_specs.hpp"
+#include "data/transform/field_keys.hpp"
 
 namespace trainrt::data {
 
-std::vector<OptionSpec> augmentation_options() {
-  std::vector<OptionSpec> options;
-  for (const auto* augmentation : augmentation_table())
-    options.push_back({.key = std::string(augmentation->name),
-                       .default_value = "",
-                       .help = std::string(augmentation->help),
-                       .form = fmt::format("FIELD: {}, and so on for other fields", augmentation->arguments)});
-  return options;
-}
+std::vector<OptionSpec> augmentation_options() { return field_keys(augmentation_table()); }
 
 SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options) {
   SampleMaps maps(std::move(fields));
-  for (const auto* augmentation : by_order(augmentation_table())) try {
-      for (const auto& wish : field_specs(options.text(augmentation->name), augmentation->arguments)) {
-        const auto at = find_field(maps.fields(), wish.field);
-        maps.add(at, augmentation->name, augmentation->make(maps.fields()[at], wish.arguments));
-      }
-    } catch (const UsageError& error) {
-      throw UsageError(
-          fmt::format("{}: {}: {}", options.find(augmentation->name)->origin, augmentation->name, error.what()));
-    }
+  for_each_field_key(augmentation_table(), options, [&](const auto& augmentation, const auto& name, const auto& arguments) {
+    const auto field = find_fixed_field(maps.fields(), name);
+    maps.add(field, augmentation.name, augmentation.make(maps.fields()[field], arguments));
+  });
   return maps;
+}
+
+std::optional<AreaRange> parse_area_range(std::span<const std::string> arguments, AreaRange default_range) {
+  if (arguments.empty()) return default_range;
+  if (arguments.size() != 2) return std::nullopt;
+  const auto min = parse_real(arguments[0]), max = parse_real(arguments[1]);
+  if (!min || !max || !(*min > 0 && *min <= *max && *max <= 1)) return std::nullopt;
+  return AreaRange{*min, *max};
 }
 
 }  // namespace trainrt::data

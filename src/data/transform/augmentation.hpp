@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,23 +12,33 @@
 
 namespace trainrt::data {
 
-/// A plug-in: one file in data/augmentations. Its name is a key of every [data.NAME]: "FIELD: ARGUMENTS, FIELD: ARGUMENTS".
-/// Augmentations come after all transforms, in the order of their places, then of their names.
+/// A plug-in: one file in data/transform/augmentations. Its name is a key of every [data.NAME] with values of the form
+/// "FIELD: ARGUMENTS, FIELD: ARGUMENTS". Augmentations are applied after all transforms, in the order of `order`, then of
+/// their names.
 struct Augmentation {
   std::string_view name;
   std::string_view help;
-  std::string_view arguments;  ///< in words: "PADDING"
-  /// Throws UsageError that says what is wrong with the arguments, or with a field that they do not suit.
-  std::unique_ptr<SampleMap> (*make)(const Dataset::Field& field, std::span<const std::string> arguments);
+  std::string_view arguments;  ///< form of the arguments for help and messages: "PADDING"
+  /// Returns the change of `field`. Throws UsageError that names the field if the arguments are invalid or do not suit it.
+  SampleMap (*make)(const Dataset::Field& field, std::span<const std::string> arguments);
   int order = 0;  ///< position among all augmentations; those that change sizes come first
 };
 
 PluginTable<Augmentation> augmentation_table();
 
-/// The keys of all augmentations.
+/// Returns the keys of all augmentations.
 std::vector<OptionSpec> augmentation_options();
 
-/// What `options` ask for. Errors name key and field.
+/// Returns the random changes of `fields` that `options` request. Throws UsageError that names the key and the field if a
+/// value is invalid.
 SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options);
+
+/// A range of the share that a random part has of an image's area: 0 < min <= max <= 1.
+struct AreaRange {
+  double min = 0, max = 1;
+};
+/// Parses the arguments "[MIN MAX]" of an augmentation: returns `default_range` if there are none, and nullopt if they are
+/// invalid.
+std::optional<AreaRange> parse_area_range(std::span<const std::string> arguments, AreaRange default_range);
 
 }  // namespace trainrt::data

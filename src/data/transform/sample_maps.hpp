@@ -12,42 +12,44 @@
 
 namespace trainrt::data {
 
-/// What is made of one sample of one field, at random if it likes. Pure but for `random`: any threads at once.
-class SampleMap {
- public:
-  virtual ~SampleMap() = default;
-  virtual const Dataset::Field& field() const = 0;  ///< as it becomes; it does not vary in length
-  /// `from`: the values of a sample; `to` gets what it becomes, and has room for it.
-  virtual void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const = 0;
+/// A change of one field, sample by sample, that may be random.
+struct SampleMap {
+  Dataset::Field field;  ///< the field after the change; it does not vary in length
+  /// Writes the changed values of one sample to `to`, which has exactly their size. The result depends only on `from` and
+  /// `random`. Several threads may call it at the same time.
+  Dataset::SampleFunction apply;
 };
 
-/// The maps of a dataset, in the order in which they were added. What they draw hangs on the seed, the sample, and the name
-/// that a map was added by: on nothing else, so neither on ranks and threads nor on a restart.
+/// The random changes of a dataset's fields, applied in the order in which they were added. The random numbers depend only
+/// on the epoch's seed, the sample, and the name that the change was added with: not on ranks, threads, batches or
+/// restarts.
 class SampleMaps {
  public:
   explicit SampleMaps(std::vector<Dataset::Field> fields)
       : before_(fields), fields_(std::move(fields)), steps_(fields_.size()) {}
 
-  /// Maps of one name draw the same for a sample, whatever its field: so an image and its mask are turned alike.
-  void add(std::size_t field, std::string_view name, std::shared_ptr<const SampleMap> map);
+  /// Adds a change of field number `field`. Changes with the same name draw the same random numbers for a sample, also for
+  /// different fields, so that an image and its mask are flipped together. Throws UsageError if the field varies in length.
+  void add(std::size_t field, std::string_view name, SampleMap map);
+  /// Returns the fields after all changes.
   const std::vector<Dataset::Field>& fields() const { return fields_; }
-  /// The same maps over another source's fields, found by their names. UsageError if a field that is mapped is not there,
-  /// or has another type or shape than it had.
+  /// Returns the same changes for a source with other `fields`, matched by name. Throws UsageError if a changed field is
+  /// missing or has another type or shape.
   SampleMaps over(const std::vector<Dataset::Field>& fields) const;
-  /// Whether a map was added.
+  /// Returns whether any change was added.
   bool changes_any() const {
     return std::any_of(steps_.begin(), steps_.end(), [](const auto& steps) { return !steps.empty(); });
   }
-  /// Makes of the field's values, as the source has them, what they become. `seed`: of the epoch.
+  /// Replaces the values of `samples` in `column`, as read from the source, by the changed values. `seed` is the epoch's.
   void apply(std::uint64_t seed, std::span<const std::uint64_t> samples, Column& column) const;
 
  private:
   struct Step {
-    std::uint64_t name;
+    std::uint64_t name;  ///< hash of the name
     std::shared_ptr<const SampleMap> map;
   };
-  std::vector<Dataset::Field> before_;    ///< as the source has them
-  std::vector<Dataset::Field> fields_;    ///< as they become
+  std::vector<Dataset::Field> before_;    ///< the fields of the source
+  std::vector<Dataset::Field> fields_;    ///< the fields after all changes
   std::vector<std::vector<Step>> steps_;  ///< by the number of the field
 };
 

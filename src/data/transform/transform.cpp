@@ -1,6 +1,5 @@
 #include "data/transform/transform.hpp"
 
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "data/bytes/by_order.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/text/field_specs.hpp"
+#include "data/transform/field_keys.hpp"
 
 namespace trainrt::data {
 
@@ -19,11 +19,10 @@ class TransformedSource final : public Source {
   explicit TransformedSource(std::shared_ptr<const Source> source)
       : source_(std::move(source)), fields_(source_->fields()), maps_(fields_.size()) {}
 
-  void add(const Transform& transform, const FieldSpec& wish) {
-    const auto at = find_field(fields_, wish.field);
-    if (fields_[at].varies) throw UsageError(fmt::format("the field {} varies in length", wish.field));
-    maps_[at].push_back(transform.make(fields_[at], wish.arguments));
-    fields_[at] = maps_[at].back()->field();
+  void add(const Transform& transform, std::string_view name, std::span<const std::string> arguments) {
+    const auto field = find_fixed_field(fields_, name);
+    maps_[field].push_back(transform.make(fields_[field], arguments));
+    fields_[field] = maps_[field].back().field;
   }
 
   std::uint64_t size() const override { return source_->size(); }
@@ -35,80 +34,43 @@ class TransformedSource final : public Source {
     const InStage transforming(Stage::transform);
     for (auto& column : columns)
       for (const auto& map : maps_[column.field]) {
-        const auto from = column.values;  // a copy, so that the column's memory stays where it is
-        column.values.resize(samples.size() * sample_bytes(map->field()));
-        map->apply(from, column.values);
+        const auto from = column.values;  // a copy, so that the address of the column's memory stays the same
+        column.values.resize(samples.size() * sample_bytes(map.field));
+        map.apply(from, column.values);
       }
   }
 
  private:
   std::shared_ptr<const Source> source_;
-  std::vector<Dataset::Field> fields_;
-  std::vector<std::vector<std::unique_ptr<const FieldMap>>> maps_;  ///< by the number of the field
+  std::vector<Dataset::Field> fields_;       ///< after all changes
+  std::vector<std::vector<FieldMap>> maps_;  ///< by the number of the field
 };
-
-template <class T>
-double number_of(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return static_cast<double>(value);
-}
 
 }  // namespace
 
-std::vector<OptionSpec> transform_options() {
-  std::vector<OptionSpec> options;
-  for (const auto* transform : transform_table())
-    options.push_back({.key = std::string(transform->name),
-                       .default_value = "",
-                       .help = std::string(transform->help),
-                       .form = fmt::format("FIELD: {}, and so on for other fields", transform->arguments)});
-  return options;
-}
+std::vector<OptionSpec> transform_options() { return field_keys(transform_table()); }
 
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options) {
-  std::shared_ptr<TransformedSource> made;
-  for (const auto* transform : by_order(transform_table())) try {
-      for (const auto& wish : field_specs(options.text(transform->name), transform->arguments)) {
-        if (!made) made = std::make_shared<TransformedSource>(source);
-        made->add(*transform, wish);
-      }
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}: {}", options.find(transform->name)->origin, transform->name, error.what()));
-    }
-  return made ? made : source;
+  std::shared_ptr<TransformedSource> changed;
+  for_each_field_key(transform_table(), options, [&](const auto& transform, const auto& field, const auto& arguments) {
+    if (!changed) changed = std::make_shared<TransformedSource>(source);
+    changed->add(transform, field, arguments);
+  });
+  return changed ? changed : source;
+}
+
+FieldMap image_map(const Dataset::Field& field, ImageSize size,
+                   std::function<void(std::span<const std::byte> image, std::byte* to)> change) {
+  auto resized = with_size(field, size);
+  return {resized, [before = sample_bytes(field), after = sample_bytes(resized), change = std::move(change)](
+                       std::span<const std::byte> from, std::span<std::byte> to) {
+            for (std::size_t i = 0; i * after < to.size(); ++i)
+              change(from.subspan(i * before, before), to.data() + i * after);
+          }};
 }
 
 bool is_plain_number(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-    case DType::bf16:
-    case DType::f8e4m3:
-    case DType::f8e5m2:
-      return false;
-    default:
-      return true;
-  }
-}
-
-double number_at(std::span<const std::byte> values, DType dtype, std::size_t at) {
-  const auto* const place = values.data() + at * size_of(dtype);
-  switch (dtype) {
-    case DType::f64:
-      return number_of<double>(place);
-    case DType::f32:
-      return number_of<float>(place);
-    case DType::i64:
-      return number_of<std::int64_t>(place);
-    case DType::i32:
-      return number_of<std::int32_t>(place);
-    case DType::i16:
-      return number_of<std::int16_t>(place);
-    case DType::i8:
-      return number_of<std::int8_t>(place);
-    default:
-      return number_of<std::uint8_t>(place);
-  }
+  return dtype != DType::f16 && dtype != DType::bf16 && dtype != DType::f8e4m3 && dtype != DType::f8e5m2;
 }
 
 }  // namespace trainrt::data

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -7,41 +9,75 @@
 
 #include "core/options.hpp"
 #include "core/plugin.hpp"
+#include "data/images/image_axes.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// What is made of the values of one field. Pure: any threads at once.
-class FieldMap {
- public:
-  virtual ~FieldMap() = default;
-  virtual const Dataset::Field& field() const = 0;  ///< as it becomes
-  /// `from`: the values of some samples; `to` gets theirs, and has room for them.
-  virtual void apply(std::span<const std::byte> from, std::span<std::byte> to) const = 0;
+/// A change of the values of one field.
+struct FieldMap {
+  Dataset::Field field;  ///< the field after the change
+  /// Writes the changed values of some samples to `to`, which has exactly their size. `from` holds the present values of
+  /// the same samples, one sample after another. Several threads may call it at the same time. Throws UsageError that names
+  /// the field and a value that cannot be changed.
+  std::function<void(std::span<const std::byte> from, std::span<std::byte> to)> apply;
 };
 
-/// A plug-in: one file in data/transforms. Its name is a key of every [data.NAME]: "FIELD: ARGUMENTS, FIELD: ARGUMENTS".
-/// Transforms are applied in the order of their places, then of their names.
+/// A plug-in: one file in data/transform/transforms. Its name is a key of every [data.NAME] with values of the form "FIELD:
+/// ARGUMENTS, FIELD: ARGUMENTS". Transforms are applied in the order of `order`, then of their names.
 struct Transform {
   std::string_view name;
   std::string_view help;
-  std::string_view arguments;  ///< in words: "MEAN DEVIATION"
-  /// Throws UsageError that says what is wrong with the arguments, or with a field that they do not suit.
-  std::unique_ptr<FieldMap> (*make)(const Dataset::Field& field, std::span<const std::string> arguments) = nullptr;
+  std::string_view arguments;  ///< form of the arguments for help and messages: "MEAN DEVIATION"
+  /// Returns the change of `field`. Throws UsageError that names the field if the arguments are invalid or do not suit it.
+  FieldMap (*make)(const Dataset::Field& field, std::span<const std::string> arguments) = nullptr;
   int order = 0;  ///< position among all transforms; those that change sizes come first
 };
 
 PluginTable<Transform> transform_table();
 
-/// The keys of all transforms.
+/// Returns the keys of all transforms.
 std::vector<OptionSpec> transform_options();
 
-/// The source with what `options` ask for; the source itself if they ask for nothing. Errors name key and field.
+/// Returns `source` with the changes that `options` request, or `source` itself if they request none. Throws UsageError
+/// that names the key and the field if a value is invalid.
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options);
 
-/// A number of any type as a double: value `at` of `values`. Not of 8- and 16-bit floats.
-double number_at(std::span<const std::byte> values, DType dtype, std::size_t at);
-/// Whether number_at() knows the type.
+/// Returns the field map that brings images of `field` to `size`. For each image it calls `change` with the values of the
+/// image and the memory for its new values. Throws UsageError if the field holds no images.
+FieldMap image_map(const Dataset::Field& field, ImageSize size,
+                   std::function<void(std::span<const std::byte> image, std::byte* to)> change);
+
+/// Returns whether `dtype` is a type that call_with_type() supports: all but 8-bit and 16-bit floating point.
 bool is_plain_number(DType dtype);
+
+/// Returns `call(T())` for the C++ type T of `dtype`; booleans are std::uint8_t. Precondition: is_plain_number(dtype).
+template <class Call>
+auto call_with_type(DType dtype, const Call& call) {
+  switch (dtype) {
+    case DType::f64:
+      return call(double());
+    case DType::f32:
+      return call(float());
+    case DType::i64:
+      return call(std::int64_t());
+    case DType::i32:
+      return call(std::int32_t());
+    case DType::i16:
+      return call(std::int16_t());
+    case DType::i8:
+      return call(std::int8_t());
+    default:
+      return call(std::uint8_t());
+  }
+}
+
+/// Returns the number with index `index` in `values`, an array of type `dtype`. Precondition: is_plain_number(dtype).
+inline double number_at(std::span<const std::byte> values, DType dtype, std::size_t index) {
+  return call_with_type(dtype, [&](auto value) {
+    std::memcpy(&value, values.data() + index * sizeof value, sizeof value);
+    return static_cast<double>(value);
+  });
+}
 
 }  // namespace trainrt::data

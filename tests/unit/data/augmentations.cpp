@@ -92,9 +92,11 @@ TEST_CASE("channels before and behind the pixels are known") {
   CHECK(axes({3, 32, 16}).width == 16);
   CHECK(axes({32, 16, 3}).planes == 1);
   CHECK(axes({32, 16, 3}).width == 16);
-  CHECK(axes({32, 16, 3}).pixel_bytes == 12);
+  CHECK(axes({32, 16, 3}).pixel_bytes() == 12);
   CHECK(axes({28, 28}).height == 28);
-  CHECK_THROWS_WITH(axes({784}), Contains("x is no image") && Contains("[784]"));
+  for (const Shape& shape : {Shape{0, 28}, Shape{28, 0, 3}, Shape{3, 28, 0}})
+    CHECK_THROWS_WITH(axes(shape), Contains("x is not an image") && Contains("at least one pixel"));
+  CHECK_THROWS_WITH(axes({784}), Contains("x is not an image") && Contains("[784]"));
 }
 
 TEST_CASE("noise has the deviation that is asked for, after other keys have made the values") {

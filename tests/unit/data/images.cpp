@@ -175,10 +175,10 @@ TEST_CASE("an image of too many pixels is refused by its header, before memory i
   const Scratch dir;
   put(dir / "set/a.png", with_size(png_2x3(), 100000, 100000));
   both_say({{"source", dir / "set"}, {"format", "images"}}, "set/a.png", "100000 x 100000");
-  both_say({{"source", dir / "set"}, {"format", "images"}}, "set/a.png", "most_pixels");
+  both_say({{"source", dir / "set"}, {"format", "images"}}, "set/a.png", "max_pixels");
   put(dir / "set/a.png", png_2x3());
-  both_say({{"source", dir / "set"}, {"format", "images"}, {"most_pixels", "5"}}, "set/a.png", "most_pixels = 5");
-  both_say({{"source", dir / "set"}, {"format", "images"}, {"most_bytes", "80 B"}}, "set/a.png", "most_bytes = 80");
+  both_say({{"source", dir / "set"}, {"format", "images"}, {"max_pixels", "5"}}, "set/a.png", "max_pixels = 5");
+  both_say({{"source", dir / "set"}, {"format", "images"}, {"max_file_bytes", "80 B"}}, "set/a.png", "max_file_bytes = 80");
 }
 
 TEST_CASE("a file is what its bytes say, whatever its name, and what is no image is named") {
@@ -187,12 +187,12 @@ TEST_CASE("a file is what its bytes say, whatever its name, and what is no image
   const std::map<std::string, std::string> keys{{"source", dir / "set"}, {"format", "images"}};
   CHECK(gathered<std::uint8_t>(*open(keys), 0, {0}) == pixels_2x3);
   put(dir / "set/a.jpg", "<html>not found</html>");
-  both_say(keys, "set/a.jpg", "no image");
+  both_say(keys, "set/a.jpg", "not an image");
   put(dir / "set/a.jpg", webp_animated());
   both_say(keys, "set/a.jpg", "animated");
   fs::remove(dir / "set/a.jpg");
   put(dir / "set/b.txt", "?");
-  both_say(keys, dir / "set", "no image is there");
+  both_say(keys, dir / "set", "contains no images");
 }
 
 TEST_CASE("images that cannot be read are skipped and counted if the section says so") {

@@ -1,10 +1,6 @@
-#include <cstring>
-
 #include "data/images/image_codec.hpp"
 
 #ifdef TRAINRT_PNG
-#include <memory>
-
 #include <fmt/format.h>
 #include <spng.h>
 #endif
@@ -13,14 +9,14 @@ namespace trainrt::data {
 
 namespace {
 
-bool is_png(EncodedImage image) { return image.size() >= 8 && std::memcmp(image.data(), "\x89PNG\r\n\x1a\n", 8) == 0; }
+bool is_png(EncodedImage image) { return has_signature(image, "\x89PNG\r\n\x1a\n"); }
 
 #ifdef TRAINRT_PNG
 
-constexpr std::size_t most_png_chunk = 1 << 20,
-                      most_png_chunks = 16 << 20;  // bytes of texts and color profiles, which nobody reads
+// Limits of the memory for texts and color profiles, which are not used: bytes per chunk, and in total.
+constexpr std::size_t max_chunk_bytes = 1 << 20, max_chunk_cache_bytes = 16 << 20;
 
-void require_png(int code) {
+void require_ok(int code) {
   if (code != 0) throw UsageError(fmt::format("is a damaged PNG image: {}", spng_strerror(code)));
 }
 
@@ -28,33 +24,35 @@ class PngReader final : public ImageReader {
  public:
   explicit PngReader(EncodedImage image) : png_(spng_ctx_new(0), spng_ctx_free) {
     if (!png_) throw std::bad_alloc();
-    require_png(spng_set_chunk_limits(png_.get(), most_png_chunk, most_png_chunks));
-    require_png(spng_set_crc_action(png_.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR));
-    require_png(spng_set_png_buffer(png_.get(), image.data(), image.size()));
-    require_png(spng_get_ihdr(png_.get(), &header_));
+    require_ok(spng_set_chunk_limits(png_.get(), max_chunk_bytes, max_chunk_cache_bytes));
+    require_ok(spng_set_crc_action(png_.get(), SPNG_CRC_ERROR, SPNG_CRC_ERROR));
+    require_ok(spng_set_png_buffer(png_.get(), image.data(), image.size()));
+    require_ok(spng_get_ihdr(png_.get(), &header_));
   }
 
   ImageSize size() const override { return {header_.height, header_.width}; }
 
   void decode(int channels, std::uint8_t* out) override {
-    constexpr int eight_bits = 8;
-    const bool is_gray = header_.color_type == SPNG_COLOR_TYPE_GRAYSCALE && header_.bit_depth <= eight_bits;
-    const auto pixels = size().pixels();
-    if (channels == 4) return decode_as(SPNG_FMT_RGBA8, SPNG_DECODE_TRNS, pixels * 4, out);
-    if (channels == 3) return decode_as(SPNG_FMT_RGB8, 0, pixels * 3, out);
-    if (is_gray) return decode_as(SPNG_FMT_G8, 0, pixels, out);
-    const auto colors = std::make_unique_for_overwrite<std::uint8_t[]>(pixels * 3);
-    decode_as(SPNG_FMT_RGB8, 0, pixels * 3, colors.get());
-    for (std::size_t i = 0; i < pixels; ++i) out[i] = gray_of(colors.get() + 3 * i);
+    const bool is_gray8 = header_.color_type == SPNG_COLOR_TYPE_GRAYSCALE && header_.bit_depth <= 8;
+    if (channels == 4)
+      decode_as(SPNG_FMT_RGBA8, SPNG_DECODE_TRNS, 4, out);
+    else if (channels == 3)
+      decode_as(SPNG_FMT_RGB8, 0, 3, out);
+    else if (is_gray8)
+      decode_as(SPNG_FMT_G8, 0, 1, out);
+    else
+      decode_gray(size().pixels(), out, [&](std::uint8_t* rgb) { decode_as(SPNG_FMT_RGB8, 0, 3, rgb); });
   }
 
  private:
-  void decode_as(int format, int flags, std::size_t bytes, std::uint8_t* out) {
+  void decode_as(int format, int flags, unsigned channels, std::uint8_t* out) {
+    const auto bytes = size().pixels() * channels;
     std::size_t needed = 0;
-    require_png(spng_decoded_image_size(png_.get(), format, &needed));
-    if (needed != bytes) throw UsageError("is a PNG image that libspng makes another size of");
-    require_png(spng_decode_image(png_.get(), out, bytes, format, flags));
-    require_png(spng_decode_chunks(png_.get()));  // up to the end
+    require_ok(spng_decoded_image_size(png_.get(), format, &needed));
+    if (needed != bytes)
+      throw UsageError(fmt::format("is a PNG image that libspng decodes to {} bytes, not {}", needed, bytes));
+    require_ok(spng_decode_image(png_.get(), out, bytes, format, flags));
+    require_ok(spng_decode_chunks(png_.get()));  // also checks the chunks after the pixels
   }
 
   std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> png_;
@@ -76,8 +74,8 @@ namespace plugins {
 extern const ImageCodec png{
     .name = "PNG",
     .help =
-        "by libspng, exact: palettes as their colors, of 16 bits the upper 8; alpha is left out but of 4 "
-        "channels; gamma and color profiles change nothing",
+        "decoded exactly by libspng: palettes as their colors, 16-bit values as their upper 8 bits, alpha only with "
+        "4 channels; gamma and color profiles are ignored",
     .package = "libspng-dev",
     .is_of = is_png,
     .open = open_png};

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -13,17 +12,18 @@ namespace trainrt::data {
 
 namespace {
 
-/// A pixel's color turned by `shift` of a full circle of hues, 0 <= shift < 1: to HSV (A. R. Smith 1978) and back, as
-/// torchvision's adjust_hue. `most`: of a channel.
-void turn_hue(float shift, float most, float& red, float& green, float& blue) {
+/// Turns the hue of a color by `shift` of a full circle, 0 <= shift < 1: to HSV (A. R. Smith 1978) and back, as
+/// torchvision's adjust_hue. `max` is the maximum of a channel. A color without a hue (gray, NaN) is unchanged.
+void turn_hue(float shift, float max, float& red, float& green, float& blue) {
   const auto high = std::max({red, green, blue}), low = std::min({red, green, blue}), range = high - low;
   if (range <= 0) return;
   constexpr float sectors = 6;
   auto hue = high == red ? (green - blue) / range : high == green ? 2 + (blue - red) / range : 4 + (red - green) / range;
+  if (!std::isfinite(hue)) return;
   hue += shift * sectors + sectors;
   hue -= sectors * std::floor(hue / sectors);
   const auto rest = hue - std::floor(hue);
-  const auto falling = std::clamp(high - range * rest, 0.0F, most), rising = std::clamp(low + range * rest, 0.0F, most);
+  const auto falling = std::clamp(high - range * rest, 0.0F, max), rising = std::clamp(low + range * rest, 0.0F, max);
   const std::array<std::array<float, 3>, 6> colors{{{high, rising, low},
                                                     {falling, high, low},
                                                     {low, high, rising},
@@ -36,138 +36,127 @@ void turn_hue(float shift, float most, float& red, float& green, float& blue) {
   blue = color[2];
 }
 
-/// Brightness, contrast and saturation by factors, and hue by a shift, in an order that is drawn too, as torchvision's
-/// ColorJitter; between them values are cut to what an image may have, and of u8 they are rounded once, in the end.
-class Jittered final : public SampleMap {
+enum Change : std::uint8_t { brightness, contrast, saturation, hue, change_count };
+
+/// Changes brightness, contrast and saturation by random factors, and the hue by a random shift, in a random order, as
+/// torchvision's ColorJitter. Values are clamped after each change, and u8 values are rounded once, at the end.
+class Jitter {
  public:
-  enum class Change : std::uint8_t { brightness, contrast, saturation, hue };
-  static constexpr std::size_t most_changes = 4;
-  using Amounts = std::array<double, most_changes>;
+  using Amounts = std::array<double, change_count>;
 
-  Jittered(const Dataset::Field& field, const Amounts& amounts)
-      : field_(field), axes_(image_axes(field)), amounts_(amounts), most_(field.dtype == DType::u8 ? 255.0F : 1.0F) {
-    const auto side_by_side = axes_.channels_of(field.dtype);
-    channels_ = std::max(side_by_side, axes_.planes);
-    pixels_ = axes_.height * axes_.width;
-    pixel_step_ = side_by_side;
-    channel_step_ = side_by_side > 1 ? 1 : pixels_;
-  }
+  Jitter(const ImageAxes& axes, const Amounts& amounts)
+      : is_u8_(axes.dtype == DType::u8),
+        amounts_(amounts),
+        max_(is_u8_ ? 255.0F : 1.0F),
+        channels_(axes.all_channels()),
+        pixels_(axes.height * axes.width),
+        pixel_step_(axes.channels),
+        channel_step_(axes.channels > 1 ? 1 : pixels_) {}
 
-  const Dataset::Field& field() const override { return field_; }
-
-  void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const override {
-    // Without a hue nothing is drawn for it: what was drawn before there was one stays the same.
-    const auto count = amounts_.back() > 0 ? most_changes : most_changes - 1;
-    std::array<Change, most_changes> order{Change::brightness, Change::contrast, Change::saturation, Change::hue};
+  void operator()(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const {
+    // Nothing is drawn for a hue that is not requested, so that runs without one keep their random numbers.
+    const std::size_t count = amounts_[hue] > 0 ? change_count : change_count - 1;
+    std::array<std::size_t, change_count> order{brightness, contrast, saturation, hue};
     for (std::size_t i = count - 1; i > 0; --i) std::swap(order[i], order[random.below(i + 1)]);
-    std::array<float, most_changes> factors{};
+    std::array<float, change_count> factors{};
     for (std::size_t i = 0; i < count; ++i) factors[i] = factor_of(i, random.uniform());
     std::vector<float> values(pixels_ * channels_);
-    load(from, values);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto change = static_cast<std::size_t>(order[i]);
-      if (amounts_[change] > 0) make(order[i], factors[change], values);
-    }
-    store(values, to);
+    if (is_u8_)
+      std::ranges::transform(from, values.begin(), [](std::byte value) { return static_cast<float>(value); });
+    else
+      std::memcpy(values.data(), from.data(), from.size());
+    for (std::size_t i = 0; i < count; ++i)
+      if (amounts_[order[i]] > 0) apply(order[i], factors[order[i]], values);
+    if (is_u8_)
+      std::ranges::transform(values, to.begin(),
+                             [](float value) { return static_cast<std::byte>(static_cast<int>(value + 0.5F)); });
+    else
+      std::memcpy(to.data(), values.data(), to.size());
   }
 
  private:
-  /// Of a drawn number from 0 to 1.
-  float factor_of(std::size_t change, double drawn) const {
-    const bool is_hue = change == static_cast<std::size_t>(Change::hue);
-    const auto least = is_hue ? -amounts_[change] : std::max(0.0, 1 - amounts_[change]);
-    const auto most = is_hue ? amounts_[change] : 1 + amounts_[change];
-    return static_cast<float>(least + (most - least) * drawn);
+  /// Returns the factor (or the shift of the hue) for a random number from 0 to 1.
+  float factor_of(std::size_t change, double random_number) const {
+    const auto amount = amounts_[change];
+    const auto min = change == hue ? -amount : std::max(0.0, 1 - amount), max = change == hue ? amount : 1 + amount;
+    return static_cast<float>(min + (max - min) * random_number);
   }
 
-  void load(std::span<const std::byte> from, std::vector<float>& values) const {
-    if (field_.dtype == DType::f32) return static_cast<void>(std::memcpy(values.data(), from.data(), from.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(from[i]);
-  }
-
-  void store(const std::vector<float>& values, std::span<std::byte> to) const {
-    if (field_.dtype == DType::f32) return static_cast<void>(std::memcpy(to.data(), values.data(), to.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) to[i] = static_cast<std::byte>(static_cast<int>(values[i] + 0.5F));
-  }
-
-  float gray_at(const std::vector<float>& values, std::size_t pixel) const {
+  float gray_at(const float* pixel) const {
     constexpr float red = 0.299F, green = 0.587F, blue = 0.114F;
-    const auto* const at = values.data() + pixel * pixel_step_;
-    return channels_ == 1 ? *at : red * at[0] + green * at[channel_step_] + blue * at[2 * channel_step_];
+    return channels_ == 1 ? *pixel : red * pixel[0] + green * pixel[channel_step_] + blue * pixel[2 * channel_step_];
   }
 
-  /// factor * value + (1 - factor) * other
+  /// Sets `value` to factor * value + (1 - factor) * other, clamped.
   void blend(float& value, float factor, float other) const {
-    value = std::clamp(factor * value + (1 - factor) * other, 0.0F, most_);
+    value = std::clamp(factor * value + (1 - factor) * other, 0.0F, max_);
   }
 
-  void make(Change change, float factor, std::vector<float>& values) const {
-    if (change == Change::hue) return turn_all(factor, values);
-    if (change != Change::saturation) {
-      const auto other = change == Change::contrast ? mean_gray(values) : 0.0F;
+  void apply(std::size_t change, float factor, std::vector<float>& values) const {
+    if (change == brightness || change == contrast) {
+      const auto other = change == contrast ? mean_gray(values) : 0.0F;
       for (auto& value : values) blend(value, factor, other);
       return;
     }
-    for (std::size_t pixel = 0; channels_ == 3 && pixel < pixels_; ++pixel) {
-      const auto gray = gray_at(values, pixel);
-      for (std::size_t channel = 0; channel < channels_; ++channel)
-        blend(values[pixel * pixel_step_ + channel * channel_step_], factor, gray);
-    }
-  }
-
-  void turn_all(float shift, std::vector<float>& values) const {
-    for (std::size_t pixel = 0; channels_ == 3 && pixel < pixels_; ++pixel) {
-      auto* const at = values.data() + pixel * pixel_step_;
-      turn_hue(shift, most_, at[0], at[channel_step_], at[2 * channel_step_]);
+    for (std::size_t i = 0; channels_ == 3 && i < pixels_; ++i) {
+      auto* const pixel = values.data() + i * pixel_step_;
+      if (change == hue) {
+        turn_hue(factor, max_, pixel[0], pixel[channel_step_], pixel[2 * channel_step_]);
+        continue;
+      }
+      const auto gray = gray_at(pixel);
+      for (std::size_t channel = 0; channel < channels_; ++channel) blend(pixel[channel * channel_step_], factor, gray);
     }
   }
 
   float mean_gray(const std::vector<float>& values) const {
     double sum = 0;
-    for (std::size_t pixel = 0; pixel < pixels_; ++pixel) sum += static_cast<double>(gray_at(values, pixel));
+    for (std::size_t i = 0; i < pixels_; ++i) sum += static_cast<double>(gray_at(values.data() + i * pixel_step_));
     return static_cast<float>(sum / static_cast<double>(pixels_));
   }
 
-  Dataset::Field field_;
-  ImageAxes axes_;
+  bool is_u8_;
   Amounts amounts_;
-  float most_;
-  std::size_t channels_ = 1, pixels_ = 0, pixel_step_ = 1, channel_step_ = 1;
+  float max_;  ///< maximum of a value
+  std::size_t channels_, pixels_;
+  std::size_t pixel_step_, channel_step_;  ///< distance of pixels, and of the channels of a pixel, in values
 };
 
-std::unique_ptr<SampleMap> make_jittered(const Dataset::Field& field, std::span<const std::string> arguments) {
-  Jittered::Amounts amounts{};
-  constexpr double most_hue = 0.5;  // half a circle to either side is all of it
-  bool are_good = arguments.size() == amounts.size() || arguments.size() == amounts.size() - 1;
-  for (std::size_t i = 0; are_good && i < arguments.size(); ++i) {
+SampleMap make_color_jitter(const Dataset::Field& field, std::span<const std::string> arguments) {
+  Jitter::Amounts amounts{};
+  constexpr double max_amount = 1e6;  // keeps all numbers finite
+  constexpr double max_hue = 0.5;     // half a circle in each direction reaches every hue
+  bool are_valid = arguments.size() == change_count || arguments.size() == change_count - 1;
+  for (std::size_t i = 0; are_valid && i < arguments.size(); ++i) {
     const auto amount = parse_real(arguments[i]);
-    are_good = amount && std::isfinite(*amount) && *amount >= 0;
+    are_valid = amount && *amount >= 0 && *amount <= (i == hue ? max_hue : max_amount);
     amounts[i] = amount.value_or(0);
   }
-  if (!are_good || amounts.back() > most_hue)
-    throw UsageError(fmt::format(
-        "{} needs three numbers of 0 or more, brightness, contrast, saturation, and if wanted a fourth up to 0.5, hue",
-        field.name));
+  if (!are_valid)
+    throw UsageError(
+        fmt::format("{} needs three numbers from 0 to {}, brightness, contrast and saturation, and optionally a fourth "
+                    "up to {}, hue; '{}' is not valid",
+                    field.name, static_cast<int>(max_amount), max_hue, join(arguments, " ")));
   const auto axes = image_axes(field);
-  require_resampled(field);
-  const auto channels = std::max(axes.planes, axes.channels_of(field.dtype));
-  if (channels != 1 && channels != 3)
-    throw UsageError(fmt::format("{} has {} channels, and not 1 or 3", field.name, channels));
-  return std::make_unique<Jittered>(field, amounts);
+  require_u8_or_f32(field);
+  if (const auto channels = axes.all_channels(); channels != 1 && channels != 3)
+    throw UsageError(
+        fmt::format("{} has {} channels; color_jitter changes images of 1 or 3 channels", field.name, channels));
+  return {field, Jitter(axes, amounts)};
 }
 
 }  // namespace
 
 namespace plugins {
 
-extern const Augmentation color_jitter{.name = "color_jitter",
-                                       .help =
-                                           "changes brightness, contrast and saturation of images by factors between 1 - "
-                                           "AMOUNT and 1 + AMOUNT, and turns the hue by up to HUE (0.5: half a circle) to "
-                                           "either side, others in each epoch: u8, "
-                                           "or f32 from 0 to 1, so before values are normalized (normalize_last)",
-                                       .arguments = "BRIGHTNESS CONTRAST SATURATION [HUE]",
-                                       .make = make_jittered};
+extern const Augmentation color_jitter{
+    .name = "color_jitter",
+    .help =
+        "changes brightness, contrast and saturation of images by factors between 1 - AMOUNT and 1 + AMOUNT, and turns "
+        "the hue by up to HUE (0.5 is half a circle) in either direction, others in each epoch. Images are u8, or f32 "
+        "from 0 to 1; normalize them later, with normalize_last",
+    .arguments = "BRIGHTNESS CONTRAST SATURATION [HUE]",
+    .make = make_color_jitter};
 
 }  // namespace plugins
 

@@ -10,45 +10,37 @@ namespace trainrt::data {
 
 namespace {
 
-/// The image moved by up to `padding` pixels each way: what torchvision's RandomCrop(size, padding) leaves of it.
-class Cropped final : public SampleMap {
- public:
-  Cropped(const Dataset::Field& field, std::int64_t padding) : field_(field), axes_(image_axes(field)), padding_(padding) {}
-
-  const Dataset::Field& field() const override { return field_; }
-
-  void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const override {
-    const auto down = drawn(random), right = drawn(random);
-    const auto width = static_cast<std::int64_t>(axes_.width), height = static_cast<std::int64_t>(axes_.height);
-    const auto bytes = static_cast<std::int64_t>(axes_.pixel_bytes);
-    std::memset(to.data(), 0, to.size());
-    for (std::int64_t row = 0; row < static_cast<std::int64_t>(axes_.planes) * height; ++row) {
-      const auto y = row % height + down;  // in the image as it was
-      if (y < 0 || y >= height) continue;
-      const auto first = std::max<std::int64_t>(0, -right), end = std::min(width, width - right);
-      if (first >= end) continue;
-      std::memcpy(to.data() + (row * width + first) * bytes, from.data() + ((row + down) * width + first + right) * bytes,
-                  static_cast<std::size_t>((end - first) * bytes));
-    }
+/// Copies an image moved by `down` rows and `right` columns of the original; pixels from outside of it are 0.
+void shift_image(const ImageAxes& axes, std::span<const std::byte> from, std::int64_t down, std::int64_t right,
+                 std::span<std::byte> to) {
+  const auto width = static_cast<std::int64_t>(axes.width), height = static_cast<std::int64_t>(axes.height);
+  const auto bytes = static_cast<std::int64_t>(axes.pixel_bytes());
+  const auto first = std::max<std::int64_t>(0, -right), end = std::min(width, width - right);
+  std::memset(to.data(), 0, to.size());
+  for (std::int64_t row = 0; first < end && row < static_cast<std::int64_t>(axes.planes) * height; ++row) {
+    const auto source_row = row % height + down;  // in its plane
+    if (source_row < 0 || source_row >= height) continue;
+    std::memcpy(to.data() + (row * width + first) * bytes, from.data() + ((row + down) * width + first + right) * bytes,
+                static_cast<std::size_t>((end - first) * bytes));
   }
+}
 
- private:
-  std::int64_t drawn(Random& random) const {
-    return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * padding_ + 1))) - padding_;
-  }
-
-  Dataset::Field field_;
-  ImageAxes axes_;
-  std::int64_t padding_;
-};
-
-std::unique_ptr<SampleMap> make_cropped(const Dataset::Field& field, std::span<const std::string> arguments) {
+/// The same as torchvision's RandomCrop(size, padding) for images of that size.
+SampleMap make_random_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto axes = image_axes(field);
-  const auto most = static_cast<double>(std::min(axes.width, axes.height));
-  const auto padding = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
-  if (!padding || *padding < 1 || *padding > most || *padding != static_cast<double>(static_cast<std::int64_t>(*padding)))
-    throw UsageError(fmt::format("{} needs a whole number of pixels, from 1 to {}", field.name, most));
-  return std::make_unique<Cropped>(field, static_cast<std::int64_t>(*padding));
+  const auto max = static_cast<double>(std::min(axes.width, axes.height));
+  const auto number = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
+  if (!number || !(*number >= 1 && *number <= max) || *number != static_cast<double>(static_cast<std::int64_t>(*number)))
+    throw UsageError(fmt::format("{} needs a whole number of pixels, from 1 to {}; '{}' is not valid", field.name, max,
+                                 join(arguments, " ")));
+  return {field, [axes, padding = static_cast<std::int64_t>(*number)](std::span<const std::byte> from,
+                                                                      std::span<std::byte> to, Random& random) {
+            const auto draw = [&] {
+              return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * padding + 1))) - padding;
+            };
+            const auto down = draw(), right = draw();
+            shift_image(axes, from, down, right, to);
+          }};
 }
 
 }  // namespace
@@ -58,10 +50,10 @@ namespace plugins {
 extern const Augmentation random_crop{
     .name = "random_crop",
     .help =
-        "puts PADDING rows and columns of zeros around each image and cuts its size out again at a random place, "
-        "another one in each epoch",
+        "pads each image with PADDING rows and columns of zeros on each side, and cuts a part of the original size out "
+        "at a random position, another one in each epoch",
     .arguments = "PADDING",
-    .make = make_cropped};
+    .make = make_random_crop};
 
 }  // namespace plugins
 

@@ -9,46 +9,27 @@ namespace trainrt::data {
 
 namespace {
 
-/// Half of the samples are mirrored.
-class Flipped final : public SampleMap {
- public:
-  Flipped(const Dataset::Field& field, bool turns_rows)
-      : field_(field), axes_(image_axes(field)), turns_rows_(turns_rows) {}
+void copy_reversed(const std::byte* row, std::size_t pixels, std::size_t bytes, std::byte* to) {
+  for (std::size_t x = 0; x < pixels; ++x) std::memcpy(to + (pixels - 1 - x) * bytes, row + x * bytes, bytes);
+}
 
-  const Dataset::Field& field() const override { return field_; }
-
-  void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const override {
-    if (random.below(2) == 0) {
-      std::memcpy(to.data(), from.data(), from.size());
-      return;
-    }
-    const auto row_bytes = axes_.width * axes_.pixel_bytes;
-    for (std::size_t row = 0; row < axes_.planes * axes_.height; ++row) {
-      const auto in_plane = row % axes_.height;
-      const auto target = turns_rows_ ? row - in_plane + (axes_.height - 1 - in_plane) : row;
-      copy_row(from.data() + row * row_bytes, to.data() + target * row_bytes);
-    }
-  }
-
- private:
-  void copy_row(const std::byte* from, std::byte* to) const {
-    const auto bytes = axes_.pixel_bytes;
-    if (turns_rows_) {
-      std::memcpy(to, from, axes_.width * bytes);
-      return;
-    }
-    for (std::size_t x = 0; x < axes_.width; ++x) std::memcpy(to + (axes_.width - 1 - x) * bytes, from + x * bytes, bytes);
-  }
-
-  Dataset::Field field_;
-  ImageAxes axes_;
-  bool turns_rows_;
-};
-
-std::unique_ptr<SampleMap> make_flipped(const Dataset::Field& field, std::span<const std::string> arguments) {
-  const bool known = arguments.size() == 1 && (arguments[0] == "horizontal" || arguments[0] == "vertical");
-  if (!known) throw UsageError(fmt::format("{} needs horizontal or vertical", field.name));
-  return std::make_unique<Flipped>(field, arguments[0] == "vertical");
+SampleMap make_random_flip(const Dataset::Field& field, std::span<const std::string> arguments) {
+  if (arguments.size() != 1 || (arguments[0] != "horizontal" && arguments[0] != "vertical"))
+    throw UsageError(fmt::format("{} needs horizontal or vertical; '{}' is not valid", field.name, join(arguments, " ")));
+  const bool is_vertical = arguments[0] == "vertical";
+  return {field, [axes = image_axes(field), is_vertical](std::span<const std::byte> from, std::span<std::byte> to,
+                                                         Random& random) {
+            if (random.below(2) == 0) return static_cast<void>(std::memcpy(to.data(), from.data(), from.size()));
+            const auto row_bytes = axes.width * axes.pixel_bytes();
+            for (std::size_t row = 0; row < axes.planes * axes.height; ++row) {
+              const auto y = row % axes.height;
+              const auto* const source = from.data() + row * row_bytes;
+              if (is_vertical)
+                std::memcpy(to.data() + (row - y + axes.height - 1 - y) * row_bytes, source, row_bytes);
+              else
+                copy_reversed(source, axes.width, axes.pixel_bytes(), to.data() + row * row_bytes);
+            }
+          }};
 }
 
 }  // namespace
@@ -58,10 +39,10 @@ namespace plugins {
 extern const Augmentation random_flip{
     .name = "random_flip",
     .help =
-        "mirrors half of the images, other ones in each epoch: horizontal changes left and right, vertical top and "
+        "mirrors half of the images, other ones in each epoch: horizontal swaps left and right, vertical swaps top and "
         "bottom",
     .arguments = "horizontal | vertical",
-    .make = make_flipped};
+    .make = make_random_flip};
 
 }  // namespace plugins
 

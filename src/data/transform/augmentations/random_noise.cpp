@@ -10,32 +10,24 @@ namespace trainrt::data {
 namespace {
 
 template <class T>
-class Noisy final : public SampleMap {
- public:
-  Noisy(const Dataset::Field& field, double deviation) : field_(field), deviation_(deviation) {}
+SampleMap noise_map(const Dataset::Field& field, double deviation) {
+  return {field, [deviation](std::span<const std::byte> from, std::span<std::byte> to, Random& random) {
+            const auto* const values = reinterpret_cast<const T*>(from.data());
+            auto* const noisy = reinterpret_cast<T*>(to.data());
+            for (std::size_t i = 0; i < from.size() / sizeof(T); ++i)
+              noisy[i] = static_cast<T>(static_cast<double>(values[i]) + deviation * random.normal());
+          }};
+}
 
-  const Dataset::Field& field() const override { return field_; }
-
-  void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const override {
-    const auto* const values = reinterpret_cast<const T*>(from.data());
-    auto* const made = reinterpret_cast<T*>(to.data());
-    for (std::size_t i = 0; i < from.size() / sizeof(T); ++i)
-      made[i] = static_cast<T>(static_cast<double>(values[i]) + deviation_ * random.normal());
-  }
-
- private:
-  Dataset::Field field_;
-  double deviation_;
-};
-
-std::unique_ptr<SampleMap> make_noisy(const Dataset::Field& field, std::span<const std::string> arguments) {
+SampleMap make_random_noise(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto deviation = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
   if (!deviation || !std::isfinite(*deviation) || *deviation <= 0)
-    throw UsageError(fmt::format("{} needs a deviation above 0", field.name));
-  if (field.dtype == DType::f32) return std::make_unique<Noisy<float>>(field, *deviation);
-  if (field.dtype == DType::f64) return std::make_unique<Noisy<double>>(field, *deviation);
-  throw UsageError(
-      fmt::format("{} is {}; noise is for f32 and f64 (the key cast makes them)", field.name, name_of(field.dtype)));
+    throw UsageError(
+        fmt::format("{} needs a deviation of more than 0; '{}' is not valid", field.name, join(arguments, " ")));
+  if (field.dtype == DType::f32) return noise_map<float>(field, *deviation);
+  if (field.dtype == DType::f64) return noise_map<double>(field, *deviation);
+  throw UsageError(fmt::format("{} is {}; noise can be added to f32 and f64. Convert the field with cast = {}: f32",
+                               field.name, name_of(field.dtype), field.name));
 }
 
 }  // namespace
@@ -45,10 +37,10 @@ namespace plugins {
 extern const Augmentation random_noise{
     .name = "random_noise",
     .help =
-        "adds normal noise with mean 0 and that deviation to each value of a field of f32 or f64, other noise in each "
-        "epoch",
+        "adds normally distributed noise with mean 0 and this deviation to each value of a field of f32 or f64, other "
+        "noise in each epoch",
     .arguments = "DEVIATION",
-    .make = make_noisy};
+    .make = make_random_noise};
 
 }  // namespace plugins
 

@@ -9,67 +9,52 @@ namespace trainrt::data {
 
 namespace {
 
-/// A part of the image at another size, as torchvision's RandomResizedCrop draws it: its share of the area is uniform, the
-/// logarithm of its proportions too; after ten parts that do not fit the largest in the middle whose proportions do.
-class ResizedCrop final : public SampleMap {
- public:
-  ResizedCrop(const Dataset::Field& from, ImageSize size, double least, double most)
-      : from_(from), field_(with_size(from, size)), axes_(image_axes(from)), size_(size), least_(least), most_(most) {}
+constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;  // of width to height
 
-  const Dataset::Field& field() const override { return field_; }
+Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t width) {
+  return {static_cast<float>(top), static_cast<float>(left), static_cast<float>(top + height),
+          static_cast<float>(left + width)};
+}
 
-  void apply(std::span<const std::byte> from, std::span<std::byte> to, Random& random) const override {
-    resample_image(from_, from, drawn(random), size_, to.data());
+/// Returns the largest box in the center of an image whose proportions are valid.
+Box center_box(const ImageAxes& axes) {
+  auto height = axes.height, width = axes.width;
+  const auto ratio = static_cast<double>(width) / static_cast<double>(height);
+  if (ratio < min_ratio) height = static_cast<std::size_t>(std::lround(static_cast<double>(width) / min_ratio));
+  if (ratio > max_ratio) width = static_cast<std::size_t>(std::lround(static_cast<double>(height) * max_ratio));
+  return box_at((axes.height - height) / 2, (axes.width - width) / 2, height, width);
+}
+
+/// Draws a part of an image as torchvision's RandomResizedCrop: its area and the logarithm of its proportions are
+/// distributed uniformly. Returns center_box() if ten parts in a row do not fit into the image.
+Box draw_box(const ImageAxes& axes, const AreaRange& range, Random& random) {
+  const auto image_area = static_cast<double>(axes.height) * static_cast<double>(axes.width);
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const auto area = image_area * (range.min + (range.max - range.min) * random.uniform());
+    const auto ratio = std::exp(std::log(min_ratio) + (std::log(max_ratio) - std::log(min_ratio)) * random.uniform());
+    const auto width = static_cast<std::size_t>(std::lround(std::sqrt(area * ratio)));
+    const auto height = static_cast<std::size_t>(std::lround(std::sqrt(area / ratio)));
+    if (width == 0 || height == 0 || width > axes.width || height > axes.height) continue;
+    const auto top = random.below(axes.height - height + 1), left = random.below(axes.width - width + 1);
+    return box_at(top, left, height, width);
   }
+  return center_box(axes);
+}
 
- private:
-  static constexpr double narrowest = 3.0 / 4, widest = 4.0 / 3;
-
-  static Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t width) {
-    return {static_cast<float>(top), static_cast<float>(left), static_cast<float>(top + height),
-            static_cast<float>(left + width)};
-  }
-
-  Box drawn(Random& random) const {
-    const auto area = static_cast<double>(axes_.height) * static_cast<double>(axes_.width);
-    for (int attempt = 0; attempt < 10; ++attempt) {
-      const auto part = area * (least_ + (most_ - least_) * random.uniform());
-      const auto ratio = std::exp(std::log(narrowest) + (std::log(widest) - std::log(narrowest)) * random.uniform());
-      const auto width = static_cast<std::size_t>(std::lround(std::sqrt(part * ratio)));
-      const auto height = static_cast<std::size_t>(std::lround(std::sqrt(part / ratio)));
-      if (width == 0 || height == 0 || width > axes_.width || height > axes_.height) continue;
-      const auto top = random.below(axes_.height - height + 1), left = random.below(axes_.width - width + 1);
-      return box_at(top, left, height, width);
-    }
-    return middle();
-  }
-
-  Box middle() const {
-    auto height = axes_.height, width = axes_.width;
-    const auto ratio = static_cast<double>(width) / static_cast<double>(height);
-    if (ratio < narrowest) height = static_cast<std::size_t>(std::lround(static_cast<double>(width) / narrowest));
-    if (ratio > widest) width = static_cast<std::size_t>(std::lround(static_cast<double>(height) * widest));
-    return box_at((axes_.height - height) / 2, (axes_.width - width) / 2, height, width);
-  }
-
-  Dataset::Field from_, field_;
-  ImageAxes axes_;
-  ImageSize size_;
-  double least_, most_;
-};
-
-std::unique_ptr<SampleMap> make_resized_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
-  constexpr double usual_least = 0.08;
+SampleMap make_random_resized_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto size = arguments.empty() ? std::nullopt : parse_size(arguments[0]);
-  const auto least = arguments.size() == 3 ? parse_real(arguments[1]) : usual_least;
-  const auto most = arguments.size() == 3 ? parse_real(arguments[2]) : 1.0;
-  const bool is_good = size && least && most && *least > 0 && *least <= *most && *most <= 1;
-  if (!is_good || (arguments.size() != 1 && arguments.size() != 3))
+  const auto range = arguments.empty() ? std::nullopt : parse_area_range(arguments.subspan(1), {0.08, 1});
+  if (!size || !range)
     throw UsageError(
-        fmt::format("{} needs a size, HEIGHTxWIDTH, and may have the least and the most share of the area: 224x224 0.08 1",
-                    field.name));
-  require_resampled(field);
-  return std::make_unique<ResizedCrop>(field, *size, *least, *most);
+        fmt::format("{} needs a size, HEIGHTxWIDTH, and optionally the minimum and maximum share of the area, "
+                    "such as 224x224 0.08 1; '{}' is not valid",
+                    field.name, join(arguments, " ")));
+  const auto axes = image_axes(field);
+  require_u8_or_f32(field);
+  return {with_size(field, *size),
+          [axes, size = *size, range = *range](std::span<const std::byte> from, std::span<std::byte> to, Random& random) {
+            resample_image(axes, from, draw_box(axes, range, random), size, to.data());
+          }};
 }
 
 }  // namespace
@@ -79,11 +64,10 @@ namespace plugins {
 extern const Augmentation random_resized_crop{
     .name = "random_resized_crop",
     .help =
-        "cuts a part out of each image, from LEAST to MOST (0.08 to 1) of its area, with proportions from 3:4 to 4:3, and "
-        "brings it to "
-        "a size, bilinear with antialias; another part in each epoch; before all other random changes",
-    .arguments = "HEIGHTxWIDTH [LEAST MOST]",
-    .make = make_resized_crop,
+        "cuts a random part out of each image, of MIN to MAX (0.08 to 1) of its area, with proportions from 3:4 to 4:3, "
+        "and resizes it, bilinear with antialias; another part in each epoch; before all other random changes",
+    .arguments = "HEIGHTxWIDTH [MIN MAX]",
+    .make = make_random_resized_crop,
     .order = -1};
 
 }  // namespace plugins

@@ -1,45 +1,25 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/images/image_axes.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// The middle of each image: as torchvision's CenterCrop, which rounds halves to even places.
-class Middle final : public FieldMap {
- public:
-  Middle(const Dataset::Field& from, ImageSize size) : from_(from), field_(with_size(from, size)), size_(size) {
-    const auto axes = image_axes(from);
-    top_ = half_of(axes.height - size.height);
-    left_ = half_of(axes.width - size.width);
-  }
+/// Returns half of `margin`; a fraction of one half is rounded to the even number, as by torchvision's CenterCrop.
+std::size_t half_of(std::size_t margin) { return margin / 2 + (margin % 4 == 3 ? 1 : 0); }
 
-  const Dataset::Field& field() const override { return field_; }
-
-  void apply(std::span<const std::byte> from, std::span<std::byte> to) const override {
-    const auto before = sample_bytes(from_), after = sample_bytes(field_);
-    for (std::size_t i = 0; i * after < to.size(); ++i)
-      crop_image(from_, from.subspan(i * before, before), top_, left_, size_, to.data() + i * after);
-  }
-
- private:
-  static std::size_t half_of(std::size_t margin) { return margin / 2 + (margin % 4 == 3 ? 1 : 0); }
-
-  Dataset::Field from_, field_;
-  ImageSize size_;
-  std::size_t top_ = 0, left_ = 0;
-};
-
-std::unique_ptr<FieldMap> make_middle(const Dataset::Field& field, std::span<const std::string> arguments) {
+FieldMap make_center_crop(const Dataset::Field& field, std::span<const std::string> arguments) {
   const auto axes = image_axes(field);
   const auto size = arguments.size() == 1 ? parse_size(arguments[0]) : std::nullopt;
   if (!size || size->height > axes.height || size->width > axes.width)
-    throw UsageError(
-        fmt::format("{} needs a size, HEIGHTxWIDTH, up to its own, {}x{}", field.name, axes.height, axes.width));
-  return std::make_unique<Middle>(field, *size);
+    throw UsageError(fmt::format("{} needs a size, HEIGHTxWIDTH, of at most its own, {}x{}; '{}' is not one", field.name,
+                                 axes.height, axes.width, join(arguments, " ")));
+  return image_map(
+      field, *size,
+      [axes, size = *size, top = half_of(axes.height - size->height), left = half_of(axes.width - size->width)](
+          std::span<const std::byte> image, std::byte* to) { crop_image(axes, image, top, left, size, to); });
 }
 
 }  // namespace
@@ -47,9 +27,9 @@ std::unique_ptr<FieldMap> make_middle(const Dataset::Field& field, std::span<con
 namespace plugins {
 
 extern const Transform crop{.name = "crop",
-                            .help = "cuts the middle out of images; after resize, before all others",
+                            .help = "cuts the center out of images; after resize, before all other transforms",
                             .arguments = "HEIGHTxWIDTH",
-                            .make = make_middle,
+                            .make = make_center_crop,
                             .order = -1};
 
 }  // namespace plugins

@@ -91,7 +91,7 @@ def read_tokens(paths, *, length, dtype=None, stride=None, header=None, document
 _CHANNELS = {None: None, "L": 1, "RGB": 3, "RGBA": 4}
 
 
-def _image_keys(function, size, mode, fit, layout, dtype, decode, most_pixels):
+def _image_keys(function, size, mode, resize_mode, layout, dtype, decode, max_pixels):
     if mode not in _CHANNELS:
         raise ValueError(f"{function}(mode={mode!r}): the modes are L, RGB and RGBA")
     if size is not None:
@@ -100,19 +100,20 @@ def _image_keys(function, size, mode, fit, layout, dtype, decode, most_pixels):
         except (TypeError, ValueError):
             raise ValueError(f"{function}(size={size!r}): a size is (height, width)") from None
         size = f"{height}x{width}"
-    return {"size": size, "channels": _CHANNELS[mode], "fit": fit, "layout": layout, "type": dtype, "decode": decode, "most_pixels": most_pixels}
+    return {"size": size, "channels": _CHANNELS[mode], "resize_mode": resize_mode, "layout": layout, "type": dtype, "decode": decode,
+            "max_pixels": max_pixels}
 
 
-def read_images(paths, *, size=None, mode=None, include_paths=False, labels=None, classes=None, fit=None, layout=None, dtype=None, decode=None,
-                most_pixels=None, **ray):
+def read_images(paths, *, size=None, mode=None, include_paths=False, labels=None, classes=None, resize_mode=None, layout=None, dtype=None,
+                decode=None, max_pixels=None, **ray):
     """JPEG, PNG and WebP images, a file each, in the column `image`: u8 [height, width, channels]. size: (height, width); without it all have the
     same. mode: "L", "RGB" (as without it) or "RGBA". In folders of their classes, or in a list of path,label, they have the column `label` too: the position of
     the class in `classes`; without it in the sorted names of the folders, or of those of the dataset "train" of the same Trainer."""
     return _of_files("read_images", paths, ray, format="images", labels=labels, classes=_names(classes), paths=include_paths or None,
-                     **_image_keys("read_images", size, mode, fit, layout, dtype, decode, most_pixels))
+                     **_image_keys("read_images", size, mode, resize_mode, layout, dtype, decode, max_pixels))
 
 
-def read_webdataset(paths, *, fields=None, size=None, mode=None, fit=None, layout=None, dtype=None, decode=None, most_pixels=None, **ray):
+def read_webdataset(paths, *, fields=None, size=None, mode=None, resize_mode=None, layout=None, dtype=None, decode=None, max_pixels=None, **ray):
     """Tar archives of samples, a column an extension: jpg, png and webp as images, cls as i64, npy as arrays, txt and json as texts, others as
     bytes. fields: those that are read, ["jpg", "cls", "__key__"], or {"image": "jpg;png", "label": "cls"}. Images as read_images() has them."""
     if isinstance(fields, dict):
@@ -121,7 +122,7 @@ def read_webdataset(paths, *, fields=None, size=None, mode=None, fit=None, layou
     if unknown:
         raise ValueError(f"read_webdataset(): {', '.join(unknown)} is not offered; fields and decode say what is read")
     return _of_files("read_webdataset", paths, ray, format="tar", fields=_names(fields),
-                     **_image_keys("read_webdataset", size, mode, fit, layout, dtype, decode, most_pixels))
+                     **_image_keys("read_webdataset", size, mode, resize_mode, layout, dtype, decode, max_pixels))
 
 
 def range(n, **ray):

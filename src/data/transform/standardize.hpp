@@ -1,0 +1,15 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "data/transform/transform.hpp"
+
+namespace trainrt::data {
+
+/// Returns the change of `field` to f32: (x - mean) / deviation. For u8, x is the value divided by 255, as torchvision's
+/// ToTensor computes it. `arguments` are the mean and the deviation of all values; or, for images, the mean of each
+/// channel, then the deviation of each channel. Throws UsageError that names the field if they are invalid or do not suit
+/// it.
+FieldMap standardized(const Dataset::Field& field, std::span<const std::string> arguments);
+
+}  // namespace trainrt::data
