@@ -15,7 +15,7 @@ namespace plugins {
 
 extern const Format csv{
     .name = "csv",
-    .help = "tables as text (RFC 4180), a sample a row: each column a field, or many columns one vector",
+    .help = "tables as text (RFC 4180), one sample per row: one field per column, or one vector of many columns",
     .options =
         {{.key = "columns", .default_value = "", .help = "names of the columns to read, between commas; all by default"},
          {.key = "types",

@@ -32,8 +32,8 @@ namespace plugins {
 
 extern const Format images{.name = "images",
                            .help =
-                               "JPEG, PNG and WebP images, a file each, in folders of their classes or as a list names "
-                               "them: fields image, label and path",
+                               "JPEG, PNG and WebP images, one file per image, in one folder per class or named by a "
+                               "list: fields image, label and path",
                            .options = options_of_images(),
                            .open = [](const DataFile& file, const FileContent& content, const Options& options,
                                       bool) { return open_images(file, content, options); },

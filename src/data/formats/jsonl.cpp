@@ -5,7 +5,7 @@ namespace trainrt::data::plugins {
 
 extern const Format jsonl{
     .name = "jsonl",
-    .help = "JSON lines, an object a line: each key a field; its values are numbers, texts, or arrays of numbers",
+    .help = "JSON lines, one object per line: one field per key, of numbers, texts or arrays of numbers",
     .options = {{.key = "columns",
                  .default_value = "",
                  .help = "names of the keys to read, between commas; by default those of the first object"},

@@ -5,7 +5,7 @@ namespace trainrt::data::plugins {
 
 extern const Format text{
     .name = "text",
-    .help = "text files, a sample a line: the field text, as it stands there without its line break",
+    .help = "text files, one sample per line: field text, without the line break",
     .options = {{.key = "drop_empty_lines",
                  .type = OptionType::boolean,
                  .default_value = "true",
