@@ -1,4 +1,4 @@
-// Conditions on rows, as --where takes them: they are refused, or have a result for each sample.
+// Conditions on rows, as `where` takes them: each is refused, or has a result for each sample.
 #include <array>
 #include <cstring>
 
