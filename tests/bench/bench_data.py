@@ -1,23 +1,23 @@
 #!/usr/bin/python3
-"""Samples a second that a train function gets from [data.train] on one rank, 784 bytes and a label each, batches of 64, warm page cache,
-beside the machine's limits, measured in the same process over the same rows, and torch's DataLoader over h5py. Arguments behind the
-build directory choose rows of this table.
+"""Samples per second that a train function gets from [data.train] on one rank: 784 bytes and a label each, batches of 64, warm page cache.
+They are compared with limits of the machine, measured in the same process over the same rows, and with torch's DataLoader over h5py.
+Arguments after the build directory choose rows of this table.
 
-shuffled    HDF5, contiguous, nothing kept in memory, all samples among each other; the limit: pread of each row in the same order
-blocks      the same file shuffled in blocks; the limit: copying the same rows in the same order out of memory
+shuffled    contiguous HDF5, nothing kept in memory, all samples shuffled; limit: pread of each row in the same order
+blocks      the same file, shuffled in blocks; limit: copying the same rows in memory in the same order
 memory      the same file, kept in memory; the same limit
-gzip        HDF5 with gzip chunks in their order, beside h5py's reading of the same in slices of a chunk
-python      the first one, images and labels as torch tensors in a program's iter_torch_batches()
-tokens      windows of 1,025 tokens out of a flat file, shuffled, beside NumPy's memmap
-sequential  the first file in its own order; the limit: pread of each batch
-cold        out of the page cache: the windows of `tokens` out of 2 GB by read_method = direct, beside NumPy's memmap; and the first file in its
-            own order, beside reading it past the page cache in pieces of 1 MiB
-small       one epoch over 47 MB of NPY by trainrt.data in a Python process, its start and end included, beside Ray Data ($TRAINRT_PYTHON, if it
+gzip        HDF5 with gzip chunks, in order; peer: h5py reads the same in slices of one chunk
+python      row `shuffled`, images and labels as torch tensors of iter_torch_batches() in a program
+tokens      windows of 1,025 tokens of a flat file, shuffled; peer: NumPy's memmap
+sequential  the first file, in order; limit: pread of each batch
+cold        not in the page cache: the windows of `tokens` in 2 GB by direct reads, compared with NumPy's memmap; and the first file, in
+            order, compared with direct reads of 1 MiB
+small       one epoch over 47 MB of NPY by trainrt.data in a Python process, with its start and end; peer: Ray Data ($TRAINRT_PYTHON, if it
             has ray)
-csv         a table of 20 columns of numbers of 6 digits in its order, beside pandas.read_csv ($TRAINRT_PYTHON, else Debian's
-            python3-pandas, if it is there)
-csv_exact   the same of 17 digits, as NumPy writes doubles
-waiting     the share of its steps' time that the train function fashion_mnist waits for its data: 2 ranks, an epoch
+csv         a table of 20 columns of numbers of 6 digits, in order; peer: pandas.read_csv ($TRAINRT_PYTHON, or Debian's python3-pandas if
+            installed)
+csv_exact   the same with 17 digits, as NumPy writes doubles
+waiting     share of the time of steps for which the train function fashion_mnist waits for data: 2 ranks, one epoch
 """
 import json
 import mmap
@@ -41,12 +41,12 @@ MIB = 1 << 20
 
 
 def asks_for(*rows):
-    """Whether the command line names one of these rows, or no row at all."""
+    """Returns whether the command line names one of these rows, or no row."""
     return not sys.argv[2:] or set(rows) & set(sys.argv[2:])
 
 
 def write_files(folder):
-    """Writes the files that the asked rows read; returns where the images begin in plain.h5, in bytes."""
+    """Writes the files of the chosen rows. Returns the position of the images in plain.h5, in bytes."""
     images = numpy.random.default_rng(1).integers(0, 256, (SAMPLES, BYTES), "u1")
     labels = numpy.arange(SAMPLES, dtype="u1")
     with h5py.File(folder / "plain.h5", "w") as file:
@@ -76,7 +76,7 @@ def write_tables(folder):
 
 
 def walked(bench, label, data, loop=""):
-    """What the loop prints, {name: a second}."""
+    """Runs data_loop and returns what it measured: {name: number per second}."""
     keys = "".join(f"{key} = {value}\n" for key, value in data.items())
     config = with_file(bench.work / "data.ini", f"[run]\nname = {label}\nstorage_path = {bench.fresh('runs')}\n[train]\nlibrary = {LIBRARY}\n"
                        f"[loop]\nbatch_size = 64\n{loop}\n[checkpoint]\nevery = off\n[data.train]\n{keys}")
@@ -102,10 +102,10 @@ def pandas_rows(bench, file):
     return float(re.search(r"rows_per_s=([0-9]+)", bench.run("pandas", [PYTHON, SOURCE / "tests/bench/peers/peer_csv.py", file])[1])[1])
 
 
-def small_epoch(bench, whose, file):
-    """Epochs a second."""
-    python = PYTHON if whose == "ray" else "/usr/bin/python3"
-    return 1 / bench.run(f"small {whose}", [python, SOURCE / "tests/bench/programs/small_epoch.py", whose, file], PYTHONPATH=str(BUILD / "python"),
+def small_epoch(bench, library, file):
+    """Returns epochs per second of small_epoch.py, run by `library` ("trainrt" or "ray")."""
+    python = PYTHON if library == "ray" else "/usr/bin/python3"
+    return 1 / bench.run(f"small {library}", [python, SOURCE / "tests/bench/programs/small_epoch.py", library, file], PYTHONPATH=str(BUILD / "python"),
                          RAY_DATA_DISABLE_PROGRESS_BARS="1")[0]
 
 
@@ -142,7 +142,7 @@ def memmap_windows(file, windows=None):
 
 
 def forget(file):
-    """Out of the page cache."""
+    """Removes the file from the page cache."""
     with open(file, "rb") as opened:
         os.fdatasync(opened.fileno())
         os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -154,7 +154,7 @@ def cold_memmap(file):
 
 
 def direct(file):
-    """Samples a second that O_DIRECT gives."""
+    """Returns samples per second of direct reads (O_DIRECT) of 1 MiB."""
     forget(file)
     descriptor, piece, at = os.open(file, os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, MIB), 0
     begin = time.monotonic()

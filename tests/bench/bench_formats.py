@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Formats and tools of data, beside the libraries that users know; a program each, formats_PART.py.
+"""Compares data formats and tools with other libraries; each part is a program, formats/formats_PART.py.
 
-    make bench-formats ONLY='parquet fit'     without ONLY all parts
+    make bench-formats ONLY='parquet fit'     default: all parts
 
-parquet   samples a second of Parquet files, beside pyarrow's scan of the same columns
-images    images a core decodes, beside libjpeg-turbo alone and Pillow; samples a second of tar archives, beside WebDataset
-convert   CSV to HDF5 by `trainrt data convert`, beside pandas and h5py
-fit       StandardScaler's fit over a CSV file, beside pandas and scikit-learn, reading included
-s3        an object of a store on loopback read as a dataset, beside a plain ranged download
+parquet   samples per second of Parquet files; peer: pyarrow's scan of the same columns
+images    decoded images per core and second; peers: libjpeg-turbo alone, Pillow. Samples per second of tar archives; peer: WebDataset
+convert   CSV to HDF5 by `trainrt data convert`; peer: pandas and h5py
+fit       StandardScaler's fit over a CSV file, including reading; peer: pandas and scikit-learn
+s3        a dataset in an object store on loopback; peer: a plain download in ranges
 """
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""FashionMNIST for the benches: the installed files, or their first samples if all of them would take too long."""
+"""FashionMNIST for the benchmarks: the installed files, or only their first samples."""
 import gzip
 import struct
 
@@ -31,7 +31,7 @@ def first_samples(folder, counts):
 
 
 def data_sections(folder, shuffle=False):
-    """The [data.NAME] sections of a config."""
+    """Returns the [data.NAME] sections of a config."""
     return "".join(f"[data.{part}]\nformat = idx\nsource = {folder / images}\nlabels = {folder / labels}\n"
                    f"shuffle = {'true' if shuffle and part == 'train' else 'false'}\n"
                    for part, (images, labels) in FILES.items())

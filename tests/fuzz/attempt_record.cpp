@@ -1,4 +1,4 @@
-// attempts/000003.json: one attempt of a run.
+// Reads attempts/000003.json, the record of one attempt.
 #include "rundir/records/attempt_record.hpp"
 
 #include "support/fuzz/fuzz.hpp"

@@ -1,4 +1,4 @@
-// The words of a command line, one a line, of each kind of command; and the run that options of it describe.
+// Parses command lines of each kind of command, one word per input line, and the config that the options describe.
 #include <sstream>
 
 #include "cli/arguments.hpp"
@@ -23,7 +23,7 @@ const std::vector<cli::ArgumentSpec>& kinds_of_commands() {
   return kinds;
 }
 
-/// The least that a run needs.
+/// The minimal config of a run.
 Options needed() {
   Options options;
   for (const auto* key : {"run.name", "run.storage_path", "train.function"}) options.set(key, {"x", "x.ini:1"});

@@ -1,4 +1,4 @@
-// A config file, and what its keys make of a run.
+// Parses a config file and resolves the run that its keys describe.
 #include "cli/config_file.hpp"
 
 #include "config/run_spec.hpp"

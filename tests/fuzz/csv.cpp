@@ -1,4 +1,4 @@
-// Tables as text: look(), and reading by several ways, all of which give the same.
+// CSV tables: probes the file and reads it with several methods, which must return equal values.
 #include "data/records/record_formats.hpp"
 
 #include <numeric>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr data::RecordLimits limits{.spacing = 40, .max_probed = 4};
 
-/// The first byte says which keys are set.
+/// The first byte of the input selects the keys to set.
 Options options(unsigned char choice) {
   Options made;
   const auto set = [&](const char* key, const char* value) { made.set(key, {value, "x.ini:1"}); };
@@ -36,7 +36,7 @@ std::vector<data::Column> all_of(const data::Source& source) {
   return columns;
 }
 
-/// Backwards, one by one.
+/// Reads the samples one by one, from the last to the first, and requires the values of `all`.
 void require_same(const data::Source& source, const std::vector<data::Column>& all) {
   for (std::uint64_t sample = source.size(); sample-- > 0;)
     for (const auto& column : all) {

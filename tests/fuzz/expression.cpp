@@ -1,4 +1,4 @@
-// Conditions on samples, as the key `where` has them: they are refused, or have a result for a sample.
+// Conditions on rows, as `where` takes them: each is refused, or has a result for each sample.
 #include <array>
 #include <vector>
 

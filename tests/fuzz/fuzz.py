@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""Feeds what reads bytes that others wrote (files of a run, configs, command lines, messages of programs) with made-up ones, and holds
-it to its promises: tests/fuzz/*.cpp, a target each, built by clang-16 with libFuzzer, AddressSanitizer and UBSan.
+"""Runs the fuzz targets, tests/fuzz/*.cpp: readers of files of a run, data files, configs, command lines and messages of programs get random
+input and must keep their contracts. The targets are built in BUILD-fuzz by clang-16 with libFuzzer, AddressSanitizer and UBSan.
 
   fuzz.py BUILD [--seed N] [--time SECONDS] [--target NAME]
 
-The time is that of all targets together, two of which run at once. A finding is printed with its input in base64 and the command that
-feeds it again. The fuzzers are built in BUILD-fuzz."""
+--time is divided among all targets, two of which run at once. A finding is printed with its input in base64 and the command that repeats it."""
 import argparse
 import base64
 import re
@@ -19,15 +18,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import BUILD, SOURCE, scratch  # noqa: E402
 
-COMPILER = "clang++-16"  # older ones lack what the code uses
+COMPILER = "clang++-16"  # older versions lack features that the code uses
 FUZZERS = BUILD.with_name(BUILD.name + "-fuzz")
 AT_ONCE = 2
 LIMITS = ["-max_len=8192", "-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=256"]
-STACK_BYTES = 1 << 20  # deep recursion shows sooner
+STACK_BYTES = 1 << 20  # makes deep recursion overflow sooner
 
 
 def without_compiler():
-    """Why the targets cannot be built here; None if they can."""
+    """Returns the reason why the targets cannot be built, or None."""
     if shutil.which(COMPILER) is None:
         return f"there is no {COMPILER} (packages clang-16 and libclang-rt-16-dev)"
     trial = subprocess.run([COMPILER, "-fsanitize=fuzzer", "-x", "c", "-", "-o", "/dev/null"], text=True, capture_output=True,
@@ -46,7 +45,7 @@ def build():
 
 
 class Outcome:
-    """What a target did."""
+    """Result of one target."""
 
     def __init__(self, name, log, artifacts):
         self.name, self.log = name, log
@@ -64,7 +63,7 @@ class Outcome:
         for finding in self.findings:
             text = base64.b64encode(finding.read_bytes()).decode()
             print(f"  input ({finding.name.split('-')[0]}): {text}\n"
-                  f"  again: echo {text} | base64 -d > input && {FUZZERS}/fuzz_{self.name} -timeout=10 input")
+                  f"  repeat it: echo {text} | base64 -d > input && {FUZZERS}/fuzz_{self.name} -timeout=10 input")
 
 
 def limit_stack():
@@ -72,7 +71,7 @@ def limit_stack():
 
 
 def fuzz(name, seed, seconds):
-    """Runs a target for so long; returns its outcome and whether it ended well."""
+    """Runs a target for `seconds`. Returns its outcome and whether it passed."""
     folder = scratch(name)
     for part in ("corpus", "findings"):
         (folder / part).mkdir(parents=True)
@@ -85,7 +84,7 @@ def fuzz(name, seed, seconds):
                               preexec_fn=limit_stack, timeout=seconds + 120)
         log, passed = done.stdout, done.returncode == 0
     except subprocess.TimeoutExpired as late:
-        log, passed = (late.stdout or b"").decode(errors="replace") + "\nit does not end", False
+        log, passed = (late.stdout or b"").decode(errors="replace") + "\nthe target did not end", False
     return Outcome(name, log, folder / "findings"), passed
 
 

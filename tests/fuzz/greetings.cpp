@@ -1,4 +1,4 @@
-// What a stranger sends to a port of the runtime: Horovod's rendezvous, XGBoost's tracker, MPI's exchange.
+// First messages of unknown clients to the ports of a run: Horovod's rendezvous, XGBoost's tracker, MPI's exchange.
 #include "frameworks/program/services/admission.hpp"
 #include "support/fuzz/fuzz.hpp"
 
@@ -20,7 +20,7 @@ std::string with_length(const std::string& text) { return bytes_of(static_cast<s
 
 std::string object_for(const std::string& task) { return R"({"world_size":-1,"rank":-1,"task_id":")" + task + "\"}"; }
 
-/// What is decided once stays, however the bytes arrive, and nobody is admitted without the secret.
+/// A decision must not change as more bytes arrive, and no client is admitted without the secret.
 template <class Decide>
 void check(const Decide& decide, const std::string& input) {
   const auto decided = decide(input, secret);
@@ -54,7 +54,7 @@ std::vector<std::string> words() {
           bytes_of(-1),    bytes_of(4096), bytes_of(34)};
 }
 
-/// JSON may have the secret's digits as \u0030, which counts and is not found in the input.
+/// JSON may encode the secret's digits as \u0030: such a message is valid although the input does not contain the secret.
 void read(const std::string& input) {
   check(program::admission_by_beginning, input);
   check(program::admission_by_path, input);

@@ -1,4 +1,4 @@
-// attempts/000003.pulse: the numbers of a running attempt's last heartbeat.
+// Reads attempts/000003.pulse, the last heartbeat of a running attempt.
 #include "rundir/records/attempt_record.hpp"
 #include "support/fuzz/fuzz.hpp"
 

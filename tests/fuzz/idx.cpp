@@ -1,4 +1,4 @@
-// IDX files, plain and gzip.
+// Reads IDX files, plain and gzip.
 #include "data/arrays/idx_file.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string gzip(std::string text) {
   return packed;
 }
 
-/// The file that holds this, plain.
+/// Returns the bytes of a plain IDX file with this header and these values.
 std::string plain(const data::IdxData& data) {
   static const std::map<DType, char> codes = {{DType::u8, 8},    {DType::i8, 9},    {DType::i16, 0xB},
                                               {DType::i32, 0xC}, {DType::f32, 0xD}, {DType::f64, 0xE}};
@@ -56,7 +56,7 @@ std::vector<std::string> seeds() {
   const auto images = bytes_of({0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const auto labels = bytes_of({0, 0, 11, 1, 0, 0, 0, 2, 1, 2, 3, 4});
   const auto no_samples = bytes_of({0, 0, 8, 2, 0, 0, 0, 0, 255, 255, 255, 255});
-  // Promises 4 GiB, and 2^62 bytes; gzip's trailer, modulo 2^32, fits both.
+  // Headers that claim 4 GiB and 2^62 bytes; gzip's trailer has the size modulo 2^32, which fits both.
   const auto large = bytes_of({0, 0, 8, 3, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0});
   const auto huge = bytes_of({0, 0, 8, 3, 64, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 4});
   return {images, labels, no_samples, gzip(images), gzip(labels), gzip(images) + gzip(labels), gzip(large), gzip(huge)};

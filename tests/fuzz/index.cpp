@@ -1,4 +1,4 @@
-// The index behind a shard: what a rank wrote, and where.
+// Reads the index at the end of a shard: names and positions of the parts that a rank wrote.
 #include "checkpoint/format/index.hpp"
 
 #include "support/fuzz/fuzz.hpp"

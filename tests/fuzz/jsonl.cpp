@@ -1,4 +1,4 @@
-// JSON lines: look(), and reading at places and all at once, which give the same.
+// JSON lines: scans the file and reads single samples and all at once, which must return equal values.
 #include <numeric>
 
 #include "data/bytes/data_file.hpp"

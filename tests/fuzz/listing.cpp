@@ -1,4 +1,4 @@
-// What an object store answers: a page of ListObjectsV2, and an error.
+// Parses answers of an object store: a page of ListObjectsV2, and an error.
 #include <algorithm>
 
 #include "io/objects/s3/xml.hpp"

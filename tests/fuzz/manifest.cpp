@@ -1,4 +1,5 @@
-// manifest.json of a checkpoint: raw, and with the digest at its end put right, without which no change gets any further.
+// Reads manifest.json of a checkpoint: the raw input, and the input with a corrected digest, so that mutations get past
+// that check.
 #include "checkpoint/format/manifest.hpp"
 
 #include "io/files/digest.hpp"

@@ -1,4 +1,4 @@
-// NumPy's .npy files: the dictionary of the header, and the format.
+// NumPy's .npy files: parses the header's dictionary and reads the file.
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
@@ -21,7 +21,7 @@ std::string file_of(int version, const std::string& dict, const std::string& val
   return bytes + text + values;
 }
 
-/// As NumPy writes it.
+/// Returns the header's dictionary as NumPy writes it.
 std::string text_of(const data::NpyDict& dict) {
   std::string shape;
   for (const auto extent : dict.shape) shape += fmt::format("{}, ", extent);

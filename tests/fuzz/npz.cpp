@@ -1,4 +1,4 @@
-// NumPy's .npz files: zip archives of arrays, stored and deflated.
+// Reads NumPy's .npz files: zip archives of arrays, stored and deflated.
 #include <fstream>
 #include <iterator>
 
@@ -19,7 +19,7 @@ std::string array_of(const std::string& descr, const std::string& shape, const s
   return "\x93NUMPY" + std::string{1, 0, static_cast<char>(dict.size()), 0} + dict + values;
 }
 
-/// `method` and `zip64` as minizip takes them.
+/// Returns the bytes of an archive with these members (name, bytes). `method` and `zip64` are minizip's arguments.
 std::string zip_of(const std::vector<std::pair<std::string, std::string>>& members, int method, int zip64) {
   MemoryFile file;
   auto* zip = zipOpen64(file.path().c_str(), APPEND_STATUS_CREATE);

@@ -1,4 +1,4 @@
-// The JSON of a preprocessor, which comes with a checkpoint or from a user.
+// Parses the JSON of a preprocessor, which comes from a checkpoint or a user.
 #include <trainrt/preprocessor.hpp>
 
 #include "support/fuzz/fuzz.hpp"

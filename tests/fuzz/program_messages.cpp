@@ -1,6 +1,6 @@
-// What a training program says: JSON objects, one a line. The conversation, its channel and the mirrored State are the real
-// ones; the run behind them, and the process, are made up here. An empty line ends a batch: of each, all lines arrive at
-// once, and the first with a file.
+// Messages of a training program: JSON objects, one per line. The protocol, its channel and the mirrored State are the real
+// ones; the run and the process are fakes. An empty line ends a batch: all lines of a batch arrive at once, the first one
+// with a file descriptor.
 #include <cstring>
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ void touch(const State& state) {
   for (const auto& tensor : state.tensors()) touch(tensor.local.data, tensor.local.bytes());
 }
 
-/// A communicator of one rank that looks at every byte it is given.
+/// A communicator of one rank that reads every byte of its arguments.
 class Alone final : public Communicator {
  public:
   Alone() : Communicator(0, 1) {}
@@ -50,7 +50,7 @@ class Alone final : public Communicator {
   std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
 };
 
-/// A checkpoint of what the program gave must be one that can be read.
+/// Requires that the manifest of a checkpoint with these texts can be read again.
 void check_manifest(const std::string& metadata, const std::map<std::string, double>& metrics) {
   checkpoint::Manifest manifest;
   manifest.meta = {.number = 1,
@@ -68,7 +68,7 @@ void check_manifest(const std::string& metadata, const std::map<std::string, dou
 
 }  // namespace
 
-/// Three samples: two numbers each, and a text.
+/// A dataset of three samples, each with two numbers and a text.
 class Samples final : public data::Source {
  public:
   std::uint64_t size() const override { return 3; }
@@ -87,7 +87,7 @@ class Samples final : public data::Source {
   std::vector<Dataset::Field> fields_{{"x", DType::f32, {2}}, {"t", DType::u8, {}, true}};
 };
 
-/// The run.
+/// The fake run.
 class Session {
  public:
   void save() {
@@ -201,7 +201,7 @@ namespace fuzz {
 
 namespace {
 
-constexpr const char* enough = "'enough'";  // in the error for a message that there is not
+constexpr const char* enough = "'enough'";  // in the error for an unknown message
 
 int sealed_memory() {
   const int file = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -227,7 +227,7 @@ void send(int socket, std::string text, int file) {
           "the messages fit into the socket");
 }
 
-/// Every line of the answers is JSON with one key.
+/// Requires that each answer is one line of JSON of a known kind.
 void check_answers(int socket) {
   std::string answers;
   char bytes[4096];
@@ -251,7 +251,7 @@ std::vector<std::string> batches_of(const std::string& input) {
   return batches;
 }
 
-/// True if the conversation may go on.
+/// Handles messages until the unknown message `enough`, and returns whether it was reached.
 bool hold(program::Conversation& conversation, program::Channel& channel) try {
   auto first = channel.receive(1);
   require(first.has_value(), "what was sent is received");

@@ -1,4 +1,4 @@
-// logs/ranks-attempt-000003.jsonl: what a rank is at and has used.
+// Reads logs/ranks-attempt-000003.jsonl: the position and resource use of each rank.
 #include "rundir/records/rank_status.hpp"
 
 #include "support/fuzz/fuzz.hpp"

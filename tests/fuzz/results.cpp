@@ -1,4 +1,4 @@
-// A line of result.json, the log of record.
+// Parses a line of result.json, the log of reports.
 #include <cmath>
 
 #include "metrics/record_json.hpp"
@@ -47,7 +47,7 @@ std::vector<std::string> words() {
 }
 
 void read(const std::string& input) {
-  const auto record = metrics::from_json(input);  // promises nothing thrown at all
+  const auto record = metrics::from_json(input);  // must not throw
   if (!record) return;
   const auto again = metrics::from_json(metrics::to_json(*record));
   require(again && same(*again, *record), "a report that is read and written again stays the same, to the bit");

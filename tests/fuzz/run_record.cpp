@@ -1,4 +1,4 @@
-// run.json: what a run is and how it stands.
+// Reads run.json, the record of a run and its status.
 #include "rundir/records/run_record.hpp"
 
 #include "support/fuzz/fuzz.hpp"

@@ -1,4 +1,4 @@
-// safetensors files: the header, and the format.
+// safetensors files: parses the header and reads the file.
 #include "data/arrays/safetensors_header.hpp"
 #include "support/fuzz/fuzz_data.hpp"
 
@@ -16,7 +16,7 @@ std::string file_of_tensors(const std::string& json, const std::string& values) 
   return bytes + json + values;
 }
 
-/// Tensors lie within the file, behind one another.
+/// Checks that all tensors are within the file and fill it.
 void check_places(const std::string& json, std::uint64_t bytes) {
   const auto tensors = unless_refused<UsageError>([&] { return data::safetensors_of(json, bytes, "x"); });
   if (!tensors) return;

@@ -1,4 +1,4 @@
-// validation.json of a checkpoint.
+// Reads validation.json of a checkpoint.
 #include "checkpoint/format/validation.hpp"
 
 #include "support/fuzz/fuzz.hpp"

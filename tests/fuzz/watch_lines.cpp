@@ -1,4 +1,4 @@
-// Lines about the steps of ranks: logs/steps-attempt-000003.jsonl.
+// Parses lines about the steps of ranks: logs/steps-attempt-000003.jsonl.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ std::vector<std::string> words() {
           "\"ratio\":", "1e300",      "-1",           "null",           "18446744073709551615"};
 }
 
-/// It does not promise to throw anything at all.
+/// The parser must not throw.
 void read(const std::string& input) {
   if (const auto window = view::step_window_from(input, 1)) {
     require(!window->own_us.empty() && window->step >= 0 && window->steps >= 1, "a window has ranks, a step and steps");

@@ -95,7 +95,7 @@ namespace plugins {
 
 extern const Format idx{
     .name = "idx",
-    .help = "IDX files, as of MNIST and FashionMNIST, plain or gzip: fields images and, with labels, labels",
+    .help = "IDX files, such as MNIST's, plain or gzip: field images, and labels if the key labels names a file",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",

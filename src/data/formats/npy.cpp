@@ -59,8 +59,7 @@ namespace plugins {
 extern const Format npy{
     .name = "npy",
     .help =
-        "NumPy's .npy files, one array each, its first axis that of the samples: field data (key field) and, with labels, "
-        "labels",
+        "NumPy's .npy files, one array each; its first axis counts samples: field data (key field); labels (key labels)",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",

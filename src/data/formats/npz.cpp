@@ -160,8 +160,9 @@ namespace plugins {
 extern const Format npz{
     .name = "npz",
     .help =
-        "NumPy's .npz files, as numpy.savez writes them: a field an array, all with as many samples. Compressed ones are "
-        "unpacked into memory as a whole",
+        "NumPy's .npz files, as numpy.savez writes them: one field per array, whose first axis counts the samples. "
+        "Compressed "
+        "arrays are decompressed into memory completely",
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "the arrays that are read, by default all: x, y; or images=x, labels=y to give them other names"}},

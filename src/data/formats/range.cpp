@@ -41,7 +41,7 @@ FileContent probe_range(const DataFile& none, const Options& options) {
 namespace plugins {
 
 extern const Format range{.name = "range",
-                          .help = "the whole numbers from 0 on: field id; no file",
+                          .help = "numbers from 0 to samples - 1, without a file: field id",
                           .options = {{.key = "samples",
                                        .type = OptionType::integer,
                                        .default_value = "1000",

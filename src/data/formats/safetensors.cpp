@@ -93,7 +93,7 @@ namespace plugins {
 
 extern const Format safetensors{
     .name = "safetensors",
-    .help = "safetensors files: a field a tensor, its first axis the samples, all with as many",
+    .help = "safetensors files: one field per tensor, whose first axis counts the samples",
     .options = {{.key = "fields",
                  .default_value = "",
                  .help =

@@ -101,7 +101,7 @@ namespace plugins {
 
 extern const Format synthetic{
     .name = "synthetic",
-    .help = "a linear regression problem made up from a seed: fields x [features] and y; no file",
+    .help = "linear regression problem made from a seed, without a file: fields x [features] and y",
     .options =
         {{.key = "samples",
           .type = OptionType::integer,

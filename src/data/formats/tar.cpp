@@ -28,8 +28,8 @@ namespace plugins {
 
 extern const Format tar{.name = "tar",
                         .help =
-                            "tar archives as WebDataset's: neighbours whose names are the same up to the first dot are a "
-                            "sample, extensions are fields "
+                            "tar archives such as WebDataset's: consecutive entries with equal names up to the first "
+                            "dot are one sample, and each extension is a field "
                             "(images decoded, cls as i64, npy as arrays, others as bytes)",
                         .options = options_of_tar(),
                         .probe = probe_tar,

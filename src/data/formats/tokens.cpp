@@ -178,9 +178,9 @@ namespace plugins {
 extern const Format tokens{
     .name = "tokens",
     .help =
-        "flat files of token ids, or .npy files of one axis: a sample is a window of them, field tokens. u16 and u32 "
+        "flat files of token ids, or .npy files of one axis: a sample is a window of ids, field tokens. u16 and u32 "
         "become i32. "
-        "What does not fill a window is left out, or filled up with pad",
+        "Tokens that do not fill a window are left out, or filled with pad",
     .options =
         {{.key = "length",
           .type = OptionType::integer,

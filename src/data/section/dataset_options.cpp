@@ -15,49 +15,51 @@ namespace trainrt::data {
 
 namespace {
 
-/// Which samples, in which order.
+/// Returns the keys that choose and order samples.
 std::vector<OptionSpec> options_of_samples() {
   return {
       {.key = "format",
        .default_value = "",
-       .help = "format of the data; by default told from the name of the first file",
+       .help = "format of the files; by default the name of the first file decides",
        .choices = names_of(format_table())},
       {.key = "source",
        .type = OptionType::path,
        .default_value = "",
-       .help = "a file, a folder, a pattern (*, ?, [a-z]), @FILE with a list of such, or several between commas"},
+       .help = "files to read: a file, a folder, a pattern (*, ?, [a-z]), @FILE with a list of these, or several separated "
+               "by commas"},
       {.key = "shuffle",
        .type = OptionType::boolean,
        .default_value = "false",
-       .help = "visit the samples in another order in each epoch"},
+       .help = "uses the samples in a new random order in each epoch"},
       {.key = "shuffle_seed",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "another number, other orders of shuffle = true; they hang on the run's seed too"},
+       .help = "seed of shuffle = true: change it for other orders; they also depend on run.seed"},
       {.key = "rows",
        .default_value = "",
        .help =
-           "which samples count, in this order: FIRST:END (0:800), single numbers, several between commas, or @FILE with "
-           "such; all if it is empty"},
+           "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE with "
+           "such a list; empty: all"},
       {.key = "weights",
        .default_value = "",
-       .help = "mixes the sources between commas: how much of an epoch each one is (0.7, 0.3); needs shuffle = true. The "
-               "smaller ones are repeated, of the larger ones later epochs bring other samples"},
+       .help =
+           "share of each of the sources separated by commas in an epoch (0.7, 0.3); needs shuffle = true. Small sources "
+           "are repeated; large ones continue in the next epoch"},
       {.key = "split",
        .type = OptionType::boolean,
        .default_value = "true",
-       .help = "each rank gets its part of the samples; false: each rank gets all of them"},
+       .help = "divides the samples among the ranks; false: each rank gets all of them"},
       {.key = "block",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "shuffle in blocks of so many neighbours, each read in one piece, for data that fit into no memory; 0: all "
-               "samples among each other",
+       .help = "samples per block: shuffles blocks of neighbours, each read at once, for data much larger than memory; 0: "
+               "shuffles single samples",
        .range = {.least = 0, .most = 0x1p40},
        .unit = "samples"},
       {.key = "window",
        .type = OptionType::integer,
        .default_value = "512",
-       .help = "blocks that are shuffled among each other, and are in each rank's memory together",
+       .help = "number of blocks whose samples are shuffled with each other; each rank holds them in memory",
        .range = {.least = 1, .most = 0x1p20},
        .unit = "blocks"}};
 }
@@ -68,19 +70,21 @@ std::string read_methods_in_words() {
   return join(words);
 }
 
-/// How they are read.
+/// Returns the keys for reading the files.
 std::vector<OptionSpec> options_of_reading() {
   return {
       {.key = "on_error",
        .default_value = "stop",
-       .help = "what happens if a sample cannot be read, or a file not be opened at first: stop, or skip it, count it and "
-               "warn; batches are smaller then, and files are not kept in memory",
+       .help =
+           "action if a sample cannot be read, or a file not be opened before the run: stop, or skip it, with a warning "
+           "and a count in the reports; batches are then smaller, and files are not kept in memory",
        .choices = {"stop", "skip"}},
       {.key = "threads",
        .type = OptionType::integer,
        .default_value = "2",
-       .help = "threads of each rank that read batches ahead, if the data are not in memory; 0: none. If it is not said: 4 "
-               "for objects of a store",
+       .help =
+           "number of threads per rank that read batches ahead, if the data are not in memory; 0: batches are read when "
+           "they are taken. Default for object stores: 4",
        .range = {.least = 0, .most = 256}},
       {.key = "read_method",
        .default_value = "pread",
@@ -89,13 +93,15 @@ std::vector<OptionSpec> options_of_reading() {
       {.key = "memory",
        .type = OptionType::bytes,
        .default_value = "256 MiB",
-       .help = "of each node, for the dataset: values that are no larger are kept in it, once for all ranks, else it holds "
-               "batches that are read ahead"},
+       .help =
+           "maximum memory per node for this dataset: values that fit are kept once for all ranks of the node; otherwise "
+           "it holds batches that are read ahead"},
       {.key = "materialize",
        .type = OptionType::boolean,
        .default_value = "false",
-       .help = "keep values in memory as cast, normalize and the like have made them, so that these work once; they must "
-               "fit into memory"},
+       .help =
+           "keeps values in memory after cast, normalize and similar keys, which are then applied once; the values must "
+           "fit into memory"},
       verify_option()};
 }
 
@@ -106,8 +112,8 @@ std::vector<OptionSpec> options_of_all() {
   for (auto& option : transform_options()) specs.push_back(std::move(option));
   specs.push_back({.key = "preprocess",
                    .default_value = "",
-                   .help = "preprocessors of columns, one after the other, fitted to the data at the start of a run: "
-                           "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE, a fitted one as JSON"});
+                   .help = "preprocessors of columns, applied in this order and fitted to the data at the start of a run: "
+                           "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE with a fitted one as JSON"});
   for (auto& option : operation_options()) specs.push_back(std::move(option));
   for (auto& option : augmentation_options()) specs.push_back(std::move(option));
   return specs;

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
-"""`trainrt data convert` beside what a script does: a table of 800,000 rows and 20 columns of numbers of 6 digits from CSV to HDF5, with
-pandas.read_csv and h5py's create_dataset. Ours is the whole command, with its start and its fsync; theirs the two calls in a process that
-has imported both, and an fsync: both files are on the disk. Both write a file that is not there yet: that of the repetition before goes away
-between them.
+"""Compares `trainrt data convert` with pandas.read_csv and h5py's create_dataset: a table of 800,000 rows and 20 columns of numbers of 6 digits,
+from CSV to HDF5. trainrt's time is that of the complete command, with its start and its fsync. The peer's time is that of the two calls and
+an fsync, in a process that has imported both packages. Each repetition removes the previous files first.
 """
 import subprocess
 import sys
@@ -42,9 +41,9 @@ def write_table(path):
 def main():
     need(TRAINRT, "trainrt")
     if subprocess.run([sys.executable, "-c", "import pandas, h5py"], capture_output=True).returncode != 0:
-        print("skipped: pandas and h5py are not there (packages python3-pandas, python3-h5py)")
+        print("skipped: pandas or h5py not found (packages python3-pandas, python3-h5py)")
         return
-    bench = Bench("formats_convert", "a table from CSV to HDF5, beside pandas and h5py")
+    bench = Bench("formats_convert", "a table from CSV to HDF5, compared with pandas and h5py")
     source = write_table(bench.work / "table.csv")
 
     def ours():

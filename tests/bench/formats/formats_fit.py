@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The time of StandardScaler.fit() over a table, reading it included, beside pandas.read_csv() and scikit-learn's StandardScaler.fit(): 20 columns
-of numbers of 6 digits, in the page cache. Both run in processes that have imported what they need; each repetition opens the file anew. Needs
-Debian's python3-sklearn and python3-pandas, or a $TRAINRT_PYTHON that has them."""
+"""Compares the time of StandardScaler.fit() over a CSV file, including reading, with pandas.read_csv() and scikit-learn's StandardScaler.fit():
+20 columns of numbers of 6 digits, in the page cache. Both processes have imported their packages before; each repetition opens the file
+again. Needs Debian's python3-sklearn and python3-pandas, or a $TRAINRT_PYTHON that has them."""
 import json
 import os
 import subprocess
@@ -39,7 +39,7 @@ print(json.dumps({"s": time.monotonic() - begin, "mean": [stats[f"mean({name})"]
 
 
 def write_table(path):
-    """100,000 rows, ten times."""
+    """Writes 100,000 rows ten times."""
     header = ",".join(f"c{column}" for column in range(COLUMNS))
     numpy.savetxt(path, numpy.random.default_rng(4).normal(size=(ROWS // 10, COLUMNS)), "%.6g", ",", header=header, comments="")
     head, rows = path.read_bytes().split(b"\n", 1)
@@ -50,7 +50,7 @@ def main():
     need(TRAINRT, "trainrt")
     if subprocess.run([PYTHON, "-c", "import sklearn, pandas"], capture_output=True).returncode != 0:
         skip(f"{PYTHON} has no scikit-learn or pandas (packages python3-sklearn and python3-pandas)")
-    bench = Bench("formats_fit", f"StandardScaler.fit() over a CSV file of {ROWS} rows of {COLUMNS} numbers, beside pandas and scikit-learn")
+    bench = Bench("formats_fit", f"StandardScaler.fit() over a CSV file of {ROWS} rows of {COLUMNS} numbers, compared with pandas and scikit-learn")
     table = bench.work / "table.csv"
     write_table(table)
     env = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "TRAINRT_EXECUTABLE": str(TRAINRT)}
@@ -66,7 +66,7 @@ def main():
     figures = bench.interleaved(REPETITIONS, {"trainrt": fit("trainrt", OURS, str(COLUMNS)), "scikit-learn": fit("scikit-learn", PEER)})
     for what in ("mean", "std"):
         if not numpy.allclose(results["trainrt"][what], results["scikit-learn"][what], rtol=1e-9, atol=1e-9):
-            raise SystemExit(f"they learn another {what}: {results['trainrt'][what]} and {results['scikit-learn'][what]}")
+            raise SystemExit(f"their {what} differ: {results['trainrt'][what]} and {results['scikit-learn'][what]}")
     print(f"# trainrt {median(figures['trainrt']):.2f} s, pandas and scikit-learn {median(figures['scikit-learn']):.2f} s, "
           f"{table.stat().st_size / 1e6:.0f} MB", flush=True)
     bench.claim("fit_vs_scikit_learn", ratio(figures["scikit-learn"], figures["trainrt"]), ">=", 5.0)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A dataset in an object store on this machine's loopback, 400 MB of NPY that nothing keeps in memory: bytes a second that a train function
-gets of its second epoch, beside one curl that downloads the same object in ranges to /dev/null. Both ask the same server, a small one in
-Python, which is the same limit for both.
+"""Bytes per second that a train function gets in the second epoch of a dataset in an object store on loopback: 400 MB of NPY, not kept in
+memory. The peer is one curl that downloads the same object in ranges to /dev/null. Both use the same server, a small one in Python, which
+limits both.
 
-in order    batches of 4 MiB, beside ranges of 4 MiB
-shuffled    blocks of 1 MiB, shuffled, beside as many ranges of 1 MiB in the object's order; those of 4 MiB are there to compare
+in order    batches of 4 MiB; peer: ranges of 4 MiB
+shuffled    blocks of 1 MiB, shuffled; peer: equally many ranges of 1 MiB in the object's order. The ratio to ranges of 4 MiB is printed
 """
 import re
 import subprocess
@@ -67,7 +67,7 @@ def main():
         server.wait()
     bench.claim("s3_in_order_vs_curl", ratio(figures["in order"], figures["curl 4 MiB"]), ">=", 0.9)
     bench.claim("s3_shuffled_vs_curl", ratio(figures["shuffled"], figures["curl 1 MiB"]), ">=", 0.9)
-    print(f"# shuffled beside ranges of 4 MiB: {ratio(figures['shuffled'], figures['curl 4 MiB']):.2f}")
+    print(f"# shuffled, compared with ranges of 4 MiB: {ratio(figures['shuffled'], figures['curl 4 MiB']):.2f}")
     bench.finish()
 
 

@@ -1,4 +1,4 @@
-"""Rows a second of pandas.read_csv over argv[1]."""
+"""Prints rows per second of pandas.read_csv(argv[1])."""
 import sys
 import time
 

@@ -1,7 +1,7 @@
-// Walks [data.train] and prints the samples a second of its second epoch, every byte of every field touched. With [loop]
-// file and row_bytes also reads rows of that file in the same order itself, neighbours in one piece: the limit of the
-// machine for pread, and of memory for copying. With cold the first epoch counts, after the file has left the page cache.
-// batches: of an epoch, at most.
+// Train function that reads every byte of every field of [data.train] and prints the samples per second of the second
+// epoch. If the keys file and row_bytes of [loop] are set, it also reads the rows of that file in the same order by pread,
+// with neighbours in one call, and copies them in memory: the limits of the machine. cold = true removes the file from the
+// page cache and measures the first epoch. batches is the maximum number of batches per epoch.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,11 +48,11 @@ std::uint64_t walk(const trainrt::Dataset& data, std::int64_t epoch, std::size_t
   return sum;
 }
 
-/// The rows of a file in the order of the dataset's samples.
+/// Reads the rows of a file in the order of the dataset's samples.
 struct Rows {
   int fd = -1;
   std::uint64_t offset = 0, bytes = 0;
-  std::vector<std::byte> memory;  ///< all of them; empty: they are read
+  std::vector<std::byte> memory;  ///< all rows; empty: rows are read from the file
 
   void read(std::uint64_t row, std::uint64_t count, std::byte* out) const {
     if (!memory.empty())
@@ -83,7 +83,7 @@ void forget(const std::string& file) {
   ::close(fd);
 }
 
-/// `cold_file`: empty if an epoch goes before.
+/// If `cold_file` is empty, a warm-up epoch precedes the measured one.
 template <class Work>
 void time(const char* what, std::uint64_t samples, const std::string& cold_file, const Work& work) {
   if (cold_file.empty())

@@ -1,4 +1,4 @@
-"""Samples a second that a program gets from [data.train] of its run as torch tensors, in batches of 64, for some seconds."""
+"""Prints samples per second that a program gets from [data.train] as torch tensors, in batches of 64."""
 import time
 
 import torch
@@ -9,6 +9,6 @@ shard = trainrt.context().dataset("train")
 seen, begin = 0, 0.0
 while not begin or time.monotonic() - begin < 2:
     for batch in shard.iter_torch_batches(batch_size=64, device="cpu"):
-        begin = begin or time.monotonic()  # after the first batch: what it costs to begin is measured elsewhere
+        begin = begin or time.monotonic()  # after the first batch, so that the start is not measured
         seen += len(batch["labels"])
 print(f"samples_per_s={seen / (time.monotonic() - begin):.0f}", flush=True)

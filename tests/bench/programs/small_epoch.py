@@ -1,5 +1,5 @@
-"""One epoch over a small NPY file, argv[2], by argv[1]: trainrt or ray. Prints samples=N; whoever calls takes the time, start and end
-of the process included."""
+"""Takes one epoch of a small NPY file, argv[2], by the library argv[1] (trainrt or ray), and prints samples=N. The caller measures the time
+of the process, with its start and end."""
 import sys
 
 if sys.argv[1] == "ray":

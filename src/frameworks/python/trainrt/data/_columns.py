@@ -1,15 +1,16 @@
-"""Samples of Python, NumPy, pandas and torch as columns: {name: array}, samples along the first axis. A column of texts, or of arrays
-of several lengths, is one of objects."""
+"""Converts samples from Python, NumPy, pandas and torch into columns: {name: array}, whose first axis counts the samples. A column of texts,
+or of arrays of different lengths, is an array of objects."""
 
 import math
 
 from ._numpy import numpy
 
-_NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # by what the runtime has: no unsigned ones beyond u8
+_NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # types that the runtime lacks -> types that it has
 
 
 def columns_of(batch, what, did="returned", has_missing=False):
-    """What a function made of a batch, or was given (did="was given"): a dict of arrays or lists, or a DataFrame. has_missing: as of column_of()."""
+    """Returns {name: array} for a dict of arrays or lists, or a DataFrame. `what` and `did` ("returned" or "was given") describe the origin in
+    messages; `has_missing` as in column_of(). Raises TypeError for another type, and ValueError for columns of different lengths."""
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
         from ._frames import columns_of_frame
         batch = columns_of_frame(batch, f"the DataFrame that {what} {did}", has_missing)
@@ -22,23 +23,25 @@ def columns_of(batch, what, did="returned", has_missing=False):
 
 
 def _names_of(keys, what, did):
-    """[(key, its name)]: names are texts."""
+    """Returns [(key, name)], where `name` is the key as text. Raises ValueError if two keys have the same name."""
     names = [(key, str(key)) for key in keys]
     known = {}
     for key, name in names:
         if name in known:
-            raise ValueError(f"{what} {did} the columns {known[name]!r} and {key!r}, which have one name: names are texts. Rename one")
+            raise ValueError(f"{what} {did} the columns {known[name]!r} and {key!r}, which have one name as text: rename one")
         known[name] = key
     return names
 
 
 def column_of(values, what, has_missing=False):
-    """One column, of the types that the runtime knows. has_missing: values may be missing (None, NaN, pandas.NA): among texts they are None then, and
-    among numbers NaN, as missing numbers always are."""
+    """Returns one column as an array of a type that the runtime has. `what` names it in messages.
+
+    If `has_missing`, values may be missing (None, NaN, pandas.NA): missing texts become None, missing numbers NaN. Raises TypeError for
+    other values than numbers, bools, texts and arrays of them, and ValueError for None otherwise."""
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     if isinstance(values, numpy.ndarray) and values.ndim and values.dtype != object and values.dtype.kind in "fiub":
-        return _known(values, what)
+        return _supported(values, what)
     values = _with_missing(list(values)) if has_missing else values
     if has_missing and any(isinstance(value, str) or value is None for value in values) and not any(map(_is_list, values)):
         return _texts(values, what, has_missing=True)
@@ -47,7 +50,7 @@ def column_of(values, what, has_missing=False):
         return _texts(items, what)
     if len({numpy.shape(item) for item in items}) > 1:
         return _ragged(items, what)
-    return _known(numpy.asarray(items), what)
+    return _supported(numpy.asarray(items), what)
 
 
 def _is_missing(value):
@@ -55,11 +58,11 @@ def _is_missing(value):
 
 
 def _with_missing(values):
-    """The same with one value for what is missing: None among texts, NaN among numbers. Nothing but None may be either, and stays."""
+    """Returns the values with None for missing texts and NaN for missing numbers. A column of None only stays as it is."""
     if any(isinstance(value, str) for value in values) or all(value is None for value in values):
         return [None if _is_missing(value) else value for value in values]
     if any(map(_is_list, values)):
-        return values  # a list that is missing has no such value
+        return values  # a list cannot be missing
     return [math.nan if _is_missing(value) else value for value in values]
 
 
@@ -71,7 +74,7 @@ def _item(value, what):
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
     if value is None:
-        raise ValueError(f"{what} has a sample without a value (None): give it one, as NaN, or an empty text")
+        raise ValueError(f"{what} has a sample without a value (None): use NaN or an empty text")
     return value
 
 
@@ -79,7 +82,7 @@ def _texts(items, what, has_missing=False):
     column = numpy.empty(len(items), object)
     for number, item in enumerate(items):
         if not isinstance(item, str) and not (has_missing and item is None):
-            raise TypeError(f"{what} holds texts, and {item!r}; all samples are of one type (bytes are not held)")
+            raise TypeError(f"{what} holds texts, and {item!r}; all samples must have one type (bytes are not supported)")
         column[number] = item
     return column
 
@@ -87,33 +90,36 @@ def _texts(items, what, has_missing=False):
 def _ragged(items, what):
     column = numpy.empty(len(items), object)
     for number, item in enumerate(items):
-        column[number] = _known(numpy.asarray(item), what)
+        column[number] = _supported(numpy.asarray(item), what)
         if column[number].ndim != 1:
             raise ValueError(f"{what} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers may "
                              f"vary in length")
     return column
 
 
-def _known(array, what):
+def _supported(array, what):
+    """Returns the array in a type that the runtime has. Raises TypeError for other values than numbers and bools, OverflowError for an
+    unsigned integer above 2**63 - 1."""
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{what} is of the type {array.dtype}; numbers, truth values and texts can be held")
+        raise TypeError(f"{what} has the type {array.dtype}; supported are numbers, bools and texts")
     narrower = _NARROWER.get(array.dtype.str[1:])
     if narrower is None:
         return array
     if array.size and array.dtype.kind == "u" and int(array.max()) > numpy.iinfo(narrower).max:
-        raise OverflowError(f"{what} has {int(array.max())}, which 64 bits with a sign cannot hold")
+        raise OverflowError(f"{what} has {int(array.max())}, which does not fit into 64 bits with a sign")
     return array.astype(narrower)
 
 
 def rows_of(batch):
-    """The samples of a batch, each a dict; numbers are Python's."""
+    """Yields the samples of a batch as dicts. Scalars are Python numbers."""
     names = list(batch)
     for values in zip(*(batch[name] for name in names)):
         yield {name: value.item() if isinstance(value, numpy.generic) else value for name, value in zip(names, values)}
 
 
 def stacked(rows, what, did="returned"):
-    """The columns of rows, which have all the same keys. did: as of columns_of()."""
+    """Returns the columns of `rows`, a list of dicts that is not empty; `what` and `did` as in columns_of(). Raises TypeError if a row is not a
+    dict, and ValueError if the rows have different keys."""
     first = rows[0]
     for row in rows:
         if not isinstance(row, dict):
@@ -124,18 +130,14 @@ def stacked(rows, what, did="returned"):
 
 
 def concatenated(batches):
-    """The columns of all batches, each one array of its own."""
+    """Returns the columns of all batches, as new arrays. `batches` must not be empty."""
     found = {}
     for name in batches[0]:
         parts = [batch[name] for batch in batches]
-        if any(part.dtype == object for part in parts):
-            column = numpy.empty(sum(map(len, parts)), object)
-            at = 0
-            for part in parts:
-                for value in part:
-                    column[at] = value.copy() if isinstance(value, numpy.ndarray) else value
-                    at += 1
-            found[name] = column
-        else:
+        if all(part.dtype != object for part in parts):
             found[name] = numpy.concatenate(parts)
+            continue
+        found[name] = numpy.empty(sum(map(len, parts)), object)
+        for number, value in enumerate(value for part in parts for value in part):
+            found[name][number] = value.copy() if isinstance(value, numpy.ndarray) else value
     return found

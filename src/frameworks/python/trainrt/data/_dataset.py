@@ -1,23 +1,26 @@
-"""Dataset: which samples, in which order, and what is made of them. Nothing is read before somebody asks."""
+"""Dataset: which samples, in which order, with which operations. Samples are read when a method needs them."""
 
 import itertools
 import random
 
 from . import _files, _write
-from ._columns import concatenated, rows_of
+from ._arguments import OF_CLUSTERS, check_ignored
+from ._columns import concatenated
 from ._iterator import DataIterator
 from ._numpy import numpy
 from ._operations import AddColumn, Call, Drop, Map, MapBatches, Rename, Select, keeps
-from ._samples import MakesSamples, Made
+from ._samples import Reshape, ReshapeMethods
 from ._sources import MemorySource, checked_keys, local_folder
 from ._whole_number import whole_number
 
-_BATCH = 1024  # samples, where nobody says
-_MOST_SHUFFLED = 1 << 25  # rows in a list, which takes a GB
+_BATCH = 1024  # samples per batch when this process reads all of them
+_MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which takes about 1 GB
+_SET_BY_METHODS = {"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
 
 
 class Schema:
-    """Names and types of the columns."""
+    """Names and types of the columns of a batch: `names` and `types`, two lists of str. A type is a NumPy dtype, with the shape of a sample if
+    it has axes ("float32[28, 28]"), "string", or "list" (samples of different lengths)."""
 
     def __init__(self, batch):
         self.names = list(batch)
@@ -33,78 +36,88 @@ class Schema:
         return "\n".join(f"{name}: {kind}" for name, kind in zip(self.names, self.types))
 
 
-class Dataset(MakesSamples):
-    """Each method that changes something returns a new Dataset. A Trainer gets it by datasets={"train": dataset}."""
+class Dataset(ReshapeMethods):
+    """Samples with named columns, from read_*() or from_*(). A Dataset is immutable: each operation returns a new one. A Trainer gets it by
+    datasets={"train": dataset}.
 
-    def __init__(self, source, rows=None, operations=(), keys=None, encoding="utf-8", made=None):
+    Arguments of Ray Data that only place tasks on a cluster (num_cpus, compute, ...) are ignored. Methods raise TypeError for unknown arguments
+    and for functions that are not callable. Methods that need the samples read them in this process, and raise RuntimeError or ValueError if
+    that fails."""
+
+    def __init__(self, source, rows=None, operations=(), keys=None, encoding="utf-8", reshape=None):
         self._source = source
-        self._rows = rows  # None: all; else a sequence of their numbers, or a function that finds them
-        self._made = made or Made()  # what makes other samples of the source's; the rows are numbers of those
+        self._rows = rows  # None: all; else a sequence of their numbers, or a function that returns it
+        self._reshape = reshape or Reshape()  # `rows` are numbers of the samples that these operations make
         self._operations = tuple(operations)
         self._keys = dict(keys or {})
         self._encoding = encoding  # of texts
 
     def _with(self, **changes):
         return Dataset(**{"source": self._source, "rows": self._rows, "operations": self._operations, "keys": self._keys,
-                          "encoding": self._encoding, "made": self._made, **changes})
+                          "encoding": self._encoding, "reshape": self._reshape, **changes})
 
     def _and_then(self, operation):
         return self._with(operations=(*self._operations, operation))
 
-    # ---- what is made of the samples ----
+    # ---- changes of samples ----
 
     def map(self, fn, *, fn_args=None, fn_kwargs=None, fn_constructor_args=None, fn_constructor_kwargs=None, concurrency=None, random=False,
             **resources):
-        """fn(row) -> row, each a dict.
+        """Replaces each sample by `fn(row, *fn_args, **fn_kwargs)`, where `row` and the result are dicts, {column: value}. If `fn` is a class, it
+        is instantiated once per process with the constructor arguments, and the object is called.
 
-        concurrency: so many processes, for each rank, call fn and all that else is made of the batches, ahead of the train function. None:
-        the process that takes the batches does.
+        concurrency: number of processes per rank that call `fn` and all other operations, ahead of the train function; default: the process
+        that takes the batches calls them.
+        random: True calls fn(row, rng, ...) with a numpy.random.Generator that depends only on run.seed, the dataset's name, the epoch and the
+        sample: the result is the same on any number of ranks and processes, and after a restart.
 
-        random=True: fn(row, rng), with a numpy.random.Generator for this sample: it hangs on run.seed, the dataset's name, the epoch and the
-        sample, so neither on the number of ranks and processes nor on restarts.
-        """
-        _check_resources("map", resources)
+        Taking a batch raises TypeError if `fn` does not return a dict, ValueError if the dicts have different keys."""
+        check_ignored("map", resources)
         call = Call("map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         return self._and_then(Map(call, _workers_of("map", concurrency), random))
 
     def map_batches(self, fn, *, batch_size="default", batch_format="default", fn_args=None, fn_kwargs=None, fn_constructor_args=None,
                     fn_constructor_kwargs=None, zero_copy_batch=True, concurrency=None, random=False, **resources):
-        """fn(batch) -> batch, {name: array} or a DataFrame, with as many samples: of each batch as the train function takes it, so that
-        batch_size changes nothing. concurrency: as of map(). random=True: fn(batch, rng), where rng is the one of the batch's first sample,
-        so that it hangs on how the samples are cut into batches."""
+        """Replaces each batch by `fn(batch)`: {name: array}, or a DataFrame, with any columns and the same number of samples. `fn` gets the batches
+        that the train function takes, so batch_size is ignored, as is zero_copy_batch. Other arguments as of map().
+
+        batch_format: type of the argument: "numpy" (default), {name: array}, or "pandas", a DataFrame.
+        random: True calls fn(batch, rng, ...) with the generator of the batch's first sample; the result then depends on the batches."""
         del batch_size, zero_copy_batch
-        _check_resources("map_batches", resources)
+        check_ignored("map_batches", resources, OF_CLUSTERS | {"udf_modifying_row_count"})
         call = Call("map_batches", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         return self._and_then(MapBatches(call, batch_format, _workers_of("map_batches", concurrency), random))
 
     def add_column(self, col, fn, **resources):
-        """fn(DataFrame) -> the new column."""
-        _check_resources("add_column", resources)
+        """Adds the column `col`, or replaces it, with the values that `fn(DataFrame)` returns: a Series, an array or a list."""
+        check_ignored("add_column", resources)
         return self._and_then(AddColumn(col, Call("add_column", fn)))
 
     def select_columns(self, cols, **resources):
-        _check_resources("select_columns", resources)
-        return self._and_then(Select([cols] if isinstance(cols, str) else list(cols)))
+        """Keeps the columns `cols`, a name or a list of names, in this order. Taking a batch raises KeyError for an unknown name."""
+        check_ignored("select_columns", resources)
+        return self._and_then(Select(cols))
 
     def drop_columns(self, cols, **resources):
-        _check_resources("drop_columns", resources)
-        return self._and_then(Drop([cols] if isinstance(cols, str) else list(cols)))
+        """Removes the columns `cols`, a name or a list of names. Taking a batch raises KeyError for an unknown name."""
+        check_ignored("drop_columns", resources)
+        return self._and_then(Drop(cols))
 
     def rename_columns(self, names, **resources):
-        _check_resources("rename_columns", resources)
-        return self._and_then(Rename(dict(names)))
+        """Renames columns by `names`, {old: new}. Taking a batch raises KeyError for an unknown name, ValueError if two get the same name."""
+        check_ignored("rename_columns", resources)
+        return self._and_then(Rename(names))
 
     def options(self, **keys):
-        """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
-        memory="4 GiB")."""
-        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "where", "explode", "join", "sequence", "pack", "draw_by_weight"}
-                        & set(keys))
+        """Sets keys of [data.NAME] of the config by their names: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
+        memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
+        others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), explode(), "
-                             f"join(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
+                             f"window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
-    # ---- which samples, in which order ----
+    # ---- choice and order of samples ----
 
     def filter(self, fn=None, expr=None, *, fn_args=None, fn_kwargs=None, **resources):
         """Keeps the samples for which fn(row) is true, or those that meet the condition `expr`, such as "x > 0 and (city == 'Bern' or not sold)".
@@ -113,15 +126,15 @@ class Dataset(MakesSamples):
         ranks of a run, as the key `where` of [data.NAME], without Python: it compares numbers, texts, columns and elements of columns (x[3]) by
         == != < <= > >=, and combines comparisons and columns of bool by `and`, `or`, `not` and parentheses. A condition that no sample meets is
         an error when the samples are read."""
-        _check_resources("filter", resources)
+        check_ignored("filter", resources)
         self._require_not_drawn("filter()")
         if (fn is None) == (expr is None):
             raise TypeError("filter() needs either a function or expr=CONDITION")
         if expr is not None:
             return self._keep_where(expr)
         if self._keys.get("on_error") == "skip":
-            raise ValueError("filter() after options(on_error='skip'): it chooses samples by their places, and those behind one that is left out "
-                             "would be taken for others. Write what can be read to files first, write_parquet(folder), and filter those")
+            raise ValueError("filter() after options(on_error='skip') is not possible: it selects samples by number, and each sample that is left out "
+                             "changes the numbers after it. Write the readable samples to files first (write_parquet(folder)), and filter those")
         call, before = Call("filter", fn, fn_args, fn_kwargs), self
         return self._with(rows=_Once(lambda: before._rows_where(keeps(call))))
 
@@ -132,44 +145,48 @@ class Dataset(MakesSamples):
             found.append(at + numpy.flatnonzero(is_kept))
             at += len(is_kept)
         rows = self._row_numbers()
-        places = numpy.concatenate(found) if found else numpy.empty(0, "i8")
-        return places if rows is None else numpy.asarray(rows)[places]
+        numbers = numpy.concatenate(found) if found else numpy.empty(0, "i8")
+        return numbers if rows is None else numpy.asarray(rows)[numbers]
 
     def random_shuffle(self, *, seed=None, **resources):
-        """Another order in each epoch, over all samples: a function of run.seed, the dataset's name, the epoch, and `seed`."""
-        _check_resources("random_shuffle", resources)
+        """Uses the samples in a new random order in each epoch. The order depends on run.seed, the dataset's name, the epoch, and `seed` (int,
+        default 0)."""
+        check_ignored("random_shuffle", resources)
         return self._with(keys={**self._keys, "shuffle": "true", **({"shuffle_seed": str(int(seed))} if seed else {})})
 
     randomize_block_order = random_shuffle
 
     def repartition(self, num_blocks=None, **others):
-        """The same: samples are not kept in blocks that somebody would have to move."""
+        """Returns this dataset: its samples are not stored in blocks."""
         del num_blocks, others
         return self
 
     def limit(self, limit):
-        """The first `limit` samples."""
+        """Keeps the first `limit` samples; of a shuffled dataset, random ones, the same at each call. Raises TypeError if `limit` is not an
+        integer, ValueError if it is negative."""
         return self._part(0, whole_number("limit()", limit, 0))
 
     def _part(self, first, end):
         return self._with(rows=self._rows_in_order()[first:end])
 
     def _rows_in_order(self):
-        """Of a shuffled dataset those that one order has: parts of it are chosen at random, and the same each time."""
+        """Returns the row numbers in the order by which parts are chosen: random, but always the same, if the dataset is shuffled."""
         self._require_not_drawn("a choice of samples")
         rows = self._row_numbers()
         rows = range(self._all()) if rows is None else rows
         return _shuffled(rows, int(self._keys.get("shuffle_seed", 0))) if "shuffle" in self._keys else rows
 
     def split_at_indices(self, indices):
-        """The samples before the first index, from there to the second, and so on."""
-        places = [0, *indices, None]
-        if any(a > b for a, b in zip(places, places[1:-1])):
-            raise ValueError(f"split_at_indices({list(indices)}): they must grow")
-        return [self._part(first, end) for first, end in zip(places, places[1:])]
+        """Returns len(indices) + 1 datasets: the samples before the first index, those from it to the second, and so on. Raises ValueError if the
+        indices are not ascending."""
+        ends = [0, *indices, None]
+        if any(a > b for a, b in zip(ends, ends[1:-1])):
+            raise ValueError(f"split_at_indices({list(indices)}): the indices must be ascending")
+        return [self._part(first, end) for first, end in zip(ends, ends[1:])]
 
     def split(self, n, *, equal=False, locality_hints=None):
-        """n datasets of neighbours, whose sizes differ by one at most; equal=True: not at all, and what is left over is left out."""
+        """Returns `n` datasets of consecutive samples, whose sizes differ by at most one; equal=True leaves out samples to make them equal.
+        Raises ValueError if `n` is below 1."""
         del locality_hints
         if n < 1:
             raise ValueError(f"split({n}): it must be 1 or more")
@@ -179,17 +196,22 @@ class Dataset(MakesSamples):
         return [self._part(first, end) for first, end in zip([0, *ends], ends)]
 
     def split_proportionately(self, proportions):
-        """Datasets with these fractions of the samples, and one with the rest."""
+        """Returns datasets with these fractions of the samples, and one with the rest. Raises ValueError unless the fractions are above 0 and
+        their sum is below 1."""
         if not proportions or any(each <= 0 for each in proportions) or sum(proportions) >= 1:
-            raise ValueError(f"split_proportionately({list(proportions)}): they must be above 0, and less than 1 together")
+            raise ValueError(f"split_proportionately({list(proportions)}): each must be above 0, and their sum below 1")
         count = self.count()
         return self.split_at_indices([int(count * sum(proportions[:number + 1])) for number in range(len(proportions))])
 
     def train_test_split(self, test_size, *, shuffle=False, seed=None, stratify=None):
-        """(train, test). test_size: a fraction, or a number of samples. shuffle=True chooses at random, by `seed`; else the last ones are
-        the test."""
+        """Returns two datasets, (train, test).
+
+        test_size: fraction (float) or number (int) of the test samples.
+        shuffle: True chooses them at random by `seed` (int, default 0); otherwise the last samples are the test.
+
+        Raises ValueError if a part would be empty, and for `stratify`, which is not supported."""
         if stratify is not None:
-            raise ValueError("train_test_split(stratify=...) is not offered: choose the rows by filter()")
+            raise ValueError("train_test_split(stratify=...) is not supported: choose the samples by filter()")
         count = self.count()
         size = int(count * test_size) if isinstance(test_size, float) else test_size
         if not 0 < size < count:
@@ -205,84 +227,99 @@ class Dataset(MakesSamples):
     def _all(self):
         return self._local().count()
 
-    # ---- looking at it: outside of a run, and in a train function ----
+    # ---- read samples, in this process alone: outside of a run, and in a train function ----
 
     def count(self):
+        """Returns the number of samples."""
         rows = self._row_numbers()
         return self._all() if rows is None else len(rows)
 
     def schema(self):
-        """Of the first sample; of a dataset without samples, of what it would have. None if that is not known."""
+        """Returns the Schema of the first sample; of an empty dataset, that of the samples it would have, or None if it is unknown."""
         first = next(iter(self._local_batches(1)), None)
         if first is None:
             first = self._empty_batch()
         return Schema(first) if first else None
 
     def columns(self):
-        """Their names; None if they are not known, as of from_items([])."""
+        """Returns the names of the columns, or None if they are unknown, as for from_items([])."""
         schema = self.schema()
         return None if schema is None else schema.names
 
     def take(self, limit=20):
-        """The first samples, as dicts."""
+        """Returns the first `limit` samples as a list of dicts."""
         return list(itertools.islice(self.iter_rows(), whole_number("take()", limit, 0)))
 
     def take_all(self, limit=None):
+        """Returns all samples as a list of dicts. Raises ValueError if there are more than `limit`."""
         rows = self.take((limit or self.count()) + 1)
         if limit is not None and len(rows) > limit:
-            raise ValueError(f"take_all(limit={limit}): there are more samples, {self.count()}")
+            raise ValueError(f"take_all(limit={limit}): the dataset has {self.count()} samples")
         return rows
 
     def take_batch(self, batch_size=20, *, batch_format="default"):
+        """Returns the first batch, as of iter_batches(). Raises ValueError if there is no sample."""
         for batch in self.iter_batches(batch_size=batch_size, batch_format=batch_format):
             return batch
         raise ValueError("take_batch(): the dataset is empty")
 
     def show(self, limit=20):
+        """Prints the first `limit` samples."""
         for row in self.take(limit):
             print(row)
 
     def iterator(self):
-        """All samples, for this process alone."""
+        """Returns a DataIterator over all samples."""
         return self._local()
 
     def iter_rows(self):
+        """Returns an iterable over the samples as dicts."""
         return self._local().iter_rows()
 
     def iter_batches(self, **arguments):
+        """Returns an iterable over batches, {name: array}; arguments as of DataIterator.iter_batches()."""
         return self._local().iter_batches(**arguments)
 
     def iter_torch_batches(self, **arguments):
+        """Returns an iterable over batches, {name: tensor}; arguments as of DataIterator.iter_torch_batches()."""
         return self._local().iter_torch_batches(**arguments)
 
     def to_pandas(self, limit=None):
+        """Returns the samples as a DataFrame. Raises ValueError if there are more than `limit`."""
         import pandas
         rows = self.take_all(limit)
         return pandas.DataFrame(rows, columns=None if rows else self.columns())
 
     def materialize(self):
-        """The samples as they are now, in memory: what is done to them is done once."""
+        """Reads all samples, applies the operations once, and returns a MaterializedDataset of the results in memory."""
         batches = [{name: column.copy() for name, column in batch.items()} for batch in self._local_batches(_BATCH)]
         return MaterializedDataset(MemorySource(concatenated(batches) if batches else self._empty_batch()))
 
-    # ---- as files: written by this process, with all that is made of the samples, each file of up to rows_per_file rows ----
+    # ---- write files, in this process ----
 
     def write_parquet(self, path, *, mode="append", max_rows_per_file=None, **others):
-        """Into the folder `path`, by pyarrow, which gets the arguments that ParquetWriter has (compression="zstd"). Arrays of a shape are
-        lists of a fixed size. mode: "append" adds files, "overwrite" takes the place of others of their kind, "error" refuses a folder that
-        holds files, "ignore" leaves it as it is."""
-        ours = {key: others.pop(key) for key in list(others) if key in _write._CHANGE_NOTHING}
+        """Writes the samples after all operations as Parquet files into the folder `path`, which is created if necessary. Needs pyarrow
+        (ImportError without it). Arrays of several axes become fixed-size lists.
+
+        mode: "append" (default) adds files, "overwrite" replaces the files of this kind, "error" raises FileExistsError if the folder has
+        files, "ignore" writes nothing then.
+        max_rows_per_file: int; default: one file.
+        others: arguments of pyarrow.parquet.ParquetWriter, such as compression="zstd"."""
+        ours = {key: others.pop(key) for key in list(others) if key in (*_write.IGNORED, "filesystem", "filename_provider")}
         _write.write_parquet(self, path, mode, max_rows_per_file, others, ours)
 
     def write_csv(self, path, *, mode="append", max_rows_per_file=None, delimiter=",", **others):
-        """Into the folder `path`: tables with a header. A NaN is an empty value; what is read again has the same bits."""
+        """Writes the samples as CSV files with a header; arguments as of write_parquet(). NaN becomes an empty value; other numbers have the same
+        bits when they are read again. Raises ValueError for columns of arrays."""
         _write.write_csv(self, path, mode, max_rows_per_file, {"delimiter": delimiter}, others)
 
     def write_numpy(self, path, *, column, mode="append", max_rows_per_file=None, **others):
-        """One column, into .npy files in the folder `path`."""
+        """Writes one column as .npy files; arguments as of write_parquet(). Raises ValueError for an unknown column and for samples of different
+        lengths."""
         _write.write_numpy(self, path, column, mode, max_rows_per_file, others)
 
     def stats(self):
+        """Returns repr() of the dataset."""
         return repr(self)
 
     def _local(self):
@@ -290,24 +327,24 @@ class Dataset(MakesSamples):
         return DataIterator.local(self) if columns is None else DataIterator.without_samples(self, columns)
 
     def is_empty(self):
-        """Whether it is known to have no samples. Files count as having some until they are read."""
-        rows = (self._row_numbers(), _numbers_of(self._made.rows))
+        """Returns whether the dataset is known to have no samples, without reading files."""
+        rows = (self._row_numbers(), _numbers_of(self._reshape.rows))
         return self._source.empty_columns() is not None or any(each is not None and not len(each) for each in rows)
 
     def _empty_columns(self):
-        """{name: array} before the operations, if there are no samples; else None."""
+        """Returns the columns before the operations, {name: array}, if there are no samples; else None."""
         if not self.is_empty():
             return None
         columns = self._source.empty_columns()
         if columns is not None:
             return columns
-        return self._with(rows=None, operations=(), made=Made(self._made.keys, None, self._made.joins))._local()._empty_batch()
+        return self._with(rows=None, operations=(), reshape=Reshape(self._reshape.keys))._local()._empty_batch()
 
     def _empty_batch(self):
-        """The columns of a dataset without samples, with what the operations make of them: that of the first sample that was not chosen, if there
-        is one, since functions are seldom made for no sample."""
+        """Returns the columns of an empty dataset after the operations. They are applied to the first sample that was not chosen, if there is
+        one, since users' functions seldom expect empty batches."""
         if self._source.empty_columns() is None:
-            for batch in self._with(rows=None, made=Made(self._made.keys, None, self._made.joins))._local_batches(1):
+            for batch in self._with(rows=None, reshape=Reshape(self._reshape.keys))._local_batches(1):
                 return {name: column[:0] for name, column in batch.items()}
         return self._local()._empty_batch()
 
@@ -316,37 +353,32 @@ class Dataset(MakesSamples):
 
     def __repr__(self):
         rows = "" if self._rows is None else ", of rows" if callable(self._rows) else f", {len(self._rows)} rows"
-        made = "".join(f", {name}" for name in self._made.keys)
+        made = "".join(f", {name}" for name in self._reshape.keys)
         return f"Dataset({self._source}{made}{rows}{f', {len(self._operations)} operations' if self._operations else ''})"
 
-    # ---- what a run needs to know ----
+    # ---- keys for a run ----
 
-    def _config(self, folder, name_of=None):
-        """The keys of [data.NAME]. What is in memory here is written into `folder`, which all nodes see. name_of(dataset): the name of
-        another one whose samples it takes."""
-        keys = {**self._source.keys(folder), **self._keys, **self._made.config(name_of)}
-        chosen = {"rows": _numbers_of(self._made.rows), "keep": self._row_numbers()} if self._made.keys else {"rows": self._row_numbers()}
+    def _config(self, folder):
+        """The keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
+        keys = {**self._source.keys(folder), **self._keys, **self._reshape.keys}
+        chosen = {"rows": _numbers_of(self._reshape.rows), "keep": self._row_numbers()} if self._reshape.keys else {"rows": self._row_numbers()}
         for key, rows in chosen.items():
             if rows is None:
                 continue
             if not len(rows):
                 raise ValueError(f"{self!r} has no samples")
             text = text_of_rows(rows)
-            keys[key] = text if len(text) <= 200 else "@" + _files.put_rows(folder, text)
+            keys[key] = text if len(text) <= 200 else "@" + _files.put_text(folder, text.encode(), "rows")
         return keys
 
     def _open_at(self, server, with_more=dict):
-        """Its name there. with_more(keys): those that it is opened with."""
-        return server.open(with_more(self._config(local_folder(), lambda other: other._open_at(server))), 0, self._reading())
-
-    def _reading(self):
-        """That of its source, and of those that are joined to it."""
-        return (self._source.reading, *(other._reading() for other, *_ in self._made.joins))
+        """Opens the dataset in the server and returns its name there. `with_more(keys)` returns the keys of [data.NAME] to open it with."""
+        return server.open(with_more(self._config(local_folder())), 0, self._source.reading)
 
     def __getstate__(self):
-        """What filter() chooses is chosen where the script runs."""
-        made = Made(self._made.keys, _numbers_of(self._made.rows), self._made.joins)
-        return {**self.__dict__, "_rows": self._row_numbers(), "_made": made}
+        """Evaluates filter() here, in the script's process."""
+        reshape = Reshape(self._reshape.keys, _numbers_of(self._reshape.rows))
+        return {**self.__dict__, "_rows": self._row_numbers(), "_reshape": reshape}
 
 
 def _numbers_of(rows):
@@ -358,21 +390,21 @@ def _without_shuffle(keys):
 
 
 def _shuffled(rows, seed):
-    """Python's own, which stays the same from version to version."""
-    if len(rows) > _MOST_SHUFFLED:
-        raise ValueError(f"parts of {len(rows)} samples in a random order would take a list of all of them; {_MOST_SHUFFLED} is the most: take the "
-                         f"parts first, and random_shuffle() them then")
+    """Returns the rows in the order of Python's random.shuffle(), which is the same in all versions."""
+    if len(rows) > _MAX_SHUFFLED:
+        raise ValueError(f"parts of {len(rows)} samples in random order need a list of all samples; the maximum is {_MAX_SHUFFLED}: take the parts "
+                         f"first, and then random_shuffle() them")
     rows = list(rows)
     random.Random(seed).shuffle(rows)
     return numpy.asarray(rows)
 
 
 class MaterializedDataset(Dataset):
-    """What materialize() returns."""
+    """A Dataset in memory, as materialize() and from_*() return it."""
 
 
 class _Once:
-    """Calls a function when its result is first needed."""
+    """Calls a function once, when its result is first needed."""
 
     def __init__(self, function):
         self._function = function
@@ -385,7 +417,7 @@ class _Once:
 
 
 def text_of_rows(rows):
-    """As the key `rows` has it: neighbours as FIRST:END."""
+    """Returns the row numbers as the key `rows` has them: consecutive ones as FIRST:END."""
     if isinstance(rows, range):
         return f"{rows.start}:{rows.stop}"
     rows = numpy.asarray(rows)
@@ -394,22 +426,11 @@ def text_of_rows(rows):
     return "\n".join(f"{rows[first]}:{rows[first] + end - first}" if end - first > 1 else str(rows[first]) for first, end in zip(firsts, ends))
 
 
-def _workers_of(what, concurrency):
-    """Ray's forms: a number, (least, most), or (least, most, at first)."""
-    most = concurrency[1] if isinstance(concurrency, (tuple, list)) and len(concurrency) in (2, 3) else concurrency
-    if most is None:
+def _workers_of(method, concurrency):
+    """Returns the number of processes for Ray's forms of `concurrency`: a number, (minimum, maximum), or (minimum, maximum, initial)."""
+    workers = concurrency[1] if isinstance(concurrency, (tuple, list)) and len(concurrency) in (2, 3) else concurrency
+    if workers is None:
         return 0
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ValueError(f"{what}(concurrency={concurrency!r}): it must be a number of processes, 1 or more")
-    return most
-
-
-_OF_CLUSTERS = {"concurrency", "compute", "num_cpus", "num_gpus", "memory", "ray_remote_args", "ray_remote_args_fn", "override_num_blocks", "num_blocks",
-                "udf_modifying_row_count"}
-
-
-def _check_resources(what, given):
-    """Those say how Ray's tasks are placed, and there are none."""
-    unknown = sorted(set(given) - _OF_CLUSTERS)
-    if unknown:
-        raise TypeError(f"{what}() got an unexpected argument: {', '.join(unknown)}")
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"{method}(concurrency={concurrency!r}): it must be a number of processes, 1 or more")
+    return workers

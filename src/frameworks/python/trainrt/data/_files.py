@@ -1,4 +1,4 @@
-"""Data that a script made, as files that all ranks read: named after what they hold, so that a script that starts again finds them."""
+"""Writes data of a script into files that all ranks read. Files are named by the digest of their content, so a restarted script finds them."""
 
 import hashlib
 import json
@@ -9,41 +9,42 @@ import zipfile
 from .. import _new_file
 from ._numpy import numpy
 
-_SUFFIX_OF_ROWS = "rows"
+_JSON_TYPES = {"f4": "f32", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "f8": "f64"}  # types that JSON numbers do not determine
+_AS_TEXT = "in a dataset with texts, arrays of several lengths or names with '/'"  # datasets that are written as JSON lines
 
 
 def put(folder, data, suffix, digest):
-    """The path of a file with these bytes (or that `data(file)` writes): it is there whole, or not at all."""
+    """Returns the path of the file DIGEST.SUFFIX in `folder`, and writes it if it does not exist: `data` has its bytes, or is a function that
+    writes into the open file. The file appears complete or not at all."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, f"{digest}.{suffix}")
-    if os.path.exists(path):
-        return path
-    _new_file.replace(folder, os.path.basename(path), data if callable(data) else lambda file: file.write(data), may_be_link=False)
+    if not os.path.exists(path):
+        _new_file.replace(folder, os.path.basename(path), data if callable(data) else lambda file: file.write(data), may_be_link=False)
     return path
 
 
-def put_rows(folder, text):
-    data = text.encode()
-    return put(folder, data, _SUFFIX_OF_ROWS, hashlib.sha256(data).hexdigest()[:32])
+def put_text(folder, data, suffix):
+    """Returns the path of the file with these bytes, as put() does, named by their digest."""
+    return put(folder, data, suffix, hashlib.sha256(data).hexdigest()[:32])
 
 
 def put_columns(folder, columns):
-    """{name: array}, samples along the first axis, as keys of [data.NAME] for the file that has them now."""
+    """Writes {name: array} into `folder` and returns the keys of [data.NAME] that read the file: an NPZ file if possible, else JSON lines.
+    Raises ValueError for values that JSON lines cannot hold."""
     if all(column.dtype != object for column in columns.values()) and all(map(_can_be_member, columns)):
         path = put(folder, lambda file: _save_npz(file, columns), "npz", _digest_of(columns))
         return {"source": path, "format": "npz"}
-    lines, types = _as_lines(columns), _types_of(columns)
-    path = put(folder, lines, "jsonl", hashlib.sha256(lines).hexdigest()[:32])
-    return {"source": path, "format": "jsonl", **({"types": types} if types else {})}
+    types = _types_of(columns)
+    return {"source": put_text(folder, _json_lines(columns), "jsonl"), "format": "jsonl", **({"types": types} if types else {})}
 
 
 def _can_be_member(name):
-    """Whether an NPZ file can have a member of that name: archives take slashes for folders."""
+    """Returns whether an NPZ file can have a member of that name: slashes in it would be folders."""
     return bool(name) and "/" not in name and "\\" not in name
 
 
 def _save_npz(file, columns):
-    """numpy.savez() has a name of its own that no column may have: `file`."""
+    """As numpy.savez(), which reserves the name `file`."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, column in columns.items():
             with archive.open(name + ".npy", "w", force_zip64=True) as member:
@@ -58,40 +59,31 @@ def _digest_of(columns):
     return digest.hexdigest()[:32]
 
 
-def _as_lines(columns):
+def _json_lines(columns):
     for name, column in columns.items():
         if column.dtype != object and column.ndim > 2:
-            raise ValueError(f"'{name}' has samples of the shape {column.shape[1:]}; beside texts, arrays of several lengths and names with '/' a sample "
-                             f"has one axis: give it as such (reshape), rename the column, or write the data as HDF5")
+            raise ValueError(f"'{name}' has samples of the shape {column.shape[1:]}; {_AS_TEXT} a sample has at most one axis: reshape it, rename the "
+                             f"column, or write the data as HDF5")
         if column.dtype.kind == "f" and numpy.isinf(column).any():
-            raise ValueError(f"'{name}' has an infinity in row {int(numpy.argwhere(numpy.isinf(column))[0][0])}; beside texts, arrays of several lengths "
-                             f"and names with '/' numbers are finite or NaN: replace it, or write the data as CSV, Parquet or HDF5")
-    names = list(columns)
-    rows = zip(*(columns[name] for name in names))
-    return "".join(json.dumps(dict(zip(names, map(_plain, row))), ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
+            raise ValueError(f"'{name}' has an infinity in row {int(numpy.argwhere(numpy.isinf(column))[0][0])}; {_AS_TEXT} numbers must be finite or "
+                             f"NaN: replace it, or write the data as CSV, Parquet or HDF5")
+    rows = zip(*columns.values())
+    return "".join(json.dumps(dict(zip(columns, map(_plain, row))), ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode()
 
 
 def _plain(value):
-    if not hasattr(value, "tolist"):
-        return value
-    plain = value.tolist()
+    """Returns the value as JSON has it: NaN is null."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(plain, list):
-        return [_plain_number(each) for each in plain]
-    return _plain_number(plain)
-
-
-def _plain_number(number):
-    """null is NaN to the runtime."""
-    return None if isinstance(number, float) and math.isnan(number) else number
+        return list(map(_plain, plain))
+    return None if isinstance(plain, float) and math.isnan(plain) else plain
 
 
 def _types_of(columns):
-    """Those that JSON does not tell. ValueError for a column that needs one and whose name cannot be in a list of types."""
-    names = {"f4": "f32", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "f8": "f64"}
-    types = {name: names[column.dtype.str[1:]] for name, column in columns.items() if column.dtype != object and column.dtype.str[1:] in names}
+    """Returns the key `types` for the columns whose type JSON does not determine. Raises ValueError if a name cannot be in that key."""
+    types = {name: _JSON_TYPES[column.dtype.str[1:]] for name, column in columns.items() if column.dtype.str[1:] in _JSON_TYPES}
     for name in [name for name in types if not name.strip() or "," in name]:
         if types[name] != "f64" or numpy.isnan(columns[name]).all():
-            raise ValueError(f"the column '{name}' is of the type {types[name]}; beside texts, arrays of several lengths and names with '/' such a column "
-                             f"needs a name without commas: rename it")
-        del types[name]  # JSON has its numbers with a point
+            raise ValueError(f"the column '{name}' has the type {types[name]}; {_AS_TEXT} such a column needs a name without commas: rename it")
+        del types[name]  # JSON has its numbers with a decimal point
     return ", ".join(f"{name}:{kind}" for name, kind in types.items())

@@ -1,27 +1,27 @@
-"""pandas DataFrames as columns: what pandas holds and the runtime does not becomes its nearest form, which a note names."""
+"""Converts pandas DataFrames into columns. Values that the runtime lacks become the nearest ones that it has, which a note reports."""
 
 from ..train import _notes
 from ._numpy import numpy
 
-_MAX_EXACT = 2**53  # a float holds every whole number up to here
+_MAX_EXACT = 2**53  # a float holds all integers up to this one
 
 
 def columns_of_frame(frame, what, keeps_missing):
-    """{name: array}. ValueError if two columns have one name. `what` names the frame in texts. keeps_missing: missing values stay as pandas has
-    them."""
+    """Returns {name: array}. `what` names the frame in messages. If `keeps_missing`, missing values stay as pandas has them; otherwise missing
+    numbers become NaN and missing texts empty. Raises ValueError if two columns have the same name, or an integer beside missing values would
+    be rounded."""
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"{what} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): give each its own name, "
-                         f"or leave one out: df.loc[:, ~df.columns.duplicated()]")
-    series = [frame.iloc[:, place] for place in range(len(names))]
+        raise ValueError(f"{what} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): rename them, or remove "
+                         f"some: df.loc[:, ~df.columns.duplicated()]")
+    series = [frame.iloc[:, number] for number in range(len(names))]
     if keeps_missing:
         return {name: each.to_numpy() for name, each in zip(names, series)}
     return {name: _without_missing(each, f"'{name}' of {what}") for name, each in zip(names, series)}
 
 
 def _without_missing(series, what):
-    """The values, with NaN for a missing number, and an empty text for a missing text."""
     values = series.to_numpy()
     if values.dtype != object:
         return values
@@ -29,23 +29,23 @@ def _without_missing(series, what):
     count = int(is_missing.sum())
     if not count:
         return values
-    there = values[~is_missing]
-    if not len(there):
-        _notes.say(f"{what} has no value: it is a column of NaN")
+    present = values[~is_missing]
+    if not len(present):
+        _notes.say(f"{what} has no value: it becomes a column of NaN")
         return numpy.full(len(values), numpy.nan)
-    if all(isinstance(each, str) for each in there):
-        _notes.say(f"{what} has {count} missing texts: they are empty texts in the dataset")
+    if all(isinstance(each, str) for each in present):
+        _notes.say(f"{what} has {count} missing texts: they become empty texts")
         return numpy.where(is_missing, "", values)
-    if not all(isinstance(each, (bool, int, float, numpy.bool_, numpy.number)) for each in there):
+    if not all(isinstance(each, (bool, int, float, numpy.bool_, numpy.number)) for each in present):
         return values
-    if all(isinstance(each, (bool, numpy.bool_)) for each in there):
-        _notes.say(f"{what} has {count} missing truth values: in the dataset they are NaN, True is 1.0 and False is 0.0")
+    if all(isinstance(each, (bool, numpy.bool_)) for each in present):
+        _notes.say(f"{what} has {count} missing bools: they become NaN, True becomes 1.0 and False 0.0")
     return _as_floats(values, is_missing, what)
 
 
 def _as_floats(values, is_missing, what):
     for row in numpy.flatnonzero(~is_missing):
         if not isinstance(values[row], (float, numpy.floating)) and abs(int(values[row])) > _MAX_EXACT:
-            raise ValueError(f"{what} has missing values and the whole number {values[row]} in row {row}: beside missing values numbers are floats, "
-                             f"which are exact up to 2**53. Fill in the missing values, or make texts of the column: astype(str)")
+            raise ValueError(f"{what} has missing values and the integer {values[row]} in row {row}: with missing values, numbers become floats, which are "
+                             f"exact up to 2**53. Fill in the missing values, or convert the column to text: astype(str)")
     return numpy.where(is_missing, numpy.nan, values).astype("f8")

@@ -1,5 +1,5 @@
-"""The main program of a process that runs map functions (_map_workers.py starts it): `python3 -m trainrt.data._map_worker`, with a socket
-as its standard input."""
+"""Main program of a process that runs map functions: `python3 -m trainrt.data._map_worker`, started by _map_workers.py with a socket as
+standard input."""
 
 import pickle
 import sys
@@ -11,7 +11,7 @@ from ._operations import applied
 
 
 def _serve(connection):
-    call, work = pickle.loads(connection.recv_bytes())  # from the process that started this one: there is no other end
+    call, work = pickle.loads(connection.recv_bytes())  # from the process that started this one, over a private socket
     operations = _travel.loaded(work, call)
     while True:
         try:
@@ -30,7 +30,7 @@ def main():
     try:
         _serve(connection)
     except (OSError, KeyboardInterrupt):
-        pass  # nobody takes the answer any more
+        pass  # the receiver has exited
     except Exception:
         connection.send(("error", traceback.format_exc()))
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""Processes in which the map functions of a dataset run, so that slow ones keep no step waiting."""
+"""Processes that run the map functions of a dataset ahead of the train function."""
 
 import os
 import pickle
@@ -8,24 +8,25 @@ from ..train._side_process import SideProcess
 
 
 class _Worker:
-    """One process. It has one batch at a time: whoever sends the next one has taken what became of the one before."""
+    """One process, which has one batch at a time: receive() must be called before the next send()."""
 
     def __init__(self, work):
-        self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # there are as many workers as there are to be threads
+        self._process = SideProcess("trainrt.data._map_worker", OMP_NUM_THREADS="1")  # the number of workers sets the number of threads
         self._process.connection.send_bytes(work)
 
     def send(self, batch, draws):
         try:
             self._process.connection.send((batch, draws))
         except OSError:
-            pass  # receive() says why
+            pass  # receive() reports the reason
 
     def receive(self, names):
+        """Returns the batch after the operations. Raises RuntimeError, with `names` of the functions, if one raised or the process exited."""
         try:
-            what, value = self._process.connection.recv()
+            kind, value = self._process.connection.recv()
         except (EOFError, OSError):
-            raise RuntimeError(f"the process {self._process.pid} that runs {names} is gone, {self._process.end_in_words()}") from None
-        if what == "error":
+            raise RuntimeError(f"the process {self._process.pid} that runs {names} has exited: {self._process.end_in_words()}") from None
+        if kind == "error":
             raise RuntimeError(f"{names}, in the process {self._process.pid}:\n{value}")
         return value
 
@@ -34,7 +35,7 @@ class _Worker:
 
 
 class MapWorkers:
-    """`count` processes that apply `operations`. They are started at the first batch, and end with this object, or this process."""
+    """`count` processes that apply `operations`. They start with the first batch, and exit with this object or this process."""
 
     def __init__(self, operations, count):
         self._operations, self._count = operations, count
@@ -43,7 +44,7 @@ class MapWorkers:
         self._owner = os.getpid()
 
     def apply(self, batches):
-        """What the operations make of each (batch, draws), in their order, read ahead by one for each worker."""
+        """Yields the results for `batches`, pairs of (batch, draws), in their order. Each worker is one batch ahead."""
         if not self._workers:
             self._start()
         given = taken = 0
@@ -54,22 +55,21 @@ class MapWorkers:
                     yield self._workers[(taken - 1) % self._count].receive(self._names)
                 self._workers[given % self._count].send(batch, draws)
                 given += 1
-                del batch  # its memory may be used again
+                del batch  # its memory may be reused
             while taken < given:
                 taken += 1
                 yield self._workers[(taken - 1) % self._count].receive(self._names)
         finally:
-            if taken < given:  # answers are under way that nobody takes
+            if taken < given:  # results are pending that nobody will receive
                 self.close()
 
     def _start(self):
         if _fit._importing is not None:
-            raise RuntimeError(f"{self._names} is to run in processes of its own, which import {_fit._importing} to find it, and that import came "
-                               f"here again: put what uses the dataset under `if __name__ == \"__main__\":`, or into a function")
+            raise RuntimeError(f"{self._names} cannot start its processes: they import {_fit._importing} to find the function, and this import uses the "
+                               f"dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
         script = _script.of_this_process()
-        work, needs_script = _travel.pickled(self._operations, script, "what map() and the like were given")
-        call = _travel.call_of(script if needs_script else None)
-        message = pickle.dumps((call, work))
+        work, needs_script = _travel.pickled(self._operations, script, "the arguments of map() or map_batches()")
+        message = pickle.dumps((_travel.call_of(script if needs_script else None), work))
         self._workers = [_Worker(message) for _ in range(self._count)]
 
     def close(self):

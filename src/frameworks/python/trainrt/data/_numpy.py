@@ -1,8 +1,8 @@
-"""NumPy, which this package alone needs."""
+"""Imports NumPy, which only this part of the package needs."""
 
 try:
     import numpy
 except ImportError as error:
-    raise ImportError("trainrt.data gives batches as NumPy arrays, and NumPy is not installed here: pip install numpy") from error
+    raise ImportError("trainrt.data needs NumPy: pip install numpy") from error
 
 __all__ = ["numpy"]

@@ -1,18 +1,20 @@
-"""What is done to the batches of a dataset on their way to the train function: each takes {name: array}, and returns the same."""
+"""Operations on the batches of a dataset: each takes a batch, {name: array}, and returns one."""
 
+from ._arguments import names_of
 from ._columns import columns_of, rows_of, stacked
 from ._numpy import numpy
 
 
 def applied(operations, batch, draws):
-    """What all of them make of a batch. draws: a number of 64 bits for each sample, if one of them is random."""
+    """Returns the batch after all `operations`, in order. `draws` has a random integer of 64 bits per sample if an operation is random."""
     for number, operation in enumerate(operations):
         batch = operation(batch, [(draw, number) for draw in draws]) if operation.is_random else operation(batch)
     return batch
 
 
 class Call:
-    """A function of the user, or a class whose objects are called: one is made in each process, when it is first needed."""
+    """A user's function, or a class with __call__. A class is instantiated once per process, at the first call. `what` is the name of the
+    method that got it, for messages. Raises TypeError if `function` is not callable."""
 
     def __init__(self, what, function, args=(), kwargs=None, constructor_args=(), constructor_kwargs=None):
         if not callable(function):
@@ -20,33 +22,33 @@ class Call:
         self._function, self._args, self._kwargs = function, tuple(args or ()), dict(kwargs or {})
         self._constructor_args, self._constructor_kwargs = tuple(constructor_args or ()), dict(constructor_kwargs or {})
         self.name = f"{what}({getattr(function, '__qualname__', type(function).__name__)})"
-        self._made = None
+        self._callable = None
 
     def __call__(self, *values):
-        if self._made is None:
+        if self._callable is None:
             is_class = isinstance(self._function, type)
-            self._made = self._function(*self._constructor_args, **self._constructor_kwargs) if is_class else self._function
-        return self._made(*values, *self._args, **self._kwargs)
+            self._callable = self._function(*self._constructor_args, **self._constructor_kwargs) if is_class else self._function
+        return self._callable(*values, *self._args, **self._kwargs)
 
     def __getstate__(self):
-        return {**self.__dict__, "_made": None}
+        return {**self.__dict__, "_callable": None}
 
 
 class Operation:
-    """{name: array} -> the same. Of a random one the second argument holds what the samples' random numbers hang on, one for each."""
+    """Base class. A random operation gets, as second argument, one seed per sample for numpy.random.default_rng()."""
 
     is_random = False
-    workers = 0  # processes that it asks for
+    workers = 0  # number of processes that run it; 0: the process that takes the batches
     name = ""
 
 
-class _OfUser(Operation):
-    def __init__(self, call, workers, is_random):
+class _UserOperation(Operation):
+    def __init__(self, call, workers=0, is_random=False):
         self._call, self.workers, self.is_random = call, workers, is_random
         self.name = call.name
 
 
-class MapBatches(_OfUser):
+class MapBatches(_UserOperation):
     def __init__(self, call, batch_format, workers=0, is_random=False):
         super().__init__(call, workers, is_random)
         self._batch_format = checked_format(batch_format)
@@ -56,10 +58,7 @@ class MapBatches(_OfUser):
         return columns_of(self._call(formatted(batch, self._batch_format), *generators), self.name)
 
 
-class Map(_OfUser):
-    def __init__(self, call, workers=0, is_random=False):
-        super().__init__(call, workers, is_random)
-
+class Map(_UserOperation):
     def __call__(self, batch, draws=()):
         if self.is_random:
             rows = [self._call(row, numpy.random.default_rng(draw)) for row, draw in zip(rows_of(batch), draws)]
@@ -78,50 +77,48 @@ class AddColumn(Operation):
 
 class Select(Operation):
     def __init__(self, names):
-        self._names = names
+        self._names = names_of(names)
 
     def __call__(self, batch):
-        return {name: _column(batch, name) for name in self._names}
+        _check_columns(batch, self._names)
+        return {name: batch[name] for name in self._names}
 
 
-class Drop(Operation):
-    def __init__(self, names):
-        self._names = names
-
+class Drop(Select):
     def __call__(self, batch):
-        for name in self._names:
-            _column(batch, name)
+        _check_columns(batch, self._names)
         return {name: column for name, column in batch.items() if name not in self._names}
 
 
 class Rename(Operation):
     def __init__(self, names):
-        self._names = names
+        self._names = dict(names)
 
     def __call__(self, batch):
-        for name in self._names:
-            _column(batch, name)
+        _check_columns(batch, self._names)
         renamed = {self._names.get(name, name): column for name, column in batch.items()}
         if len(renamed) < len(batch):
-            raise ValueError(f"rename_columns({self._names}): two columns would have one name; drop_columns() leaves one out before")
+            raise ValueError(f"rename_columns({self._names}): two columns would have one name; drop_columns() removes one of them before")
         return renamed
 
 
-def _column(batch, name):
-    if name not in batch:
-        raise KeyError(f"there is no column '{name}'; there are: {', '.join(batch)}")
-    return batch[name]
+def _check_columns(batch, names):
+    for name in names:
+        if name not in batch:
+            raise KeyError(f"there is no column '{name}'; there are: {', '.join(batch)}")
 
 
 def checked_format(name):
+    """Returns "numpy" or "pandas". Raises ValueError for another batch_format."""
     if name in (None, "default", "numpy"):
         return "numpy"
     if name == "pandas":
         return name
-    raise ValueError(f"batch_format={name!r}: it must be 'numpy' (a dict of arrays), or 'pandas' (a DataFrame)")
+    raise ValueError(f"batch_format={name!r}: it must be 'numpy' (a dict of arrays) or 'pandas' (a DataFrame)")
 
 
 def formatted(batch, batch_format):
+    """Returns the batch, {name: array}, as a DataFrame if `batch_format` is "pandas". Arrays of several axes become columns of arrays."""
     if batch_format != "pandas":
         return batch
     import pandas
@@ -129,7 +126,7 @@ def formatted(batch, batch_format):
 
 
 def keeps(call):
-    """Which rows of a batch the function keeps, as truth values."""
+    """Returns the function that calls `call` for each row of a batch and returns a bool array: which rows to keep."""
     def kept(batch):
         return numpy.fromiter((bool(call(row)) for row in rows_of(batch)), bool)
     return kept

@@ -1,4 +1,4 @@
-"""`trainrt data serve`: reads datasets for a process that no rank serves, as one rank would."""
+"""`trainrt data serve`: a process that reads datasets for a process outside of a run, as a rank would."""
 
 import atexit
 import hashlib
@@ -21,35 +21,37 @@ class _Server:
             self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL,
                                              env=without_ranks(), start_new_session=True)
         self._channel = _client._Channel(ours.detach())
-        self._talk = threading.Lock()
-        self._speaker = None  # the thread that holds it
-        self._opened = {}  # name -> the readings that have seen it as it is open now, or as it was before
+        self._lock = threading.Lock()
+        self._lock_owner = None  # thread that holds the lock
+        self._opened = {}  # name -> the read_*() calls that have opened it
         self.process = os.getpid()
         self.link = Link(self.ask)
 
     def ask(self, op, with_memory=None, **fields):
-        if self._speaker == threading.get_ident():
-            raise RuntimeError(f"{op} was asked while another answer is awaited")
-        with self._talk:
-            self._speaker = threading.get_ident()
+        """Sends a message and returns the answer. Raises ValueError or RuntimeError with the server's message, and RuntimeError if the server
+        has exited, or if this thread is already waiting for an answer (as in a finalizer)."""
+        if self._lock_owner == threading.get_ident():
+            raise RuntimeError(f"{op} was called while another answer is pending")
+        with self._lock:
+            self._lock_owner = threading.get_ident()
             try:
                 self._channel.send(_client._line_of({"op": op, **fields}), with_memory.fd if with_memory else None)
                 if with_memory:
                     with_memory.handed_over()
                 answer = self._channel.receive()
             except (EOFError, OSError) as error:
-                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) is gone, exit {self._process.poll()}; the next call "
-                                   "starts another one") from error
+                raise RuntimeError(f"`trainrt data serve` (process {self._process.pid}) has exited with {self._process.poll()}; the next call starts a "
+                                   f"new one") from error
             finally:
-                self._speaker = None
+                self._lock_owner = None
         if "ok" in answer:
             return answer["ok"]
         raise (ValueError if answer.get("usage") else RuntimeError)(answer["error"])
 
-    def open(self, keys, seed, reading=()):
-        """The name of the dataset that these keys of [data.NAME] describe. reading: by which calls of read_...() its files are read. One that is
-        new has the files looked at again. The name stays, since random orders hang on it, and the dataset takes the place of the one
-        before, which goes with its last walk."""
+    def open(self, keys, seed, reading=None):
+        """Opens the dataset with these keys of [data.NAME] and returns its name in the server. `reading` identifies the read_*() call: a new one
+        lists the files again. The name depends on keys and seed only, because random orders depend on it; a dataset that is opened again
+        replaces the previous one, whose walks continue."""
         name = "d" + hashlib.sha256(json.dumps([keys, seed], sort_keys=True).encode()).hexdigest()[:16]
         if reading not in self._opened.get(name, ()):
             self.ask("data_open", name=name, keys=keys, seed=seed)
@@ -57,20 +59,20 @@ class _Server:
         return name
 
     def release(self, name):
-        """Gives back the memory of a dataset that nobody needs any more: a tiny one takes its place."""
+        """Frees the memory of a dataset, by replacing it with a tiny one."""
         self._opened.pop(name, None)
         self.ask("data_open", name=name, keys={"format": "range", "samples": "1"}, seed=0)
 
-    def is_gone(self):
+    def has_exited(self):
         return self._process.poll() is not None
 
     def close(self):
-        if self._talk.acquire(timeout=0.1):  # else another thread awaits an answer: it sees the end of the channel, later
+        if self._lock.acquire(timeout=0.1):  # otherwise another thread is waiting for an answer and will see the channel's end
             try:
                 self._channel.send(_client._line_of({"op": "data_quit"}), None)
             except OSError:
-                pass  # it is gone
-            self._talk.release()
+                pass  # the server has exited
+            self._lock.release()
         self._channel.close()
         self._process.wait()
 
@@ -79,9 +81,9 @@ _server = None
 
 
 def server():
-    """The one of this process; it ends with it. One that was killed, for want of memory say, is followed by another."""
+    """Returns the server of this process, which exits with it. A server that was killed (for lack of memory, for example) is replaced."""
     global _server
-    if _server is None or _server.process != os.getpid() or _server.is_gone():
+    if _server is None or _server.process != os.getpid() or _server.has_exited():
         _server = _Server()
         atexit.register(_stop, _server)
     return _server

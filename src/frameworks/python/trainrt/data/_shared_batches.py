@@ -1,4 +1,4 @@
-"""Batches in memory that this process shares with whoever reads the files: a rank of a run, or `trainrt data serve`."""
+"""Batches in memory that this process shares with the reader of the files: a rank of a run, or `trainrt data serve`."""
 
 import ctypes
 import weakref
@@ -6,24 +6,24 @@ import weakref
 from .. import _client
 from ._numpy import numpy
 
-_TOGETHER_BYTES = 512 << 10  # of small batches that come with one answer
+_MAX_BYTES_PER_ANSWER = 512 << 10  # small batches are sent together, up to this size
 _DTYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1", "bool": "?"}
 
 
 class Field:
-    """Name, element type and shape of one sample's part; a text if it is u8 and varies in length."""
+    """Name, element type and shape of one field of a sample. A field of u8 that varies in length is text."""
 
     def __init__(self, description):
         self.name, self.shape, self.varies = description["name"], tuple(description["shape"]), description["varies"]
         self.is_text = self.varies and description["dtype"] == "u8"
         if description["dtype"] not in _DTYPES:
-            raise TypeError(f"the field '{self.name}' holds {description['dtype']}, which NumPy has no name for: let the runtime change it, by "
+            raise TypeError(f"the field '{self.name}' has the type {description['dtype']}, which NumPy lacks: convert it by "
                             f"options(cast='{self.name}: f32')")
         self.dtype = numpy.dtype(_DTYPES[description["dtype"]])
 
 
 class _Slot:
-    """A memory that holds batches; it is free when nobody has an array of them any more."""
+    """Shared memory for batches. It is free when no array of its batches exists any more."""
 
     def __init__(self, number):
         self.number = number
@@ -34,12 +34,10 @@ class _Slot:
         return all(lent() is None for lent in self._lent)
 
     def lend(self, at, nbytes):
-        part = (ctypes.c_char * nbytes).from_buffer(self._memory.bytes, at)  # an array keeps it alive, which it does not do to a memoryview
+        """Returns a part of the memory as a buffer."""
+        part = (ctypes.c_char * nbytes).from_buffer(self._memory.bytes, at)  # an array keeps this object alive, unlike a memoryview
         self._lent.append(weakref.ref(part))
         return part
-
-    def is_too_small(self, nbytes):
-        return self._memory is None or self._memory.nbytes < nbytes
 
     def new_memory(self, nbytes):
         self._memory = _client._SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 1 << 16))
@@ -50,42 +48,43 @@ class _Slot:
 
 
 class Link:
-    """A talk with one reader. `ask(op, with_memory, **fields)` sends a message, and returns what the answer holds."""
+    """The connection to one reader. `ask(op, with_memory, **fields)` sends a message and returns the answer."""
 
     def __init__(self, ask):
         self.ask = ask
         self._slots = []
-        self._left = []  # walks that have ended, and that the reader knows nothing of yet
-        self._taken = {}  # walk -> how many of its batches count as done
+        self._ended = []  # walks that have ended, which the reader does not know yet
+        self._taken = {}  # walk -> number of its batches that count as done
 
     def fields(self, name):
-        """The Fields of a dataset, and how many samples it has; (None, 0) if there is none of that name."""
+        """Returns the Fields of a dataset and its number of samples, or (None, 0) if it does not exist."""
         found = self.ask("data_look", name=name)
         if found.get("is_missing"):
             return None, 0
         return [Field(each) for each in found["fields"]], found["samples"]
 
     def end(self, walk):
-        self._left.append(walk)
-        self.tell_left()
+        self._ended.append(walk)
+        self.send_ended()
 
-    def leave(self, walk):
-        """Ends a walk. If a message is under way, as when the garbage collector finds the walk, that is told before the next one."""
+    def end_quietly(self, walk):
+        """Ends a walk without raising. If a message is being sent, as when the garbage collector ends the walk, the reader gets the end before
+        the next walk."""
         try:
             self.end(walk)
-        except (Exception, _client.Stop):  # also if the run has ended: it is told elsewhere
+        except (Exception, _client.Stop):  # another call reports that the run has ended
             pass
 
-    def tell_left(self):
-        while self._left:
-            self.ask("data_end", walk=self._left[-1])
-            self._taken.pop(self._left.pop(), None)
+    def send_ended(self):
+        while self._ended:
+            self.ask("data_end", walk=self._ended[-1])
+            self._taken.pop(self._ended.pop(), None)
 
     def count(self, walk, batches):
         self._taken[walk] = batches
 
     def taken(self):
-        """What counts as done in checkpoints: a part of each message to a rank."""
+        """Returns the part of each message to a rank that has the positions for checkpoints."""
         return {"taken": {str(walk): batches for walk, batches in self._taken.items()}} if self._taken else {}
 
     def _free_slot(self):
@@ -96,14 +95,14 @@ class Link:
         return self._slots[-1]
 
     def next_batches(self, walk, fields, encoding):
-        """({name: array}, draws) of the walk's next batch, and of those behind it that are there already, if they are small; none at its
-        end. The arrays lie in shared memory, which is theirs as long as one of them lives."""
+        """Returns [({name: array}, draws)]: the next batch of the walk, and small ones after it that are ready; [] at the end. The arrays use
+        shared memory, which is not reused while one of them exists."""
         slot = self._free_slot()
         slot.begin()
-        answer = self.ask("data_next", walk=walk, slot=slot.number, together=_TOGETHER_BYTES)
+        answer = self.ask("data_next", walk=walk, slot=slot.number, together=_MAX_BYTES_PER_ANSWER)
         if "room" in answer:
             memory = slot.new_memory(answer["room"])
-            answer = self.ask("data_next", with_memory=memory, walk=walk, slot=slot.number, memory=memory.nbytes, together=_TOGETHER_BYTES)
+            answer = self.ask("data_next", with_memory=memory, walk=walk, slot=slot.number, memory=memory.nbytes, together=_MAX_BYTES_PER_ANSWER)
         return [({field.name: _array(slot, field, each["samples"], place, encoding) for field, place in zip(fields, each["places"])},
                  each.get("draws", ())) for each in answer.get("batches", ())]
 
@@ -116,44 +115,43 @@ def _array(slot, field, samples, place, encoding):
     if not field.varies:
         return values.reshape(samples, *field.shape)
     ends = numpy.frombuffer(slot.lend(ends_at, samples * 8), "u8").tolist() if samples else []
-    return _texts(field, values.tobytes(), ends, encoding) if field.is_text else _ragged(values, ends)
+    if field.is_text:
+        data = values.tobytes()
+        return _objects(ends, lambda first, end: _text(field, data[first:end], encoding))
+    return _objects(ends, lambda first, end: values[first:end])
 
 
-def _texts(field, data, ends, encoding):
-    texts = numpy.empty(len(ends), object)
-    first = 0
-    for number, end in enumerate(ends):
-        try:
-            texts[number] = data[first:end].decode(encoding)
-        except UnicodeDecodeError as error:
-            raise ValueError(f"the field '{field.name}' has a text that is no {encoding}: {data[first:end][:60]!r} ({error.reason}); say which it "
-                             f"is: read_text(..., encoding='latin-1')") from None
-        first = end
-    return texts
+def _objects(ends, part_of):
+    """Returns an array of objects: part_of(first, end) for each sample, whose values end at `ends`."""
+    found = numpy.empty(len(ends), object)
+    for number, (first, end) in enumerate(zip([0, *ends], ends)):
+        found[number] = part_of(first, end)
+    return found
 
 
-def _ragged(values, ends):
-    parts = numpy.empty(len(ends), object)
-    first = 0
-    for number, end in enumerate(ends):
-        parts[number] = values[first:end]
-        first = end
-    return parts
+def _text(field, data, encoding):
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the field '{field.name}' has a text that is not valid {encoding}: {data[:60]!r} ({error.reason}); name its encoding: "
+                         f"read_text(..., encoding='latin-1')") from None
 
 
 class Walk:
-    """The batches of one epoch of a dataset, as ({name: array}, draws). is_ahead: only those that counted() has given count as done.
-    has_draws: each sample has a random number of 64 bits, which hangs on the seed, the epoch and the sample; else there is none."""
+    """The batches of one epoch of a dataset, as ({name: array}, draws).
+
+    If `is_ahead`, only the batches that counted() has yielded count as done in checkpoints. If `has_draws`, `draws` has one random integer of
+    64 bits per sample, which depends on the seed, the epoch and the sample; otherwise it is empty. Raises KeyError for an unknown dataset."""
 
     def __init__(self, link, name, batch_size, remainder, epoch=None, encoding="utf-8", is_ahead=False, has_draws=False):
         self._link, self._encoding = link, encoding
         self._fields, _ = link.fields(name)
         if self._fields is None:
             raise KeyError(f"there is no dataset '{name}'")
-        link.tell_left()
-        asked = {"epoch": epoch} if epoch is not None else {}
+        link.send_ended()
+        optional = {**({"draws": True} if has_draws else {}), **({"epoch": epoch} if epoch is not None else {})}
         self._number = link.ask("data_begin", name=name, batch_size=batch_size, remainder=remainder, fields=[field.name for field in self._fields],
-                                ahead=True, **({"draws": True} if has_draws else {}), **asked)["walk"]
+                                ahead=True, **optional)["walk"]
         self._is_ahead = is_ahead
         self._has_ended = False
 
@@ -163,7 +161,7 @@ class Walk:
     def __exit__(self, *_):
         if not self._has_ended:
             self._has_ended = True
-            self._link.leave(self._number)
+            self._link.end_quietly(self._number)
 
     def __iter__(self):
         given = 0
@@ -175,13 +173,13 @@ class Walk:
                 if not self._is_ahead:
                     self._link.count(self._number, given)
                 yield batch
-                del batch  # its memory may be free for the next ones
+                del batch  # its memory may be reused for the next ones
         if not self._is_ahead:
             self._has_ended = True
             self._link.end(self._number)
 
     def counted(self, batches):
-        """The same batches; each counts as done when it is given."""
+        """Yields the same batches; each counts as done when it is yielded."""
         for number, batch in enumerate(batches, 1):
             self._link.count(self._number, number)
             yield batch

@@ -1,4 +1,4 @@
-"""Where the samples of a Dataset lie, as keys of [data.NAME] of the config."""
+"""Sources of a Dataset, each of which returns the keys of [data.NAME] that read its samples."""
 
 import atexit
 import glob
@@ -11,8 +11,8 @@ from . import _files
 
 
 class FileSource:
-    """Files that the runtime reads, or what a format makes by itself. reading: which read_...() this is, so that another one of the same files sees
-    what has become of them; it travels with the source, whose copies mean the same."""
+    """Files, or a format without files. `reading` identifies the read_*() call, also in copies and other processes: a later call lists the same
+    files again, and so reads their new content. The arguments are keys of [data.NAME]."""
 
     def __init__(self, **keys):
         self._keys = checked_keys(keys)
@@ -23,7 +23,7 @@ class FileSource:
         return dict(self._keys)
 
     def empty_columns(self):
-        """As of a MemorySource. Which samples files have is known when they are read."""
+        """Returns None: whether files have samples is known when they are read."""
         return None
 
     def __repr__(self):
@@ -31,21 +31,21 @@ class FileSource:
 
 
 class MemorySource:
-    """Columns that this process has: {name: array}, samples along the first axis."""
+    """Columns in the memory of this process: {name: array}, whose first axis counts the samples. keys(folder) writes them into `folder`; a
+    pickled source has only the file's path."""
 
-    reading = None  # its files are named after what they hold
+    reading = None  # its files are named by their content
 
     def __init__(self, columns):
         self._columns = columns
         self._keys = {}  # by folder
 
     def empty_columns(self):
-        """{name: array} if there are no samples, else None."""
+        """Returns {name: array} if there are no samples, else None."""
         is_empty = self._columns is not None and not any(len(column) for column in self._columns.values())
         return dict(self._columns) if is_empty else None
 
     def __getstate__(self):
-        """What was written travels by its file."""
         return {"_columns": None if self._keys else self._columns, "_keys": self._keys}
 
     def keys(self, folder):
@@ -62,25 +62,25 @@ class MemorySource:
 
 
 class MadeSource(MemorySource):
-    """Columns that a function makes when they are first needed."""
+    """Columns that the function `make` computes when they are first needed. `words` describe them in repr()."""
 
     def __init__(self, make, words):
         super().__init__(None)
         self._make, self._words = make, words
 
     def __getstate__(self):
-        self._ready()
+        self._compute()
         return {**super().__getstate__(), "_make": None, "_words": self._words}
 
     def keys(self, folder):
-        self._ready()
+        self._compute()
         return super().keys(folder)
 
     def empty_columns(self):
-        self._ready()
+        self._compute()
         return super().empty_columns()
 
-    def _ready(self):
+    def _compute(self):
         if self._make is not None:
             self._columns, self._make = self._make(), None
 
@@ -89,7 +89,8 @@ class MadeSource(MemorySource):
 
 
 def paths_of(paths):
-    """One path or several, as the key `source` has them: seen from everywhere."""
+    """Returns the value of the key `source` for one path or several: absolute paths, or URLs of object stores. Raises FileNotFoundError for a
+    path that does not exist, and ValueError for another kind of URL and for a path with a comma."""
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not several:
         raise ValueError("no path was given")
@@ -102,19 +103,19 @@ def _path_of(path):
         text = text[len(scheme):] if text.startswith(scheme) else text
     is_object = text.startswith(("s3://", "gs://"))
     if "://" in text and not is_object:
-        raise ValueError(f"{path!r}: give a path that all nodes see, or an object store: s3://BUCKET/KEY or gs://BUCKET/KEY")
+        raise ValueError(f"{path!r}: use a path that all nodes see, or an object store: s3://BUCKET/KEY or gs://BUCKET/KEY")
     if "," in text:
-        raise ValueError(f"{path!r} has a comma, which stands between the paths of one dataset: give its folder, or a pattern")
+        raise ValueError(f"{path!r} has a comma, which separates the paths of a dataset: use its folder, or a pattern")
     if is_object:
         return text
     full = os.path.abspath(os.path.expanduser(text))
     if not glob.glob(full) and not os.path.exists(full):
-        raise FileNotFoundError(f"{path!r}: there is no such file or folder ({full})")
+        raise FileNotFoundError(f"{path!r}: no such file or folder ({full})")
     return full
 
 
 def checked_keys(keys):
-    """As texts. None: not given."""
+    """Returns the keys with their values as text. Keys whose value is None are left out."""
     return {key: ("true" if value else "false") if isinstance(value, bool) else str(value) for key, value in keys.items() if value is not None}
 
 
@@ -122,7 +123,7 @@ _folder = None
 
 
 def local_folder():
-    """Of what this process has in memory, and reads itself; it goes with the process."""
+    """Returns a temporary folder of this process, for data in memory that it reads itself. The folder is removed at exit."""
     global _folder
     if _folder is None or _folder[1] != os.getpid():
         _folder = (tempfile.mkdtemp(prefix="trainrt_data_"), os.getpid())

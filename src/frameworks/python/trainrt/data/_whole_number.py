@@ -1,10 +1,11 @@
-"""Whole numbers that callers give."""
+"""Checks integers that callers pass."""
 
 import operator
 
 
 def whole_number(what, number, least=None, most=None):
-    """As an int. `what`: the argument, for messages. TypeError for what is none (a bool is none), ValueError beyond the limits."""
+    """Returns `number` as an int. `what` names the argument in messages. Raises TypeError if it is not an integer (a bool is not one), and
+    ValueError if it is below `least` or above `most`."""
     try:
         found = None if isinstance(number, bool) else operator.index(number)
     except TypeError:

@@ -1,41 +1,38 @@
-"""Datasets as files: Dataset.write_parquet(), write_csv(), write_numpy()."""
+"""Writes a Dataset into files: Dataset.write_parquet(), write_csv(), write_numpy()."""
 
 import csv
 import os
 import uuid
 
 from ..train import _notes
+from ._arguments import check_ignored
 from ._numpy import numpy
 
-_ROWS = 1 << 16  # at a time
+_ROWS = 1 << 16  # rows per batch
 _MODES = ("append", "overwrite", "error", "ignore")
-_CHANGE_NOTHING = {"concurrency", "ray_remote_args", "num_rows_per_file", "try_create_dir", "filesystem", "filename_provider"}
+IGNORED = ("concurrency", "ray_remote_args", "num_rows_per_file", "try_create_dir")
 
 
 class FileWriter:
-    """The files of one folder: each appears under its name when it is whole."""
+    """Writes the files of one folder. Each file appears under its name when it is complete."""
 
     def __init__(self, function, path, ending, mode, rows_per_file, others):
-        unknown = sorted(set(others) - _CHANGE_NOTHING)
-        if unknown:
-            raise TypeError(f"{function}() got an unexpected argument: {', '.join(unknown)}")
-        if others.get("filesystem") is not None or others.get("filename_provider") is not None:
-            raise ValueError(f"{function}(): filesystem and filename_provider are not offered: files lie in a file system, named by their number")
+        check_ignored(function, others, IGNORED, refused=("filesystem", "filename_provider"))
         self.mode = str(getattr(mode, "value", mode)).lower()
         if self.mode not in _MODES:
             raise ValueError(f"{function}(mode={mode!r}): it must be one of {', '.join(_MODES)}")
         self.rows = rows_per_file or others.get("num_rows_per_file")
         if self.rows is not None and self.rows < 1:
-            raise ValueError(f"{function}(): {self.rows} rows a file: it must be 1 or more")
+            raise ValueError(f"{function}(): {self.rows} rows per file: it must be 1 or more")
         self.folder, self.ending, self._name = os.fspath(path), ending, uuid.uuid4().hex
 
     def write(self, batches, open_file):
-        """open_file(path) gives what has write(batch) and close()."""
+        """Writes all batches. `open_file(path)` returns an object with write(batch) and close()."""
         if os.path.isdir(self.folder) and os.listdir(self.folder):
             if self.mode == "ignore":
                 return
             if self.mode == "error":
-                raise FileExistsError(f"{self.folder} is there, and holds files; mode='append' adds to them")
+                raise FileExistsError(f"the folder {self.folder} has files; mode='append' adds to them")
         os.makedirs(self.folder, exist_ok=True)
         old = [name for name in os.listdir(self.folder) if name.endswith(self.ending)] if self.mode == "overwrite" else []
         self._write_files(batches, open_file)
@@ -68,6 +65,7 @@ class FileWriter:
         return os.path.join(self.folder, f"{self._name}_{number:06}{self.ending}")
 
     def _pieces(self, batch, rows):
+        """Yields the parts of the batch by files, of which the current one has `rows` rows."""
         count, at = _length(batch), 0
         while at < count:
             end = count if self.rows is None else min(count, at + self.rows - rows)
@@ -85,24 +83,24 @@ class _Parquet:
 
     def write(self, batch):
         from pyarrow import parquet, table
-        made = table({name: _arrow_array(values) for name, values in batch.items()})
+        columns = table({name: _arrow_array(values) for name, values in batch.items()})
         if self._file is None:
-            self._file = parquet.ParquetWriter(self._path, made.schema, **self._arguments)
-        self._file.write_table(made.cast(self._file.schema))
+            self._file = parquet.ParquetWriter(self._path, columns.schema, **self._arguments)
+        self._file.write_table(columns.cast(self._file.schema))
 
     def close(self):
         self._file.close()
 
 
 def _arrow_array(values):
-    """Arrays of a shape are lists of a fixed size."""
+    """Returns the column as an Arrow array; arrays of several axes become fixed-size lists."""
     import pyarrow
     if values.dtype == object:
         return pyarrow.array([each if isinstance(each, str) else numpy.asarray(each) for each in values])
-    made = pyarrow.array(numpy.ascontiguousarray(values).reshape(-1))
+    found = pyarrow.array(numpy.ascontiguousarray(values).reshape(-1))
     for extent in reversed(values.shape[1:]):
-        made = pyarrow.FixedSizeListArray.from_arrays(made, extent)
-    return made
+        found = pyarrow.FixedSizeListArray.from_arrays(found, extent)
+    return found
 
 
 class _Csv:
@@ -122,14 +120,14 @@ class _Csv:
 
 def _csv_values(name, values):
     if values.ndim > 1 or (values.dtype == object and not all(isinstance(each, str) for each in values)):
-        raise ValueError(f"write_csv(): the samples of '{name}' are arrays: select_columns() the others, or write_parquet()")
+        raise ValueError(f"write_csv(): the samples of '{name}' are arrays: use write_parquet(), or select_columns() for the other columns")
     if values.dtype.kind == "f":
         return ["" if each != each else repr(each) for each in values.astype("f8").tolist()]
     return values.tolist()
 
 
 class _Npy:
-    """The whole array is known only at the end."""
+    """Collects the parts: the array's length must be known before it is written."""
 
     def __init__(self, path, column):
         self._path, self._column, self._parts = path, column, []
@@ -161,6 +159,6 @@ def write_numpy(dataset, path, column, mode, rows_per_file, others):
             if column not in batch:
                 raise ValueError(f"write_numpy(): there is no column '{column}'; there are: {', '.join(batch)}")
             if batch[column].dtype == object:
-                raise ValueError(f"write_numpy(): the samples of '{column}' vary in length: write_parquet() keeps them")
+                raise ValueError(f"write_numpy(): the samples of '{column}' vary in length: use write_parquet()")
             yield batch
     FileWriter("write_numpy", path, ".npy", mode, rows_per_file, others).write(batches(), lambda file: _Npy(file, column))

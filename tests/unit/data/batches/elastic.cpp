@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/batches/dataset_impl.hpp"
-#include "support.hpp"
+#include "unit/data/support.hpp"
 
 using namespace trainrt;
 

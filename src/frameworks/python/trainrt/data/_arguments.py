@@ -1,0 +1,21 @@
+"""Checks of the arguments that callers pass."""
+
+# Arguments of Ray Data that place its tasks on a cluster. They are accepted and have no effect.
+OF_CLUSTERS = frozenset(("concurrency", "compute", "num_cpus", "num_gpus", "memory", "parallelism", "ray_remote_args", "ray_remote_args_fn",
+                         "override_num_blocks", "num_blocks"))
+
+
+def check_ignored(function, given, ignored=OF_CLUSTERS, refused=(), hint=""):
+    """Raises TypeError if `given`, a dict of arguments, has names that are not in `ignored`, and ValueError if one named in `refused` is not
+    None. `function` is the caller's name for messages; `hint` is appended to the TypeError."""
+    unknown = sorted(set(given) - set(ignored) - set(refused))
+    if unknown:
+        raise TypeError(f"{function}() got an unexpected argument: {', '.join(unknown)}{hint}")
+    unsupported = [name for name in refused if given.get(name) is not None]
+    if unsupported:
+        raise ValueError(f"{function}({unsupported[0]}=...) is not supported: files are in a file system that all nodes see, or in an object store")
+
+
+def names_of(columns):
+    """Returns the list of column names for one name or several."""
+    return [columns] if isinstance(columns, str) else list(columns)
