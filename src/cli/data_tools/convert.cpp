@@ -5,7 +5,7 @@
 #include <malloc.h>
 
 #include "batch/signals.hpp"
-#include "cli/datasets/conversion.hpp"
+#include "cli/datasets/convert/conversion.hpp"
 #include "cli/datasets/data_tool.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "cli/print.hpp"

@@ -5,7 +5,7 @@
 
 #include "batch/signals.hpp"
 #include "cli/datasets/data_tool.hpp"
-#include "cli/datasets/inspection.hpp"
+#include "cli/datasets/inspect/inspection.hpp"
 #include "cli/print.hpp"
 #include "core/output/terminal.hpp"
 #include "core/text/printable.hpp"

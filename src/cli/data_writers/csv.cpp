@@ -5,7 +5,7 @@
 
 #include "cli/column_names.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/text_rows.hpp"
+#include "cli/datasets/convert/text_rows.hpp"
 #include "cli/datasets/value_text.hpp"
 #include "core/spreadsheet.hpp"
 

@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/placed_columns.hpp"
+#include "cli/datasets/convert/placed_columns.hpp"
 #include "data/hdf5/chunk_encoder.hpp"
 #include "io/hdf5/h5_chunk_writer.hpp"
 #include "io/hdf5/h5_memory.hpp"

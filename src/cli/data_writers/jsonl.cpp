@@ -4,7 +4,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/text_rows.hpp"
+#include "cli/datasets/convert/text_rows.hpp"
 #include "cli/datasets/value_text.hpp"
 #include "core/text/text.hpp"
 

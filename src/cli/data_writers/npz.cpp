@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/datasets/placed_columns.hpp"
+#include "cli/datasets/convert/placed_columns.hpp"
 #include "cli/npy_array.hpp"
 #include "cli/zip_file.hpp"
 #include "data/bytes/input_file.hpp"

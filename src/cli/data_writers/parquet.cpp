@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/datasets/data_writer.hpp"
+#include "cli/datasets/convert/data_writer.hpp"
 #include "core/options.hpp"
 #include "data/bytes/input_file.hpp"
-#include "data/tables/table_module.hpp"
+#include "data/tables/arrow_loader.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/datasets/whole_datasets.hpp"
+#include "cli/datasets/local_datasets.hpp"
 #include "core/text/text.hpp"
 #include "data/section/prepare.hpp"
 #include "data/source/skipping_reader.hpp"

@@ -1,4 +1,4 @@
-#include "data/tables/table_module.hpp"
+#include "data/tables/arrow_loader.hpp"
 #include "data/tables/table_source.hpp"
 
 namespace trainrt::data {

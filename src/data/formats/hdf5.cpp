@@ -4,7 +4,7 @@
 
 #include "core/text/text.hpp"
 #include "data/bytes/verify.hpp"
-#include "data/hdf5/h5_look.hpp"
+#include "data/hdf5/h5_probe.hpp"
 #include "data/hdf5/h5_rows.hpp"
 #include "data/source/format.hpp"
 

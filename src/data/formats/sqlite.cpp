@@ -4,8 +4,8 @@
 #include "core/text/text.hpp"
 #include "data/bytes/input_file.hpp"
 #include "data/bytes/packed.hpp"
-#include "data/tables/sqlite_file.hpp"
-#include "data/tables/sqlite_table.hpp"
+#include "data/tables/sqlite_connection.hpp"
+#include "data/tables/sqlite_reader.hpp"
 #include "data/tables/table_source.hpp"
 
 namespace trainrt::data {

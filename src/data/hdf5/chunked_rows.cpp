@@ -9,8 +9,8 @@
 
 #include "core/process/memory.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/hdf5/chunk_codec.hpp"
-#include "data/hdf5/chunk_places.hpp"
+#include "data/hdf5/chunk_filters.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {

@@ -8,7 +8,7 @@
 #include "core/text/text.hpp"
 #include "data/bytes/expansion.hpp"
 #include "data/bytes/inflate.hpp"
-#include "data/hdf5/chunk_places.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {

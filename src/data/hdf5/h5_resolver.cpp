@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/hdf5/chunk_places.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
 #include "io/hdf5/h5_members.hpp"
 #include "io/hdf5/untrusted/h5_open.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "core/options.hpp"
 #include "data/source/format.hpp"
-#include "data/tables/table_file.hpp"
+#include "data/tables/table_abi.hpp"
 
 namespace trainrt::data {
 

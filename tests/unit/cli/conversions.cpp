@@ -1,9 +1,9 @@
 // trainrt data convert, and what a run does with the same keys.
 #include <catch2/catch.hpp>
 
-#include "cli/datasets/conversion.hpp"
+#include "cli/datasets/convert/conversion.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/whole_datasets.hpp"
+#include "cli/datasets/local_datasets.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <random>
 
-#include "cli/datasets/field_statistics.hpp"
+#include "cli/datasets/inspect/field_statistics.hpp"
 #include "cli/datasets/in_order.hpp"
-#include "cli/datasets/picture.hpp"
-#include "cli/datasets/reading_facts.hpp"
+#include "cli/datasets/inspect/image_preview.hpp"
+#include "cli/datasets/inspect/reading_facts.hpp"
 #include "cli/datasets/value_text.hpp"
 #include "data/text/number_text.hpp"
 

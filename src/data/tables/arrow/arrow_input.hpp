@@ -15,7 +15,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/tables/table_encoder.hpp"
-#include "data/tables/table_file.hpp"
+#include "data/tables/table_abi.hpp"
 
 namespace trainrt::data::arrow_module {
 

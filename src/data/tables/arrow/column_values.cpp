@@ -9,7 +9,7 @@
 #include <arrow/extension_type.h>
 #include <trainrt/error.hpp>
 
-#include "data/tables/arrow/number_runs.hpp"
+#include "data/tables/arrow/number_conversion.hpp"
 
 namespace trainrt::data::arrow_module {
 

@@ -2,7 +2,7 @@
 #include <arrow/array.h>
 #include <arrow/type.h>
 
-#include "data/tables/table_file.hpp"
+#include "data/tables/table_abi.hpp"
 
 namespace trainrt::data::arrow_module {
 

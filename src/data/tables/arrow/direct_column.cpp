@@ -7,7 +7,7 @@
 #include <parquet/schema.h>
 #include <parquet/types.h>
 
-#include "data/tables/arrow/number_runs.hpp"
+#include "data/tables/arrow/number_conversion.hpp"
 
 namespace trainrt::data::arrow_module {
 

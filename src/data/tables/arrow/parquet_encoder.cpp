@@ -15,7 +15,7 @@
 #include <parquet/metadata.h>
 #include <parquet/statistics.h>
 
-#include "data/tables/arrow/arrow_columns.hpp"
+#include "data/tables/arrow/arrow_arrays.hpp"
 #include "data/tables/arrow/arrow_input.hpp"
 
 namespace trainrt::data::arrow_module {

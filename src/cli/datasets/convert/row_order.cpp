@@ -1,0 +1,128 @@
+#include "cli/datasets/convert/row_order.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/byte_progress.hpp"
+#include "cli/datasets/in_order.hpp"
+#include "cli/datasets/opened_data.hpp"
+
+namespace trainrt::cli::datasets {
+
+namespace {
+
+std::vector<data::Slice> even_parts(std::uint64_t rows, std::uint64_t each) {
+  std::vector<data::Slice> parts;
+  for (std::uint64_t first = 0; first < rows; first += each) parts.push_back({first, std::min(each, rows - first)});
+  return parts;
+}
+
+/// Appends one sample of a column to another.
+void append_sample(const Dataset::Field& field, const data::Column& from, std::uint64_t sample, data::Column& to) {
+  const auto bytes = sample_of(field, from, sample);
+  to.values.insert(to.values.end(), bytes.begin(), bytes.end());
+  if (field.varies) to.ends.push_back(to.values.size());
+}
+
+}  // namespace
+
+RowOrder::RowOrder(SharedSource source, std::vector<std::size_t> fields, std::uint64_t sample_bytes, std::uint64_t at_once,
+                   const Shuffling& shuffling)
+    : source_(std::move(source)),
+      fields_(std::move(fields)),
+      at_once_(at_once),
+      order_(data::EpochOrder::identity(source_->size())),
+      is_shuffled_(shuffling.wanted) {
+  const auto rows = source_->size();
+  is_held_ = shuffling.wanted && shuffling.blocks.samples == 0 &&
+             sample_bytes <= shuffling.memory / std::max<std::uint64_t>(rows, 1);
+  if (is_held_) order_ = data::EpochOrder::shuffled(rows, shuffling.seed);
+  if (is_shuffled_ && !is_held_)
+    cut_windows(shuffling, sample_bytes);
+  else
+    parts_ = even_parts(rows, at_once);
+}
+
+/// A part is a window: the samples of some blocks, all of which are in memory together.
+void RowOrder::cut_windows(const Shuffling& shuffling, std::uint64_t sample_bytes) {
+  constexpr std::uint64_t windows_in_memory = 8, usual_blocks = 256;
+  blocks_ = shuffling.blocks;
+  const auto window = std::max<std::uint64_t>(shuffling.memory / windows_in_memory / sample_bytes, usual_blocks);
+  if (blocks_.samples == 0) blocks_ = {std::max<std::uint64_t>(window / usual_blocks, 1), usual_blocks};
+  const auto rows = source_->size();
+  order_ = data::EpochOrder::in_blocks(rows, shuffling.seed, blocks_);
+  const data::BlockOrder order(rows, shuffling.seed, blocks_);
+  for (std::uint64_t first = 0; first < rows;) {
+    auto low = first, high = rows;  // the last position of this window is in [low, high)
+    while (high - low > 1) {
+      const auto middle = low + (high - low) / 2;
+      (order.window_of(middle) == order.window_of(first) ? low : high) = middle;
+    }
+    parts_.push_back({first, low + 1 - first});
+    first = low + 1;
+  }
+  most_threads_ = windows_in_memory / 2;  // a window is there twice: as it is read, and in its order
+}
+
+std::string RowOrder::in_words() const {
+  if (!is_shuffled_) return "in their order";
+  if (is_held_) return "shuffled";
+  return fmt::format("shuffled in blocks of {} samples, {} of them at a time", blocks_.samples, blocks_.window);
+}
+
+std::vector<data::Column> RowOrder::columns() const {
+  std::vector<data::Column> made;
+  for (const auto field : fields_) made.push_back({field, {}, {}});
+  return made;
+}
+
+void RowOrder::hold(int threads, bool quiet) {
+  if (!is_held_) return;
+  ByteProgress progress("read", quiet);
+  held_.resize(parts_.size());
+  InOrder all(0, parts_.size());
+  all.run(
+      threads, [&](std::uint64_t part) { return read_samples(*source_, fields_, parts_[part].first, parts_[part].count); },
+      [&](std::uint64_t part, std::vector<data::Column> read) {
+        held_[part] = std::move(read);
+        progress.show(part + 1, parts_.size());
+      });
+}
+
+/// Neighbours in the files are read together; the columns are in the order of the numbers.
+std::vector<data::Column> RowOrder::read_sorted(std::vector<std::uint64_t> numbers) const {
+  std::vector<std::uint64_t> places(numbers.size());
+  std::iota(places.begin(), places.end(), std::uint64_t{0});
+  std::sort(places.begin(), places.end(), [&](auto a, auto b) { return numbers[a] < numbers[b]; });
+  std::sort(numbers.begin(), numbers.end());
+  auto sorted = columns();
+  source_->read(numbers, sorted);
+  std::vector<std::uint64_t> place_of(places.size());
+  for (std::uint64_t i = 0; i < places.size(); ++i) place_of[places[i]] = i;
+  auto made = columns();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    made[i].values.reserve(sorted[i].values.size());
+    for (const auto place : place_of) append_sample(source_->fields()[fields_[i]], sorted[i], place, made[i]);
+    sorted[i] = {};
+  }
+  return made;
+}
+
+RowBlock RowOrder::read(std::uint64_t part) const {
+  const auto [first, count] = parts_[part];
+  if (!is_shuffled_) return {first, count, read_samples(*source_, fields_, first, count)};
+  std::vector<std::uint64_t> numbers(count);
+  order_.list(first, numbers);
+  if (!is_held_) return {first, count, read_sorted(std::move(numbers))};
+  RowBlock block{first, count, columns()};
+  for (std::size_t i = 0; i < fields_.size(); ++i)
+    for (const auto number : numbers)
+      append_sample(source_->fields()[fields_[i]], held_[number / at_once_][i], number % at_once_, block.columns[i]);
+  return block;
+}
+
+}  // namespace trainrt::cli::datasets
