@@ -183,10 +183,10 @@ def a_query_that_would_write_or_has_no_order_is_refused_and_so_is_what_is_no_dat
     (folder / "y.db").write_bytes(before[:3000])
     (folder / "z.db").write_bytes(b"no database" * 1000)
     cases = [({"query": "DELETE FROM 'the rows' RETURNING name -- order by"}, "not authorized"), ({"query": "SELECT name FROM 'the rows'"}, "has no ORDER BY"),
-             ({"query": "SELECT 1 ORDER BY 1; SELECT 2"}, "no single SELECT"), ({"query": "ATTACH 'a.db' AS a -- order by"}, "not authorized"),
+             ({"query": "SELECT 1 ORDER BY 1; SELECT 2"}, "must be a single SELECT"), ({"query": "ATTACH 'a.db' AS a -- order by"}, "not authorized"),
              ({"query": "SELECT load_extension('x') ORDER BY 1"}, "not authorized"), ({"query": "SELECT random() ORDER BY 1"}, "not authorized"),
              ({"query": "PRAGMA journal_mode = DELETE -- order by"}, "not authorized"), ({"query": "SELECT absent FROM 'the rows' ORDER BY 1"}, "no such column"),
-             ({"table": "nothing"}, "no such table"), ({}, "say table = NAME"), ({"table": "the rows", "query": "SELECT 1 ORDER BY 1"}, "say table = NAME"),
+             ({"table": "nothing"}, "no such table"), ({}, "set either table = NAME"), ({"table": "the rows", "query": "SELECT 1 ORDER BY 1"}, "set either table = NAME"),
              ({"query": "SELECT * FROM 'the rows' ORDER BY rowid", "memory": "100 B"}, "more than memory"),
              ({"table": "the rows", "source": folder / "y.db"}, "y.db"), ({"table": "the rows", "source": folder / "z.db"}, "z.db' is no SQLite database")]
     for keys, words in cases:

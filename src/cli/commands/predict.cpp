@@ -107,7 +107,7 @@ struct Prediction {
     const auto& path = arguments.options.at("output");
     if (!arguments.has("force") || !io::exists(path)) return;
     trainer::use_stores(plan.spec);
-    datasets::WholeDatasets all(plan.spec.data, plan.spec.run.seed);
+    datasets::LocalDatasets all(plan.spec.data, plan.spec.run.seed);
     all.listing(plan.dataset);
     for (const auto& [name, listing] : all.listings())
       datasets::refuse_source(path, name, listing, plan.spec.data.at(name));

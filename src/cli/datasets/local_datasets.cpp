@@ -9,26 +9,26 @@
 
 namespace trainrt::cli::datasets {
 
-WholeDatasets::WholeDatasets(std::map<std::string, Options> sections, std::uint64_t seed)
+LocalDatasets::LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed)
     : sections_(std::move(sections)), seed_(seed) {}
 
-const data::Listing& WholeDatasets::listing(const std::string& name) {
+const data::Listing& LocalDatasets::listing(const std::string& name) {
   if (listings_.contains(name)) return listings_.at(name);
   auto wanted = data::with_others(name, sections_);
   data::add_train_of_classes(wanted, sections_);
   auto found = data::list_datasets(wanted);
   for (const auto& [other, options] : sections_)
-    if (!wanted.contains(other)) wanted.emplace(other, Options());  // so that messages name it
+    if (!wanted.contains(other)) wanted.emplace(other, Options());  // known names, for messages
   data::require_operations(wanted, found);
   listings_.merge(found);
   return listings_.at(name);
 }
 
-std::shared_ptr<DatasetImpl> WholeDatasets::open(const std::string& name) {
-  const auto& its = listing(name);
+std::shared_ptr<DatasetImpl> LocalDatasets::open(const std::string& name) {
+  const auto& listed = listing(name);
   const auto& options = sections_.at(name);
-  auto dataset = data::open_dataset(name, options, its, Shard{}, seed_);
-  data::prepare(*dataset, options, its, {.other = [this](const std::string& other) { return open(other); }});
+  auto dataset = data::open_dataset(name, options, listed, Shard{}, seed_);
+  data::prepare(*dataset, options, listed, {.other = [this](const std::string& other) { return open(other); }});
   return dataset;
 }
 

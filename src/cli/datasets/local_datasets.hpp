@@ -8,17 +8,17 @@
 
 namespace trainrt::cli::datasets {
 
-/// Datasets of a config, each with all that its keys make of its samples, in this process alone.
-class WholeDatasets {
+/// The datasets of a config, with all their operations and preprocessors, in this process alone.
+class LocalDatasets {
  public:
-  /// `sections`: the keys of each [data.NAME].
-  WholeDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
-  /// What its files hold; listed once, with those whose samples it takes. Throws as data::list_dataset() and
-  /// data::require_operations().
+  /// `sections`: keys of each [data.NAME].
+  LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
+  /// Returns the listing of a dataset. The first call lists it and the datasets that it takes samples from. Throws like
+  /// data::list_dataset() and data::require_operations().
   const data::Listing& listing(const std::string& name);
-  /// Of all that were listed until now.
+  /// Returns the listings of all datasets that were listed so far.
   const std::map<std::string, data::Listing>& listings() const { return listings_; }
-  /// Another one each time. What its samples are found from is read.
+  /// Opens and prepares a dataset, with its own state for each call.
   std::shared_ptr<DatasetImpl> open(const std::string& name);
 
  private:
@@ -27,7 +27,7 @@ class WholeDatasets {
   std::uint64_t seed_;
 };
 
-/// "1200 samples: x f32[24, 3], y f32[24]"
+/// Returns the size and the fields of a dataset: "1200 samples: x f32[24, 3], y f32[24]".
 std::string in_words(const DatasetImpl& dataset);
 
 }  // namespace trainrt::cli::datasets

@@ -91,7 +91,7 @@ void ZipReader::require_readable(const ZipMember& member) const {
                     "and numpy.savez_compressed write them",
                     member.method));
   const bool is_possible =
-      member.is_stored ? member.bytes == member.packed_bytes : member.bytes / largest_inflation <= member.packed_bytes;
+      member.is_stored ? member.bytes == member.packed_bytes : member.bytes / max_inflation <= member.packed_bytes;
   if (!is_possible || member.packed_bytes > file_->size())
     damaged(member, fmt::format("it cannot hold {} bytes in {}", member.bytes, member.packed_bytes));
 }

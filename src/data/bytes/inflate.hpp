@@ -13,7 +13,7 @@ void inflate_all(std::span<const std::byte> in, std::span<std::byte> out);
 /// "libdeflate" or "zlib".
 std::string_view inflate_library();
 
-/// Deflate makes at most 1032 bytes of one (zlib's technical details): data that claims to become more is none.
-inline constexpr std::uint64_t largest_inflation = 1032;
+/// The largest factor by which deflate compresses (zlib's technical details): data that claims a larger one is damaged.
+inline constexpr std::uint64_t max_inflation = 1032;
 
 }  // namespace trainrt::data

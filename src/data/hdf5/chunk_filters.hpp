@@ -7,13 +7,14 @@
 
 namespace trainrt::data {
 
-/// The values of a chunk, so many bytes, in this machine's byte order, from what the file stores of it. Throws Error that
-/// says what is wrong with the chunk. Not for a table that HDF5 reads.
-std::vector<std::byte> decoded_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
-                                     std::size_t bytes);
+/// Decodes a chunk: reverses the filters of `table` that were applied to `chunk`. `stored` is the content of the chunk in
+/// the file; the result is `bytes` bytes of values in this machine's byte order. The table must not be one that the HDF5
+/// library reads. Throws Error that describes the damage if the chunk is damaged. Any thread may call it.
+std::vector<std::byte> decode_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
+                                    std::size_t bytes);
 
-/// HDF5's shuffle filter undone: first all first bytes of the values, then all second ones, ...; a rest that is no whole
-/// value stands at the end as it is.
-void unshuffle(std::span<const std::byte> in, std::size_t value_bytes, std::byte* out);
+/// Encodes a chunk with HDF5's filters shuffle (if a value has several bytes) and deflate, which decode_chunk() reverses.
+/// Any thread may call it.
+std::vector<std::byte> gzip_chunk(std::span<const std::byte> values, std::size_t value_bytes);
 
 }  // namespace trainrt::data

@@ -1,23 +1,23 @@
 #include "data/hdf5/chunk_lookup.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "data/bytes/inflate.hpp"
-#include "io/hdf5/h5_table.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t most_listed_chunks = 1 << 24;
+constexpr std::uint64_t max_listed_chunks = 1 << 24;
 
-/// The filters, if all of them are undone here. One that shuffles values of another size than the dataset's is left to
-/// HDF5.
-std::optional<std::vector<ChunkFilter>> own_filters(const io::H5Table& description) {
+/// Returns the filters of a dataset, or nullopt if decode_chunk() cannot reverse them: other filters, a shuffle filter for
+/// values of another size than the dataset's, or more than one deflate.
+std::optional<std::vector<ChunkFilter>> known_filters(const io::H5Table& description) {
   std::vector<ChunkFilter> filters;
   for (const auto& filter : description.filters) {
     if (filter.id == io::H5Filter::deflate)
@@ -34,39 +34,43 @@ std::optional<std::vector<ChunkFilter>> own_filters(const io::H5Table& descripti
   return filters;
 }
 
-/// Whether chunk number `chunk` reaches beyond the dataset.
+/// Returns whether the chunk number `chunk` extends beyond the dataset.
 bool is_partial(const H5ChunkTable& table, std::uint64_t chunk) {
   for (auto axis = table.shape.size(); axis-- > 0;) {
     const auto tiles = static_cast<std::uint64_t>((table.shape[axis] - 1) / table.chunk[axis] + 1);
-    const auto whole = static_cast<std::uint64_t>(table.shape[axis] / table.chunk[axis]);
-    if (chunk % tiles >= whole) return true;
+    const auto full_tiles = static_cast<std::uint64_t>(table.shape[axis] / table.chunk[axis]);
+    if (chunk % tiles >= full_tiles) return true;
     chunk /= tiles;
   }
   return false;
 }
 
 void require_possible_chunk(const DataFile& file, const H5ChunkTable& table, const io::H5Chunk& chunk) {
-  const auto bytes = static_cast<std::uint64_t>(element_count(table.chunk)) * size_of(table.dtype);
+  const auto bytes = bytes_of_box(table.chunk, table.dtype);
   require_in_file(file, chunk.address, chunk.bytes);
-  if (bytes / largest_inflation > chunk.bytes)
-    throw UsageError(fmt::format(
-        "its header promises chunks of {} bytes, and one of {} bytes in the file cannot give as many", bytes, chunk.bytes));
+  if (bytes / max_inflation > chunk.bytes)
+    throw UsageError(
+        fmt::format("its header declares chunks of {} bytes, but a chunk has {} bytes in the file, which cannot decompress "
+                    "to that size",
+                    bytes, chunk.bytes));
 }
 
 }  // namespace
 
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes) {
   if (offset > file.size || bytes > file.size - offset)
-    throw UsageError(fmt::format("'{}' is truncated: {} bytes are to begin at byte {}, and it has {} bytes", file.path,
-                                 bytes, offset, file.size));
+    throw UsageError(fmt::format("'{}' is truncated: {} bytes must begin at byte {}, but it has {} bytes", file.path, bytes,
+                                 offset, file.size));
 }
 
-void require_readable_filters(const io::H5Table& description) { io::h5_require_filters(description.filters); }
+void repeat_value(std::string_view value, std::span<std::byte> out) {
+  for (std::size_t at = 0; at < out.size(); at += value.size()) std::memcpy(out.data() + at, value.data(), value.size());
+}
 
 void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table) {
-  const auto filters = own_filters(description);
-  table.by_library = !filters || io::h5_chunk_count(table.shape, table.chunk) > most_listed_chunks;
-  if (table.by_library) return require_readable_filters(description);
+  const auto filters = known_filters(description);
+  table.by_library = !filters || io::h5_chunk_count(table.shape, table.chunk) > max_listed_chunks;
+  if (table.by_library) return io::h5_require_filters(description.filters);
   table.filters = *filters;
   table.chunks = io::h5_chunks(dataset, table.shape, table.chunk);
   for (std::uint64_t i = 0; i < table.chunks.size(); ++i) {

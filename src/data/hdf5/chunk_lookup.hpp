@@ -4,20 +4,20 @@
 
 namespace trainrt::data {
 
-/// Completes a table that knows its dataset: how its chunks are decoded, and where they lie; or that HDF5 reads them, if
-/// its filters are others than gzip and shuffle or its chunks too many to list. Throws UsageError if a chunk cannot be what
-/// it is said to be, or if HDF5 lacks a filter.
+/// Completes `table`, the description of the chunked dataset `dataset` of the file `file`: sets its filters and the
+/// positions of its chunks. Sets `by_library` instead if the dataset has other filters than gzip, shuffle and Fletcher-32,
+/// or more than 2^24 chunks. Throws UsageError if the position or size of a chunk is impossible, or if HDF5 lacks a filter.
 void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table);
 
-/// Throws UsageError if so many bytes from there on are not in the file.
+/// Throws UsageError if `file` is too short for `bytes` bytes at `offset`.
 void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes);
+
+/// Fills `out` with copies of `value`, the bytes of one value.
+void repeat_value(std::string_view value, std::span<std::byte> out);
 
 /// Returns the size in bytes of a block of values of this shape.
 inline std::uint64_t bytes_of_box(const Shape& shape, DType dtype) {
   return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype);
 }
-
-/// Throws UsageError that names the filter that HDF5 lacks.
-void require_readable_filters(const io::H5Table& description);
 
 }  // namespace trainrt::data

@@ -1,14 +1,15 @@
 #include "data/hdf5/h5_probe.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "data/hdf5/h5_expansion.hpp"
+#include "data/bytes/expansion.hpp"
+#include "data/bytes/inflate.hpp"
+#include "data/bytes/once.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
 #include "data/hdf5/h5_resolver.hpp"
 #include "io/hdf5/h5_members.hpp"
 #include "io/hdf5/h5_table.hpp"
@@ -18,42 +19,33 @@ namespace trainrt::data {
 
 namespace {
 
-/// Whatever HDF5 or a header says of a dataset, with the file in front: nothing that starting again would change.
+/// Calls `call`. Rethrows its Error as UsageError with `subject` in front, because a restart would not change it.
 template <class Call>
-auto about_h5(const std::string& what, const Call& call) try {
+auto about(const std::string& subject, const Call& call) try {
   return call();
 } catch (const io::StorageError&) {
   throw;
 } catch (const Error& error) {
-  throw UsageError(what + ": " + error.what());
+  throw UsageError(subject + ": " + error.what());
 }
 
-std::string about_dataset(const std::string& name, const DataFile& file) {
+std::string dataset_in_words(const std::string& name, const DataFile& file) {
   return fmt::format("dataset '{}' of '{}'", excerpt(name), file.path);
 }
 
-std::string below(const std::string& group, const std::string& name) { return group.empty() ? name : group + "/" + name; }
-
-/// Many files of a dataset leave out the same.
-void say_ignored_once(const std::string& text) {
-  static std::mutex mutex;
-  static std::string said;
-  const std::lock_guard lock(mutex);
-  if (std::exchange(said, text) != text) log::info(text);
-}
-
-std::string about_file(const DataFile& file) { return fmt::format("'{}' cannot be read", file.path); }
+std::string file_in_words(const DataFile& file) { return fmt::format("'{}' cannot be read", file.path); }
 
 io::H5Members members_of(const DataFile& file, hid_t group) {
-  return about_h5(about_file(file), [&] { return io::h5_members(group); });
+  return about(file_in_words(file), [&] { return io::h5_members(group); });
 }
 
-std::vector<std::string> usable(const DataFile& file, hid_t group, const std::string& group_name) {
+/// Returns the names of all datasets below a group that can be fields.
+std::vector<std::string> usable_datasets(const DataFile& file, hid_t group, const std::string& group_name) {
   auto members = members_of(file, group);
   std::vector<std::string> names;
   for (const auto& name : members.datasets) {
     const auto why =
-        about_h5(about_dataset(name, file), [&] { return io::h5_table_problem(io::h5_open_dataset(group, name)); });
+        about(dataset_in_words(name, file), [&] { return io::h5_table_problem(io::h5_open_dataset(group, name)); });
     if (why.empty())
       names.push_back(name);
     else
@@ -63,30 +55,29 @@ std::vector<std::string> usable(const DataFile& file, hid_t group, const std::st
   for (const auto& [name, why] : members.ignored) ignored.push_back(fmt::format("{} ({})", excerpt(name), why));
   if (names.empty())
     throw UsageError(fmt::format("'{}' has no dataset of numbers with an axis of samples in the group '/{}'{}", file.path,
-                                 group_name, ignored.empty() ? "" : "; there is: " + join(ignored)));
-  if (!ignored.empty()) say_ignored_once("HDF5 datasets that are no fields are left out: " + join(ignored));
+                                 group_name, ignored.empty() ? "" : "; it has: " + join(ignored)));
+  if (!ignored.empty()) info_once("HDF5 datasets that cannot be fields are left out: " + join(ignored));
   return names;
 }
 
-void require_there(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
-  const auto there = members_of(file, group).datasets;
+void require_datasets(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
+  const auto existing = members_of(file, group).datasets;
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1)
-      throw UsageError(fmt::format("the fields name {} twice", about_dataset(name, file)));
-    if (std::find(there.begin(), there.end(), name) == there.end()) {
-      about_h5(about_dataset(name, file), [&] { io::h5_open_dataset(group, name); });  // a link, or nothing
-      throw UsageError(fmt::format("{}: it is not there; there are: {}", about_dataset(name, file), join(there)));
-    }
+      throw UsageError(fmt::format("the key fields names {} twice", dataset_in_words(name, file)));
+    if (std::find(existing.begin(), existing.end(), name) != existing.end()) continue;
+    about(dataset_in_words(name, file), [&] { io::h5_open_dataset(group, name); });  // throws a precise error for a link
+    throw UsageError(fmt::format("{} does not exist; the group has: {}", dataset_in_words(name, file), join(existing)));
   }
 }
 
-/// The fields, without where their rows lie. All have as many of those.
-FileContent described_content(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
+/// Returns the content with fields and number of samples, but without an index.
+FileContent fields_of(const DataFile& file, hid_t group, const std::vector<std::string>& names) {
   FileContent content;
   std::vector<std::string> shapes;
   bool is_same = true;
   for (const auto& name : names) {
-    const auto table = about_h5(about_dataset(name, file), [&] { return io::h5_table(io::h5_open_dataset(group, name)); });
+    const auto table = about(dataset_in_words(name, file), [&] { return io::h5_table(io::h5_open_dataset(group, name)); });
     const auto rows = static_cast<std::uint64_t>(table.shape.front());
     if (content.fields.empty()) content.samples = rows;
     is_same = is_same && rows == content.samples;
@@ -95,12 +86,44 @@ FileContent described_content(const DataFile& file, hid_t group, const std::vect
   }
   if (is_same) return content;
   throw UsageError(
-      fmt::format("the datasets of '{}' do not have as many samples as each other (the first axis): {}; name those that "
-                  "belong together",
+      fmt::format("the datasets of '{}' have different numbers of samples (extents of the first axis): {}; the key fields "
+                  "chooses datasets that belong together",
                   file.path, join(shapes)));
 }
 
-std::string without_slashes(std::string path) {
+/// Returns the size of the values of a chunked dataset that the file does not store. The HDF5 library's chunks are not
+/// listed: they count as not stored if the file is too small for them.
+std::uint64_t missing_bytes(const H5ChunkTable& table, std::uint64_t file_bytes) {
+  const auto all = bytes_of_box(table.shape, table.dtype);
+  if (table.by_library) return all / max_inflation > file_bytes ? all : 0;
+  const auto missing = std::ranges::count_if(table.chunks, [](const auto& chunk) { return chunk.bytes == 0; });
+  return std::min(all, static_cast<std::uint64_t>(missing) * bytes_of_box(table.chunk, table.dtype));
+}
+
+/// Throws UsageError that names file and dataset if a sample, a decoded chunk, or the values of a dataset that are not
+/// stored exceed the key max_expanded_bytes.
+void require_expandable(const H5Index& index, const std::vector<Dataset::Field>& fields, const Options& options) {
+  std::uint64_t file_bytes = 0;
+  for (const auto& file : index.files) file_bytes += file.size;
+  const ExpansionLimit limit(options, file_bytes);
+  const auto require_missing = [&](std::uint64_t bytes, const std::string& dataset) {
+    limit.require(bytes, dataset + ", by values that the file does not store,");
+  };
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto dataset = dataset_in_words(index.fields[i].name, index.files.front());
+    limit.require(sample_bytes(fields[i]), "a sample of " + dataset);
+    std::uint64_t rows = 0;
+    for (const auto& piece : index.fields[i].pieces) rows += piece.kind == H5Piece::Kind::missing ? piece.rows : 0;
+    require_missing(rows * sample_bytes(fields[i]), dataset);
+  }
+  for (const auto& table : index.tables) {
+    const auto dataset = dataset_in_words(table.dataset, index.files.at(table.file));
+    limit.require(bytes_of_box(table.chunk, table.dtype), fmt::format("a chunk {} of {}", to_string(table.chunk), dataset));
+    require_missing(missing_bytes(table, file_bytes), dataset);
+  }
+}
+
+std::string without_outer_slashes(std::string path) {
   path.erase(0, std::min(path.find_first_not_of('/'), path.size()));
   while (path.ends_with('/')) path.pop_back();
   return path;
@@ -108,18 +131,19 @@ std::string without_slashes(std::string path) {
 
 }  // namespace
 
-FileContent look_at_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields,
-                       const Options& options) {
-  const auto lock = io::h5_lock();  // ids are closed on the way
-  const auto path = without_slashes(trim(group_name));
+FileContent probe_h5(const DataFile& file, const std::string& group_name, const std::vector<std::string>& fields,
+                     const Options& options) {
+  const auto lock = io::h5_lock();  // until all HDF5 ids are closed
+  const auto path = without_outer_slashes(trim(group_name));
   H5Resolver resolver(file);
-  const auto group = about_h5(about_file(file), [&] { return io::h5_open_group(resolver.file(), path); });
-  const auto names = fields.empty() ? usable(file, group, path) : fields;
-  if (!fields.empty()) require_there(file, group, names);
-  auto content = described_content(file, group, names);
+  const auto group = about(file_in_words(file), [&] { return io::h5_open_group(resolver.file(), path); });
+  const auto names = fields.empty() ? usable_datasets(file, group, path) : fields;
+  if (!fields.empty()) require_datasets(file, group, names);
+  auto content = fields_of(file, group, names);
   std::vector<H5Field> found;
   for (const auto& name : names)
-    found.push_back({name, about_h5(about_dataset(name, file), [&] { return resolver.pieces_of(below(path, name)); })});
+    found.push_back({name, about(dataset_in_words(name, file),
+                                 [&] { return resolver.pieces_of(path.empty() ? name : path + "/" + name); })});
   auto index = resolver.take();
   index.fields = std::move(found);
   require_expandable(index, content.fields, options);

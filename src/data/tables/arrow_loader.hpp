@@ -3,21 +3,23 @@
 #include <string>
 #include <vector>
 
-#include "data/bytes/data_file.hpp"
-#include "data/bytes/expansion.hpp"
+#include "data/source/format.hpp"
 #include "data/tables/table_abi.hpp"
 
+// Parquet and Arrow files, by the module arrow.so, which is loaded at the first call. All functions throw UsageError that
+// names the file and the damage, or explains how to install the module.
 namespace trainrt::data {
 
-/// Opens a file of that kind ("parquet", "arrow") by the module arrow.so, which is loaded now if it is not yet. `blocks` as
-/// in TableModule. Arrow's own buffers take no more memory than `limit`. Throws UsageError that names the file and what is
-/// wrong with it, or says how to get the module.
-std::unique_ptr<const TableFile> open_arrow_file(const std::string& kind, const DataFile& file, const ExpansionLimit& limit,
-                                                 std::vector<std::uint64_t> blocks);
+/// Implements Format::look of the format `format`, "parquet" or "arrow".
+FileContent probe_arrow_file(const char* format, const DataFile& file, const Options& options);
 
-/// Writes a file of that kind ("parquet") by the same module. Throws UsageError that names a field that the file cannot
-/// hold.
-std::unique_ptr<TableEncoder> arrow_encoder(const std::string& kind, const std::vector<Dataset::Field>& fields,
-                                            const std::string& compression);
+/// Implements Format::open of the format `format`. Arrow's own buffers take at most max_expanded_bytes.
+std::unique_ptr<Source> open_arrow_file(const char* format, const DataFile& file, const FileContent& content,
+                                        const Options& options, bool keep);
+
+/// Returns an encoder for a file of the format `format`, "parquet". Throws UsageError that names a field that the file
+/// cannot hold.
+std::unique_ptr<TableEncoder> make_arrow_encoder(const char* format, const std::vector<Dataset::Field>& fields,
+                                                 const std::string& compression);
 
 }  // namespace trainrt::data

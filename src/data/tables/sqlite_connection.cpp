@@ -21,7 +21,7 @@ void check_sqlite(int code, sqlite3* database, std::string_view what) {
   throw UsageError(fmt::format("{}: {}", what, database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code)));
 }
 
-/// What a statement may do: read. The same rows each time: no random numbers.
+/// SQLite's authorizer: allows reading only, and refuses random numbers, so that a query always returns the same rows.
 int allow_reading(void*, int action, const char*, const char* function, const char*, const char*) {
   if (action == SQLITE_FUNCTION) {
     const std::string_view name = function == nullptr ? "" : function;
@@ -43,47 +43,47 @@ void require_no_journal(const std::string& path) {
     std::error_code none;
     if (const auto bytes = std::filesystem::file_size(path + ending, none); !none && bytes > 0)
       throw UsageError(
-          fmt::format("'{}': '{}{}' lies beside it, with changes that it does not have yet: close the program that writes "
-                      "it, or run sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'",
+          fmt::format("'{}': changes in the journal '{}{}' are not in the database yet: close the program that writes it, "
+                      "or run sqlite3 '{}' 'PRAGMA wal_checkpoint(TRUNCATE)'",
                       path, path, ending, path));
   }
 }
 
 }  // namespace
 
-SqliteRows::SqliteRows(sqlite3* database, std::string_view sql) : database_(database) {
+SqliteCursor::SqliteCursor(sqlite3* database, std::string_view sql) : database_(database) {
   sqlite3_stmt* rows = nullptr;
   const char* rest = nullptr;
   const int code = sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), 0, &rows, &rest);
   rows_.reset(rows);
   check_sqlite(code, database, excerpt(sql, 200));
-  const std::string_view behind(rest, static_cast<std::size_t>(sql.data() + sql.size() - rest));
+  const std::string_view remaining(rest, static_cast<std::size_t>(sql.data() + sql.size() - rest));
   if (!rows_ || sqlite3_stmt_readonly(rows) == 0 || sqlite3_column_count(rows) == 0 ||
-      behind.find_first_not_of("; \t\r\n") != std::string_view::npos)
-    throw UsageError(fmt::format("{}: is no single SELECT", excerpt(sql, 200)));
+      remaining.find_first_not_of("; \t\r\n") != std::string_view::npos)
+    throw UsageError(fmt::format("{}: the query must be a single SELECT", excerpt(sql, 200)));
 }
 
-void SqliteRows::Close::operator()(sqlite3_stmt* rows) const { sqlite3_finalize(rows); }
+void SqliteCursor::Close::operator()(sqlite3_stmt* rows) const { sqlite3_finalize(rows); }
 
-void SqliteRows::bind(int place, std::int64_t value) {
-  check_sqlite(sqlite3_bind_int64(rows_.get(), place, value), database_, "a value of a query");
+void SqliteCursor::bind(int parameter, std::int64_t value) {
+  check_sqlite(sqlite3_bind_int64(rows_.get(), parameter, value), database_, "cannot set a parameter of a query");
 }
 
-bool SqliteRows::next() {
+bool SqliteCursor::next() {
   const int code = sqlite3_step(rows_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
   throw Error(fmt::format("its rows cannot be read: {}", sqlite3_errmsg(database_)));
 }
 
-int SqliteRows::columns() const { return sqlite3_column_count(rows_.get()); }
+int SqliteCursor::columns() const { return sqlite3_column_count(rows_.get()); }
 
-std::string SqliteRows::name_of(int column) const {
+std::string SqliteCursor::name_of(int column) const {
   const char* name = sqlite3_column_name(rows_.get(), column);
   return name == nullptr ? "" : name;
 }
 
-SqliteRows::Kind SqliteRows::kind(int column) const {
+SqliteCursor::Kind SqliteCursor::kind(int column) const {
   switch (sqlite3_column_type(rows_.get(), column)) {
     case SQLITE_NULL:
       return Kind::missing;
@@ -96,11 +96,11 @@ SqliteRows::Kind SqliteRows::kind(int column) const {
   }
 }
 
-std::int64_t SqliteRows::integer(int column) const { return sqlite3_column_int64(rows_.get(), column); }
-double SqliteRows::real(int column) const { return sqlite3_column_double(rows_.get(), column); }
+std::int64_t SqliteCursor::integer(int column) const { return sqlite3_column_int64(rows_.get(), column); }
+double SqliteCursor::real(int column) const { return sqlite3_column_double(rows_.get(), column); }
 
-std::string_view SqliteRows::bytes(int column) const {
-  // A text is stored in the encoding of its database, which may be UTF-16: only as a text is it given as UTF-8.
+std::string_view SqliteCursor::bytes(int column) const {
+  // The database may store texts in UTF-16; sqlite3_column_text() converts them to UTF-8.
   const bool is_blob = sqlite3_column_type(rows_.get(), column) == SQLITE_BLOB;
   const auto* data = static_cast<const char*>(is_blob ? sqlite3_column_blob(rows_.get(), column)
                                                       : static_cast<const void*>(sqlite3_column_text(rows_.get(), column)));
@@ -108,13 +108,13 @@ std::string_view SqliteRows::bytes(int column) const {
   return data == nullptr ? std::string_view() : std::string_view(data, static_cast<std::size_t>(count));
 }
 
-void SqliteFile::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void SqliteConnection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
-SqliteFile::SqliteFile(const std::string& path) {
+SqliteConnection::SqliteConnection(const std::string& path) {
   if (is_object(path))
     throw UsageError(
-        fmt::format("'{}': SQLite reads files only: copy the database to a file system, or what is wanted of it "
-                    "to a Parquet file (trainrt data convert)",
+        fmt::format("'{}': SQLite cannot read from an object store: copy the database to a file system, or convert it to "
+                    "Parquet (trainrt data convert)",
                     path));
   require_no_journal(path);
   sqlite3* database = nullptr;
@@ -123,8 +123,8 @@ SqliteFile::SqliteFile(const std::string& path) {
   database_.reset(database);
   const auto what = fmt::format("'{}' cannot be opened as an SQLite database", path);
   check_sqlite(code, database, what);
-  constexpr int most_value_bytes = 256 << 20;
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, most_value_bytes);
+  constexpr int max_value_bytes = 256 << 20;
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, max_value_bytes);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   for (const auto& [setting, on] :
        {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),

@@ -9,20 +9,20 @@ struct sqlite3_stmt;
 
 namespace trainrt::data {
 
-/// A SELECT of a database, stepped through. Text and blobs are valid until the next step.
-class SqliteRows {
+/// The result of a SELECT, read row by row. Texts and blobs are valid until the next call of next().
+class SqliteCursor {
  public:
   enum class Kind : std::uint8_t { missing, integer, real, bytes };
 
-  SqliteRows(sqlite3* database, std::string_view sql);
-  void bind(int place, std::int64_t value);  ///< places count from 1
-  bool next();                               ///< false at the end
+  SqliteCursor(sqlite3* database, std::string_view sql);
+  void bind(int parameter, std::int64_t value);  ///< parameters are numbered from 1
+  bool next();                                   ///< moves to the next row; returns false at the end
   int columns() const;
   std::string name_of(int column) const;
   Kind kind(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
-  std::string_view bytes(int column) const;  ///< of a text: UTF-8; of a number: as a text
+  std::string_view bytes(int column) const;  ///< a text in UTF-8, a number as text, or a blob
 
  private:
   struct Close {
@@ -32,14 +32,14 @@ class SqliteRows {
   std::unique_ptr<sqlite3_stmt, Close> rows_;
 };
 
-/// A database, open for reading by one thread. It takes the file as one that does not change, allows SELECT alone, loads no
-/// extension and trusts no schema. Throws UsageError that names the file: also if a journal lies beside it, and what is in
-/// that would not be seen.
-class SqliteFile {
+/// A database that is open for reading by one thread. The file must not change. Only SELECT is allowed, extensions are not
+/// loaded, and the schema is not trusted. Throws UsageError that names the file; also if a journal file exists, whose
+/// changes would be missing.
+class SqliteConnection {
  public:
-  explicit SqliteFile(const std::string& path);
-  /// UsageError if that is no single SELECT.
-  SqliteRows select(std::string_view sql) const { return SqliteRows(database_.get(), sql); }
+  explicit SqliteConnection(const std::string& path);
+  /// Throws UsageError if `sql` is not exactly one SELECT.
+  SqliteCursor select(std::string_view sql) const { return SqliteCursor(database_.get(), sql); }
 
  private:
   struct Close {
@@ -48,9 +48,9 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-/// Letters of ASCII, which SQL's words and names are compared without regard to.
+/// Returns `text` with ASCII letters in lower case. SQL compares keywords and names so.
 std::string in_lower_case(std::string_view text);
-/// As a name in SQL: "na""me".
+/// Returns `name` as a quoted name in SQL: "na""me".
 std::string sqlite_name(std::string_view name);
 
 }  // namespace trainrt::data

@@ -22,122 +22,115 @@ namespace {
 
 constexpr std::uint64_t rows_of_block = 4096;
 
-[[noreturn]] void refuse_table(const SqliteWish& wish) {
-  throw UsageError(fmt::format("table: '{}' has no rowids, or is a view: say query = SELECT * FROM {} ORDER BY KEY",
-                               excerpt(wish.table, 60), sqlite_name(excerpt(wish.table, 60))));
+[[noreturn]] void refuse_table(const SqliteRequest& request) {
+  throw UsageError(fmt::format("table: '{}' has no rowids, or is a view: use query = SELECT * FROM {} ORDER BY KEY",
+                               excerpt(request.table, 60), sqlite_name(excerpt(request.table, 60))));
 }
 
-/// The name by which a table's rowids are asked for: one that is no column's.
-std::string rowid_of(const SqliteFile& file, const SqliteWish& wish) {
+/// Returns the name of the table's rowid column: one of SQLite's names for it that is not also a column.
+std::string rowid_of(const SqliteConnection& file, const SqliteRequest& request) {
   std::vector<std::string> names;
-  const auto rows = file.select("SELECT * FROM " + sqlite_name(wish.table));
+  const auto rows = file.select("SELECT * FROM " + sqlite_name(request.table));
   for (int i = 0; i < rows.columns(); ++i) names.push_back(rows.name_of(i));
   for (const auto* name : {"rowid", "_rowid_", "oid"}) {
     const auto is_same = [&](const std::string& other) { return in_lower_case(other) == name; };
     if (std::ranges::any_of(names, is_same)) continue;
     try {
-      file.select(fmt::format("SELECT {} FROM {}", name, sqlite_name(wish.table)));
+      file.select(fmt::format("SELECT {} FROM {}", name, sqlite_name(request.table)));
       return name;
     } catch (const UsageError&) {
       break;
     }
   }
-  refuse_table(wish);
+  refuse_table(request);
 }
 
-std::string select_of(const SqliteFile& file, const SqliteWish& wish, std::string_view columns, std::string_view where) {
-  if (!wish.query.empty()) return wish.query;
-  const auto rowid = rowid_of(file, wish);
-  return fmt::format("SELECT {}{} FROM {}{}{} ORDER BY {}", columns, rowid, sqlite_name(wish.table),
+/// Returns the SELECT for the request. The SELECT of a table has the columns `columns` and, last, the rowid.
+std::string select_of(const SqliteConnection& file, const SqliteRequest& request, std::string_view columns,
+                      std::string_view where) {
+  if (request.is_query()) return request.query;
+  const auto rowid = rowid_of(file, request);
+  return fmt::format("SELECT {}{} FROM {}{}{} ORDER BY {}", columns, rowid, sqlite_name(request.table),
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-Seen seen_of(SqliteRows::Kind kind) {
-  switch (kind) {
-    case SqliteRows::Kind::missing:
-      return Seen::missing;
-    case SqliteRows::Kind::integer:
-      return Seen::integer;
-    case SqliteRows::Kind::real:
-      return Seen::real;
-    case SqliteRows::Kind::bytes:
-      break;
-  }
-  return Seen::text;
+Seen seen_of(SqliteCursor::Kind kind) {
+  if (kind == SqliteCursor::Kind::missing) return Seen::missing;
+  if (kind == SqliteCursor::Kind::integer) return Seen::integer;
+  return kind == SqliteCursor::Kind::real ? Seen::real : Seen::text;
 }
 
-/// Looks at rows one after another.
-class Look {
+/// Collects types and blocks from the rows of a database, one row after another.
+class Scanner {
  public:
-  Look(const SqliteWish& wish, const SqliteRows& rows)
-      : wish_(wish), columns_(rows.columns() - (wish.query.empty() ? 1 : 0)) {
+  Scanner(const SqliteRequest& request, const SqliteCursor& rows)
+      : request_(request), columns_(rows.columns() - (request.is_query() ? 0 : 1)) {
     if (columns_ < 1) throw UsageError("it has no columns");
     guesses_.resize(static_cast<std::size_t>(columns_));
     notes_.resize(static_cast<std::size_t>(columns_));
-    for (int i = 0; i < columns_; ++i) content_.columns.push_back({rows.name_of(i)});
+    for (int i = 0; i < columns_; ++i) scan_.columns.push_back({.name = rows.name_of(i), .file_type = "numbers"});
   }
 
-  void see(const SqliteRows& rows) {
-    // Of a view SQLite gives NULL for them, and no error.
-    if (wish_.query.empty() && rows.kind(columns_) != SqliteRows::Kind::integer) refuse_table(wish_);
+  void see(const SqliteCursor& rows) {
+    // The rowids of a view are NULL.
+    const bool is_query = request_.is_query();
+    if (!is_query && rows.kind(columns_) != SqliteCursor::Kind::integer) refuse_table(request_);
     for (int i = 0; i < columns_; ++i) {
       const auto kind = rows.kind(i);
+      const auto text = kind == SqliteCursor::Kind::bytes ? rows.bytes(i) : std::string_view();
       guesses_[static_cast<std::size_t>(i)].see(seen_of(kind));
-      notes_[static_cast<std::size_t>(i)].see(seen_of(kind), kind == SqliteRows::Kind::bytes ? rows.bytes(i) : "", row_);
-      bytes_ += sizeof(std::int64_t) + (kind == SqliteRows::Kind::bytes ? rows.bytes(i).size() : 0);
+      notes_[static_cast<std::size_t>(i)].see(seen_of(kind), text, row_);
+      bytes_ += sizeof(std::int64_t) + text.size();
     }
-    const bool is_query = !wish_.query.empty();
-    if (is_query && bytes_ > wish_.most_bytes)
+    if (is_query && bytes_ > request_.max_bytes)
       throw UsageError(
-          fmt::format("query: its results take more than memory, {} bytes, and each rank keeps them: choose fewer, make "
-                      "memory larger, or write them into a table",
-                      wish_.most_bytes));
-    if (content_.blocks.empty() || (!is_query && content_.blocks.back() == rows_of_block)) {
-      content_.blocks.push_back(0);
-      if (!is_query) content_.first_rowids.push_back(rows.integer(columns_));
+          fmt::format("query: its result takes more than memory, {} bytes, and each rank keeps it: select less, increase "
+                      "memory, or write the result into a table",
+                      request_.max_bytes));
+    if (scan_.blocks.empty() || (!is_query && scan_.blocks.back() == rows_of_block)) {
+      scan_.blocks.push_back(0);
+      if (!is_query) scan_.first_rowids.push_back(rows.integer(columns_));
     }
-    ++content_.blocks.back();
+    ++scan_.blocks.back();
     ++row_;
   }
 
-  SqliteContent content() && {
+  SqliteScan result() && {
     for (std::size_t i = 0; i < guesses_.size(); ++i) {
+      auto& column = scan_.columns[i];
       const auto type = guesses_[i].type();
-      content_.columns[i].dtype = type.dtype;
-      content_.columns[i].is_text = type.is_text;
+      column.dtype = type.dtype;
+      column.varies = column.is_text = type.is_text;
+      if (type.is_text) column.file_type = "text";
       if (const auto odd = notes_[i].odd_value())
-        warning_once(fmt::format(
-            "'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
-            "correct such values to get numbers, or leave their rows out with the key query",
-            wish_.path, content_.columns[i].name, notes_[i].numbers(), notes_[i].values(), odd->row + 1, odd->text));
+        warning_once(
+            fmt::format("'{}': column '{}' is text, not numbers: {} of {} values are numbers, but row {} has '{}'; "
+                        "correct such values to get numbers, or leave their rows out with the key query",
+                        request_.path, column.name, notes_[i].numbers(), notes_[i].values(), odd->row + 1, odd->text));
     }
-    return std::move(content_);
+    return std::move(scan_);
   }
 
  private:
-  const SqliteWish& wish_;
+  const SqliteRequest& request_;
   int columns_;
   std::vector<TypeGuess> guesses_;
   std::vector<ColumnNotes> notes_;
   std::uint64_t row_ = 0;
   std::uint64_t bytes_ = 0;
-  SqliteContent content_;
+  SqliteScan scan_;
 };
 
-class SqliteTable final : public TableFile {
+class SqliteReader final : public TableReader {
  public:
-  SqliteTable(SqliteWish wish, SqliteContent content) : wish_(std::move(wish)), content_(std::move(content)) {
-    for (const auto& [name, dtype, is_text] : content_.columns)
-      columns_.push_back(
-          {.name = name, .kind = is_text ? "text" : "numbers", .dtype = dtype, .varies = is_text, .is_text = is_text});
-  }
+  SqliteReader(SqliteRequest request, SqliteScan scan) : request_(std::move(request)), scan_(std::move(scan)) {}
 
-  const std::vector<TableColumn>& columns() const override { return columns_; }
-  const std::vector<std::uint64_t>& blocks() const override { return content_.blocks; }
-  bool lacks_values(std::size_t) const override { return false; }
+  const std::vector<TableColumn>& columns() const override { return scan_.columns; }
+  const std::vector<std::uint64_t>& blocks() const override { return scan_.blocks; }
+  bool has_missing_values(std::size_t) const override { return false; }
   bool is_by_rows() const override { return true; }
-  std::uint64_t bytes_of(std::size_t block, std::size_t) const override {
-    return content_.blocks[block] * sizeof(std::int64_t);
+  std::uint64_t varying_bytes(std::size_t block, std::size_t) const override {
+    return scan_.blocks[block] * sizeof(std::int64_t);
   }
 
   void read(std::size_t block, std::span<const TableTarget> targets) const override {
@@ -148,77 +141,78 @@ class SqliteTable final : public TableFile {
   }
 
  private:
-  std::unique_ptr<SqliteFile> take() const {
+  std::unique_ptr<SqliteConnection> take() const {
     const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<SqliteFile>(wish_.path);
+    if (idle_.empty()) return std::make_unique<SqliteConnection>(request_.path);
     auto file = std::move(idle_.back());
     idle_.pop_back();
     return file;
   }
 
-  void read(const SqliteFile& file, std::size_t block, std::span<const TableTarget> targets) const {
-    const bool is_query = !wish_.query.empty();
+  void read(const SqliteConnection& file, std::size_t block, std::span<const TableTarget> targets) const {
+    const bool is_query = request_.is_query();
     std::string names;
-    for (const auto& target : targets) names += sqlite_name(columns_[target.column].name) + ", ";
-    auto rows = file.select(select_of(file, wish_, names, " >= ?1"));
-    if (!is_query) rows.bind(1, content_.first_rowids[block]);
+    for (const auto& target : targets) names += sqlite_name(scan_.columns[target.column].name) + ", ";
+    auto rows = file.select(select_of(file, request_, names, " >= ?1"));
+    if (!is_query) rows.bind(1, scan_.first_rowids[block]);
     const auto before = rows_of_block * block;
-    for (std::uint64_t row = 0; row < content_.blocks[block]; ++row) {
-      if (!rows.next()) throw Error("it has fewer rows than when it was first looked at");
+    for (std::uint64_t row = 0; row < scan_.blocks[block]; ++row) {
+      if (!rows.next()) throw Error("it has fewer rows than when it was listed");
       for (std::size_t i = 0; i < targets.size(); ++i)
         put(rows, is_query ? static_cast<int>(targets[i].column) : static_cast<int>(i), targets[i], row, before + row);
     }
-    if (is_query && rows.next()) throw Error("it has more rows than when it was first looked at");
+    if (is_query && rows.next()) throw Error("it has more rows than when it was listed");
   }
 
-  void put(const SqliteRows& rows, int place, const TableTarget& target, std::uint64_t row, std::uint64_t in_file) const {
-    const auto kind = rows.kind(place);
+  /// Stores the value in column `from` of the result. `row`: number of the row in the block; `in_file`: in the file.
+  void put(const SqliteCursor& rows, int from, const TableTarget& target, std::uint64_t row, std::uint64_t in_file) const {
+    const auto kind = rows.kind(from);
     if (target.varying != nullptr) {
-      const auto text = std::as_bytes(std::span(rows.bytes(place)));
+      const auto text = std::as_bytes(std::span(rows.bytes(from)));
       require_room_for(text.size(), target);
       target.varying->values.insert(target.varying->values.end(), text.begin(), text.end());
       target.varying->ends.push_back(target.varying->values.size());
       return;
     }
     auto* out = target.values + row * target.stride;
+    const auto& name = scan_.columns[target.column].name;
     bool fits = false;
-    if (target.must_fit && kind == SqliteRows::Kind::integer && !is_exact(rows.integer(place)))
+    if (target.must_be_exact && kind == SqliteCursor::Kind::integer && !is_exact(rows.integer(from)))
       throw UsageError(fmt::format(
-          "column '{}': row {}: the whole number {} has no exact f64, and the column is f64 because values are missing or "
-          "real; types gives the column f64 to round it, or a query keeps it as a text: CAST({} AS TEXT)",
-          columns_[target.column].name, in_file, rows.integer(place), sqlite_name(columns_[target.column].name)));
-    if (kind == SqliteRows::Kind::integer) fits = put_integer(rows.integer(place), target.dtype, out);
-    if (kind == SqliteRows::Kind::real) fits = put_real(rows.real(place), target.dtype, out);
-    if (kind == SqliteRows::Kind::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);
+          "column '{}': row {}: f64 cannot represent the integer {} exactly, and the column is f64 because it has missing "
+          "or real values; set types to round it to f64, or keep it as text with a query: CAST({} AS TEXT)",
+          name, in_file, rows.integer(from), sqlite_name(name)));
+    if (kind == SqliteCursor::Kind::integer) fits = put_integer(rows.integer(from), target.dtype, out);
+    if (kind == SqliteCursor::Kind::real) fits = put_real(rows.real(from), target.dtype, out);
+    if (kind == SqliteCursor::Kind::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);
     if (fits) return;
-    throw Error(fmt::format("column '{}': row {}: the value {} is no {}", columns_[target.column].name, in_file,
-                            kind == SqliteRows::Kind::missing ? "NULL" : excerpt(rows.bytes(place), 60),
+    throw Error(fmt::format("column '{}': row {}: the value {} is no {}", name, in_file,
+                            kind == SqliteCursor::Kind::missing ? "NULL" : excerpt(rows.bytes(from), 60),
                             trainrt::name_of(target.dtype)));
   }
 
-  SqliteWish wish_;
-  SqliteContent content_;
-  std::vector<TableColumn> columns_;
+  SqliteRequest request_;
+  SqliteScan scan_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<SqliteFile>> idle_;
+  mutable std::vector<std::unique_ptr<SqliteConnection>> idle_;
 };
 
 }  // namespace
 
-SqliteContent look_at_sqlite(const SqliteWish& wish) {
-  const SqliteFile file(wish.path);
+SqliteScan scan_sqlite(const SqliteRequest& request) {
+  const SqliteConnection file(request.path);
   try {
-    auto rows = file.select(select_of(file, wish, "*, ", ""));
-    Look look(wish, rows);
-    while (rows.next()) look.see(rows);
-    return std::move(look).content();
+    auto rows = file.select(select_of(file, request, "*, ", ""));
+    Scanner scanner(request, rows);
+    while (rows.next()) scanner.see(rows);
+    return std::move(scanner).result();
   } catch (const Error& error) {
-    throw UsageError(fmt::format("'{}': {}", wish.path, error.what()));
+    throw UsageError(fmt::format("'{}': {}", request.path, error.what()));
   }
 }
 
-std::unique_ptr<const TableFile> open_sqlite_table(SqliteWish wish, SqliteContent content) {
-  return std::make_unique<const SqliteTable>(std::move(wish), std::move(content));
+std::unique_ptr<const TableReader> open_sqlite_reader(SqliteRequest request, SqliteScan scan) {
+  return std::make_unique<const SqliteReader>(std::move(request), std::move(scan));
 }
 
 }  // namespace trainrt::data

@@ -8,31 +8,28 @@
 
 namespace trainrt::data {
 
-/// What is read of a database: a table with rowids, in their order, or what a query gives, in its order.
-struct SqliteWish {
+/// The rows to read of a database: those of a table with rowids, in the order of the rowids, or the result of a query.
+struct SqliteRequest {
   std::string path;
   std::string table;
-  std::string query;             ///< if there is no table
-  std::uint64_t most_bytes = 0;  ///< that the results of a query may take
+  std::string query;            ///< used if `table` is empty
+  std::uint64_t max_bytes = 0;  ///< maximum size of the result of a query
+
+  bool is_query() const { return !query.empty(); }
 };
 
-/// What a look at all rows has found.
-struct SqliteContent {
-  struct Column {
-    std::string name;
-    DType dtype = DType::u8;
-    bool is_text = false;
-  };
-  std::vector<Column> columns;
-  std::vector<std::uint64_t> blocks;       ///< rows of each
-  std::vector<std::int64_t> first_rowids;  ///< of each block of a table
+/// The result of scan_sqlite().
+struct SqliteScan {
+  std::vector<TableColumn> columns;
+  std::vector<std::uint64_t> blocks;       ///< number of rows of each block; a query is one block
+  std::vector<std::int64_t> first_rowids;  ///< first rowid of each block of a table
 };
 
-/// Reads all rows once. A column is i64 if all its values are, f64 if all are numbers or missing, else text. Throws
-/// UsageError that names the file.
-SqliteContent look_at_sqlite(const SqliteWish& wish);
+/// Reads all rows once to find types and blocks. A column is i64 if all its values are integers, f64 if all are numbers or
+/// missing, else text. Throws UsageError that names the file.
+SqliteScan scan_sqlite(const SqliteRequest& request);
 
-/// Opens what was found: blocks are runs of rows of a table; a query's are one.
-std::unique_ptr<const TableFile> open_sqlite_table(SqliteWish wish, SqliteContent content);
+/// Opens a database that was scanned.
+std::unique_ptr<const TableReader> open_sqlite_reader(SqliteRequest request, SqliteScan scan);
 
 }  // namespace trainrt::data

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "cli/datasets/convert/conversion.hpp"
-#include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/local_datasets.hpp"
+#include "cli/datasets/opened_data.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 
@@ -33,7 +33,7 @@ std::string shuffled(const Options& keys, const std::string& output) {
 
 /// The same by a run's first epoch.
 std::string of_epoch_0(const Options& keys) {
-  const Dataset dataset(WholeDatasets({{"train", keys}}, seed).open("train"));
+  const Dataset dataset(LocalDatasets({{"train", keys}}, seed).open("train"));
   std::string text = "id\n";
   for (const auto& batch : dataset.epoch(0).batches(1))
     text += std::to_string(*static_cast<const std::int64_t*>(batch.field("id").data)) + "\n";

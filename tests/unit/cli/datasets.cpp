@@ -6,8 +6,8 @@
 #include <limits>
 #include <random>
 
-#include "cli/datasets/inspect/field_statistics.hpp"
 #include "cli/datasets/in_order.hpp"
+#include "cli/datasets/inspect/field_statistics.hpp"
 #include "cli/datasets/inspect/image_preview.hpp"
 #include "cli/datasets/inspect/reading_facts.hpp"
 #include "cli/datasets/value_text.hpp"
@@ -74,7 +74,7 @@ TEST_CASE("distinct values are counted up to a bound, the most frequent first") 
   CHECK(values.by_frequency() == Counts{{"b", 3}, {"a", 1}, {"c", 1}});
   for (std::int64_t i = 0; i < 2000; ++i) values.add(std::as_bytes(std::span(&i, 1)));
   CHECK_FALSE(values.is_complete());
-  CHECK(values.count() == DistinctValues::most);
+  CHECK(values.count() == DistinctValues::max);
 }
 
 TEST_CASE("of texts the lengths count, and which are empty") {
@@ -101,9 +101,7 @@ TEST_CASE("numbers are printed so that they are read back as they were") {
 }
 
 TEST_CASE("pictures are fields of bytes with two axes and channels") {
-  const auto is_picture = [](DType dtype, Shape shape) {
-    return picture_shape({"x", dtype, std::move(shape)}).has_value();
-  };
+  const auto is_picture = [](DType dtype, Shape shape) { return image_shape({"x", dtype, std::move(shape)}).has_value(); };
   CHECK(is_picture(DType::u8, {28, 28}));
   CHECK(is_picture(DType::u8, {32, 32, 3}));
   CHECK(is_picture(DType::u8, {3, 32, 32}));
@@ -112,10 +110,10 @@ TEST_CASE("pictures are fields of bytes with two axes and channels") {
   CHECK_FALSE(is_picture(DType::u8, {32, 32, 2}));
   std::vector<std::byte> sample(8 * 8, std::byte{0});
   for (std::size_t i = 0; i < 32; ++i) sample[i] = std::byte{255};
-  const auto shape = *picture_shape({"x", DType::u8, {8, 8}});
-  CHECK(picture_lines(sample, shape, 80, false) ==
+  const auto shape = *image_shape({"x", DType::u8, {8, 8}});
+  CHECK(preview_lines(sample, shape, 80, false) ==
         std::vector<std::string>{"@@@@@@@@", "@@@@@@@@", "        ", "        "});
-  CHECK(picture_lines(sample, shape, 4, false) == std::vector<std::string>{"@@@@", "    "});
+  CHECK(preview_lines(sample, shape, 4, false) == std::vector<std::string>{"@@@@", "    "});
 }
 
 TEST_CASE("results are taken in order, and an error ends all") {
@@ -140,11 +138,10 @@ TEST_CASE("results are taken in order, and an error ends all") {
 }
 
 TEST_CASE("advice follows from how a sample is read") {
-  ReadingFacts facts{.format = "hdf5",
-                     .samples = 1'000'000,
+  ReadingFacts facts{.samples = 1'000'000,
                      .files = 1,
                      .file_bytes = 1 << 30,
-                     .samples_a_rank = 1'000'000,
+                     .samples_per_rank = 1'000'000,
                      .sample_bytes = 1000,
                      .memory = 1 << 20,
                      .available = 1 << 20,

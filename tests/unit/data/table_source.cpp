@@ -11,14 +11,14 @@ using Catch::Contains;
 namespace {
 
 /// Two columns of three blocks: the number of the row, and a text of it.
-class TableOfNumbers final : public data::TableFile {
+class TableOfNumbers final : public data::TableReader {
  public:
   explicit TableOfNumbers(std::atomic<int>& reads, bool by_rows) : reads_(reads), by_rows_(by_rows) {}
   const std::vector<data::TableColumn>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
-  bool lacks_values(std::size_t) const override { return true; }
+  bool has_missing_values(std::size_t) const override { return true; }
   bool is_by_rows() const override { return by_rows_; }
-  std::uint64_t bytes_of(std::size_t, std::size_t) const override { return 8; }
+  std::uint64_t varying_bytes(std::size_t, std::size_t) const override { return 8; }
   void read(std::size_t block, std::span<const data::TableTarget> targets) const override {
     ++reads_;
     const std::uint64_t first = block == 0 ? 0 : block == 1 ? 4 : 4;
@@ -41,9 +41,9 @@ class TableOfNumbers final : public data::TableFile {
   bool by_rows_;
   std::vector<std::uint64_t> blocks_ = {4, 0, 3};
   std::vector<data::TableColumn> columns_ = {
-      {.name = "n", .kind = "int32", .dtype = DType::i32, .may_lack = true},
-      {.name = "t", .kind = "string", .dtype = DType::u8, .varies = true, .is_text = true},
-      {.name = "s", .kind = "struct", .refused = "nested"}};
+      {.name = "n", .file_type = "int32", .dtype = DType::i32, .is_nullable = true},
+      {.name = "t", .file_type = "string", .dtype = DType::u8, .varies = true, .is_text = true},
+      {.name = "s", .file_type = "struct", .unreadable = "nested"}};
 };
 
 data::TablePlan plan_with(const std::map<std::string, std::string>& keys) {
@@ -73,18 +73,18 @@ std::vector<float> numbers_of(const data::Source& source, const std::vector<std:
 
 TEST_CASE("samples of a table come from its blocks in any order, kept or cached, by columns or by rows") {
   for (const bool by_rows : {false, true})
-    for (const std::uint64_t most_kept : {0, 3, 10'000}) {
+    for (const std::uint64_t max_kept : {0, 3, 10'000}) {
       std::atomic<int> reads = 0;
       const auto open = [&](const auto&) { return std::make_unique<const TableOfNumbers>(reads, by_rows); };
-      const data::TableSource source("x.table", plan_with({{"types", "n:f32"}}), open, {{}, 0}, 1000, most_kept);
-      CHECK(source.is_resident() == (most_kept == 10'000));
+      const data::TableSource source("x.table", plan_with({{"types", "n:f32"}}), open, {{}, 0}, 1000, max_kept);
+      CHECK(source.is_resident() == (max_kept == 10'000));
       REQUIRE(source.size() == 7);
       for (int again = 0; again < 3; ++again) {
         CHECK(numbers_of(source, {6, 0, 1, 2, 4, 3, 3}) == std::vector<float>{6, 0, 1, 2, 4, 3, 3});
         CHECK(texts_of(source, {5, 1, 2, 2, 6}) == "5 1 2 2 6 ");
       }
       CHECK(texts_of(source, {}).empty());
-      if (most_kept == 0) CHECK(reads == (by_rows ? 2 : 4));
+      if (max_kept == 0) CHECK(reads == (by_rows ? 2 : 4));
     }
 }
 

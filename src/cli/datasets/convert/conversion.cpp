@@ -8,9 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "cli/byte_progress.hpp"
-#include "cli/datasets/in_order.hpp"
 #include "cli/datasets/convert/source_files.hpp"
-#include "cli/datasets/convert/source_lines.hpp"
+#include "cli/datasets/in_order.hpp"
 #include "core/output/log.hpp"
 #include "core/version.hpp"
 #include "data/section/dataset_section.hpp"
@@ -22,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where the files of a split lie.
+/// Returns the paths of the two files of a split.
 std::array<std::string, 2> split_paths(const std::string& output) {
   if (const auto comma = output.find(','); comma != std::string::npos)
     return {trim(output.substr(0, comma)), trim(output.substr(comma + 1))};
@@ -33,21 +32,21 @@ std::array<std::string, 2> split_paths(const std::string& output) {
   return {beside("-train"), beside("-test")};
 }
 
-/// A path by which two names of one file are seen to be one: whatever way leads to its folder.
-fs::path plain_path(const std::string& path) {
-  const auto whole = fs::absolute(path).lexically_normal();
-  std::error_code none;
-  const auto folder = fs::weakly_canonical(whole.parent_path(), none);
-  return none ? whole : folder / whole.filename();
+/// Returns the absolute path with links in the folder resolved, so that two names of one file become equal.
+fs::path canonical_path(const std::string& path) {
+  const auto absolute = fs::absolute(path).lexically_normal();
+  std::error_code error;
+  const auto folder = fs::weakly_canonical(absolute.parent_path(), error);
+  return error ? absolute : folder / absolute.filename();
 }
 
-/// A file that is replaced at the end of reading it: nothing could go on, and what it held would be lost.
+/// Throws UsageError if the output would replace a file that the conversion reads.
 void refuse_sources(const OpenedData& opened, const std::string& path) {
   refuse_source(path, opened.name, opened.listing, opened.keys);
   for (const auto& [name, listing] : opened.joined) refuse_source(path, name, listing, opened.others.at(name));
 }
 
-/// The keys of a section that change what is written; the files of `source` are told by themselves.
+/// Appends the keys of a section that change the output, except `source`: source_lines() describes its files.
 void add_keys(const std::string& section, const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
     if (key != "threads" && key != "read" && key != "source" && key != "verify")
@@ -58,48 +57,48 @@ RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   const auto options = data::checked_options(data::section_of(opened.name), opened.keys, format);
   return {wanted,
-          data::order_seed(opened.dataset->seed, opened.name, 0),  // with shuffle_seed, as a run has it
+          data::order_seed(opened.dataset->seed, opened.name, 0),  // the seed of a run's epoch 0
           options.bytes("memory"),
           {static_cast<std::uint64_t>(options.integer("block")), static_cast<std::uint64_t>(options.integer("window"))}};
 }
 
 }  // namespace
 
-Conversion::Conversion(const OpenedData& opened, ConversionWishes wishes)
+Conversion::Conversion(const OpenedData& opened, ConversionSpec spec)
     : opened_(opened),
-      wishes_(std::move(wishes)),
-      writer_(data_writer_for(wishes_.split ? split_paths(wishes_.output)[0] : wishes_.output)),
+      spec_(std::move(spec)),
+      writer_(data_writer_for(spec_.split ? split_paths(spec_.output)[0] : spec_.output)),
       sample_bytes_(about_sample_bytes(opened)) {
-  const bool known = wishes_.compression.empty() ||
-                     std::ranges::find(writer_.compressions, wishes_.compression) != writer_.compressions.end();
+  const bool known =
+      spec_.compression.empty() || std::ranges::find(writer_.compressions, spec_.compression) != writer_.compressions.end();
   if (!known)
+    throw UsageError(fmt::format(
+        "--compress {}: a {} file supports {}", spec_.compression, writer_.extension,
+        writer_.compressions.empty() ? "no compression" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
+  if (spec_.escapes_formulas && writer_.extension != ".csv")
+    throw UsageError(fmt::format("--spreadsheet applies only to .csv files, and the output is '{}'", spec_.output));
+  if (spec_.checksums && !writer_.has_checksums)
     throw UsageError(
-        fmt::format("--compress {}: a {} file is compressed by {}", wishes_.compression, writer_.extension,
-                    writer_.compressions.empty() ? "nothing" : fmt::format("{}", fmt::join(writer_.compressions, " or "))));
-  if (wishes_.for_spreadsheets && writer_.extension != ".csv")
-    throw UsageError(
-        fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", wishes_.output));
-  if (wishes_.checksums && !writer_.has_checksums)
-    throw UsageError(fmt::format("--checksums: a {} file has none; .h5, .parquet and .npz files do", writer_.extension));
+        fmt::format("--checksums: {} files have no checksums; write an .h5, .parquet or .npz file", writer_.extension));
   choose_fields();
-  sources_ = source_lines(opened_, wishes_.threads);
+  sources_ = source_lines(opened_, spec_.threads);
   try {
     make_parts();
   } catch (...) {
-    abandon_what_is_not_kept();
+    abandon_useless_parts();
     throw;
   }
 }
 
 void Conversion::choose_fields() {
   const auto& all = opened_.fields();
-  if (wishes_.columns.empty()) fields_ = all_fields(opened_);
+  if (spec_.columns.empty()) fields_ = all_fields(opened_);
   std::vector<std::string> names;
   for (const auto& field : all) names.push_back(field.name);
-  for (const auto& column : wishes_.columns) {
+  for (const auto& column : spec_.columns) {
     const auto found = static_cast<std::size_t>(std::ranges::find(names, column) - names.begin());
     if (found == names.size())
-      throw UsageError(fmt::format("--columns: there is no field '{}'{}; there are: {}", column,
+      throw UsageError(fmt::format("--columns: unknown field '{}'{}; the fields are: {}", column,
                                    did_you_mean(column, names), join(names)));
     if (std::ranges::find(fields_, found) != fields_.end())
       throw UsageError(fmt::format("--columns names '{}' twice", column));
@@ -109,101 +108,103 @@ void Conversion::choose_fields() {
 
 void Conversion::make_parts() {
   SharedSource rows = opened_.dataset->source;
-  if (!wishes_.where.empty()) try {
-      rows = rows_where(rows, wishes_.where, samples_at_once(opened_), wishes_.threads, wishes_.quiet);
+  if (!spec_.where.empty()) try {
+      rows = select_rows(rows, spec_.where, samples_at_once(opened_), spec_.threads, spec_.quiet);
     } catch (const UsageError& error) {
       const std::string why = error.what();
       throw UsageError(why.starts_with("at character") ? "--where: " + why : why);
     }
-  if (!wishes_.split) return add_part(wishes_.output, "", rows);
-  const auto paths = split_paths(wishes_.output);
-  if (paths[1].empty() || plain_path(paths[0]) == plain_path(paths[1]))
-    throw UsageError("--split writes two files: -o train.h5,test.h5");
-  if (&data_writer_for(paths[1]) != &writer_) throw UsageError("--split writes two files of one kind");
-  const auto sources = split_rows(rows, *wishes_.split, opened_.seed);
+  if (!spec_.split) return add_part(spec_.output, "", rows);
+  const auto paths = split_paths(spec_.output);
+  if (paths[1].empty() || canonical_path(paths[0]) == canonical_path(paths[1]))
+    throw UsageError("--split needs two different files, as in -o train.h5,test.h5");
+  if (&data_writer_for(paths[1]) != &writer_)
+    throw UsageError(fmt::format("--split: '{}' and '{}' must have the same extension", paths[0], paths[1]));
+  const auto sources = split_rows(rows, *spec_.split, opened_.seed);
   add_part(paths[0], "first", sources[0]);
   add_part(paths[1], "second", sources[1]);
 }
 
-std::uint64_t Conversion::rows_at_once() const {
-  const auto least = samples_at_once(opened_);
-  return least * std::max<std::uint64_t>(writer_.block_bytes / sample_bytes_ / least, 1);
+std::uint64_t Conversion::rows_per_block() const {
+  const auto at_once = samples_at_once(opened_);
+  return at_once * std::max<std::uint64_t>(writer_.block_bytes / sample_bytes_ / at_once, 1);
 }
 
 void Conversion::add_part(std::string path, std::string name, SharedSource rows) {
   refuse_sources(opened_, path);
   Part part{std::move(path), std::move(name), nullptr, nullptr, {}};
-  part.order = std::make_unique<RowOrder>(std::move(rows), fields_, sample_bytes_, rows_at_once(),
-                                          shuffling_of(opened_, wishes_.shuffle));
+  part.order = std::make_unique<RowOrder>(std::move(rows), fields_, sample_bytes_, rows_per_block(),
+                                          shuffling_of(opened_, spec_.shuffle));
   for (const auto field : fields_) part.job.fields.push_back(opened_.fields()[field]);
   part.job.rows = part.order->rows();
-  part.job.compression = wishes_.compression;
-  part.job.for_spreadsheets = wishes_.for_spreadsheets;
-  part.job.checksums = wishes_.checksums;
+  part.job.compression = spec_.compression;
+  part.job.escapes_formulas = spec_.escapes_formulas;
+  part.job.checksums = spec_.checksums;
   if (writer_.require != nullptr) writer_.require(part.job);
-  part.file = std::make_unique<ResumableFile>(part.path, identity(part), writer_.goes_on(part.job), wishes_.force);
+  part.file = std::make_unique<ResumableFile>(part.path, identity(part), writer_.is_resumable(part.job), spec_.force);
   parts_.push_back(std::move(part));
 }
 
-/// Whatever the bytes of the file hang on.
+/// Returns everything that the bytes of the file depend on.
 ResumableFile::Identity Conversion::identity(const Part& part) const {
   std::vector<std::string> words{fmt::format("trainrt {}", version), std::string(writer_.name), opened_.name,
                                  opened_.listing.format, data::in_words(part.job.fields)};
   add_keys("", opened_.keys, words);
   for (const auto& [name, listing] : opened_.joined) add_keys("data." + name + ".", opened_.others.at(name), words);
-  words.push_back(fmt::format("where {}, split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.where,
-                              wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
-                              wishes_.compression, part.order->rows(), part.order->parts()));
-  if (wishes_.for_spreadsheets) words.emplace_back("for spreadsheets");
-  if (wishes_.checksums) words.emplace_back("with checksums");
+  words.push_back(fmt::format("where {}, split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", spec_.where,
+                              spec_.split.value_or(1), part.name, part.order->description(), opened_.seed,
+                              spec_.compression, part.order->rows(), part.order->parts()));
+  if (spec_.escapes_formulas) words.emplace_back("for spreadsheets");
+  if (spec_.checksums) words.emplace_back("with checksums");
   return {sources_, join(words, "; ")};
 }
 
 void Conversion::run() {
   for (auto& part : parts_)
-    if (!part.file->is_there()) write(part);
+    if (!part.file->is_finished()) write(part);
   for (auto& part : parts_)
-    if (!part.file->is_there()) part.file->put_in_place();
+    if (!part.file->is_finished()) part.file->put_in_place();
   for (auto& part : parts_) part.file->forget();
 }
 
 void Conversion::write(Part& part) try {
   if (const auto done = part.file->done().parts; done > part.order->parts())
-    throw UsageError(fmt::format("what was noted of '{}' cannot be understood; --force begins anew", part.path));
+    part.file->throw_damaged_record();
   else if (done > 0)
-    log::info(fmt::format("{}: {} of {} parts are there already", part.path, done, part.order->parts()));
+    log::info(fmt::format("{}: resuming after {} of {} parts", part.path, done, part.order->parts()));
   if (!part.file->is_complete()) write_rows(part);
 } catch (const UsageError&) {
   for (auto& each : parts_) each.file->abandon();  // the same command would fail again
   throw;
 } catch (const io::StorageError& error) {
-  if (!writer_.goes_on(part.job)) abandon_what_is_not_kept();
-  throw_with_way_on(error);
+  if (!writer_.is_resumable(part.job)) abandon_useless_parts();
+  throw_with_resume_help(error);
 } catch (const Error& error) {
-  abandon_what_is_not_kept();  // a value that cannot be read, or a signal
-  throw_with_way_on(error);
+  abandon_useless_parts();
+  throw_with_resume_help(error);
 }
 
-/// With nothing done there is nothing to go on from, and what lies there would be in the way of another command.
-void Conversion::abandon_what_is_not_kept() {
+/// Removes incomplete files from which no later conversion can resume.
+void Conversion::abandon_useless_parts() {
   for (auto& part : parts_)
     if (!part.file->is_kept()) part.file->abandon();
 }
 
-void Conversion::throw_with_way_on(const Error& error) const {
-  const auto lies_there = [](const Part& part) { return fs::exists(part.file->part_path()); };
-  const auto begun = std::ranges::find_if(parts_, lies_there);
-  if (begun == parts_.end()) throw Error(error.what(), error.code());
-  throw Error(fmt::format("{}; the same command goes on with '{}', --force begins anew", error.what(), begun->path),
+void Conversion::throw_with_resume_help(const Error& error) const {
+  const auto is_incomplete = [](const Part& part) { return fs::exists(part.file->part_path()); };
+  const auto incomplete = std::ranges::find_if(parts_, is_incomplete);
+  if (incomplete == parts_.end()) throw Error(error.what(), error.code());
+  throw Error(fmt::format("{}; run the same command again to resume '{}', or with --force to start over", error.what(),
+                          incomplete->path),
               error.code());
 }
 
 void Conversion::write_rows(Part& part) {
   const auto& order = *part.order;
-  const auto threads = std::min(wishes_.threads, order.most_threads());
+  const auto threads = std::min(spec_.threads, order.max_threads());
   const auto writer = writer_.open(part.job, *part.file);
-  if (part.file->done().parts < order.parts()) part.order->hold(threads, wishes_.quiet);
-  ByteProgress progress(fs::path(part.path).filename().string(), wishes_.quiet);
+  if (part.file->done().parts < order.parts()) part.order->hold(threads, spec_.quiet);
+  ByteProgress progress(fs::path(part.path).filename().string(), spec_.quiet);
   InOrder parts(part.file->done().parts, order.parts());
   parts.run(
       threads, [&](std::uint64_t number) { return writer->prepare(order.read(number)); },
@@ -220,7 +221,7 @@ std::vector<std::string> Conversion::summary() const {
   std::vector<std::string> lines;
   for (const auto& part : parts_)
     lines.push_back(fmt::format("{}: {}, {}: {}; {}", part.path,
-                                counted(static_cast<std::int64_t>(part.job.rows), "sample"), part.order->in_words(),
+                                counted(static_cast<std::int64_t>(part.job.rows), "sample"), part.order->description(),
                                 data::in_words(part.job.fields), bytes_text(fs::file_size(part.path))));
   return lines;
 }

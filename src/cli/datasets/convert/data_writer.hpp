@@ -13,64 +13,68 @@
 
 namespace trainrt::cli::datasets {
 
-/// Neighbours among the rows that are written; a column each of the writer's fields.
+/// Consecutive rows of the output, with a column for each field of the writer.
 struct RowBlock {
   std::uint64_t first = 0, count = 0;
   std::vector<data::Column> columns;
 };
 
-/// What a writer has made of a block, as far as it has not written it yet.
+/// The result of RowWriter::prepare(), as far as it is not written yet.
 struct PreparedRows {
   virtual ~PreparedRows() = default;
 };
 
-/// Writes the rows of one file, block by block. What is thrown comes from the storage: Error that names the file.
+/// Writes the rows of one file, block by block. Throws Error that names the file if its storage fails.
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
-  /// In any thread, blocks in any order, several at once. What has its place in the file is written here.
+  /// Encodes a block, and writes it if its position in the file is known. Several threads call it, in any order of blocks.
   virtual std::unique_ptr<PreparedRows> prepare(RowBlock block) = 0;
-  /// In the order of the rows, one block after the other.
+  /// Appends a prepared block. Called in the order of the rows, by one thread at a time.
   virtual void append(std::unique_ptr<PreparedRows>) {}
-  /// What another writer has to know to go on behind the last block that was appended.
+  /// Returns what another writer needs to resume after the last appended block (ResumableFile::done()).
   virtual std::string position() const { return {}; }
-  /// Behind the last block. Returns the bytes of the file.
+  /// Completes the file after the last block. Returns its size in bytes.
   virtual std::uint64_t finish() = 0;
 };
 
-/// What is to be written.
+/// The content of a file to write.
 struct WriterJob {
   std::vector<Dataset::Field> fields;
   std::uint64_t rows = 0;
-  std::string compression;        ///< one of DataWriter::compressions; "" for none
-  bool checksums = false;         ///< what is written has checksums
-  std::uint64_t at_once = 1;      ///< rows of a usual block
-  bool for_spreadsheets = false;  ///< texts that a spreadsheet would take for a formula get an apostrophe before them
+  std::string compression;        ///< one of DataWriter::compressions; "": not compressed
+  bool checksums = false;         ///< write checksums
+  bool escapes_formulas = false;  ///< put an apostrophe before texts that a spreadsheet would take for a formula
+
+  /// Returns the shape of all samples of a field together.
+  Shape shape_of(const Dataset::Field& field) const;
 };
 
-/// A plug-in: one file in cli/data_writers. Writes a dataset as one file that data/formats, and other programs, read.
+/// A plug-in: one file in cli/data_writers. Writes a dataset as one file that the formats in data/formats read.
 struct DataWriter {
   std::string_view name;
-  std::string_view extension;  ///< ".h5": chooses it
+  std::string_view extension;  ///< ".h5": file names that end so choose the writer
   std::string_view help;
-  std::vector<std::string_view> compressions;  ///< besides none
-  /// UsageError that says what cannot be written: a type, a field that varies in length, a name; and what to do. nullptr if
-  /// all can.
+  std::vector<std::string_view> compressions;  ///< names of compressions that it supports
+  /// Throws UsageError if the writer does not support a type, a field that varies in length, or a name.
   void (*require)(const WriterJob& job);
-  /// Whether one goes on where another has noted its position().
-  bool (*goes_on)(const WriterJob& job);
-  /// Goes on at file.done(), or begins.
+  /// Returns whether a writer can resume at the position() of another one.
+  bool (*is_resumable)(const WriterJob& job);
+  /// Opens a writer that resumes at file.done().
   std::unique_ptr<RowWriter> (*open)(const WriterJob& job, ResumableFile& file);
-  bool has_checksums = false;     ///< its files can have them
-  std::uint64_t block_bytes = 0;  ///< of a usual block, in memory, if it should be more than what is read at once
+  bool has_checksums = false;     ///< its files can have checksums
+  std::uint64_t block_bytes = 0;  ///< preferred size of a block in memory; 0: any
 };
 
 PluginTable<DataWriter> data_writer_table();
 
-/// The writer for a file's name; UsageError that lists the extensions if there is none.
+/// Returns the writer for a file name. Throws UsageError that lists the extensions if there is none.
 const DataWriter& data_writer_for(const std::string& path);
 
-/// UsageError for the first field that varies in length. `what`: the kind of file, "an HDF5 file".
-void require_fixed_fields(const WriterJob& job, std::string_view what);
+/// Throws UsageError that names the first field that varies in length. `file_kind`: "an HDF5 file".
+void require_fixed_fields(const WriterJob& job, std::string_view file_kind);
+
+/// Throws UsageError that names the first field of type bf16 or f8. `file_kind`: "an .npz file".
+void require_standard_types(const WriterJob& job, std::string_view file_kind);
 
 }  // namespace trainrt::cli::datasets

@@ -14,6 +14,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
+#include "core/options.hpp"
 #include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
 #include "io/files/temporary.hpp"
@@ -24,13 +25,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What an earlier attempt has noted; nothing if that cannot be understood.
+/// The record of an earlier process.
 struct Note {
   ResumableFile::Identity identity;
   ResumableFile::Done done;
   bool complete = false;
 };
 
+/// Returns the record in a file, or nullopt if the file is missing or damaged.
 std::optional<Note> note_in(const std::string& path) try {
   if (!io::exists(path)) return std::nullopt;
   const auto text = io::read_file(path);
@@ -43,30 +45,31 @@ std::optional<Note> note_in(const std::string& path) try {
   return std::nullopt;
 }
 
-/// In what the sources differ.
 std::string first_difference(const std::vector<std::string>& before, const std::vector<std::string>& now) {
   for (std::size_t i = 0; i < std::min(before.size(), now.size()); ++i)
-    if (before[i] != now[i]) return fmt::format("{}, and it is now {}", excerpt(before[i]), excerpt(now[i]));
-  return fmt::format("{}, and there are {} now", counted(std::ssize(before), "source"), now.size());
+    if (before[i] != now[i]) return fmt::format("was {}, is now {}", excerpt(before[i]), excerpt(now[i]));
+  return fmt::format("was {}, is now {}", counted(std::ssize(before), "file"), now.size());
 }
 
 [[noreturn]] void refuse_other(const std::string& path, const Note& note, const ResumableFile::Identity& identity) {
-  const auto how = note.identity.sources != identity.sources
-                       ? "its sources have changed: it was " + first_difference(note.identity.sources, identity.sources)
-                       : "with other options";
-  throw UsageError(fmt::format("'{}' was begun before, {}; --force begins anew", path, how));
+  throw UsageError(
+      fmt::format("an incomplete '{}' from an earlier command exists, {}; use --force to start over", path,
+                  note.identity.sources != identity.sources
+                      ? "but a source has changed: " + first_difference(note.identity.sources, identity.sources)
+                      : "which had other options"));
 }
 
 }  // namespace
 
-ResumableFile::ResumableFile(std::string path, Identity identity, bool goes_on, bool force)
+ResumableFile::ResumableFile(std::string path, Identity identity, bool is_resumable, bool force)
     : path_(fs::absolute(path).lexically_normal()),
       identity_(std::move(identity)),
       force_(force),
-      goes_on_(goes_on),
+      is_resumable_(is_resumable),
       noted_s_(monotonic_seconds()) {
   const auto folder = fs::path(path_).parent_path(), name = fs::path(path_).filename();
-  if (!fs::is_directory(folder)) throw UsageError(fmt::format("'{}': there is no directory '{}'", path, folder.string()));
+  if (!fs::is_directory(folder))
+    throw UsageError(fmt::format("cannot write '{}': the folder '{}' does not exist", path, folder.string()));
   if (fs::is_directory(path_)) throw UsageError(fmt::format("'{}' is a directory", path));
   part_ = (folder / ("." + name.string() + ".part")).string();
   note_ = part_ + ".json";
@@ -78,22 +81,22 @@ ResumableFile::~ResumableFile() = default;
 
 void ResumableFile::start() {
   const bool has_part = io::exists(part_), is_taken = io::exists(path_);
-  if (has_part) lock();  // first: what a process has noted that still writes is not its last word
+  if (has_part) lock();  // before the record is read, which another process may still change
   const auto note = note_in(note_);
   const bool is_same = note && note->identity.sources == identity_.sources && note->identity.job == identity_.job;
-  const bool is_begun = note && (note->complete || note->done.parts > 0);  // else there is nothing to lose
+  const bool is_begun = note && (note->complete || note->done.parts > 0);
   if (is_same && note->complete && is_taken && !has_part && !force_) {
-    is_there_ = true;
+    is_finished_ = true;
     return;
   }
-  if (is_taken && !force_) throw UsageError(fmt::format("'{}' exists already; --force replaces it", path_));
+  if (is_taken && !force_) throw UsageError(fmt::format("'{}' exists already; use --force to replace it", path_));
   if (is_begun && has_part && !is_same && !force_) refuse_other(path_, *note, identity_);
   if (is_same && has_part && note->complete) {
     done_ = note->done;
     is_complete_ = is_kept_ = true;
     return;
   }
-  if (is_same && has_part && goes_on_)
+  if (is_same && has_part && is_resumable_)
     done_ = note->done;
   else {
     io::remove_tree(part_);
@@ -102,14 +105,14 @@ void ResumableFile::start() {
   }
   is_kept_ = done_.parts > 0;
   if (!is_kept_) {
-    guard_.emplace(std::vector{part_, note_, io::temporary_beside(note_)});  // a later attempt cannot use any of them
-    if (goes_on_) record({}, false);
+    guard_.emplace(std::vector{part_, note_, io::temporary_beside(note_)});
+    if (is_resumable_) record({}, false);
   }
   file_.emplace(io::PositionalFile::create(part_));
   lock();
 }
 
-/// Of file systems without locks nobody is kept away.
+/// Locks the file against other processes, if its file system supports locks.
 void ResumableFile::lock() {
   if (lock_) return;
   const int fd = ::open(part_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -129,11 +132,21 @@ void ResumableFile::write(std::uint64_t at, std::span<const std::byte> bytes) {
   written_ += bytes.size();
 }
 
-/// Lets the disk begin with what it has to write anyway.
+std::uint64_t ResumableFile::byte_position() const {
+  const auto position = parse_integer(done_.position);
+  if (!position || *position < 0) throw_damaged_record();
+  return static_cast<std::uint64_t>(*position);
+}
+
+void ResumableFile::throw_damaged_record() const {
+  throw UsageError(fmt::format("the record of the incomplete '{}' is damaged; use --force to start over", path_));
+}
+
+/// Starts to write back dirty pages, so that note() and complete() wait less.
 void ResumableFile::start_writing() {
-  constexpr std::uint64_t usual_bytes = 16 << 20;
-  if (written_ - started_ < usual_bytes) return;
-  started_ = written_;
+  constexpr std::uint64_t bytes_between = 16 << 20;
+  if (written_ - flushed_ < bytes_between) return;
+  flushed_ = written_;
   ::sync_file_range(lock_->get(), 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
@@ -148,25 +161,24 @@ void ResumableFile::record(const Done& done, bool complete) {
 }
 
 void ResumableFile::note(const Done& done) {
-  constexpr double least_pause_s = 0.2, share = 20;
+  constexpr double min_pause_s = 0.2, pause_factor = 20;
   start_writing();
   const auto began_s = monotonic_seconds();
-  if (!goes_on_ || began_s - noted_s_ < pause_s_) return;
+  if (!is_resumable_ || began_s - noted_s_ < pause_s_) return;
   file_->sync();
   record(done, false);
   is_kept_ = true;
   guard_.reset();
   noted_s_ = monotonic_seconds();
-  pause_s_ = std::max(least_pause_s, share * (noted_s_ - began_s));
+  pause_s_ = std::max(min_pause_s, pause_factor * (noted_s_ - began_s));
 }
 
 void ResumableFile::complete(std::uint64_t bytes, std::uint64_t parts) {
-  bytes_ = bytes;
   if (::truncate(part_.c_str(), static_cast<off_t>(bytes)) != 0) io::fail("truncate", part_, errno);
   file_->sync();
   file_->close();
   file_.reset();
-  if (::fsync(lock_->get()) != 0) io::fail("fsync", part_, errno);  // what others have written by its name
+  if (::fsync(lock_->get()) != 0) io::fail("fsync", part_, errno);  // bytes that HDF5 has written through the path
   record({parts, ""}, true);
   is_kept_ = true;
   guard_.reset();
@@ -174,7 +186,7 @@ void ResumableFile::complete(std::uint64_t bytes, std::uint64_t parts) {
 
 void ResumableFile::put_in_place() {
   if (!force_ && !io::rename_to_new(part_, path_))
-    throw UsageError(fmt::format("'{}' exists already; --force replaces it", path_));
+    throw UsageError(fmt::format("'{}' exists already; use --force to replace it", path_));
   if (force_ && std::rename(part_.c_str(), path_.c_str()) != 0) io::fail("rename '" + part_ + "' to", path_, errno);
   io::sync_directory(fs::path(path_).parent_path());
 }
@@ -182,7 +194,7 @@ void ResumableFile::put_in_place() {
 void ResumableFile::forget() { io::remove_tree(note_); }
 
 void ResumableFile::abandon() {
-  if (is_there_) return;
+  if (is_finished_) return;
   file_.reset();
   io::remove_tree(part_);
   io::remove_tree(note_);

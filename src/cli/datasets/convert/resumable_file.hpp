@@ -13,47 +13,50 @@
 
 namespace trainrt::cli::datasets {
 
-/// A file that appears whole or not at all, and whose making goes on after a kill. It is written as .NAME.part beside its
-/// place; .NAME.part.json says how much of it is durable, and of what it is made. Any threads may write at once; the rest
-/// is for one thread at a time.
+/// An output file that gets its name only when it is complete, and that a later process can resume. It is written as
+/// .NAME.part in the same folder; .NAME.part.json records its sources and how much of it is durable. Any thread may call
+/// write(); all other functions are for one thread at a time.
 class ResumableFile {
  public:
-  /// What a later attempt must have in common with the one that began.
+  /// Identifies the content of the file. A process may resume a file only with the same identity.
   struct Identity {
-    std::vector<std::string> sources;  ///< a line each
-    std::string job;                   ///< all else, in words
+    std::vector<std::string> sources;  ///< a line for each source file
+    std::string job;                   ///< everything else, in words
   };
-  /// How far it is: parts that are done, in the writer's order, and what the writer has to know to go on.
+  /// Progress: number of complete parts, in the writer's order, and RowWriter::position() after them.
   struct Done {
     std::uint64_t parts = 0;
     std::string position;
   };
 
-  /// `goes_on`: what was done before counts; else it begins anew, unless all of it was written. `force`: so it does if an
-  /// attempt was about something else, and what has the name is replaced. UsageError if something has the name, if the
-  /// other attempt was about something else, if another process writes it, or if its directory is not there.
-  ResumableFile(std::string path, Identity identity, bool goes_on, bool force);
+  /// `is_resumable`: resume an incomplete file of the same identity; otherwise only a complete one is used. `force`:
+  /// discard a file of another identity, and replace an existing output file. Throws UsageError if the output file exists,
+  /// if an incomplete file has another identity, if another process is writing it, or if the folder does not exist.
+  ResumableFile(std::string path, Identity identity, bool is_resumable, bool force);
   ~ResumableFile();
   ResumableFile(const ResumableFile&) = delete;
 
   const std::string& path() const { return path_; }
   const std::string& part_path() const { return part_; }
   const Done& done() const { return done_; }
-  bool is_there() const { return is_there_; }        ///< the same was finished before: nothing is left to do
-  bool is_complete() const { return is_complete_; }  ///< all of it was written before: it waits for put_in_place() only
-  bool is_kept() const { return is_there_ || is_kept_; }  ///< another attempt would find something done
-  std::uint64_t bytes() const { return bytes_; }
+  bool is_finished() const { return is_finished_; }  ///< an earlier process has written the file and given it its name
+  bool is_complete() const { return is_complete_; }  ///< an earlier process has written the file, but not named it
+  bool is_kept() const { return is_finished_ || is_kept_; }  ///< a later process can use what was written
 
   void reserve(std::uint64_t bytes);
   void write(std::uint64_t at, std::span<const std::byte> bytes);
   void write(std::uint64_t at, std::string_view text) { write(at, std::as_bytes(std::span(text))); }
-  /// Now and then, so that it costs little: makes durable what was written, and notes it.
+  /// Returns done().position as a number of bytes. Throws UsageError if it is none.
+  std::uint64_t byte_position() const;
+  /// Throws UsageError: the file does not match its record.
+  [[noreturn]] void throw_damaged_record() const;
+  /// Records progress, after making the written bytes durable. Does so rarely, so that it takes little time.
   void note(const Done& done);
-  /// All of it is written, so many bytes: durable from now on.
+  /// Completes the file: truncates it to `bytes` bytes and makes it durable.
   void complete(std::uint64_t bytes, std::uint64_t parts);
-  void put_in_place();
-  void forget();   ///< the note, behind put_in_place()
-  void abandon();  ///< removes what was begun, but nothing that has its name already
+  void put_in_place();  ///< gives the complete file its name
+  void forget();        ///< removes the record, after put_in_place()
+  void abandon();       ///< removes an incomplete file and its record
 
  private:
   void lock();
@@ -63,14 +66,14 @@ class ResumableFile {
 
   std::string path_, part_, note_;
   Identity identity_;
-  bool force_, goes_on_;
-  bool is_there_ = false, is_complete_ = false, is_kept_ = false;
+  bool force_, is_resumable_;
+  bool is_finished_ = false, is_complete_ = false, is_kept_ = false;
   Done done_;
-  std::uint64_t bytes_ = 0, started_ = 0;
+  std::uint64_t flushed_ = 0;
   std::atomic<std::uint64_t> written_ = 0;
   std::optional<io::PositionalFile> file_;
   std::optional<io::Descriptor> lock_;
-  std::optional<RemovalGuard> guard_;  ///< as long as a later attempt would find nothing done
+  std::optional<RemovalGuard> guard_;  ///< exists as long as a later process could not use what was written
   double noted_s_, pause_s_ = 0.2;
 };
 

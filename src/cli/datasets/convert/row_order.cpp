@@ -15,13 +15,7 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-std::vector<data::Slice> even_parts(std::uint64_t rows, std::uint64_t each) {
-  std::vector<data::Slice> parts;
-  for (std::uint64_t first = 0; first < rows; first += each) parts.push_back({first, std::min(each, rows - first)});
-  return parts;
-}
-
-/// Appends one sample of a column to another.
+/// Appends one sample of a column to another column.
 void append_sample(const Dataset::Field& field, const data::Column& from, std::uint64_t sample, data::Column& to) {
   const auto bytes = sample_of(field, from, sample);
   to.values.insert(to.values.end(), bytes.begin(), bytes.end());
@@ -44,20 +38,21 @@ RowOrder::RowOrder(SharedSource source, std::vector<std::size_t> fields, std::ui
   if (is_shuffled_ && !is_held_)
     cut_windows(shuffling, sample_bytes);
   else
-    parts_ = even_parts(rows, at_once);
+    for (std::uint64_t first = 0; first < rows; first += at_once)
+      parts_.push_back({first, std::min(at_once, rows - first)});
 }
 
-/// A part is a window: the samples of some blocks, all of which are in memory together.
+/// Makes each window a part: the samples of some blocks, all of which are in memory together.
 void RowOrder::cut_windows(const Shuffling& shuffling, std::uint64_t sample_bytes) {
-  constexpr std::uint64_t windows_in_memory = 8, usual_blocks = 256;
+  constexpr std::uint64_t windows_in_memory = 8, default_blocks = 256;
   blocks_ = shuffling.blocks;
-  const auto window = std::max<std::uint64_t>(shuffling.memory / windows_in_memory / sample_bytes, usual_blocks);
-  if (blocks_.samples == 0) blocks_ = {std::max<std::uint64_t>(window / usual_blocks, 1), usual_blocks};
+  const auto window = std::max<std::uint64_t>(shuffling.memory / windows_in_memory / sample_bytes, default_blocks);
+  if (blocks_.samples == 0) blocks_ = {std::max<std::uint64_t>(window / default_blocks, 1), default_blocks};
   const auto rows = source_->size();
   order_ = data::EpochOrder::in_blocks(rows, shuffling.seed, blocks_);
   const data::BlockOrder order(rows, shuffling.seed, blocks_);
   for (std::uint64_t first = 0; first < rows;) {
-    auto low = first, high = rows;  // the last position of this window is in [low, high)
+    auto low = first, high = rows;  // the last position of the window is in [low, high)
     while (high - low > 1) {
       const auto middle = low + (high - low) / 2;
       (order.window_of(middle) == order.window_of(first) ? low : high) = middle;
@@ -65,10 +60,10 @@ void RowOrder::cut_windows(const Shuffling& shuffling, std::uint64_t sample_byte
     parts_.push_back({first, low + 1 - first});
     first = low + 1;
   }
-  most_threads_ = windows_in_memory / 2;  // a window is there twice: as it is read, and in its order
+  max_threads_ = windows_in_memory / 2;  // read_sorted() has two copies of a window
 }
 
-std::string RowOrder::in_words() const {
+std::string RowOrder::description() const {
   if (!is_shuffled_) return "in their order";
   if (is_held_) return "shuffled";
   return fmt::format("shuffled in blocks of {} samples, {} of them at a time", blocks_.samples, blocks_.window);
@@ -93,23 +88,24 @@ void RowOrder::hold(int threads, bool quiet) {
       });
 }
 
-/// Neighbours in the files are read together; the columns are in the order of the numbers.
-std::vector<data::Column> RowOrder::read_sorted(std::vector<std::uint64_t> numbers) const {
-  std::vector<std::uint64_t> places(numbers.size());
-  std::iota(places.begin(), places.end(), std::uint64_t{0});
-  std::sort(places.begin(), places.end(), [&](auto a, auto b) { return numbers[a] < numbers[b]; });
-  std::sort(numbers.begin(), numbers.end());
+/// Reads samples sorted by number, so that neighbors in the files are read together. Returns them in the order of
+/// `numbers`.
+std::vector<data::Column> RowOrder::read_sorted(const std::vector<std::uint64_t>& numbers) const {
+  auto sorted_numbers = numbers;
+  std::sort(sorted_numbers.begin(), sorted_numbers.end());
   auto sorted = columns();
-  source_->read(numbers, sorted);
-  std::vector<std::uint64_t> place_of(places.size());
-  for (std::uint64_t i = 0; i < places.size(); ++i) place_of[places[i]] = i;
-  auto made = columns();
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    made[i].values.reserve(sorted[i].values.size());
-    for (const auto place : place_of) append_sample(source_->fields()[fields_[i]], sorted[i], place, made[i]);
+  source_->read(sorted_numbers, sorted);
+  std::vector<std::ptrdiff_t> positions;  // of `numbers` in `sorted_numbers`
+  for (const auto number : numbers)
+    positions.push_back(std::ranges::lower_bound(sorted_numbers, number) - sorted_numbers.begin());
+  auto ordered = columns();
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    ordered[i].values.reserve(sorted[i].values.size());
+    for (const auto at : positions)
+      append_sample(source_->fields()[fields_[i]], sorted[i], static_cast<std::uint64_t>(at), ordered[i]);
     sorted[i] = {};
   }
-  return made;
+  return ordered;
 }
 
 RowBlock RowOrder::read(std::uint64_t part) const {
@@ -117,7 +113,7 @@ RowBlock RowOrder::read(std::uint64_t part) const {
   if (!is_shuffled_) return {first, count, read_samples(*source_, fields_, first, count)};
   std::vector<std::uint64_t> numbers(count);
   order_.list(first, numbers);
-  if (!is_held_) return {first, count, read_sorted(std::move(numbers))};
+  if (!is_held_) return {first, count, read_sorted(numbers)};
   RowBlock block{first, count, columns()};
   for (std::size_t i = 0; i < fields_.size(); ++i)
     for (const auto number : numbers)

@@ -10,33 +10,33 @@
 
 namespace trainrt::cli::datasets {
 
-/// The order in which samples are written, cut into parts that are read on their own.
+/// The order in which samples are written, cut into parts that are read independently.
 class RowOrder {
  public:
   struct Shuffling {
     bool wanted = false;
-    std::uint64_t seed = 0;    ///< of the order
-    std::uint64_t memory = 0;  ///< bytes that may be in memory
-    data::Blocks blocks = {};  ///< samples 0: chosen here, if what there is does not fit into memory
+    std::uint64_t seed = 0;    ///< seed of the order
+    std::uint64_t memory = 0;  ///< maximum size of samples in memory, in bytes
+    data::Blocks blocks = {};  ///< blocks of 0 samples: chosen automatically if the samples do not fit into memory
   };
-  /// `sample_bytes`: about; `at_once`: samples of a part, if it is up to us.
+  /// `fields`: numbers of the fields to read. `sample_bytes`: approximate size of a sample. `at_once`: number of samples of
+  /// a part, unless samples are shuffled in blocks.
   RowOrder(SharedSource source, std::vector<std::size_t> fields, std::uint64_t sample_bytes, std::uint64_t at_once,
            const Shuffling& shuffling);
 
   std::uint64_t rows() const { return source_->size(); }
   std::uint64_t parts() const { return parts_.size(); }
-  std::uint64_t at_once() const { return at_once_; }
-  int most_threads() const { return most_threads_; }
-  /// "shuffled in blocks of 128 samples, 256 of them at a time": for messages.
-  std::string in_words() const;
-  /// Reads all into memory if it is shuffled as a whole. Before the first read().
+  int max_threads() const { return max_threads_; }  ///< more threads in read() would take too much memory
+  /// Returns the order for messages: "shuffled in blocks of 128 samples, 256 of them at a time".
+  std::string description() const;
+  /// Reads all samples into memory if they are shuffled without blocks. Must be called before the first read().
   void hold(int threads, bool quiet);
-  /// In any thread.
+  /// Reads a part. Any thread may call it.
   RowBlock read(std::uint64_t part) const;
 
  private:
   void cut_windows(const Shuffling& shuffling, std::uint64_t sample_bytes);
-  std::vector<data::Column> read_sorted(std::vector<std::uint64_t> numbers) const;
+  std::vector<data::Column> read_sorted(const std::vector<std::uint64_t>& numbers) const;
   std::vector<data::Column> columns() const;
 
   SharedSource source_;
@@ -46,8 +46,8 @@ class RowOrder {
   bool is_shuffled_ = false, is_held_ = false;
   data::Blocks blocks_;
   std::vector<data::Slice> parts_;
-  int most_threads_ = 64;
-  std::vector<std::vector<data::Column>> held_;  ///< all of it, at_once_ samples each
+  int max_threads_ = 64;
+  std::vector<std::vector<data::Column>> held_;  ///< all samples, at_once_ in each element, if `is_held_`
 };
 
 }  // namespace trainrt::cli::datasets

@@ -11,10 +11,10 @@
 #include "cli/byte_progress.hpp"
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "data/source/kept_rows.hpp"
-#include "data/text/row_predicate.hpp"
-#include "data/source/selected_source.hpp"
 #include "data/order/shuffle.hpp"
+#include "data/source/kept_rows.hpp"
+#include "data/source/selected_source.hpp"
+#include "data/text/row_predicate.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -31,8 +31,8 @@ void set_bit(std::vector<std::uint64_t>& bits, std::uint64_t at) {
 
 }  // namespace
 
-SharedSource rows_where(const SharedSource& source, const std::string& condition, std::uint64_t at_once, int threads,
-                        bool quiet) {
+SharedSource select_rows(const SharedSource& source, const std::string& condition, std::uint64_t at_once, int threads,
+                         bool quiet) {
   const data::RowPredicate predicate(condition, source->fields());
   const auto size = source->size(), each = words_of(at_once) * word_bits;
   std::vector<std::uint64_t> bits(words_of(size));
@@ -53,7 +53,7 @@ SharedSource rows_where(const SharedSource& source, const std::string& condition
         progress.show((block + 1) * each, size);
       });
   data::KeptRows rows(std::move(bits));
-  if (rows.size() == 0) throw UsageError(fmt::format("--where: none of {} samples meets the condition", size));
+  if (rows.size() == 0) throw UsageError(fmt::format("--where: no sample of {} meets the condition", size));
   return std::make_shared<Selected>(source, std::move(rows));
 }
 
@@ -61,9 +61,9 @@ std::array<SharedSource, 2> split_rows(const SharedSource& source, double share,
   const auto size = source->size();
   const auto first = static_cast<std::uint64_t>(std::llround(share * static_cast<double>(size)));
   if (first == 0 || first >= size)
-    throw UsageError(fmt::format("--split {}: of {} samples one of the parts would be empty", share, size));
-  constexpr std::uint64_t for_splits = 2, piece = 1 << 16;
-  const data::Shuffle shuffle(size, mix_seed(seed, for_splits));
+    throw UsageError(fmt::format("--split {}: one part of the {} samples would be empty", share, size));
+  constexpr std::uint64_t purpose = 2, piece = 1 << 16;
+  const data::Shuffle shuffle(size, mix_seed(seed, purpose));
   std::vector<std::uint64_t> chosen(words_of(size)), numbers;
   for (std::uint64_t at = 0; at < first; at += piece) {
     numbers.resize(std::min(piece, first - at));

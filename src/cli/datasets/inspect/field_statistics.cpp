@@ -10,13 +10,13 @@ namespace trainrt::cli::datasets {
 
 void DistinctValues::add(std::span<const std::byte> value, std::uint64_t times) {
   if (is_full_) return;
-  constexpr std::size_t longest = 256;
-  std::string key(reinterpret_cast<const char*>(value.data()), std::min(value.size(), longest));
-  if (value.size() > longest) key += io::digest_of(value);  // memory stays bounded
+  constexpr std::size_t max_key = 256;  // limits the memory for long texts
+  std::string key(reinterpret_cast<const char*>(value.data()), std::min(value.size(), max_key));
+  if (value.size() > max_key) key += io::digest_of(value);
   const auto found = counts_.find(key);
   if (found != counts_.end())
     found->second += times;
-  else if (counts_.size() == most)
+  else if (counts_.size() == max)
     is_full_ = true;
   else
     counts_.emplace(std::move(key), times);

@@ -13,15 +13,15 @@
 
 namespace trainrt::cli::datasets {
 
-/// Values that were seen, and how often, as long as there are not too many.
+/// Counts distinct values, up to a maximum number of values.
 class DistinctValues {
  public:
-  static constexpr std::size_t most = 1000;
+  static constexpr std::size_t max = 1000;
   void add(std::span<const std::byte> value, std::uint64_t times = 1);
   void merge(const DistinctValues& others);
-  bool is_complete() const { return !is_full_; }
+  bool is_complete() const { return !is_full_; }  ///< false if the maximum was exceeded
   std::size_t count() const { return counts_.size(); }
-  /// The most frequent first; of those as frequent the smallest bytes first.
+  /// Returns values and their numbers, most frequent first; equally frequent values are sorted by their bytes.
   std::vector<std::pair<std::string, std::uint64_t>> by_frequency() const;
 
  private:
@@ -29,8 +29,7 @@ class DistinctValues {
   bool is_full_ = false;
 };
 
-/// What the samples of a field are like, gathered in one pass, part by part: parts that are merged in the same order give
-/// the same bits.
+/// Statistics of a field's samples. Statistics of parts that are merged in the same order give the same bits.
 class FieldStatistics {
  public:
   explicit FieldStatistics(const Dataset::Field& field);
@@ -38,12 +37,12 @@ class FieldStatistics {
   void merge(const FieldStatistics& later);
 
   std::uint64_t samples() const { return samples_; }
-  /// Of all elements; none of texts.
+  /// Returns statistics of all numbers; nullopt for texts.
   std::optional<TensorStatistics> elements() const;
-  /// Values of a sample (a text's bytes), of a field that varies in length.
+  /// Returns statistics of the numbers of values of a sample (of bytes of a text); nullopt if they do not vary.
   std::optional<TensorStatistics> lengths() const;
-  std::uint64_t empty() const { return empty_; }  ///< samples without values
-  /// Of single numbers and texts; NaN is none.
+  std::uint64_t empty() const { return empty_; }  ///< number of samples without values
+  /// Returns the distinct values of single numbers, except NaN, or of texts; nullopt for other fields.
   const std::optional<DistinctValues>& distinct() const { return distinct_; }
   const Dataset::Field& field() const { return field_; }
   bool is_text() const { return field_.varies && field_.dtype == DType::u8; }

@@ -9,18 +9,19 @@
 
 namespace trainrt::cli::datasets {
 
-/// How the bytes of a sample are a picture: [rows, columns], with a last or a first axis of 1 or 3 channels.
-struct PictureShape {
+/// Layout of an image in the bytes of a sample: [rows, columns], with a last or first axis of 1 or 3 channels.
+struct ImageShape {
   std::size_t rows = 0, columns = 0, channels = 1;
   bool channels_first = false;
 };
 
-/// Nothing if samples of the field are no pictures: of u8, 4 to 8192 rows and columns.
-std::optional<PictureShape> picture_shape(const Dataset::Field& field);
+/// Returns the layout of a field's samples, or nullopt if they are not images: u8 with 4 to 8192 rows and columns.
+std::optional<ImageShape> image_shape(const Dataset::Field& field);
 
-/// The picture in lines of at most `width` characters, all as wide: smaller if it is wider. With colours two pixels a
-/// character, upper and lower (U+2580, ECMA-48's 24-bit colours); else by ASCII characters, darker to lighter. Pure.
-std::vector<std::string> picture_lines(std::span<const std::byte> sample, const PictureShape& shape, std::size_t width,
-                                       bool colours);
+/// Draws an image as lines of at most `width` characters, reduced if it is wider. With `colors`, each character shows two
+/// pixels, one above the other (U+2580 with 24-bit colors of ECMA-48); otherwise ASCII characters show brightness. Pure
+/// function.
+std::vector<std::string> preview_lines(std::span<const std::byte> sample, const ImageShape& shape, std::size_t width,
+                                       bool colors);
 
 }  // namespace trainrt::cli::datasets

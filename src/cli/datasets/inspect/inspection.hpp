@@ -4,28 +4,28 @@
 #include <vector>
 
 #include "cli/datasets/inspect/field_statistics.hpp"
-#include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/inspect/reading_facts.hpp"
+#include "cli/datasets/opened_data.hpp"
 
 namespace trainrt::cli::datasets {
 
-/// What `trainrt data inspect` shows, in either form.
+/// The content of the output of `trainrt data inspect`.
 struct Inspection {
   const OpenedData& opened;
-  std::vector<FieldStatistics> statistics;  ///< a field each, of the first `looked_at` samples
-  std::uint64_t looked_at = 0;
-  ReadSamples first;  ///< samples that are shown
-  std::uint64_t shown = 0, pictures = 0;
+  std::vector<FieldStatistics> statistics;  ///< statistics of each field, of the first `scanned` samples
+  std::uint64_t scanned = 0;
+  ReadSamples first;                      ///< the first samples
+  std::uint64_t shown = 0, previews = 0;  ///< how many of them are shown as values, and as images
   ReadingFacts facts;
 };
 
-/// One pass over the first `samples`, by so many threads. The same figures whatever their number.
-std::vector<FieldStatistics> gather(const OpenedData& opened, std::uint64_t samples, int threads, bool quiet);
+/// Reads the first `samples` samples and returns statistics of each field. The result does not depend on `threads`.
+std::vector<FieldStatistics> gather_statistics(const OpenedData& opened, std::uint64_t samples, int threads, bool quiet);
 
-/// For programs: one JSON object.
+/// Returns the inspection as one JSON object.
 std::string json_text(const Inspection& inspection);
 
-/// For people. `width`: columns of the terminal; `colours`: pictures are drawn with them.
-std::string page_text(const Inspection& inspection, std::size_t width, bool colours);
+/// Returns the inspection as text. `width`: columns of the terminal; `colors`: draw images with colors.
+std::string page_text(const Inspection& inspection, std::size_t width, bool colors);
 
 }  // namespace trainrt::cli::datasets

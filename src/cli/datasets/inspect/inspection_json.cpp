@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_values = 32;  // that are listed one by one
+constexpr std::size_t max_values = 32;  // maximum number of distinct values to list
 
 Json number_json(const std::optional<TensorStatistics::Number>& number) {
   if (!number) return {};
@@ -29,9 +29,8 @@ Json statistics_json(const TensorStatistics& found) {
           {"zero", found.zero}};
 }
 
-/// As a number if it is one.
 Json sample_json(const Dataset::Field& field, std::span<const std::byte> sample) {
-  const auto text_of = [&](const std::byte* at) -> Json {
+  const auto number_at = [&](const std::byte* at) -> Json {
     if (is_nan(at, field.dtype)) return {};
     if (is_infinite(at, field.dtype))
       return *sample_text({"", field.dtype, {}}, {at, size_of(field.dtype)}, 9).data() == '-' ? "-Infinity" : "Infinity";
@@ -41,18 +40,18 @@ Json sample_json(const Dataset::Field& field, std::span<const std::byte> sample)
   };
   if (field.varies && field.dtype == DType::u8)
     return std::string(reinterpret_cast<const char*>(sample.data()), sample.size());
-  if (!field.varies && field.sample_shape.empty()) return text_of(sample.data());
+  if (!field.varies && field.sample_shape.empty()) return number_at(sample.data());
   auto values = Json::array();
-  for (std::size_t at = 0; at < sample.size(); at += size_of(field.dtype)) values.push_back(text_of(sample.data() + at));
+  for (std::size_t at = 0; at < sample.size(); at += size_of(field.dtype)) values.push_back(number_at(sample.data() + at));
   return values;
 }
 
 Json distinct_json(const FieldStatistics& found) {
   if (!found.distinct()) return {};
   const auto& distinct = *found.distinct();
-  if (!distinct.is_complete()) return {{"more_than", DistinctValues::most}};
+  if (!distinct.is_complete()) return {{"more_than", DistinctValues::max}};
   Json json = {{"count", distinct.count()}};
-  if (distinct.count() > most_values) return json;
+  if (distinct.count() > max_values) return json;
   json["values"] = Json::array();
   for (const auto& [value, times] : distinct.by_frequency())
     json["values"].push_back({sample_json(found.field(), std::as_bytes(std::span(value))), times});
@@ -75,8 +74,8 @@ Json field_json(const FieldStatistics& found) {
 
 Json reading_json(const ReadingFacts& facts) {
   return {{"ranks", facts.ranks},
-          {"samples_a_rank", facts.samples_a_rank},
-          {"bytes_a_rank", facts.samples_a_rank * facts.sample_bytes},
+          {"samples_a_rank", facts.samples_per_rank},
+          {"bytes_a_rank", facts.samples_per_rank * facts.sample_bytes},
           {"memory", facts.memory},
           {"kept_in_memory", facts.is_kept},
           {"read", unit_in_words(facts)},
@@ -107,7 +106,7 @@ std::string json_text(const Inspection& inspection) {
                      {"bytes", inspection.facts.file_bytes},
                      {"sample_bytes", inspection.facts.sample_bytes},
                      {"files", std::move(files)},
-                     {"looked_at", inspection.looked_at},
+                     {"looked_at", inspection.scanned},
                      {"fields", std::move(fields)},
                      {"first", std::move(first)},
                      {"reading", reading_json(inspection.facts)}};

@@ -7,30 +7,28 @@
 
 namespace trainrt::cli::datasets {
 
-/// How a run would read a dataset.
+/// Facts about how a run would read a dataset.
 struct ReadingFacts {
-  std::string format;
   std::uint64_t samples = 0, files = 0, file_bytes = 0;
   std::uint64_t ranks = 1;
-  std::uint64_t samples_a_rank = 0;  ///< in an epoch, with what fills up the last round
-  std::uint64_t sample_bytes = 0;    ///< about, in memory
-  std::uint64_t memory = 0;          ///< the key
-  std::uint64_t available = 0;       ///< bytes of memory that are free here
-  bool is_kept = false;              ///< all values are kept in `memory`, once a node
+  std::uint64_t samples_per_rank = 0;  ///< per epoch, with repeated samples that fill the last round
+  std::uint64_t sample_bytes = 0;      ///< approximate size of a sample in memory
+  std::uint64_t memory = 0;            ///< the key memory
+  std::uint64_t available = 0;         ///< available memory of this machine, in bytes
+  bool is_kept = false;                ///< all values fit into `memory`, once per node
   bool has_files = true;
-  data::Reading reading = data::Reading::by_field;  ///< of the file that reads most for a sample
-  std::uint64_t together = 1;                       ///< neighbours that are read together
+  data::Reading reading = data::Reading::by_field;  ///< what is read for a sample; of all files, the most
+  std::uint64_t together = 1;                       ///< number of samples that are read together
   std::uint64_t fields = 1;
-  std::uint64_t block = 0;   ///< the key
-  bool is_shuffled = false;  ///< the key
+  std::uint64_t block = 0;  ///< the key block
 };
 
 ReadingFacts reading_facts(const OpenedData& opened, std::uint64_t ranks);
 
-/// "by chunks of 1000 samples": what is read for one sample.
+/// Returns what a run reads for one sample: "chunks of 1000 samples".
 std::string unit_in_words(const ReadingFacts& facts);
 
-/// What would make reading faster, by rules; a sentence each. Pure.
+/// Returns advice on how to read faster, a sentence for each. Pure function.
 std::vector<std::string> advice_for(const ReadingFacts& facts);
 
 }  // namespace trainrt::cli::datasets

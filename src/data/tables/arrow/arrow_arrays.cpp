@@ -1,8 +1,7 @@
 #include "data/tables/arrow/arrow_arrays.hpp"
 
-#include <climits>
 #include <limits>
-#include <string_view>
+#include <map>
 #include <utility>
 
 #include <arrow/extension/fixed_shape_tensor.h>
@@ -12,41 +11,22 @@
 
 #include "data/tables/arrow/arrow_input.hpp"
 #include "data/tables/arrow/column_values.hpp"
+#include "data/tables/arrow/number_conversion.hpp"
 
 namespace trainrt::data::arrow_module {
 
 namespace {
 
 std::shared_ptr<arrow::DataType> number_type(const Dataset::Field& field) {
-  switch (field.dtype) {
-    case DType::f64:
-      return arrow::float64();
-    case DType::f32:
-      return arrow::float32();
-    case DType::f16:
-      return arrow::float16();
-    case DType::i64:
-      return arrow::int64();
-    case DType::i32:
-      return arrow::int32();
-    case DType::i16:
-      return arrow::int16();
-    case DType::i8:
-      return arrow::int8();
-    case DType::u8:
-      return arrow::uint8();
-    case DType::boolean:
-      return arrow::boolean();
-    default:
-      throw UsageError(
-          fmt::format("'{}' is of a type that Arrow has not: leave it out (--columns names the others)", field.name));
-  }
-}
-
-/// Bytes of one value here.
-std::size_t value_bytes(const Dataset::Field& field) {
-  if (field.dtype == DType::boolean) return 1;
-  return static_cast<std::size_t>(static_cast<const arrow::FixedWidthType&>(*number_type(field)).bit_width()) / CHAR_BIT;
+  static const std::map<DType, std::shared_ptr<arrow::DataType>> types{
+      {DType::f64, arrow::float64()}, {DType::f32, arrow::float32()}, {DType::f16, arrow::float16()},
+      {DType::i64, arrow::int64()},   {DType::i32, arrow::int32()},   {DType::i16, arrow::int16()},
+      {DType::i8, arrow::int8()},     {DType::u8, arrow::uint8()},    {DType::boolean, arrow::boolean()}};
+  const auto type = types.find(field.dtype);
+  if (type == types.end())
+    throw UsageError(
+        fmt::format("Arrow does not support the type of '{}': choose other fields with --columns", field.name));
+  return type->second;
 }
 
 bool is_text(const Dataset::Field& field) { return field.varies && field.dtype == DType::u8; }
@@ -62,7 +42,7 @@ std::shared_ptr<arrow::DataType> type_of(const Dataset::Field& field) {
   const auto values = values_of_shape(field.sample_shape);
   if (values <= 0 || values > std::numeric_limits<std::int32_t>::max())
     throw UsageError(
-        fmt::format("the samples of '{}' hold {} values, which no vector of Arrow's does", field.name, values));
+        fmt::format("the samples of '{}' have {} values; a vector of Arrow must have 1 to 2^31 - 1", field.name, values));
   if (field.sample_shape.size() > 1) return arrow::extension::fixed_shape_tensor(number_type(field), field.sample_shape);
   return arrow::fixed_size_list(element_of(field), static_cast<std::int32_t>(values));
 }
@@ -72,7 +52,7 @@ std::shared_ptr<arrow::Buffer> view_of(const std::vector<std::byte>& bytes) {
                                          static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Arrow has a bit of each bool.
+/// Packs bools into bits, as Arrow stores them.
 std::shared_ptr<arrow::Buffer> bits_of(const std::vector<std::byte>& flags) {
   auto bits = value_of(arrow::AllocateEmptyBitmap(static_cast<std::int64_t>(flags.size())));
   for (std::size_t i = 0; i < flags.size(); ++i)
@@ -81,18 +61,17 @@ std::shared_ptr<arrow::Buffer> bits_of(const std::vector<std::byte>& flags) {
 }
 
 std::shared_ptr<arrow::Array> numbers_of(const Dataset::Field& field, const Column& column) {
-  const auto count = static_cast<std::int64_t>(column.values.size() / value_bytes(field));
+  const auto count = static_cast<std::int64_t>(column.values.size() / value_bytes(field.dtype));
   auto values = field.dtype == DType::boolean ? bits_of(column.values) : view_of(column.values);
   return arrow::MakeArray(arrow::ArrayData::Make(number_type(field), count, {nullptr, std::move(values)}, 0));
 }
 
-/// Where the samples begin and end, in values of `bytes` each.
+/// Returns the offsets of `count` samples and of their end, in values of `bytes` bytes.
 std::shared_ptr<arrow::Buffer> offsets_of(const Dataset::Field& field, const Column& column, std::size_t bytes,
                                           std::uint64_t count) {
   if (column.values.size() / bytes > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw UsageError(
-        fmt::format("{} samples of '{}' hold more than 2^31 values, which no block of Arrow's does: write an "
-                    ".h5 or a .jsonl file",
+        fmt::format("{} samples of '{}' have more than 2^31 values, the maximum of a block of Arrow: write a .jsonl file",
                     count, field.name));
   auto offsets = value_of(arrow::AllocateBuffer(static_cast<std::int64_t>((count + 1) * sizeof(std::int32_t))));
   auto* const out = offsets->mutable_data_as<std::int32_t>();
@@ -107,8 +86,8 @@ void require_texts(const Dataset::Field& field, const Column& column, std::uint6
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto begin = i == 0 ? 0 : column.ends[i - 1];
     if (!arrow::util::ValidateUTF8(bytes + begin, static_cast<std::int64_t>(column.ends[i] - begin)))
-      throw UsageError(fmt::format("row {}: '{}' is no text in UTF-8: leave it out (--columns names the others)", first + i,
-                                   field.name));
+      throw UsageError(
+          fmt::format("row {}: the text of '{}' is not UTF-8: choose other fields with --columns", first + i, field.name));
   }
 }
 
@@ -129,7 +108,7 @@ std::shared_ptr<arrow::Array> arrow_array(const Dataset::Field& field, const Col
   }
   auto numbers = numbers_of(field, column);
   if (field.varies) {
-    auto offsets = offsets_of(field, column, value_bytes(field), count);
+    auto offsets = offsets_of(field, column, value_bytes(field.dtype), count);
     return arrow::MakeArray(arrow::ArrayData::Make(type, rows, {nullptr, std::move(offsets)}, {numbers->data()}, 0));
   }
   if (field.sample_shape.empty()) return numbers;

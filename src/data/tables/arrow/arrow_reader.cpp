@@ -11,38 +11,40 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-constexpr std::uint64_t most_record_rows = std::uint64_t{1} << 48;
-constexpr std::size_t most_idle = 64;
+constexpr std::uint64_t max_record_rows = std::uint64_t{1} << 48;
+constexpr std::size_t max_idle = 64;
 
-/// One thread's reader of some columns: which, is said when it opens.
+/// Reads some columns, which are chosen when it is opened. For one thread.
 struct BatchReader {
   std::shared_ptr<ArrowInput> input;
   std::shared_ptr<arrow::ipc::RecordBatchFileReader> file;
 };
 
-/// Arrow's IPC files, which Feather's second version are too.
-class ArrowTable final : public TableFile {
+/// Reads Arrow IPC files, of which Feather files (version 2) are a kind.
+class ArrowReader final : public TableReader {
  public:
-  ArrowTable(std::shared_ptr<const TableInput> input, std::uint64_t most_memory, std::vector<std::uint64_t> blocks)
+  ArrowReader(std::shared_ptr<const TableInput> input, std::uint64_t max_memory, std::vector<std::uint64_t> blocks)
       : input_(std::move(input)),
-        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(most_memory, most_record_rows))),
+        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_record_rows))),
         blocks_(std::move(blocks)) {
     const auto reader = open({});
-    for (const auto& field : reader.file->schema()->fields()) columns_.push_back(described(*field));
+    for (const auto& field : reader.file->schema()->fields()) columns_.push_back(describe_column(*field));
     const auto batches = static_cast<std::size_t>(reader.file->num_record_batches());
     if (columns_.empty()) throw Error("it has no columns");
     if (blocks_.empty())
       find_blocks(batches);
     else if (blocks_.size() != batches)
-      throw Error("it was changed since it was first looked at");
+      throw Error("it has changed since it was listed");
   }
 
   const std::vector<TableColumn>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
-  std::uint64_t bytes_of(std::size_t block, std::size_t) const override { return blocks_[block] * sizeof(std::uint64_t); }
+  std::uint64_t varying_bytes(std::size_t block, std::size_t) const override {
+    return blocks_[block] * sizeof(std::uint64_t);
+  }
 
-  bool lacks_values(std::size_t column) const override {
-    if (!columns_[column].may_lack) return false;
+  bool has_missing_values(std::size_t column) const override {
+    if (!columns_[column].is_nullable) return false;
     for (std::size_t block = 0; block < blocks_.size(); ++block)
       if (batch_of(block, {static_cast<int>(column)})->column(0)->null_count() != 0) return true;
     return false;
@@ -55,11 +57,10 @@ class ArrowTable final : public TableFile {
     for (const auto& target : targets) chosen.push_back(static_cast<int>(target.column));
     std::ranges::sort(chosen);
     const auto batch = batch_of(block, chosen);
-    if (static_cast<std::uint64_t>(batch->num_rows()) != blocks_[block])
-      throw Error("it was changed since it was first looked at");
+    if (static_cast<std::uint64_t>(batch->num_rows()) != blocks_[block]) throw Error("it has changed since it was listed");
     for (const auto& target : targets) {
-      const auto place = std::ranges::lower_bound(chosen, static_cast<int>(target.column)) - chosen.begin();
-      put_values(*batch->column(static_cast<int>(place)), columns_[target.column], target, {0, before});
+      const auto at = std::ranges::lower_bound(chosen, static_cast<int>(target.column)) - chosen.begin();
+      put_values(*batch->column(static_cast<int>(at)), columns_[target.column], target, {0, before});
     }
   }
 
@@ -89,20 +90,20 @@ class ArrowTable final : public TableFile {
         guarded(reader.input, [&] { return value_of(reader.file->ReadRecordBatch(static_cast<int>(block))); });
     if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
     const std::lock_guard lock(mutex_);
-    if (idle_.size() < most_idle) idle_.emplace(columns, std::move(reader));
+    if (idle_.size() < max_idle) idle_.emplace(columns, std::move(reader));
     return batch;
   }
 
-  /// The rows of a batch stand beside its values: one column is read for that.
+  /// Finds the number of rows of each batch. It is stored with the batch's values, so one column is read.
   void find_blocks(std::size_t batches) {
     std::size_t cheapest = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (columns_[cheapest].varies && !columns_[i].varies && columns_[i].refused.empty()) cheapest = i;
+      if (columns_[cheapest].varies && !columns_[i].varies && columns_[i].unreadable.empty()) cheapest = i;
     std::uint64_t rows = 0;
     for (std::size_t block = 0; block < batches; ++block) {
       const auto count = batch_of(block, {static_cast<int>(cheapest)})->num_rows();
       rows += static_cast<std::uint64_t>(count);
-      if (count < 0 || rows > most_record_rows) throw Error("it claims to have more rows than a file can have");
+      if (count < 0 || rows > max_record_rows) throw Error("it claims to have more rows than a file can have");
       blocks_.push_back(static_cast<std::uint64_t>(count));
     }
   }
@@ -112,15 +113,15 @@ class ArrowTable final : public TableFile {
   std::vector<TableColumn> columns_;
   std::vector<std::uint64_t> blocks_;
   mutable std::mutex mutex_;
-  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // by their columns
+  mutable std::multimap<std::vector<int>, BatchReader> idle_;  // by columns
 };
 
 }  // namespace
 
-std::unique_ptr<const TableFile> open_arrow(std::shared_ptr<const TableInput> input, std::uint64_t most_memory,
-                                            std::vector<std::uint64_t> blocks) {
+std::unique_ptr<const TableReader> open_arrow(std::shared_ptr<const TableInput> input, std::uint64_t max_memory,
+                                              std::vector<std::uint64_t> blocks) {
   return guarded(nullptr,
-                 [&] { return std::make_unique<const ArrowTable>(std::move(input), most_memory, std::move(blocks)); });
+                 [&] { return std::make_unique<const ArrowReader>(std::move(input), max_memory, std::move(blocks)); });
 }
 
 }  // namespace trainrt::data::arrow_module

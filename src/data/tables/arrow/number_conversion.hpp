@@ -13,58 +13,47 @@
 #include <trainrt/error.hpp>
 #include <trainrt/tensor.hpp>
 
-// Numbers of an array of Arrow's, as those of another type at their places. A value that the type does not hold, and one
-// that is missing among whole numbers, is an Error that names its row.
+// Conversion of the numbers of an Arrow array to another type. A value that does not fit the type, and a missing value of a
+// type without NaN, is a UsageError that names the row.
 namespace trainrt::data::arrow_module {
 
 using Half = arrow::util::Float16;
 
-/// A value of a boolean: 0 or 1.
+/// A boolean value, 0 or 1.
 struct Flag {
   std::uint8_t value = 0;
 };
 
-/// Which samples of a run have no value.
+/// A bit for each value of an array: 0 if the value is missing.
 struct Validity {
-  const std::uint8_t* bits = nullptr;  ///< nullptr: all have one
+  const std::uint8_t* bits = nullptr;  ///< nullptr: no value is missing
   std::int64_t offset = 0;
   bool at(std::int64_t i) const { return bits == nullptr || arrow::bit_util::GetBit(bits, offset + i); }
 };
 
-[[noreturn]] inline void refuse_missing(std::uint64_t row) {
+[[noreturn]] inline void throw_missing(std::uint64_t row) {
   throw UsageError(fmt::format(
-      "row {} has no value, which whole numbers cannot express: types gives a column of single numbers f64, with "
-      "NaN; the values of a list or vector must be written as float64; columns leaves a column out",
+      "row {} has no value, which integers cannot represent: set the key types to f64 for a column of single numbers (the "
+      "value becomes NaN), write lists and vectors as float64, or leave the column out with the key columns",
       row));
 }
 
-template <class Value>
-[[noreturn]] void refuse_value(Value value, std::uint64_t row) {
-  throw UsageError(
-      fmt::format("row {}: the value {} does not fit into the column's type; types gives it another one", row, value));
-}
-
-/// Whether a double holds the whole number exactly.
-template <class Whole>
-bool is_exact(Whole value) {
-  const auto rounded = static_cast<double>(value);
-  return rounded < std::ldexp(1.0, std::numeric_limits<Whole>::digits) && static_cast<Whole>(rounded) == value;
-}
-
-/// UsageError if a double, as which the column is read because values are missing, would round the whole number.
+/// Throws UsageError if f64, which the column has because values are missing, cannot represent the integer exactly.
 template <class From>
 void require_exact(From value, std::uint64_t row) {
-  if constexpr (std::is_integral_v<From> && sizeof(From) == sizeof(double))
-    if (!is_exact(value))
+  if constexpr (std::is_integral_v<From> && sizeof(From) == sizeof(double)) {
+    const auto rounded = static_cast<double>(value);
+    if (rounded >= std::ldexp(1.0, std::numeric_limits<From>::digits) || static_cast<From>(rounded) != value)
       throw UsageError(fmt::format(
-          "row {}: the whole number {} has no exact f64, and the column is f64 because values are missing; types "
-          "gives the column f64 to round it, columns leaves it out, or write it as a text",
+          "row {}: f64 cannot represent the integer {} exactly, and the column is f64 because values are missing; set the "
+          "key types to f64 to round it, leave the column out with the key columns, or write it as text",
           row, value));
+  }
 }
 
-/// False if the type does not hold the value.
+/// Converts a value. Returns false if it does not fit the type.
 template <class From, class To>
-bool fit(From value, To& to) {
+bool convert(From value, To& to) {
   if constexpr (std::is_same_v<From, Half>) {
     if constexpr (std::is_same_v<To, Half>) return to = value, true;
     if constexpr (std::is_same_v<To, float> || std::is_same_v<To, double>)
@@ -93,28 +82,27 @@ bool fit(From value, To& to) {
 
 template <class To>
 void put_missing(std::byte* out, std::uint64_t row) {
-  if constexpr (std::is_floating_point_v<To>) {
-    const auto none = std::numeric_limits<To>::quiet_NaN();
-    std::memcpy(out, &none, sizeof none);
-  } else if constexpr (std::is_same_v<To, Half>) {
-    const auto none = std::numeric_limits<Half>::quiet_NaN().bits();
-    std::memcpy(out, &none, sizeof none);
+  if constexpr (std::is_floating_point_v<To> || std::is_same_v<To, Half>) {
+    const auto nan = std::numeric_limits<To>::quiet_NaN();
+    std::memcpy(out, &nan, sizeof nan);
   } else {
-    refuse_missing(row);
+    throw_missing(row);
   }
 }
 
-/// Numbers that stand one after another, and where they go.
+/// Elements `begin` to `begin + count` - 1 of an array, and where they are stored.
 struct Run {
+  std::int64_t begin = 0;
   std::int64_t count = 0;
-  Validity validity;
   std::byte* out = nullptr;
-  std::size_t stride = 0;
-  std::uint64_t first_row = 0;
-  std::uint64_t per_row = 1;  ///< numbers of a sample, for messages
-  bool must_fit = false;      ///< as TableTarget::must_fit
+  std::size_t stride = 0;       ///< distance in bytes in `out`
+  std::uint64_t first_row = 0;  ///< number of the row of the first element, for messages
+  std::uint64_t per_row = 1;    ///< number of elements of a row, for messages
+  bool must_be_exact = false;   ///< as TableTarget::must_be_exact
+  Validity validity = {};
 };
 
+/// Stores the numbers from address `from` on.
 template <class From, class To>
 void put_run(const From* from, const Run& run) {
   if constexpr (std::is_same_v<From, To>)
@@ -129,18 +117,28 @@ void put_run(const From* from, const Run& run) {
       put_missing<To>(out, row);
       continue;
     }
-    if (run.must_fit && std::is_same_v<To, double>) require_exact(from[i], row);
+    if (run.must_be_exact && std::is_same_v<To, double>) require_exact(from[i], row);
     To value;
-    if (!fit(from[i], value)) {
+    if (!convert(from[i], value)) {
+      constexpr const char* message =
+          "row {}: the value {} does not fit the column's type; set another one with the key types";
       if constexpr (std::is_same_v<From, Half>)
-        refuse_value(from[i].ToFloat(), row);
+        throw UsageError(fmt::format(message, row, from[i].ToFloat()));
       else
-        refuse_value(+from[i], row);
+        throw UsageError(fmt::format(message, row, +from[i]));
     }
     std::memcpy(out, &value, sizeof value);
   }
 }
 
+/// Returns the size in bytes of a value. The module cannot call size_of().
+inline std::size_t value_bytes(DType dtype) {
+  if (dtype == DType::f64 || dtype == DType::i64) return 8;
+  if (dtype == DType::f32 || dtype == DType::i32) return 4;
+  return dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::i16 ? 2 : 1;
+}
+
+/// Stores the numbers from address `from` on as values of type `dtype`.
 template <class From>
 void put_as(const From* from, DType dtype, const Run& run) {
   switch (dtype) {
@@ -163,7 +161,7 @@ void put_as(const From* from, DType dtype, const Run& run) {
     case DType::boolean:
       return put_run<From, Flag>(from, run);
     default:
-      throw Error("a column cannot become that type");
+      throw Error("a column cannot be converted to that type");
   }
 }
 

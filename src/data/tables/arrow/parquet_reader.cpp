@@ -15,32 +15,32 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-/// Rows that are decoded at a time: of few columns they stay in the processor's cache.
+/// Numbers of rows that are decoded at a time. The values of few columns then fit into the processor's cache.
 constexpr std::int64_t rows_at_a_time = 32'768;
 constexpr std::int64_t direct_rows_at_a_time = 8192;
-constexpr std::uint64_t most_rows = std::uint64_t{1} << 48;
+constexpr std::uint64_t max_rows = std::uint64_t{1} << 48;
 
 void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leaves) {
   if (field.is_leaf()) leaves.push_back(field.column_index);
   for (const auto& child : field.children) add_leaves(child, leaves);
 }
 
-/// One thread's reader. All share what the footer says.
+/// Reads a Parquet file. For one thread; all readers share the decoded footer.
 struct Reader {
   std::shared_ptr<ArrowInput> input;
   std::unique_ptr<parquet::arrow::FileReader> file;
 };
 
-class ParquetTable final : public TableFile {
+class ParquetReader final : public TableReader {
  public:
-  ParquetTable(std::shared_ptr<const TableInput> input, std::uint64_t most_memory)
+  ParquetReader(std::shared_ptr<const TableInput> input, std::uint64_t max_memory)
       : input_(std::move(input)),
-        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(most_memory, most_rows))) {
+        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_rows))) {
     auto reader = open();
     footer_ = reader->file->parquet_reader()->metadata();
     std::shared_ptr<arrow::Schema> schema;
     guarded(reader->input, [&] { require_ok(reader->file->GetSchema(&schema)); });
-    for (const auto& field : schema->fields()) columns_.push_back(described(*field));
+    for (const auto& field : schema->fields()) columns_.push_back(describe_column(*field));
     for (const auto& field : reader->file->manifest().schema_fields) add_leaves(field, leaves_.emplace_back());
     if (leaves_.size() != columns_.size()) throw Error("its schema contradicts itself");
     for (std::size_t i = 0; i < leaves_.size(); ++i)
@@ -53,14 +53,14 @@ class ParquetTable final : public TableFile {
   const std::vector<TableColumn>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
 
-  bool lacks_values(std::size_t column) const override {
-    if (!columns_[column].may_lack) return false;
+  bool has_missing_values(std::size_t column) const override {
+    if (!columns_[column].is_nullable) return false;
     for (std::size_t block = 0; block < blocks_.size(); ++block)
-      if (lacks_values(block, column)) return true;
+      if (has_missing_values(block, column)) return true;
     return false;
   }
 
-  std::uint64_t bytes_of(std::size_t block, std::size_t column) const override {
+  std::uint64_t varying_bytes(std::size_t block, std::size_t column) const override {
     const auto group = footer_->RowGroup(static_cast<int>(block));
     std::int64_t bytes = 0;
     for (const auto leaf : leaves_[column])
@@ -93,7 +93,7 @@ class ParquetTable final : public TableFile {
     reader->input = std::make_shared<ArrowInput>(input_, &pool_);
     guarded(reader->input, [&] {
       parquet::ReaderProperties properties(&pool_);
-      properties.set_page_checksum_verification(true);  // of pages that have one
+      properties.set_page_checksum_verification(true);  // for pages with a checksum
       auto file = parquet::ParquetFileReader::Open(reader->input, properties, footer_);
       parquet::ArrowReaderProperties as_arrow(false);
       as_arrow.set_batch_size(rows_at_a_time);
@@ -122,11 +122,11 @@ class ParquetTable final : public TableFile {
 
   void add_block(std::int64_t rows) {
     rows_ += static_cast<std::uint64_t>(rows);
-    if (rows < 0 || rows_ > most_rows) throw Error("it claims to have more rows than a file can have");
+    if (rows < 0 || rows_ > max_rows) throw Error("it claims to have more rows than a file can have");
     blocks_.push_back(static_cast<std::uint64_t>(rows));
   }
 
-  bool lacks_values(std::size_t block, std::size_t column) const {
+  bool has_missing_values(std::size_t block, std::size_t column) const {
     const auto group = footer_->RowGroup(static_cast<int>(block));
     const auto statistics = group->ColumnChunk(leaves_[column].front())->statistics();
     if (statistics && statistics->HasNullCount()) return statistics->null_count() != 0;
@@ -138,7 +138,7 @@ class ParquetTable final : public TableFile {
     return lacks;
   }
 
-  /// Columns side by side, as they may go to neighbouring places.
+  /// Decodes a few rows of all columns, then the next rows, because the columns of a vector share cache lines.
   void read_direct(std::size_t block, const std::vector<const TableTarget*>& targets, std::uint64_t rows_before) const {
     auto reader = take();
     guarded(reader->input, [&] {
@@ -156,7 +156,7 @@ class ParquetTable final : public TableFile {
     give_back(std::move(reader));
   }
 
-  /// Hands over a block's rows of these columns, in pieces, until `take_rows` returns false.
+  /// Passes a block's rows of these columns to `take_rows`, in batches, until it returns false.
   template <class Take>
   void walk(std::size_t block, const std::vector<std::size_t>& columns, const Take& take_rows) const {
     auto reader = take();
@@ -169,12 +169,12 @@ class ParquetTable final : public TableFile {
         const auto batch = value_of(batches->Next());
         if (!batch) break;
         const auto count = static_cast<std::uint64_t>(batch->num_rows());
-        if (count > blocks_[block] - rows) throw Error("a row group has more rows than the footer says");
+        if (count > blocks_[block] - rows) throw Error("a row group has more rows than in the footer");
         if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
         if (!take_rows(*batch, rows)) return;
         rows += count;
       }
-      if (rows != blocks_[block]) throw Error("a row group has fewer rows than the footer says");
+      if (rows != blocks_[block]) throw Error("a row group has fewer rows than in the footer");
     });
     give_back(std::move(reader));
   }
@@ -183,8 +183,8 @@ class ParquetTable final : public TableFile {
   mutable arrow::CappedMemoryPool pool_;
   std::shared_ptr<parquet::FileMetaData> footer_;
   std::vector<TableColumn> columns_;
-  std::vector<std::vector<int>> leaves_;  // of each column
-  std::vector<bool> is_direct_;           // the same
+  std::vector<std::vector<int>> leaves_;  // Parquet columns of each column
+  std::vector<bool> is_direct_;           // whether each column is decoded by DirectColumn
   std::vector<std::uint64_t> blocks_;
   std::uint64_t rows_ = 0;
   mutable std::mutex mutex_;
@@ -193,8 +193,8 @@ class ParquetTable final : public TableFile {
 
 }  // namespace
 
-std::unique_ptr<const TableFile> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t most_memory) {
-  return guarded(nullptr, [&] { return std::make_unique<const ParquetTable>(std::move(input), most_memory); });
+std::unique_ptr<const TableReader> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t max_memory) {
+  return guarded(nullptr, [&] { return std::make_unique<const ParquetReader>(std::move(input), max_memory); });
 }
 
 }  // namespace trainrt::data::arrow_module

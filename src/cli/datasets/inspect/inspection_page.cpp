@@ -7,27 +7,27 @@
 #include "cli/byte_progress.hpp"
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/inspect/image_preview.hpp"
-#include "cli/datasets/value_text.hpp"
 #include "cli/datasets/local_datasets.hpp"
+#include "cli/datasets/value_text.hpp"
 #include "cli/table.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
-#include "data/section/prepare.hpp"
 #include "data/bytes/verify.hpp"
+#include "data/section/prepare.hpp"
 
 namespace trainrt::cli::datasets {
 
-std::vector<FieldStatistics> gather(const OpenedData& opened, std::uint64_t samples, int threads, bool quiet) {
-  const auto none = [&] { return std::vector<FieldStatistics>(opened.fields().begin(), opened.fields().end()); };
+std::vector<FieldStatistics> gather_statistics(const OpenedData& opened, std::uint64_t samples, int threads, bool quiet) {
+  const auto empty = [&] { return std::vector<FieldStatistics>(opened.fields().begin(), opened.fields().end()); };
   const auto each = samples_at_once(opened);
-  auto all = none();
+  auto all = empty();
   ByteProgress progress("statistics", quiet);
   InOrder blocks(0, (samples + each - 1) / each);
   blocks.run(
       threads,
       [&](std::uint64_t block) {
         const auto first = block * each, count = std::min(each, samples - first);
-        auto found = none();
+        auto found = empty();
         const auto read = read_good_samples(opened, first, count);
         for (const auto& column : read.columns) found[column.field].add(column, read.numbers.size());
         return found;
@@ -62,27 +62,27 @@ std::string number_text(const std::optional<double>& number) { return number ? f
 std::string distinct_text(const FieldStatistics& found) {
   if (!found.distinct()) return "";
   const auto& distinct = *found.distinct();
-  if (!distinct.is_complete()) return fmt::format("> {}", DistinctValues::most);
-  constexpr std::size_t most_named = 3;
-  constexpr std::size_t most_columns = 16;
+  if (!distinct.is_complete()) return fmt::format("> {}", DistinctValues::max);
+  constexpr std::size_t max_named = 3;
+  constexpr std::size_t max_columns = 16;
   auto text = fmt::format("{}", distinct.count());
   const auto all = distinct.by_frequency();
-  const auto is_class = all.size() < found.samples();  // else each is there once
-  for (std::size_t i = 0; is_class && i < std::min(all.size(), most_named); ++i)
+  const auto is_class = all.size() < found.samples();  // otherwise each value occurs once
+  for (std::size_t i = 0; is_class && i < std::min(all.size(), max_named); ++i)
     text += fmt::format("{}{} ({})", i == 0 ? ": " : ", ",
-                        sample_text(found.field(), std::as_bytes(std::span(all[i].first)), most_columns), all[i].second);
-  return is_class && all.size() > most_named ? text + ", ..." : text;
+                        sample_text(found.field(), std::as_bytes(std::span(all[i].first)), max_columns), all[i].second);
+  return is_class && all.size() > max_named ? text + ", ..." : text;
 }
 
 std::string files_text(const data::Listing& listing) {
-  constexpr std::size_t most_files = 10;
+  constexpr std::size_t max_files = 10;
   Table table({{"file"}, {"samples", true}, {"size", true}});
-  for (std::size_t i = 0; i < std::min(listing.entries.size(), most_files); ++i) {
+  for (std::size_t i = 0; i < std::min(listing.entries.size(), max_files); ++i) {
     const auto& [file, content] = listing.entries[i];
     if (file.path.empty()) return "";
     table.add({printable(file.path), fmt::format("{}", content.samples), bytes_text(file.size)});
   }
-  const auto others = listing.entries.size() - std::min(listing.entries.size(), most_files);
+  const auto others = listing.entries.size() - std::min(listing.entries.size(), max_files);
   return "\n" + table.text() + (others > 0 ? fmt::format("  and {} more\n", others) : "");
 }
 
@@ -90,7 +90,7 @@ std::string checksums_text(const OpenedData& opened) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   if (!format.has_files) return "";
   if (format.checksums.empty())
-    return "\nchecksums: none; if a file is damaged, other values may be read (data convert -o FILE.h5 --checksums)\n";
+    return "\nchecksums: no checksums, so damage may go unnoticed; data convert -o FILE.h5 --checksums adds them\n";
   return fmt::format("\nchecksums: {}; {}\n", format.checksums,
                      data::verify_of(opened.keys) == data::Verify::off ? "not verified (verify = off)"
                                                                        : "those of the samples below were verified");
@@ -111,45 +111,45 @@ std::string statistics_text(const Inspection& inspection) {
   }
   const auto size = inspection.opened.size();
   return fmt::format("\n{}\n{}",
-                     inspection.looked_at == size
+                     inspection.scanned == size
                          ? "all samples"
-                         : fmt::format("the first {} of {} samples (--all, --rows N)", inspection.looked_at, size),
+                         : fmt::format("the first {} of {} samples (--all, --rows N)", inspection.scanned, size),
                      table.text());
 }
 
-std::string first_text(const Inspection& inspection, std::size_t width) {
+std::string samples_text(const Inspection& inspection, std::size_t width) {
   if (inspection.shown == 0) return "";
   const auto& fields = inspection.opened.fields();
-  const auto most = std::clamp<std::size_t>(width / std::max<std::size_t>(fields.size(), 1), 12, 40);
+  const auto max_width = std::clamp<std::size_t>(width / std::max<std::size_t>(fields.size(), 1), 12, 40);
   std::vector<Table::Column> columns{{"sample", true}};
-  constexpr std::size_t most_fields = 20;
-  for (std::size_t i = 0; i < std::min(fields.size(), most_fields); ++i) columns.push_back({printable(fields[i].name)});
+  constexpr std::size_t max_fields = 20;
+  for (std::size_t i = 0; i < std::min(fields.size(), max_fields); ++i) columns.push_back({printable(fields[i].name)});
   Table table(columns);
   for (std::uint64_t sample = 0; sample < inspection.shown; ++sample) {
     std::vector<std::string> cells{fmt::format("{}", inspection.first.numbers[sample])};
     for (std::size_t i = 0; i + 1 < columns.size(); ++i)
-      cells.push_back(sample_text(fields[i], sample_of(fields[i], inspection.first.columns[i], sample), most));
+      cells.push_back(sample_text(fields[i], sample_of(fields[i], inspection.first.columns[i], sample), max_width));
     table.add(std::move(cells));
   }
   return "\n" + table.text() +
-         (fields.size() > most_fields ? fmt::format("  and {} fields more\n", fields.size() - most_fields) : "");
+         (fields.size() > max_fields ? fmt::format("  and {} more fields\n", fields.size() - max_fields) : "");
 }
 
-std::string pictures_text(const Inspection& inspection, std::size_t width, bool colours) {
+std::string previews_text(const Inspection& inspection, std::size_t width, bool colors) {
   std::string text;
-  const auto count = inspection.pictures;
+  const auto count = inspection.previews;
   for (const auto& column : inspection.first.columns) {
     const auto& field = inspection.opened.fields()[column.field];
-    const auto shape = picture_shape(field);
+    const auto shape = image_shape(field);
     if (!shape || count == 0) continue;
-    constexpr std::size_t most_columns = 64;
-    const auto each = std::min<std::size_t>(width / count > 4 ? width / count - 2 : 2, most_columns);
+    constexpr std::size_t max_columns = 64;
+    const auto each = std::min<std::size_t>(width / count > 4 ? width / count - 2 : 2, max_columns);
     text += fmt::format("\n{}\n", printable(field.name));
-    std::vector<std::vector<std::string>> pictures;
+    std::vector<std::vector<std::string>> previews;
     for (std::uint64_t i = 0; i < count; ++i)
-      pictures.push_back(picture_lines(sample_of(field, column, i), *shape, each, colours));
-    for (std::size_t line = 0; line < pictures.front().size(); ++line) {
-      for (const auto& picture : pictures) text += "  " + picture[line];
+      previews.push_back(preview_lines(sample_of(field, column, i), *shape, each, colors));
+    for (std::size_t line = 0; line < previews.front().size(); ++line) {
+      for (const auto& preview : previews) text += "  " + preview[line];
       text += "\n";
     }
   }
@@ -157,29 +157,27 @@ std::string pictures_text(const Inspection& inspection, std::size_t width, bool 
 }
 
 std::string reading_text(const ReadingFacts& facts) {
-  auto text = fmt::format("\nread by {}\n  {} samples a rank and epoch, {}; {}\n",
-                          counted(static_cast<std::int64_t>(facts.ranks), "rank"), facts.samples_a_rank,
-                          bytes_text(facts.samples_a_rank * facts.sample_bytes), unit_in_words(facts));
+  auto text = fmt::format("\nread by {}\n  {} samples per rank per epoch, {}; {}\n",
+                          counted(static_cast<std::int64_t>(facts.ranks), "rank"), facts.samples_per_rank,
+                          bytes_text(facts.samples_per_rank * facts.sample_bytes), unit_in_words(facts));
   if (facts.has_files)
-    text += facts.is_kept ? fmt::format("  memory = {}: all values ({}) are kept, once for all ranks of a node\n",
-                                        bytes_text(facts.memory), bytes_text(facts.samples * facts.sample_bytes))
-                          : fmt::format("  memory = {}: too little for all values ({}), which are read in each epoch\n",
-                                        bytes_text(facts.memory), bytes_text(facts.samples * facts.sample_bytes));
+    text += fmt::format("  memory = {}: {} all values ({}), {}\n", bytes_text(facts.memory),
+                        facts.is_kept ? "keeps" : "too small for", bytes_text(facts.samples * facts.sample_bytes),
+                        facts.is_kept ? "once for all ranks of a node" : "which are read in each epoch");
   for (const auto& sentence : advice_for(facts)) text += fmt::format("  advice: {}\n", sentence);
   return text;
 }
 
 }  // namespace
 
-std::string page_text(const Inspection& inspection, std::size_t width, bool colours) {
+std::string page_text(const Inspection& inspection, std::size_t width, bool colors) {
   const auto& opened = inspection.opened;
-  const auto made = data::needs_preparation(opened.keys, opened.listing)
-                        ? fmt::format("made of them: {}\n", in_words(*opened.dataset))
-                        : "";
-  const auto beginning = fmt::format("{}\n", data::described(inspection.opened.listing)) + made +
-                         files_text(inspection.opened.listing) + checksums_text(opened) + statistics_text(inspection) +
-                         first_text(inspection, width);
-  return printable_text(beginning) + pictures_text(inspection, width, colours) +  // its colours are control sequences
+  const auto result = data::needs_preparation(opened.keys, opened.listing)
+                          ? fmt::format("made of them: {}\n", in_words(*opened.dataset))
+                          : "";
+  const auto beginning = fmt::format("{}\n", data::described(opened.listing)) + result + files_text(opened.listing) +
+                         checksums_text(opened) + statistics_text(inspection) + samples_text(inspection, width);
+  return printable_text(beginning) + previews_text(inspection, width, colors) +  // colors are control sequences
          printable_text(reading_text(inspection.facts));
 }
 
