@@ -176,7 +176,7 @@ def results_of_queries(folder):
 
 
 @test
-def a_query_that_would_write_or_has_no_order_is_refused_and_so_is_what_is_no_database():
+def a_query_that_writes_or_has_no_order_is_an_error():
     folder = scratch()
     database(folder, 10)
     before = (folder / "x.db").read_bytes()
@@ -230,7 +230,7 @@ def padded_windows_of_documents(folder):
 
 
 @test
-def a_language_model_learns_from_a_token_file_on_2_ranks():
+def a_language_model_learns_from_a_token_file_on_two_ranks():
     if not (BUILD / "modules/torch.so").exists():
         skip("the torch module is not built (package libtorch-dev)")
     folder = scratch()
@@ -288,7 +288,7 @@ def files_of_every_format(folder):
 
 
 @test
-def a_run_over_every_format_that_is_stopped_again_and_again_sees_what_one_does_that_never_stops():
+def a_run_over_every_format_sees_the_same_samples_after_many_stops():
     """All formats in one run, which is cheap: each step takes a batch of each."""
     folder = scratch()
     sections = files_of_every_format(folder)
