@@ -15,7 +15,7 @@
 #include "checkpoint/other_files.hpp"
 #include "cli/command.hpp"
 #include "cli/datasets/convert/source_files.hpp"
-#include "cli/datasets/local_datasets.hpp"
+#include "cli/datasets/opened_data.hpp"
 #include "cli/job_shell.hpp"
 #include "cli/local_ranks.hpp"
 #include "cli/prediction_output.hpp"

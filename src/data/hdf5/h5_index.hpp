@@ -57,7 +57,7 @@ struct H5Index {
   std::vector<H5Field> fields;
 };
 
-/// Packs an index into bytes for other ranks; a chunk takes a few bytes. Of a file only path, size and time are packed.
+/// Packs an index into bytes for other ranks; a chunk takes a few bytes. Only path, size and time of a DataFile are packed.
 std::string bytes_of(const H5Index& index);
 /// Reverses bytes_of(). Throws Error if the bytes are damaged.
 H5Index h5_index_of(std::string_view bytes);

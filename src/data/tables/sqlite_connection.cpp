@@ -83,17 +83,11 @@ std::string SqliteCursor::name_of(int column) const {
   return name == nullptr ? "" : name;
 }
 
-SqliteCursor::Kind SqliteCursor::kind(int column) const {
-  switch (sqlite3_column_type(rows_.get(), column)) {
-    case SQLITE_NULL:
-      return Kind::missing;
-    case SQLITE_INTEGER:
-      return Kind::integer;
-    case SQLITE_FLOAT:
-      return Kind::real;
-    default:
-      return Kind::bytes;
-  }
+Seen SqliteCursor::kind(int column) const {
+  const int type = sqlite3_column_type(rows_.get(), column);
+  if (type == SQLITE_NULL) return Seen::missing;
+  if (type == SQLITE_INTEGER) return Seen::integer;
+  return type == SQLITE_FLOAT ? Seen::real : Seen::text;
 }
 
 std::int64_t SqliteCursor::integer(int column) const { return sqlite3_column_int64(rows_.get(), column); }

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "data/text/field_types.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -12,14 +14,12 @@ namespace trainrt::data {
 /// The result of a SELECT, read row by row. Texts and blobs are valid until the next call of next().
 class SqliteCursor {
  public:
-  enum class Kind : std::uint8_t { missing, integer, real, bytes };
-
   SqliteCursor(sqlite3* database, std::string_view sql);
   void bind(int parameter, std::int64_t value);  ///< parameters are numbered from 1
   bool next();                                   ///< moves to the next row; returns false at the end
   int columns() const;
   std::string name_of(int column) const;
-  Kind kind(int column) const;
+  Seen kind(int column) const;  ///< Seen::text also for blobs
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string_view bytes(int column) const;  ///< a text in UTF-8, a number as text, or a blob

@@ -54,12 +54,6 @@ std::string select_of(const SqliteConnection& file, const SqliteRequest& request
                      where.empty() ? "" : " WHERE " + rowid, where, rowid);
 }
 
-Seen seen_of(SqliteCursor::Kind kind) {
-  if (kind == SqliteCursor::Kind::missing) return Seen::missing;
-  if (kind == SqliteCursor::Kind::integer) return Seen::integer;
-  return kind == SqliteCursor::Kind::real ? Seen::real : Seen::text;
-}
-
 /// Collects types and blocks from the rows of a database, one row after another.
 class Scanner {
  public:
@@ -74,12 +68,12 @@ class Scanner {
   void see(const SqliteCursor& rows) {
     // The rowids of a view are NULL.
     const bool is_query = request_.is_query();
-    if (!is_query && rows.kind(columns_) != SqliteCursor::Kind::integer) refuse_table(request_);
+    if (!is_query && rows.kind(columns_) != Seen::integer) refuse_table(request_);
     for (int i = 0; i < columns_; ++i) {
       const auto kind = rows.kind(i);
-      const auto text = kind == SqliteCursor::Kind::bytes ? rows.bytes(i) : std::string_view();
-      guesses_[static_cast<std::size_t>(i)].see(seen_of(kind));
-      notes_[static_cast<std::size_t>(i)].see(seen_of(kind), text, row_);
+      const auto text = kind == Seen::text ? rows.bytes(i) : std::string_view();
+      guesses_[static_cast<std::size_t>(i)].see(kind);
+      notes_[static_cast<std::size_t>(i)].see(kind, text, row_);
       bytes_ += sizeof(std::int64_t) + text.size();
     }
     if (is_query && bytes_ > request_.max_bytes)
@@ -177,17 +171,17 @@ class SqliteReader final : public TableReader {
     auto* out = target.values + row * target.stride;
     const auto& name = scan_.columns[target.column].name;
     bool fits = false;
-    if (target.must_be_exact && kind == SqliteCursor::Kind::integer && !is_exact(rows.integer(from)))
+    if (target.must_be_exact && kind == Seen::integer && !is_exact(rows.integer(from)))
       throw UsageError(fmt::format(
           "column '{}': row {}: f64 cannot represent the integer {} exactly, and the column is f64 because it has missing "
           "or real values; set types to round it to f64, or keep it as text with a query: CAST({} AS TEXT)",
           name, in_file, rows.integer(from), sqlite_name(name)));
-    if (kind == SqliteCursor::Kind::integer) fits = put_integer(rows.integer(from), target.dtype, out);
-    if (kind == SqliteCursor::Kind::real) fits = put_real(rows.real(from), target.dtype, out);
-    if (kind == SqliteCursor::Kind::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);
+    if (kind == Seen::integer) fits = put_integer(rows.integer(from), target.dtype, out);
+    if (kind == Seen::real) fits = put_real(rows.real(from), target.dtype, out);
+    if (kind == Seen::missing) fits = put_real(std::numeric_limits<double>::quiet_NaN(), target.dtype, out);
     if (fits) return;
     throw Error(fmt::format("column '{}': row {}: the value {} is no {}", name, in_file,
-                            kind == SqliteCursor::Kind::missing ? "NULL" : excerpt(rows.bytes(from), 60),
+                            kind == Seen::missing ? "NULL" : excerpt(rows.bytes(from), 60),
                             trainrt::name_of(target.dtype)));
   }
 

@@ -88,7 +88,7 @@ class TableEncoder {
   /// Encodes `count` rows, one column for each field. `first`: number of the first row, for messages. Any thread may call
   /// it. Throws UsageError for a value that such a file cannot hold.
   virtual EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const = 0;
-  /// Adds the block with these notes, whose values are stored at `offset` in the file. Blocks must be added in the order of
+  /// Adds the block with these notes and with its values at `offset` in the file. Blocks must be added in the order of
   /// the rows. Throws Error if the notes are damaged.
   virtual void add(std::span<const std::byte> notes, std::uint64_t offset) = 0;
   virtual std::vector<std::byte> finish() = 0;

@@ -69,7 +69,7 @@ TableSource::TableSource(std::string path, TablePlan plan, const Open& open, con
   if (max_kept > 0) keep_all(max_kept);
 }
 
-/// Decodes all blocks. Keeps none of them if they take more than `max_bytes`.
+/// Decodes all blocks. Keeps them only if they take at most `max_bytes`.
 void TableSource::keep_all(std::uint64_t max_bytes) {
   std::uint64_t bytes = 0;
   std::vector<std::vector<ChunkCache::Values>> kept;

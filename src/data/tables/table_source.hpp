@@ -60,7 +60,7 @@ class TableSource final : public Source {
   std::vector<std::uint64_t> ends_;  // number of samples up to the end of each block
   std::unique_ptr<const TableReader> table_;
   std::unique_ptr<ChunkCacheShare> cache_;
-  // A part of a block is what is decoded together: one field, or all fields if the table is read by rows.
+  // A part of a block is decoded at once: one field, or all fields if the table is read by rows.
   bool by_rows_ = false;
   std::vector<std::vector<ChunkCache::Values>> kept_;  // blocks by part, if all are kept
 };

@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include "cli/datasets/convert/conversion.hpp"
-#include "cli/datasets/local_datasets.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"

@@ -15,7 +15,7 @@
 #include <trainrt/random.hpp>
 
 #include "batch/signals.hpp"
-#include "cli/datasets/local_datasets.hpp"
+#include "cli/datasets/opened_data.hpp"
 #include "core/host.hpp"
 #include "core/process/thread.hpp"
 #include "data/bytes/input_file.hpp"

@@ -32,7 +32,7 @@ class RowWriter {
   virtual std::unique_ptr<PreparedRows> prepare(RowBlock block) = 0;
   /// Appends a prepared block. Called in the order of the rows, by one thread at a time.
   virtual void append(std::unique_ptr<PreparedRows>) {}
-  /// Returns what another writer needs to resume after the last appended block (ResumableFile::done()).
+  /// Returns the position after the last appended block, from which another writer can resume (ResumableFile::done()).
   virtual std::string position() const { return {}; }
   /// Completes the file after the last block. Returns its size in bytes.
   virtual std::uint64_t finish() = 0;

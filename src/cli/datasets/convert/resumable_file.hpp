@@ -41,12 +41,12 @@ class ResumableFile {
   const Done& done() const { return done_; }
   bool is_finished() const { return is_finished_; }  ///< an earlier process has written the file and given it its name
   bool is_complete() const { return is_complete_; }  ///< an earlier process has written the file, but not named it
-  bool is_kept() const { return is_finished_ || is_kept_; }  ///< a later process can use what was written
+  bool is_kept() const { return is_finished_ || is_kept_; }  ///< a later process can resume
 
   void reserve(std::uint64_t bytes);
   void write(std::uint64_t at, std::span<const std::byte> bytes);
   void write(std::uint64_t at, std::string_view text) { write(at, std::as_bytes(std::span(text))); }
-  /// Returns done().position as a number of bytes. Throws UsageError if it is none.
+  /// Returns done().position as a number of bytes. Throws UsageError if it is not a number.
   std::uint64_t byte_position() const;
   /// Throws UsageError: the file does not match its record.
   [[noreturn]] void throw_damaged_record() const;
@@ -73,7 +73,7 @@ class ResumableFile {
   std::atomic<std::uint64_t> written_ = 0;
   std::optional<io::PositionalFile> file_;
   std::optional<io::Descriptor> lock_;
-  std::optional<RemovalGuard> guard_;  ///< exists as long as a later process could not use what was written
+  std::optional<RemovalGuard> guard_;  ///< exists as long as a later process could not resume
   double noted_s_, pause_s_ = 0.2;
 };
 

@@ -7,7 +7,7 @@
 #include "cli/byte_progress.hpp"
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/inspect/image_preview.hpp"
-#include "cli/datasets/local_datasets.hpp"
+#include "cli/datasets/opened_data.hpp"
 #include "cli/datasets/value_text.hpp"
 #include "cli/table.hpp"
 #include "core/text/printable.hpp"

@@ -17,7 +17,7 @@ struct ReadingFacts {
   std::uint64_t available = 0;         ///< available memory of this machine, in bytes
   bool is_kept = false;                ///< all values fit into `memory`, once per node
   bool has_files = true;
-  data::Reading reading = data::Reading::by_field;  ///< what is read for a sample; of all files, the most
+  data::Reading reading = data::Reading::by_field;  ///< how much is read for a sample; the maximum of all files
   std::uint64_t together = 1;                       ///< number of samples that are read together
   std::uint64_t fields = 1;
   std::uint64_t block = 0;  ///< the key block
@@ -25,7 +25,7 @@ struct ReadingFacts {
 
 ReadingFacts reading_facts(const OpenedData& opened, std::uint64_t ranks);
 
-/// Returns what a run reads for one sample: "chunks of 1000 samples".
+/// Describes how a run reads a sample: "chunks of 1000 samples are read".
 std::string unit_in_words(const ReadingFacts& facts);
 
 /// Returns advice on how to read faster, a sentence for each. Pure function.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,6 +113,38 @@ void in_column(const TableColumn& column, const Function& function) try {
 } catch (const Error& error) {
   throw Error("column '" + column.name + "': " + error.what());
 }
+
+/// The common part of the readers of Parquet and Arrow files.
+class ReaderBase : public TableReader {
+ public:
+  const std::vector<TableColumn>& columns() const override { return columns_; }
+  const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
+
+ protected:
+  /// Arrow's buffers take at most `max_memory` bytes.
+  ReaderBase(std::shared_ptr<const TableInput> input, std::uint64_t max_memory)
+      : input_(std::move(input)),
+        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_rows))) {}
+  /// Adds a block. Throws Error if the number of rows is impossible.
+  void add_block(std::int64_t rows) {
+    rows_ += static_cast<std::uint64_t>(rows);
+    if (rows < 0 || rows_ > max_rows) throw Error("it declares more rows than a file can have");
+    blocks_.push_back(static_cast<std::uint64_t>(rows));
+  }
+  /// Returns the number of rows before a block.
+  std::uint64_t rows_before(std::size_t block) const {
+    return std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(block), std::uint64_t{0});
+  }
+
+  static constexpr std::uint64_t max_rows = std::uint64_t{1} << 48;
+  std::shared_ptr<const TableInput> input_;
+  mutable arrow::CappedMemoryPool pool_;
+  std::vector<TableColumn> columns_;
+  std::vector<std::uint64_t> blocks_;
+
+ private:
+  std::uint64_t rows_ = 0;  // of all blocks that were added
+};
 
 std::unique_ptr<const TableReader> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t max_memory);
 std::unique_ptr<const TableReader> open_arrow(std::shared_ptr<const TableInput> input, std::uint64_t max_memory,

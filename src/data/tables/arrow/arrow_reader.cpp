@@ -1,5 +1,4 @@
 #include <map>
-#include <numeric>
 
 #include <arrow/ipc/reader.h>
 #include <arrow/record_batch.h>
@@ -11,7 +10,6 @@ namespace trainrt::data::arrow_module {
 
 namespace {
 
-constexpr std::uint64_t max_record_rows = std::uint64_t{1} << 48;
 constexpr std::size_t max_idle = 64;
 
 /// Reads some columns, which are chosen when it is opened. For one thread.
@@ -21,12 +19,11 @@ struct BatchReader {
 };
 
 /// Reads Arrow IPC files, of which Feather files (version 2) are a kind.
-class ArrowReader final : public TableReader {
+class ArrowReader final : public ReaderBase {
  public:
   ArrowReader(std::shared_ptr<const TableInput> input, std::uint64_t max_memory, std::vector<std::uint64_t> blocks)
-      : input_(std::move(input)),
-        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_record_rows))),
-        blocks_(std::move(blocks)) {
+      : ReaderBase(std::move(input), max_memory) {
+    blocks_ = std::move(blocks);
     const auto reader = open({});
     for (const auto& field : reader.file->schema()->fields()) columns_.push_back(describe_column(*field));
     const auto batches = static_cast<std::size_t>(reader.file->num_record_batches());
@@ -37,8 +34,6 @@ class ArrowReader final : public TableReader {
       throw Error("it has changed since it was listed");
   }
 
-  const std::vector<TableColumn>& columns() const override { return columns_; }
-  const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
   std::uint64_t varying_bytes(std::size_t block, std::size_t) const override {
     return blocks_[block] * sizeof(std::uint64_t);
   }
@@ -51,8 +46,6 @@ class ArrowReader final : public TableReader {
   }
 
   void read(std::size_t block, std::span<const TableTarget> targets) const override {
-    const auto before =
-        std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(block), std::uint64_t{0});
     std::vector<int> chosen;
     for (const auto& target : targets) chosen.push_back(static_cast<int>(target.column));
     std::ranges::sort(chosen);
@@ -60,7 +53,7 @@ class ArrowReader final : public TableReader {
     if (static_cast<std::uint64_t>(batch->num_rows()) != blocks_[block]) throw Error("it has changed since it was listed");
     for (const auto& target : targets) {
       const auto at = std::ranges::lower_bound(chosen, static_cast<int>(target.column)) - chosen.begin();
-      put_values(*batch->column(static_cast<int>(at)), columns_[target.column], target, {0, before});
+      put_values(*batch->column(static_cast<int>(at)), columns_[target.column], target, {0, rows_before(block)});
     }
   }
 
@@ -99,19 +92,10 @@ class ArrowReader final : public TableReader {
     std::size_t cheapest = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (columns_[cheapest].varies && !columns_[i].varies && columns_[i].unreadable.empty()) cheapest = i;
-    std::uint64_t rows = 0;
-    for (std::size_t block = 0; block < batches; ++block) {
-      const auto count = batch_of(block, {static_cast<int>(cheapest)})->num_rows();
-      rows += static_cast<std::uint64_t>(count);
-      if (count < 0 || rows > max_record_rows) throw Error("it claims to have more rows than a file can have");
-      blocks_.push_back(static_cast<std::uint64_t>(count));
-    }
+    for (std::size_t block = 0; block < batches; ++block)
+      add_block(batch_of(block, {static_cast<int>(cheapest)})->num_rows());
   }
 
-  std::shared_ptr<const TableInput> input_;
-  mutable arrow::CappedMemoryPool pool_;
-  std::vector<TableColumn> columns_;
-  std::vector<std::uint64_t> blocks_;
   mutable std::mutex mutex_;
   mutable std::multimap<std::vector<int>, BatchReader> idle_;  // by columns
 };

@@ -153,7 +153,7 @@ void put_from_dictionary(const arrow::DictionaryArray& array, const Run& run, DT
   }
 }
 
-/// Stores the values of an array whose samples all have the same number of values.
+/// Stores the values of an array of samples with equal numbers of values.
 void put_fixed(const arrow::Array& array, const Run& run, DType dtype) {
   switch (array.type_id()) {
     case arrow::Type::FIXED_SIZE_LIST:

@@ -1,4 +1,3 @@
-#include <numeric>
 
 #include <arrow/record_batch.h>
 #include <parquet/arrow/reader.h>
@@ -18,7 +17,6 @@ namespace {
 /// Numbers of rows that are decoded at a time. The values of few columns then fit into the processor's cache.
 constexpr std::int64_t rows_at_a_time = 32'768;
 constexpr std::int64_t direct_rows_at_a_time = 8192;
-constexpr std::uint64_t max_rows = std::uint64_t{1} << 48;
 
 void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leaves) {
   if (field.is_leaf()) leaves.push_back(field.column_index);
@@ -31,11 +29,10 @@ struct Reader {
   std::unique_ptr<parquet::arrow::FileReader> file;
 };
 
-class ParquetReader final : public TableReader {
+class ParquetReader final : public ReaderBase {
  public:
   ParquetReader(std::shared_ptr<const TableInput> input, std::uint64_t max_memory)
-      : input_(std::move(input)),
-        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_rows))) {
+      : ReaderBase(std::move(input), max_memory) {
     auto reader = open();
     footer_ = reader->file->parquet_reader()->metadata();
     std::shared_ptr<arrow::Schema> schema;
@@ -49,9 +46,6 @@ class ParquetReader final : public TableReader {
     for (int group = 0; group < footer_->num_row_groups(); ++group) add_block(footer_->RowGroup(group)->num_rows());
     give_back(std::move(reader));
   }
-
-  const std::vector<TableColumn>& columns() const override { return columns_; }
-  const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
 
   bool has_missing_values(std::size_t column) const override {
     if (!columns_[column].is_nullable) return false;
@@ -69,8 +63,7 @@ class ParquetReader final : public TableReader {
   }
 
   void read(std::size_t block, std::span<const TableTarget> targets) const override {
-    const auto before =
-        std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(block), std::uint64_t{0});
+    const auto before = rows_before(block);
     std::vector<std::size_t> columns;
     std::vector<const TableTarget*> direct, others;
     for (const auto& target : targets) {
@@ -118,12 +111,6 @@ class ParquetReader final : public TableReader {
   void give_back(std::unique_ptr<Reader> reader) const {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(reader));
-  }
-
-  void add_block(std::int64_t rows) {
-    rows_ += static_cast<std::uint64_t>(rows);
-    if (rows < 0 || rows_ > max_rows) throw Error("it claims to have more rows than a file can have");
-    blocks_.push_back(static_cast<std::uint64_t>(rows));
   }
 
   bool has_missing_values(std::size_t block, std::size_t column) const {
@@ -179,14 +166,9 @@ class ParquetReader final : public TableReader {
     give_back(std::move(reader));
   }
 
-  std::shared_ptr<const TableInput> input_;
-  mutable arrow::CappedMemoryPool pool_;
   std::shared_ptr<parquet::FileMetaData> footer_;
-  std::vector<TableColumn> columns_;
   std::vector<std::vector<int>> leaves_;  // Parquet columns of each column
   std::vector<bool> is_direct_;           // whether each column is decoded by DirectColumn
-  std::vector<std::uint64_t> blocks_;
-  std::uint64_t rows_ = 0;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Reader>> idle_;
 };
