@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A run that is stopped anywhere inside an epoch sees each remaining sample exactly once, whatever the order of its data and
-on whichever number of ranks it goes on; what was changed meanwhile is named."""
+"""A run that stops anywhere within an epoch resumes with each remaining sample exactly once, in any order and on any number of
+ranks. A change of the data in the meantime is reported."""
 import random
 import shutil
 import struct

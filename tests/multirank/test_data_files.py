@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Data files that the tools of their formats write are given to train functions value for value, on 1 and on 2 ranks, in order and
-shuffled. A format's test is a function that writes a file and returns the section that reads it, and the values of each field."""
+"""Train functions read the exact values of files that were written with other tools, on 1 and 2 ranks, in order and shuffled. The
+test of a format is a function that writes a file and returns the section that reads it and the values of each field."""
 import contextlib
 import csv
 import sqlite3

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt data inspect and convert against NumPy and h5py: the figures, the values, what is left after kills and full disks."""
+"""trainrt data inspect and convert compared with NumPy and h5py: statistics, values, and the files left after kills and full disks."""
 import csv
 import gzip
 import random

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Samples a second that a train function gets of file formats on one core, warm page cache, in the order of the files, beside each
-format's own library. Arguments behind the build directory choose rows of this table.
+"""Samples per second that a train function reads from Parquet files on one core, from the page cache, in the order of the files,
+compared with pyarrow. Arguments after the build directory choose rows of this table.
 
-parquet     10 of 20 columns of 2 million rows (snappy, row groups of 250,000), beside pyarrow's scan of the same columns
-vector      the same columns as one vector of f32, beside the same scan
+parquet     10 of 20 columns of 2 million rows (snappy, row groups of 250,000), compared with pyarrow's scan of these columns
+vector      the same columns as one vector of f32, compared with the same scan
 """
 import os
 import re
@@ -31,7 +31,7 @@ def one_core():
 
 
 def walked(bench, label, data):
-    """Samples a second of the second epoch."""
+    """Returns the samples per second of the second epoch."""
     keys = "".join(f"{key} = {value}\n" for key, value in data.items())
     config = with_file(bench.work / f"{label}.ini", f"[run]\nname = {label}\nstorage_path = {bench.fresh('runs')}\n[train]\nlibrary = {LIBRARY}\n"
                        f"[loop]\nbatch_size = {BATCH}\n[checkpoint]\nevery = off\n[data.train]\n{keys}")
@@ -44,7 +44,7 @@ def of_peer(bench, label, *words):
 
 def parquet_file(bench):
     if not PYTHON.exists() or not (BUILD / "modules/arrow.so").exists():
-        skip("pyarrow is not there (tests/support/tools/install_arrow.sh BUILD), or trainrt was built without it")
+        skip("pyarrow is not installed (tests/support/tools/install_arrow.sh BUILD), or trainrt was built without it")
     path = bench.folder / "table.parquet"
     if not path.exists():
         subprocess.run([PYTHON, "-c", MAKE_PARQUET.format(rows=ROWS, columns=COLUMNS), path], check=True)
@@ -52,7 +52,7 @@ def parquet_file(bench):
 
 
 def beside_pyarrow(bench, name, **keys):
-    """Nothing is kept from the first epoch to the second but two row groups."""
+    """Measures trainrt and pyarrow in turn. Only two row groups are kept from the first epoch for the second."""
     path = parquet_file(bench)
     columns = [f"c{n}" for n in range(CHOSEN)]
     figures = bench.interleaved(5, {

@@ -1,4 +1,4 @@
-// trainrt data convert, and what a run does with the same keys.
+// The order of `trainrt data convert` compared with that of a run.
 #include <catch2/catch.hpp>
 
 #include "cli/datasets/convert/conversion.hpp"
@@ -18,7 +18,7 @@ std::string table_of_numbers(int rows) {
   return text;
 }
 
-/// The table as a shuffled conversion of [data.train] writes it.
+/// Returns the table that a shuffled conversion of [data.train] writes.
 std::string shuffled(const Options& keys, const std::string& output) {
   SourceChoice choice;
   choice.name = "train";
@@ -30,7 +30,7 @@ std::string shuffled(const Options& keys, const std::string& output) {
   return io::read_file(output);
 }
 
-/// The same by a run's first epoch.
+/// Returns the table in the order of a run's first epoch.
 std::string of_epoch_0(const Options& keys) {
   const Dataset dataset(LocalDatasets({{"train", keys}}, seed).open("train"));
   std::string text = "id\n";
@@ -41,7 +41,7 @@ std::string of_epoch_0(const Options& keys) {
 
 }  // namespace
 
-TEST_CASE("a shuffled conversion has the order of a run's epoch 0, by shuffle_seed too") {
+TEST_CASE("a shuffled conversion has the order of epoch 0 of a run, for any shuffle_seed") {
   const test::Scratch folder;
   io::write_file(folder / "a.csv", table_of_numbers(50));
   Options keys;

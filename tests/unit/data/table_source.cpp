@@ -10,7 +10,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Two columns of three blocks: the number of the row, and a text of it.
+/// Three blocks with the columns n, the number of the row, and t, a text of that length.
 class TableOfNumbers final : public data::TableReader {
  public:
   explicit TableOfNumbers(std::atomic<int>& reads, bool by_rows) : reads_(reads), by_rows_(by_rows) {}
@@ -71,7 +71,7 @@ std::vector<float> numbers_of(const data::Source& source, const std::vector<std:
 
 }  // namespace
 
-TEST_CASE("samples of a table come from its blocks in any order, kept or cached, by columns or by rows") {
+TEST_CASE("samples of a table are read in any order, from kept or cached blocks, by columns or by rows") {
   for (const bool by_rows : {false, true})
     for (const std::uint64_t max_kept : {0, 3, 10'000}) {
       std::atomic<int> reads = 0;
@@ -88,7 +88,7 @@ TEST_CASE("samples of a table come from its blocks in any order, kept or cached,
     }
 }
 
-TEST_CASE("a block of a column that takes more memory than max_expanded_bytes is an error that names the field") {
+TEST_CASE("a block of a field above max_expanded_bytes is an error that names the field") {
   std::atomic<int> reads = 0;
   const auto open = [&](const auto&) { return std::make_unique<const TableOfNumbers>(reads, false); };
   const data::ExpansionLimit limit(options({{"max_expanded_bytes", "8"}}), 0);
@@ -97,7 +97,7 @@ TEST_CASE("a block of a column that takes more memory than max_expanded_bytes is
   CHECK(reads == 0);
 }
 
-TEST_CASE("whole numbers of which some are missing become f64, but where a type is given") {
+TEST_CASE("integers of which some are missing become f64, unless their type is given") {
   CHECK(plan_with({}).fields[0].field.dtype == DType::f64);
   CHECK(plan_with({{"types", "n:i16"}}).fields[0].field.dtype == DType::i16);
   const auto vector = plan_with({{"vector", "x"}});
@@ -105,7 +105,7 @@ TEST_CASE("whole numbers of which some are missing become f64, but where a type 
   CHECK(vector.fields[0].field.sample_shape == Shape{1});
 }
 
-TEST_CASE("keys that do not fit a table's columns are refused with key, file and column") {
+TEST_CASE("a key that does not match the columns of a table is an error that names key, file and column") {
   CHECK_THROWS_WITH(plan_with({{"columns", "s"}}),
                     Contains("columns") && Contains("'s'") && Contains("x.table") && Contains("nested"));
   CHECK_THROWS_WITH(plan_with({{"columns", "nn"}}), Contains("columns") && Contains("'nn'") && Contains("did you mean"));
@@ -114,7 +114,7 @@ TEST_CASE("keys that do not fit a table's columns are refused with key, file and
   CHECK_THROWS_WITH(plan_with({{"vector", "t"}}), Contains("vector") && Contains("two of its columns"));
 }
 
-TEST_CASE("a plan of a table travels to other ranks as it is") {
+TEST_CASE("a packed plan of a table is unpacked without change") {
   const auto plan = plan_with({{"vector", "x:f64"}});
   const auto again = data::plan_of(data::content_of(plan));
   CHECK(again.blocks == plan.blocks);
