@@ -40,10 +40,10 @@ def refused_until_restored(output, words, change, says, env=None):
     """A killed conversion is refused while `change`, which returns how it is undone, holds; then it ends as one that was not killed."""
     begun(output, *words, slow=SLOW, env=env)
     undo = change()
-    refused("convert", *words, "-o", output, says=["begun before", "--force", *says], env=env)
+    refused("convert", *words, "-o", output, says=["from an earlier command", "--force", *says], env=env)
     undo()
     job = tool("convert", *words, "-o", output, env=env)
-    check("are there already" in job.err, "it did not go on", job)
+    check("resuming after" in job.err, "it did not resume", job)
     whole = output.parent / f"whole{output.suffix}"
     tool("convert", *words, "-o", whole, env=env)
     check(output.read_bytes() == whole.read_bytes(), f"other bytes after {says}")
@@ -55,14 +55,14 @@ def refused_until_restored(output, words, change, says, env=None):
 
 
 @test
-def a_joined_dataset_counts_with_its_files_and_keys():
+def a_conversion_is_not_resumed_after_a_change_of_a_joined_dataset():
     folder = scratch()
     write_table(folder / "a.csv")
     heights = folder / "heights.csv"
     heights.write_text("key,height\n0,1\n1,2\n2,3\n")
     config = folder / "run.ini"
     config.write_text(f"[data.train]\nsource = {folder}/a.csv\njoin = heights on key\n[data.heights]\nsource = {heights}\nrows = 0:3\n")
-    refused("convert", "--config", config, "train", "-o", heights, "--force", says=["is a source itself"])
+    refused("convert", "--config", config, "train", "-o", heights, "--force", says=["is a source of"])
     words = ["--config", config, "train", "--columns", "key,x,height"]
     refused_until_restored(folder / "out.h5", words, lambda: replaced(heights, b"key,height\n0,7\n1,8\n2,9\n"), ["sources have changed", "heights.csv"])
     other_keys = config.read_bytes().replace(b"0:3", b"0:1, 1:3")
@@ -97,7 +97,7 @@ def swapped(one, other):
 
 
 @test
-def images_count_each_with_its_name_and_time():
+def a_conversion_is_not_resumed_after_a_change_of_an_image():
     for each in (150, 700):  # a line an image, and a line for many
         folder = scratch()
         images = image_classes(folder / "images", each)
@@ -112,7 +112,7 @@ def images_count_each_with_its_name_and_time():
 
 
 @test
-def files_that_keys_name_count():
+def a_conversion_is_not_resumed_after_a_change_of_a_file_that_a_key_names():
     folder = scratch()
     table = write_table(folder / "a.csv")
     rows, scaler = folder / "rows.txt", folder / "scaler.json"
@@ -126,7 +126,7 @@ def files_that_keys_name_count():
 
 
 @test
-def an_object_counts_with_its_etag():
+def a_conversion_is_not_resumed_after_a_change_of_an_object():
     folder, own = scratch(), Store()
     own.put("data", "a.csv", write_table(folder / "a.csv").read_bytes())
     if run([TRAINRT, "data", "inspect", "s3://data/a.csv"], env=own.environment()).code != FINISHED:
@@ -153,7 +153,7 @@ def kinds_of_files():
 
 
 @test
-def a_split_that_is_killed_while_the_second_file_is_written_keeps_the_first():
+def a_split_that_is_killed_at_the_second_file_keeps_the_first_file():
     folder = scratch()
     table = write_table(folder / "a.csv")
     for ending, words in kinds_of_files():
@@ -164,7 +164,7 @@ def a_split_that_is_killed_while_the_second_file_is_written_keeps_the_first():
         kill_once(lambda: noted(train).get("complete", False), job)
         written = (folder / f".{train.name}.part").stat()
         job = tool("convert", *command, f"{folder}/out.{ending}")
-        check(f"{train}: " in job.err and "are there already" in job.err, "the first file was not kept", job)
+        check(f"{train}: " in job.err and "resuming after" in job.err, "the first file was not kept", job)
         equal((train.stat().st_ino, train.stat().st_mtime_ns), (written.st_ino, written.st_mtime_ns), f"{train.name}: inode and time of last change")
         for path in (train, test_):
             check(path.read_bytes() == (folder / path.name.replace("out", "whole")).read_bytes(), f"other bytes in {path.name} {words}")
@@ -175,7 +175,7 @@ def a_split_that_is_killed_while_the_second_file_is_written_keeps_the_first():
 
 
 @test
-def a_file_that_is_whole_but_has_not_its_name_yet_gets_it():
+def a_complete_file_without_its_name_is_renamed_by_the_next_command():
     folder = scratch()
     table = write_table(folder / "a.csv")
     for ending, words in kinds_of_files():
@@ -194,12 +194,12 @@ def a_file_that_is_whole_but_has_not_its_name_yet_gets_it():
 
 
 @test
-def jsonl_refuses_what_is_no_utf_8():
+def jsonl_refuses_texts_and_names_that_are_not_utf_8():
     folder = scratch()
     source = folder / "a.txt"
     lines = [b"one", "Grüße".encode(), b"caf\xe9", b"end"]
     source.write_bytes(b"\n".join(lines) + b"\n")
-    job = refused("convert", source, "-o", folder / "out.jsonl", says=["line 3 of ", "out.jsonl'", "'text'", "no UTF-8", "--columns"])
+    job = refused("convert", source, "-o", folder / "out.jsonl", says=["line 3 of ", "out.jsonl'", "'text'", "not UTF-8", "--columns"])
     check(not (folder / "out.jsonl").exists(), "a file is there", job)
     nothing_left(folder)
     tool("convert", source, "--rows=0:2, 3", "-o", folder / "out.jsonl")
@@ -209,11 +209,11 @@ def jsonl_refuses_what_is_no_utf_8():
     refused("convert", folder / "out.csv", "-o", folder / "back.csv", says=["no UTF-8"])
     with h5py.File(folder / "b.h5", "w") as file:
         file.create_dataset(b"caf\xe9", data=[1, 2])
-    refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", says=["cannot be a name in JSON", "--columns"])
+    refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", says=["is not UTF-8, which JSON requires", "--columns"])
 
 
 @test
-def csv_refuses_two_columns_of_one_name():
+def csv_refuses_two_columns_with_the_same_name():
     folder = scratch()
     with h5py.File(folder / "a.h5", "w") as file:
         file["x"], file["x_0"], file["y"] = [[1, 2], [3, 4]], [5, 6], [7, 8]
@@ -227,7 +227,7 @@ def csv_refuses_two_columns_of_one_name():
 
 
 @test
-def what_preprocess_makes_is_shown_and_written():
+def inspect_and_convert_apply_preprocessors():
     folder = scratch()
     (folder / "a.csv").write_text("id,x\n" + "".join(f"{i},{i * 0.5}\n" for i in range(5)))
     words = [folder / "a.csv", "--preprocess=StandardScaler(columns: x)"]
@@ -240,16 +240,16 @@ def what_preprocess_makes_is_shown_and_written():
 
 
 @test
-def keys_by_which_a_run_takes_samples_more_or_less_than_once_are_refused_by_name():
+def keys_that_repeat_or_skip_samples_are_an_error_that_names_the_key():
     folder = scratch()
     table = write_table(folder / "a.csv", 10)
-    refused("convert", table, "--weights=1", "--shuffle", "-o", folder / "out.csv", says=["[data.SOURCE]", "leave weights out", "each sample once"])
+    refused("convert", table, "--weights=1", "--shuffle", "-o", folder / "out.csv", says=["[data.SOURCE]", "remove weights", "each sample once"])
     refused("convert", table, "--on_error=skip", "-o", folder / "out.csv", says=["[data.SOURCE]", "on_error = stop", "each sample once"])
     tool("convert", table, "--on_error=stop", "-o", folder / "out.csv")
 
 
 @test
-def files_that_keys_name_are_not_replaced():
+def force_does_not_replace_files_that_keys_name():
     folder = scratch()
     table = write_table(folder / "a.csv", 10)
     rows, listed = folder / "rows.csv", folder / "list.csv"
@@ -267,14 +267,14 @@ def files_that_keys_name_are_not_replaced():
     layout[:] = h5py.VirtualSource(str(part), "x", (3,))
     with h5py.File(virtual, "w") as file:
         file.create_virtual_dataset("x", layout)
-    refused("convert", virtual, "-o", part, "--force", says=["is a source itself"])
+    refused("convert", virtual, "-o", part, "--force", says=["is a source of"])
 
 
 # ---- failures before the first row ---------------------------------------------------------------------------------------
 
 
 @test
-def a_failure_before_the_first_row_is_in_nobodys_way():
+def a_failure_before_the_first_row_leaves_no_file():
     folder = scratch()
     table = write_table(folder / "a.csv", 1000)
     train, test_ = folder / "train.csv", folder / "test.csv"
@@ -284,7 +284,7 @@ def a_failure_before_the_first_row_is_in_nobodys_way():
     test_.unlink()
     for other in ("./train.csv", "../" + folder.name + "/train.csv", "here/train.csv"):
         (folder / "here").is_symlink() or (folder / "here").symlink_to(folder)
-        refused("convert", table, "--split", "0.5", "-o", f"{train},{folder}/{other}", says=["--split writes two files"])
+        refused("convert", table, "--split", "0.5", "-o", f"{train},{folder}/{other}", says=["--split"])
         nothing_left(folder)
     (folder / ".train.csv.part").write_text("")  # of one that was killed before its first part
     (folder / ".train.csv.part.json").write_text(json.dumps({"sources": ["a"], "job": "b", "parts": 0, "position": "", "complete": False}))
@@ -293,7 +293,7 @@ def a_failure_before_the_first_row_is_in_nobodys_way():
 
 
 @test
-def a_split_that_is_refused_keeps_what_an_earlier_attempt_has_done():
+def a_refused_split_keeps_the_incomplete_file_of_an_earlier_command():
     folder = scratch()
     table = write_table(folder / "a.csv")
     train, test_ = folder / "train.csv", folder / "test.csv"
@@ -320,7 +320,7 @@ def database(path, *statements):
 
 
 @test
-def a_query_is_inspected_converted_and_measured():
+def a_query_can_be_inspected_converted_and_measured():
     folder = scratch()
     base = database(folder / "a.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, x REAL)", "INSERT INTO t VALUES (1, 0.5), (2, 1.5), (3, 2.5)")
     words = [base, "--query=SELECT id, x FROM t WHERE id > 1 ORDER BY id"]
@@ -332,7 +332,7 @@ def a_query_is_inspected_converted_and_measured():
 
 
 @test
-def texts_of_a_utf_16_database_are_utf_8():
+def texts_of_a_utf_16_database_are_read_as_utf_8():
     folder = scratch()
     words = ["Grüße", "", "日本", "one"]
     for encoding in ("UTF-16le", "UTF-16be", "UTF-8"):
@@ -345,7 +345,7 @@ def texts_of_a_utf_16_database_are_utf_8():
 
 
 @test
-def a_view_as_a_table_is_refused_with_the_query_to_say():
+def a_view_as_table_is_an_error_that_shows_the_query_to_use():
     folder = scratch()
     base = database(folder / "a.db", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1), (2)", "CREATE VIEW v AS SELECT x * 2 AS y FROM t")
     refused("inspect", base, "--table=v", says=["a.db", "table: 'v' has no rowids, or is a view", "query = SELECT * FROM"])
@@ -353,11 +353,11 @@ def a_view_as_a_table_is_refused_with_the_query_to_say():
 
 
 @test
-def a_value_that_cannot_be_read_leaves_nothing_and_the_corrected_command_works():
+def a_conversion_that_fails_at_a_value_leaves_no_file_and_the_corrected_command_works():
     folder = scratch()
     base = database(folder / "a.db", "CREATE TABLE t (a)", "INSERT INTO t VALUES (1), (300)")
     job = tool("convert", base, "--table=t", "--types=a:u8", "-o", folder / "out.csv", code=FAILED)
-    check("300 is no u8" in job.err and "goes on" not in job.err, "what is said", job)
+    check("300 is no u8" in job.err and "to resume" not in job.err, "what is said", job)
     nothing_left(folder)
     tool("convert", base, "--table=t", "--types=a:u8", "--split", "0.5", "-o", folder / "two.csv", code=FAILED)
     nothing_left(folder)

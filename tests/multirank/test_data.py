@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A run that is stopped anywhere inside an epoch sees each remaining sample exactly once, whatever the order of its data and
-on whichever number of ranks it goes on; what was changed meanwhile is named."""
+"""A run that stops anywhere within an epoch resumes with each remaining sample exactly once, in any order and on any number of
+ranks. A change of the data in the meantime is reported."""
 import random
 import shutil
 import struct
@@ -56,7 +56,7 @@ def check_each_once(config, job):
 
 
 @test
-def every_sample_comes_once_an_epoch_in_every_order_on_every_number_of_ranks():
+def every_sample_occurs_once_per_epoch_in_any_order_on_any_number_of_ranks():
     for ranks, (name, order) in zip((1, 2, 3), ORDERS.items()):
         for place in ({}, IN_FILES):
             folder = scratch()
@@ -68,7 +68,7 @@ def every_sample_comes_once_an_epoch_in_every_order_on_every_number_of_ranks():
 
 
 @test
-def a_run_stopped_at_any_step_goes_on_behind_it_also_on_another_number_of_ranks():
+def a_run_that_stops_at_any_step_resumes_after_it_on_any_number_of_ranks():
     for name, order in ORDERS.items():
         folder = scratch()
         write_files(folder)
@@ -91,7 +91,7 @@ def stopped_inside(folder, **data):
 
 
 @test
-def files_or_an_order_that_changed_inside_an_epoch_are_named_and_refused():
+def files_or_an_order_that_changed_within_an_epoch_are_an_error_that_names_the_change():
     folder = scratch()
     config = stopped_inside(folder, shuffle="true")
     before = run_dir_of(config)
@@ -135,7 +135,7 @@ def check_reports_a_wrong_condition_with_its_position_and_the_valid_fields():
 
 
 @test
-def files_that_changed_between_epochs_are_named_and_used():
+def files_that_changed_between_epochs_are_used_with_a_warning():
     folder = scratch()
     write_files(folder)
     config = config_of(folder)
@@ -150,14 +150,14 @@ def files_that_changed_between_epochs_are_named_and_used():
 
 
 @test
-def check_says_what_a_dataset_holds():
+def check_prints_the_content_of_a_dataset():
     folder = scratch()
     write_files(folder)
     job = run([TRAINRT, "check", "--config", config_of(folder)])
     check("dataset         train: ok, 103 samples in 3 files (idx): images u8[4, 4]" in job.out, "it is not said", job)
 
 @test
-def samples_that_cannot_be_read_stop_a_run_or_are_skipped_and_counted_over_all_ranks():
+def unreadable_samples_stop_a_run_or_are_skipped_and_counted_over_all_ranks():
     folder = scratch()
     bad = {3, 50, 51, 99}
     rows = "".join(f"{'?' if n in bad else n % 251}\n" for n in range(SAMPLES))
@@ -190,7 +190,7 @@ def write_arrays(folder, damaged):
 
 
 @test
-def an_array_with_a_wrong_checksum_is_found_before_the_first_step_or_its_samples_are_skipped():
+def an_array_with_a_wrong_checksum_fails_before_the_first_step_or_its_samples_are_skipped():
     folder, damaged = scratch(), range(SAMPLES - 3, SAMPLES)
     write_arrays(folder, damaged)
     config = config_of(folder, source=folder / "*.npz", shuffle="true")

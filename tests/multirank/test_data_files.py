@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Data files that the tools of their formats write are given to train functions value for value, on 1 and on 2 ranks, in order and
-shuffled. A format's test is a function that writes a file and returns the section that reads it, and the values of each field."""
+"""Train functions read the exact values of files that were written with other tools, on 1 and 2 ranks, in order and shuffled. The
+test of a format is a function that writes a file and returns the section that reads it and the values of each field."""
 import contextlib
 import csv
 import sqlite3
@@ -176,17 +176,17 @@ def results_of_queries(folder):
 
 
 @test
-def a_query_that_would_write_or_has_no_order_is_refused_and_so_is_what_is_no_database():
+def a_query_that_writes_or_has_no_order_is_an_error():
     folder = scratch()
     database(folder, 10)
     before = (folder / "x.db").read_bytes()
     (folder / "y.db").write_bytes(before[:3000])
     (folder / "z.db").write_bytes(b"no database" * 1000)
     cases = [({"query": "DELETE FROM 'the rows' RETURNING name -- order by"}, "not authorized"), ({"query": "SELECT name FROM 'the rows'"}, "has no ORDER BY"),
-             ({"query": "SELECT 1 ORDER BY 1; SELECT 2"}, "no single SELECT"), ({"query": "ATTACH 'a.db' AS a -- order by"}, "not authorized"),
+             ({"query": "SELECT 1 ORDER BY 1; SELECT 2"}, "must be a single SELECT"), ({"query": "ATTACH 'a.db' AS a -- order by"}, "not authorized"),
              ({"query": "SELECT load_extension('x') ORDER BY 1"}, "not authorized"), ({"query": "SELECT random() ORDER BY 1"}, "not authorized"),
              ({"query": "PRAGMA journal_mode = DELETE -- order by"}, "not authorized"), ({"query": "SELECT absent FROM 'the rows' ORDER BY 1"}, "no such column"),
-             ({"table": "nothing"}, "no such table"), ({}, "say table = NAME"), ({"table": "the rows", "query": "SELECT 1 ORDER BY 1"}, "say table = NAME"),
+             ({"table": "nothing"}, "no such table"), ({}, "set either table = NAME"), ({"table": "the rows", "query": "SELECT 1 ORDER BY 1"}, "set either table = NAME"),
              ({"query": "SELECT * FROM 'the rows' ORDER BY rowid", "memory": "100 B"}, "more than memory"),
              ({"table": "the rows", "source": folder / "y.db"}, "y.db"), ({"table": "the rows", "source": folder / "z.db"}, "z.db' is no SQLite database")]
     for keys, words in cases:
@@ -230,7 +230,7 @@ def padded_windows_of_documents(folder):
 
 
 @test
-def a_language_model_learns_from_a_token_file_on_2_ranks():
+def a_language_model_learns_from_a_token_file_on_two_ranks():
     if not (BUILD / "modules/torch.so").exists():
         skip("the torch module is not built (package libtorch-dev)")
     folder = scratch()
@@ -288,7 +288,7 @@ def files_of_every_format(folder):
 
 
 @test
-def a_run_over_every_format_that_is_stopped_again_and_again_sees_what_one_does_that_never_stops():
+def a_run_over_every_format_sees_the_same_samples_after_many_stops():
     """All formats in one run, which is cheap: each step takes a batch of each."""
     folder = scratch()
     sections = files_of_every_format(folder)

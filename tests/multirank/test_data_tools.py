@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt data inspect and convert against NumPy and h5py: the figures, the values, what is left after kills and full disks."""
+"""trainrt data inspect and convert compared with NumPy and h5py: statistics, values, and the files left after kills and full disks."""
 import csv
 import gzip
 import random
@@ -120,7 +120,7 @@ def fields_of(found):
 
 
 @test
-def inspect_gives_numpys_figures_of_a_table_with_texts_and_missing_values():
+def inspect_prints_the_same_statistics_as_numpy_for_a_table_with_texts_and_missing_values():
     for path in (write_csv(scratch() / "a.csv"), write_jsonl(scratch() / "a.jsonl")):
         found = inspected(path, "--all")
         fields = fields_of(found)
@@ -136,7 +136,7 @@ def inspect_gives_numpys_figures_of_a_table_with_texts_and_missing_values():
 
 
 @test
-def inspect_gives_numpys_figures_of_arrays_in_every_format():
+def inspect_prints_the_same_statistics_as_numpy_for_arrays_in_every_format():
     folder = scratch()
     numpy.savez_compressed(folder / "b.npz", **arrays())
     for path in (write_npz(folder / "a.npz"), folder / "b.npz", write_h5(folder / "a.h5"), write_h5(folder / "b.h5", compression="gzip", shuffle=True)):
@@ -152,7 +152,7 @@ def inspect_gives_numpys_figures_of_arrays_in_every_format():
 
 
 @test
-def the_figures_are_the_same_by_any_number_of_threads_and_those_of_the_first_rows_if_that_is_asked_for():
+def statistics_do_not_depend_on_the_number_of_threads_and_rows_limits_them_to_the_first_samples():
     path = scratch() / "a.npy"
     array = numpy.random.default_rng(3).normal(size=(200_000, 8))
     numpy.save(path, array)
@@ -164,7 +164,7 @@ def the_figures_are_the_same_by_any_number_of_threads_and_those_of_the_first_row
 
 
 @test
-def inspect_says_how_ranks_would_read_and_what_would_be_faster():
+def inspect_describes_how_ranks_would_read_a_dataset_and_gives_advice():
     folder = scratch()
     path = write_h5(folder / "a.h5", compression="gzip")
     kept = inspected(path, "--ranks", 7)["reading"]
@@ -177,7 +177,7 @@ def inspect_says_how_ranks_would_read_and_what_would_be_faster():
 
 
 @test
-def inspect_draws_images_and_takes_keys_and_sections_of_a_config():
+def inspect_draws_images_and_accepts_keys_and_sections_of_a_config():
     folder = scratch()
     image = numpy.zeros((2, 8, 8), "u1")
     image[0, :, :4] = 255
@@ -192,12 +192,12 @@ def inspect_draws_images_and_takes_keys_and_sections_of_a_config():
     refused("inspect", "--config", folder / "train.ini", "tain", says=["no section [data.tain]", "train"])
     refused("inspect", folder / "a.csv", "--vectr=v", says=["unknown key 'vectr'"])
     refused("inspect", folder / "none.csv", says=["none.csv"])
-    refused("inspect", folder / "a.csv", "--rows", "none", says=["--rows", "whole number"])
-    refused("inspect", says=["which source"])
+    refused("inspect", folder / "a.csv", "--rows", "none", says=["--rows", "not an integer"])
+    refused("inspect", says=["missing argument: SOURCE"])
 
 
 @test
-def check_inspect_and_convert_show_the_samples_that_keys_make():
+def check_inspect_and_convert_use_the_samples_after_operations_and_transforms():
     folder = scratch()
     (folder / "r.csv").write_text("station,t\n" + "".join(f"{t % 3},{t}\n" for t in range(20)))
     (folder / "s.csv").write_text("station,height\n0,1\n1,2\n2,3\n")
@@ -250,7 +250,7 @@ NUMBERS = ("id", "x", "label", "flag")
 
 
 @test
-def a_table_becomes_every_kind_of_file_and_comes_back_with_the_same_values():
+def a_table_that_is_converted_to_any_kind_of_file_and_back_has_the_same_values():
     folder = scratch()
     for source in (write_csv(folder / "a.csv"), write_jsonl(folder / "b.jsonl")):
         for ending in ("csv", "jsonl"):
@@ -272,7 +272,7 @@ def a_table_becomes_every_kind_of_file_and_comes_back_with_the_same_values():
 
 
 @test
-def arrays_of_all_types_become_hdf5_and_npz_contiguous_or_compressed():
+def arrays_of_all_types_are_converted_to_hdf5_and_npz_without_change():
     folder = scratch()
     images, labels = write_idx(folder)
     outputs = [(folder / "out.h5", ()), (folder / "out.npz", ()), (folder / "zip.h5", ("--compress", "gzip")),
@@ -313,7 +313,7 @@ def arrays_of_all_types_become_hdf5_and_npz_contiguous_or_compressed():
 
 
 @test
-def several_files_become_one_by_any_number_of_threads():
+def the_converted_file_of_several_files_does_not_depend_on_the_number_of_threads():
     folder = scratch()
     for i in range(5):
         write_csv(folder / f"a{i}.csv", rows=slice(i * 600, i * 600 + 600))
@@ -327,7 +327,7 @@ def several_files_become_one_by_any_number_of_threads():
 
 
 @test
-def where_keeps_the_samples_that_numpy_would():
+def where_chooses_the_same_samples_as_numpy():
     folder = scratch()
     source = write_csv(folder / "a.csv")
     x, label, flag, ids = (values()[name] for name in ("x", "label", "flag", "id"))
@@ -352,7 +352,7 @@ def where_keeps_the_samples_that_numpy_would():
 
 
 @test
-def split_and_shuffle_give_every_sample_once_and_the_same_for_the_same_seed():
+def split_and_shuffle_write_every_sample_once_and_repeat_for_the_same_seed():
     folder = scratch()
     source = write_csv(folder / "a.csv")
     ids = lambda path: [int(value) for value in held(path)["id"]]
@@ -375,24 +375,24 @@ def split_and_shuffle_give_every_sample_once_and_the_same_for_the_same_seed():
     check(len({tuple(order) for order in orders}) == 4, "seed and blocks make other orders")
     blocks = {number // 10 for number in orders[5][:200]}
     equal(len(blocks), 20, "blocks of a window")
-    for words, says in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["no field 'idd'", "did you mean 'id'"]}.items():
+    for words, says in {("--split", "1.5"): ["--split", "between 0 and 1"], ("--split", "0.00001"): ["empty"], ("--columns", "id,idd"): ["unknown field 'idd'", "did you mean 'id'"]}.items():
         refused("convert", source, "-o", folder / "none.csv", *words, says=says)
 
 
 @test
-def outputs_are_refused_with_what_to_do():
+def an_invalid_output_is_an_error_that_explains_what_to_do():
     folder = scratch()
     source = write_csv(folder / "a.csv")
     tool("convert", source, "-o", folder / "out.csv")
     before = (folder / "out.csv").read_bytes()
     refused("convert", source, "-o", folder / "out.csv", "--where", "id > 5", says=["exists already", "--force"])
     equal((folder / "out.csv").read_bytes(), before, "the file that was there")
-    refused("convert", source, "-o", source, "--force", says=["is a source itself"])
+    refused("convert", source, "-o", source, "--force", says=["is a source of"])
     refused("convert", source, "-o", folder / "out.xls", says=[".h5, .jsonl"])
-    refused("convert", source, "-o", folder / "none/out.csv", says=["there is no directory"])
+    refused("convert", source, "-o", folder / "none/out.csv", says=["does not exist"])
     refused("convert", source, "-o", folder / "out.npz", "--columns", "id", "--compress", "gzip", says=["--compress gzip"])
-    refused("convert", source, says=["which file"])
-    refused("convert", source, "-o", folder / "sums.csv", "--checksums", says=["--checksums", ".csv", ".h5, .parquet and .npz"])
+    refused("convert", source, says=["missing option: -o FILE"])
+    refused("convert", source, "-o", folder / "sums.csv", "--checksums", says=["--checksums", ".csv", ".h5, .parquet or .npz"])
     bad = folder / "bad.csv"
     bad.write_text("a\n" + "1\n" * 20000 + "x\n")
     refused("convert", bad, "-o", folder / "bad.h5", says=["bad.csv", "20002", "'x'"])
@@ -414,7 +414,7 @@ def big_source(folder):
 
 
 @test
-def a_conversion_that_is_killed_goes_on_and_ends_with_the_bytes_of_one_that_was_not():
+def a_killed_conversion_resumes_and_writes_the_same_bytes():
     folder = scratch()
     source = big_source(folder)
     draw = random.Random(6)
@@ -436,32 +436,32 @@ def a_conversion_that_is_killed_goes_on_and_ends_with_the_bytes_of_one_that_was_
             time.sleep(draw.uniform(0.01, 0.4))
             job.kill()
             job.communicate()
-        went_on = not output.exists() and parts_noted(output) > 0
+        resumed = not output.exists() and parts_noted(output) > 0
         job = tool("convert", *command, "--force") if output.exists() and not parts_noted(output) else tool("convert", *command)
-        check(not went_on or "are there already" in job.err, "it did not go on", job)
+        check(not resumed or "resuming after" in job.err, "it did not resume", job)
         equal(output.read_bytes() == whole.read_bytes(), True, f"the same bytes of {output.name}")
         nothing_left(folder)
         output.unlink(), whole.unlink()
 
 
 @test
-def what_was_begun_from_other_sources_or_with_other_options_is_refused_and_begun_anew_by_force():
+def an_incomplete_file_of_other_sources_or_options_is_an_error_and_force_starts_over():
     folder = scratch()
     source = big_source(folder)
     output = folder / "out.csv"
     begun(output, source)
-    refused("convert", source, "-o", output, "--where", "n > 5", says=["begun before", "other options", "--force"])
+    refused("convert", source, "-o", output, "--where", "n > 5", says=["from an earlier command", "other options", "--force"])
     os.utime(source)
-    refused("convert", source, "-o", output, says=["begun before", "sources have changed", "big.csv", "--force"])
+    refused("convert", source, "-o", output, says=["from an earlier command", "a source has changed", "big.csv", "--force"])
     job = tool("convert", source, "-o", output, "--force")
-    check("are there already" not in job.err, "it went on", job)
+    check("resuming after" not in job.err, "it resumed", job)
     tool("convert", source, "-o", folder / "whole.csv")
     equal(output.read_bytes() == (folder / "whole.csv").read_bytes(), True, "the same bytes")
     nothing_left(folder)
 
 
 @test
-def two_do_not_write_one_file():
+def two_conversions_cannot_write_the_same_file():
     folder = scratch()
     source = big_source(folder)
     first = start_convert(source, "-o", folder / "out.csv")
@@ -476,7 +476,7 @@ def two_do_not_write_one_file():
 
 
 @test
-def ctrl_c_ends_a_conversion_which_goes_on():
+def a_conversion_that_is_interrupted_by_ctrl_c_can_be_resumed():
     folder = scratch()
     source = big_source(folder)
     job = start_convert(source, "-o", folder / "out.csv")
@@ -485,8 +485,8 @@ def ctrl_c_ends_a_conversion_which_goes_on():
     job.send_signal(signal.SIGINT)
     _, err = job.communicate()
     equal(job.returncode, FAILED, f"exit code; {err}")
-    check("ended by SIGINT" in err and "goes on" in err, err)
-    check("are there already" in tool("convert", source, "-o", folder / "out.csv").err, "it did not go on")
+    check("ended by SIGINT" in err and "to resume" in err, err)
+    check("resuming after" in tool("convert", source, "-o", folder / "out.csv").err, "it did not resume")
 
 
 def tmpfs(megabytes):
@@ -498,7 +498,7 @@ def tmpfs(megabytes):
 
 
 @test
-def a_full_disk_is_named_and_the_conversion_goes_on_when_there_is_room():
+def a_full_disk_is_an_error_and_the_conversion_resumes_when_there_is_space():
     source = big_source(scratch())
     folder = tmpfs(6)
     try:
@@ -506,7 +506,7 @@ def a_full_disk_is_named_and_the_conversion_goes_on_when_there_is_room():
             output = folder / f"out.{ending}"
             job = tool("convert", source, "-o", output, *words, code=FAILED)
             check("No space left" in job.err, "the reason is not named", job)
-            check(not output.exists() and ("gzip" in words or "goes on" in job.err), "what is left", job)
+            check(not output.exists() and ("gzip" in words or "to resume" in job.err), "what is left", job)
             if "gzip" in words:
                 nothing_left(folder)
             subprocess.run(["mount", "-o", "remount,size=200m", folder], check=True)
@@ -523,7 +523,7 @@ def a_full_disk_is_named_and_the_conversion_goes_on_when_there_is_room():
 
 
 @test
-def bench_measures_bytes_samples_and_batches_within_its_time():
+def bench_measures_bytes_samples_and_batches_within_the_given_time():
     folder = scratch()
     began = time.monotonic()
     found = json.loads(tool("bench", write_h5(folder / "a.h5"), "--seconds", 1, "--threads", 2, "--memory=10 kB", "--json").out)

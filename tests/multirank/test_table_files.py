@@ -173,7 +173,7 @@ if pa is not None:
 
 
 @test
-def convert_writes_the_same_parquet_file_by_any_number_of_threads_of_every_codec_and_as_two():
+def convert_writes_the_same_parquet_file_with_any_number_of_threads():
     folder, rows = scratch(), 700_000
     random = numpy.random.default_rng(3)
     arrays = {"x": random.normal(size=(rows, 4)), "y": random.integers(0, 9, rows), "flag": random.integers(0, 2, rows).astype(bool)}
@@ -194,7 +194,7 @@ def convert_writes_the_same_parquet_file_by_any_number_of_threads_of_every_codec
 
 
 @test
-def what_no_parquet_file_can_hold_is_named_and_leaves_nothing():
+def a_value_that_parquet_cannot_store_is_an_error_and_leaves_no_file():
     folder = scratch()
     (folder / "a.txt").write_bytes(b"good\nbad \xff\n")
     numpy.savez(folder / "e.npz", empty=numpy.zeros((3, 0)), y=numpy.arange(3))
@@ -212,12 +212,12 @@ def what_no_parquet_file_can_hold_is_named_and_leaves_nothing():
 
 
 @test
-def a_value_that_no_type_holds_leaves_nothing_and_the_corrected_command_works():
+def a_conversion_that_fails_at_an_integer_leaves_no_file_and_the_corrected_command_works():
     folder = scratch()
     pq.write_table(pa.table({"a": pa.array([1, 2**63], pa.uint64())}), folder / "a.parquet")
     job = run([TRAINRT, "data", "convert", folder / "a.parquet", "-o", folder / "x.csv"])
     check_exit(job, USAGE)
-    check("9223372036854775808" in job.err and "goes on" not in job.err, "what is said", job)
+    check("9223372036854775808" in job.err and "to resume" not in job.err, "what is said", job)
     equal([path.name for path in folder.iterdir()], ["a.parquet"], "what is left")
     equal(converted(folder / "a.parquet", folder / "x.csv", "--types=a:f64").read_text(), "a\n1.0\n9223372036854775808.0\n", "the values")
 
@@ -230,7 +230,7 @@ def seen_of(run_dir):
 
 
 @test
-def a_run_over_parquet_files_that_stops_at_each_step_sees_what_one_does_that_never_stops():
+def a_run_over_parquet_files_sees_the_same_samples_after_a_stop_at_any_step():
     folder, rows = scratch(), 31
     images = numpy.repeat((numpy.arange(rows) % 251).astype("u1"), 4)
     table = pa.table({"images": pa.FixedSizeListArray.from_arrays(pa.array(images), 4), "other": pa.array(texts(rows))})
@@ -267,7 +267,7 @@ def refused(source, *words, code=USAGE, **keys):
 
 
 @test
-def what_a_column_cannot_be_is_named():
+def an_impossible_column_type_or_vector_is_an_error_that_names_the_column():
     folder = scratch()
     table = pa.table({"a": pa.array([1, 2, 300]), "s": pa.array([{"x": 1}] * 3), "d": pa.array([decimal.Decimal("1.25")] * 3, pa.decimal128(20, 2)), "t": ["x"] * 3,
                       "ll": [[[1]]] * 3, "u": pa.array([1, 2, 2**63], pa.uint64())})
@@ -288,7 +288,7 @@ def what_a_column_cannot_be_is_named():
 
 
 @test
-def a_file_of_another_schema_is_named_with_column_and_types():
+def files_with_different_schemas_are_an_error_that_names_column_and_types():
     folder = scratch()
     for number, values in enumerate(([1, 2], [3, 4], [5.5, 6.5])):
         pq.write_table(pa.table({"same": [0, 0], "price": values}), folder / f"{number}.parquet")
@@ -298,7 +298,7 @@ def a_file_of_another_schema_is_named_with_column_and_types():
 
 
 @test
-def missing_values_among_whole_numbers_are_an_error_if_a_type_is_asked_for_that_has_none():
+def a_missing_value_is_an_error_if_the_given_type_has_no_nan():
     folder = scratch()
     pq.write_table(pa.table({"n": pa.array([1, 2, None, 4])}), folder / "x.parquet", row_group_size=2)
     refused(folder / "x.parquet", "column 'n'", "row 2 has no value", types="n:i64")
@@ -306,7 +306,7 @@ def missing_values_among_whole_numbers_are_an_error_if_a_type_is_asked_for_that_
 
 
 @test
-def a_file_whose_blocks_expand_to_more_than_max_expanded_bytes_is_refused():
+def a_file_that_expands_to_more_than_max_expanded_bytes_is_an_error():
     folder = scratch()
     pq.write_table(pa.table({"text": ["x" * 1_000_000] * 100}), folder / "texts.parquet", compression="gzip")  # the text stands there once
     pq.write_table(pa.table({"n": numpy.zeros(5_000_000, "f4")}), folder / "zeros.parquet", row_group_size=5_000_000, compression="gzip")
@@ -316,7 +316,7 @@ def a_file_whose_blocks_expand_to_more_than_max_expanded_bytes_is_refused():
 
 
 @test
-def damaged_files_are_named_and_harm_nothing():
+def a_damaged_file_is_an_error_that_names_the_file():
     folder = scratch()
     table, _ = table_of_many_types()
     pq.write_table(table, folder / "good.parquet", row_group_size=5)
@@ -344,7 +344,7 @@ def damaged_files_are_named_and_harm_nothing():
 
 
 @test
-def without_the_module_an_error_says_how_to_get_it():
+def without_the_module_an_error_explains_how_to_install_it():
     folder = scratch()
     (folder / "x.parquet").write_bytes(b"PAR1")
     config = write_config(folder / "run.ini", {"run": {"name": "run", "storage_path": folder}, "train": {"function": "linear"}, "data.train": {"source": folder / "x.parquet"}})

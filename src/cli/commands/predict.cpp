@@ -14,8 +14,8 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
 #include "cli/command.hpp"
-#include "cli/datasets/source_files.hpp"
-#include "cli/datasets/whole_datasets.hpp"
+#include "cli/datasets/convert/source_files.hpp"
+#include "cli/datasets/opened_data.hpp"
 #include "cli/job_shell.hpp"
 #include "cli/local_ranks.hpp"
 #include "cli/prediction_output.hpp"
@@ -107,7 +107,7 @@ struct Prediction {
     const auto& path = arguments.options.at("output");
     if (!arguments.has("force") || !io::exists(path)) return;
     trainer::use_stores(plan.spec);
-    datasets::WholeDatasets all(plan.spec.data, plan.spec.run.seed);
+    datasets::LocalDatasets all(plan.spec.data, plan.spec.run.seed);
     all.listing(plan.dataset);
     for (const auto& [name, listing] : all.listings())
       datasets::refuse_source(path, name, listing, plan.spec.data.at(name));

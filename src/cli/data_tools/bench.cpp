@@ -1,15 +1,16 @@
-// How fast this storage and these threads give a dataset.
+// Measures how fast this machine reads a dataset.
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "batch/signals.hpp"
 #include "cli/byte_progress.hpp"
+#include "cli/datasets/bench/measured_rates.hpp"
 #include "cli/datasets/data_tool.hpp"
-#include "cli/datasets/measured_rates.hpp"
-#include "cli/datasets/reading_facts.hpp"
+#include "cli/datasets/inspect/reading_facts.hpp"
 #include "cli/print.hpp"
 #include "cli/table.hpp"
 #include "core/text/printable.hpp"
@@ -24,7 +25,7 @@ constexpr std::string_view bench_usage =
 
 using Measures = std::vector<std::function<Rate(double seconds)>>;
 
-bool is_available(const data::ReadMethod& method) try {
+bool is_available(const data::ReadWay& method) try {
   method.require();
   return true;
 } catch (const Error&) {
@@ -33,17 +34,17 @@ bool is_available(const data::ReadMethod& method) try {
 
 void add_storage(const OpenedData& opened, int threads, Measures& measures) {
   if (bytes_of_files(opened.listing) == 0) return;
-  constexpr std::uint64_t least_piece = 4096, most_piece = 1 << 20;
-  const auto piece = std::clamp(about_sample_bytes(opened), least_piece, most_piece);
+  constexpr std::uint64_t min_piece = 4096, max_piece = 1 << 20;
+  const auto piece = std::clamp(about_sample_bytes(opened), min_piece, max_piece);
   for (const bool at_random : {false, true})
-    for (const auto* method : data::read_method_table())
+    for (const auto* method : data::read_way_table())
       if (is_available(*method))
         measures.push_back([&opened, method, at_random, piece, threads](double seconds) {
           return measure_storage(opened, *method, at_random, piece, threads, seconds);
         });
 }
 
-std::vector<Rate> measured(const OpenedData& opened, std::size_t batch_size, int threads, double seconds) {
+std::vector<Rate> measure_all(const OpenedData& opened, std::size_t batch_size, int threads, double seconds) {
   std::vector<int> counts{1};
   if (threads > 1) counts.push_back(threads);
   Measures measures;
@@ -62,8 +63,7 @@ std::vector<Rate> measured(const OpenedData& opened, std::size_t batch_size, int
 }
 
 std::string share_text(const Rate& rate, data::Stage stage) {
-  double all = 0;
-  for (const auto seconds : rate.stage_s) all += seconds;
+  const double all = std::accumulate(rate.stage_s.begin(), rate.stage_s.end(), 0.0);
   return all == 0 ? "" : fmt::format("{:.0f} %", 100 * rate.stage_s[static_cast<std::size_t>(stage)] / all);
 }
 
@@ -78,8 +78,8 @@ std::string rates_text(const std::vector<Rate>& rates) {
                {"gather", true}});
   for (const auto& rate : rates)
     table.add({rate.what, fmt::format("{}", rate.threads),
-               rate.samples == 0 ? "" : fmt::format("{:.0f}", rate.samples_a_second()),
-               fmt::format("{:.1f}", rate.bytes_a_second() / 1e6), share_text(rate, data::Stage::storage),
+               rate.samples == 0 ? "" : fmt::format("{:.0f}", rate.samples_per_second()),
+               fmt::format("{:.1f}", rate.bytes_per_second() / 1e6), share_text(rate, data::Stage::storage),
                share_text(rate, data::Stage::decode), share_text(rate, data::Stage::transform),
                share_text(rate, data::Stage::batch)});
   return table.text();
@@ -94,8 +94,8 @@ std::string rates_json(const OpenedData& opened, const std::vector<Rate>& rates,
                 {"seconds", rate.seconds},
                 {"samples", rate.samples},
                 {"bytes", rate.bytes},
-                {"samples_per_s", rate.samples_a_second()},
-                {"bytes_per_s", rate.bytes_a_second()}};
+                {"samples_per_s", rate.samples_per_second()},
+                {"bytes_per_s", rate.bytes_per_second()}};
     for (std::size_t i = 0; i < data::stage_count; ++i)
       one["stages_s"][std::string(data::name_of(static_cast<data::Stage>(i)))] = rate.stage_s[i];
     all.push_back(std::move(one));
@@ -108,15 +108,16 @@ ExitCode bench_data(std::span<const std::string> words) {
   const auto choice = choose_source(
       words, {.with_value = {"seconds", "batch", "threads"}, .switches = {"json"}, .usage = std::string(bench_usage)});
   const auto& arguments = choice.arguments;
-  constexpr double usual_seconds = 10;
-  constexpr std::int64_t usual_batch = 64, most_threads = 256;
-  const auto given = arguments.has("seconds") ? parse_real(arguments.options.at("seconds")) : usual_seconds;
-  if (!given || !(*given > 0)) throw UsageError("--seconds: a number greater than 0 is expected");
-  const auto batch_size = static_cast<std::size_t>(number_option(arguments, "batch", usual_batch));
-  const auto threads = static_cast<int>(std::min(number_option(arguments, "threads", default_threads()), most_threads));
+  constexpr double default_seconds = 10;
+  constexpr std::int64_t default_batch = 64;
+  const auto seconds = arguments.has("seconds") ? parse_real(arguments.options.at("seconds")) : default_seconds;
+  if (!seconds || !(*seconds > 0))
+    throw UsageError(fmt::format("--seconds: '{}' is not a number greater than 0", arguments.options.at("seconds")));
+  const auto batch_size = static_cast<std::size_t>(number_option(arguments, "batch", default_batch));
+  const auto threads = threads_option(arguments);
   const auto opened = open_data(choice);
   batch::install_stop_signals();
-  const auto rates = measured(opened, batch_size, threads, *given);
+  const auto rates = measure_all(opened, batch_size, threads, *seconds);
   auto advice = advice_for(reading_facts(opened, 1));
   for (auto& sentence : advice_for(rates)) advice.push_back(std::move(sentence));
   if (arguments.has("json")) {
@@ -133,7 +134,11 @@ ExitCode bench_data(std::span<const std::string> words) {
 extern const DataTool bench;
 const DataTool bench{.name = "bench",
                      .usage = bench_usage,
-                     .help = "how fast this storage and these threads give it: bytes, samples, batches; what to change",
+                     .help = "measure how fast this machine reads a dataset: bytes, samples, batches; with advice",
+                     .details =
+                         "  measures for about 10 s (--seconds): bytes, in order and at random, by each read method;\n"
+                         "  samples in order; batches of --batch samples (64), in order and shuffled, with 1 and N\n"
+                         "  threads, and which stage takes the time. Prints advice.\n",
                      .run = bench_data};
 
 }  // namespace trainrt::cli::datasets::plugins

@@ -1,13 +1,12 @@
-// A dataset as one good file.
+// Writes a dataset as one file that is fast to read.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include "batch/signals.hpp"
-#include "cli/datasets/conversion.hpp"
+#include "cli/datasets/convert/conversion.hpp"
 #include "cli/datasets/data_tool.hpp"
-#include "cli/datasets/opened_data.hpp"
 #include "cli/print.hpp"
 #include "core/text/text.hpp"
 #include "data/section/dataset_section.hpp"
@@ -26,26 +25,26 @@ std::optional<double> share_option(const Arguments& arguments) {
   if (!arguments.has("split")) return std::nullopt;
   const auto share = parse_real(arguments.options.at("split"));
   if (!share || !(*share > 0 && *share < 1))
-    throw UsageError(fmt::format("--split: '{}' is no number between 0 and 1: the share of the first file",
+    throw UsageError(fmt::format("--split: '{}' is not a number between 0 and 1, the share of the first file",
                                  excerpt(arguments.options.at("split"), 60)));
   return share;
 }
 
-/// Keys by which a run does not take each sample once: a file that is made as if they were not there is not what they say.
+/// Throws UsageError for keys with which a run does not use each sample once, because the output would ignore them.
 void require_each_sample(const SourceChoice& choice) {
-  const auto refuse = [&](const char* key, std::string_view why, std::string_view way_out) {
-    throw UsageError(fmt::format("{}: {} {}; a conversion writes each sample once: {}", choice.keys.find(key)->origin,
-                                 data::section_of(choice.name), why, way_out));
+  const auto refuse = [&](const char* key, std::string_view why, std::string_view help) {
+    throw UsageError(fmt::format("{}: {} {}, but a conversion writes each sample once: {}", choice.keys.find(key)->origin,
+                                 data::section_of(choice.name), why, help));
   };
-  if (choice.keys.has("weights")) refuse("weights", "mixes its sources by weights", "leave weights out");
-  if (data::skips_errors(choice.keys)) refuse("on_error", "skips what cannot be read (on_error)", "say on_error = stop");
+  if (choice.keys.has("weights")) refuse("weights", "mixes its sources by weights", "remove weights");
+  if (data::skips_errors(choice.keys)) refuse("on_error", "skips unreadable samples (on_error)", "set on_error = stop");
 }
 
-/// Blocks come and go: their memory is kept, instead of being given back and faulted in again.
+/// Makes malloc keep the freed memory of blocks for the next blocks, which saves page faults.
 void keep_freed_memory() {
-  constexpr int most_kept = 256 << 20, largest_block = 32 << 20;
-  mallopt(M_TRIM_THRESHOLD, most_kept);
-  mallopt(M_MMAP_THRESHOLD, largest_block);
+  constexpr int max_kept = 256 << 20, max_block = 32 << 20;
+  mallopt(M_TRIM_THRESHOLD, max_kept);
+  mallopt(M_MMAP_THRESHOLD, max_block);
 }
 
 ExitCode convert_data(std::span<const std::string> words) {
@@ -58,24 +57,22 @@ ExitCode convert_data(std::span<const std::string> words) {
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
   if (arguments.has("where")) choice.keys.set("where", {text("where"), std::string(command_line)});
-  if (text("output").empty()) throw UsageError(fmt::format("which file? usage: trainrt {}", convert_usage));
-  constexpr std::int64_t most_threads = 256;
-  ConversionWishes wishes{
-      .output = text("output"),
-      .columns = words_in(text("columns")),
-      .split = share_option(arguments),
-      .shuffle = arguments.has("shuffle"),
-      .checksums = arguments.has("checksums"),
-      .compression = text("compress") == "none" ? "" : text("compress"),
-      .threads = static_cast<int>(std::min(number_option(arguments, "threads", default_threads()), most_threads)),
-      .force = arguments.has("force"),
-      .quiet = arguments.has("quiet"),
-      .for_spreadsheets = arguments.has("spreadsheet")};
+  if (text("output").empty()) throw UsageError(fmt::format("missing option: -o FILE; usage: trainrt {}", convert_usage));
+  ConversionSpec spec{.output = text("output"),
+                      .columns = words_in(text("columns")),
+                      .split = share_option(arguments),
+                      .shuffle = arguments.has("shuffle"),
+                      .checksums = arguments.has("checksums"),
+                      .compression = text("compress") == "none" ? "" : text("compress"),
+                      .threads = threads_option(arguments),
+                      .force = arguments.has("force"),
+                      .quiet = arguments.has("quiet"),
+                      .escapes_formulas = arguments.has("spreadsheet")};
   require_each_sample(choice);
   keep_freed_memory();
   batch::install_stop_signals();
   const auto opened = open_data(choice);
-  Conversion conversion(opened, std::move(wishes));
+  Conversion conversion(opened, std::move(spec));
   conversion.run();
   for (const auto& line : conversion.summary()) print_safely("{}\n", line);
   return ExitCode::finished;
@@ -84,9 +81,30 @@ ExitCode convert_data(std::span<const std::string> words) {
 }  // namespace
 
 extern const DataTool convert;
-const DataTool convert{.name = "convert",
-                       .usage = convert_usage,
-                       .help = "one file of it that is read fast: some fields, some samples, split, shuffled",
-                       .run = convert_data};
+const DataTool convert{
+    .name = "convert",
+    .usage = convert_usage,
+    .help = "write a dataset as one file that is fast to read: fields and samples chosen, split, shuffled",
+    .details =
+        "  writes a file that appears only when it is complete. If the command is killed, run it again to\n"
+        "  resume (with --compress or --checksums of .h5 it starts over); --force starts over and\n"
+        "  replaces an existing file. Keys that change values (cast, normalize, one_hot) and preprocess\n"
+        "  are applied, random augmentations are not. weights and on_error=skip are refused, because\n"
+        "  each sample is written once.\n"
+        "  --where 'x > 3 and (city == \"Paris\" or not flag)' chooses samples: numbers, texts in quotes,\n"
+        "    fields (in backquotes if the name is not a word; x[3] of a vector), == != < <= > >=, and or\n"
+        "    not. NaN is unequal to everything: x == x leaves missing values out.\n"
+        "  --split 0.8 -o out.h5 writes out-train.h5 and out-test.h5; -o a.h5,b.h5 names them. --seed\n"
+        "    chooses the samples of the first file; both keep the order. For a cut in the middle use\n"
+        "    --data.rows=0:800 and --data.rows=800:1000.\n"
+        "  --shuffle writes the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of\n"
+        "    all samples if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N,\n"
+        "    --window=N).\n"
+        "  --compress gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for\n"
+        "    .parquet. --checksums adds checksums to .h5, in chunks of 16 KiB; .npz and .parquet always\n"
+        "    have them. .h5 and .npz need samples of one size; use .parquet, .csv or .jsonl for texts.\n"
+        "  --spreadsheet puts an apostrophe before texts of a .csv file that a spreadsheet would take for\n"
+        "    a formula.\n",
+    .run = convert_data};
 
 }  // namespace trainrt::cli::datasets::plugins

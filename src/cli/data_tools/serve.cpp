@@ -1,4 +1,4 @@
-// Datasets without a run: for a program that looks at one before it trains, or in a notebook.
+// Serves datasets to a Python program outside of a run, for example in a notebook.
 #include <map>
 #include <memory>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/datasets/data_tool.hpp"
+#include "cli/datasets/source_choice.hpp"
 #include "data/section/open_dataset.hpp"
 #include "data/section/prepare.hpp"
 #include "frameworks/program/channel.hpp"
@@ -24,16 +25,16 @@ using program::Message;
 
 constexpr std::string_view serve_usage = "data serve";
 
-/// The datasets that one program has opened, each by the keys of a [data.NAME].
+/// The datasets that one program has opened, each with the keys of a [data.NAME].
 class Server {
  public:
   explicit Server(Channel channel) : channel_(std::move(channel)) {}
 
-  /// Until the program says that it ends, or closes its end.
+  /// Answers messages until the program sends data_quit or closes the channel.
   void serve() {
-    constexpr double look_s = 1;
+    constexpr double timeout_s = 1;
     while (!has_ended_ && channel_.is_open())
-      if (const auto message = channel_.receive(look_s)) channel_.send(answer(*message));
+      if (const auto message = channel_.receive(timeout_s)) channel_.send(answer(*message));
   }
 
  private:
@@ -44,7 +45,7 @@ class Server {
       return {{"ok", Json::object()}};
     }
     if (auto served = service_.reply(message)) return {{"ok", *std::move(served)}};
-    throw UsageError(fmt::format("the message '{}' is unknown", message.op));
+    throw UsageError(fmt::format("unknown message '{}'", message.op));
   } catch (const Error& error) {
     return {{"error", error.what()}, {"usage", error.code() == ExitCode::usage}};
   }
@@ -54,6 +55,7 @@ class Server {
     Options options;
     for (const auto& [key, text] : program::field(body, "keys", Json::value_t::object).items())
       options.set(key, {text.get<std::string>(), "trainrt.data"});
+    require_current_keys(options);
     const auto listing = data::list_dataset(name, options);
     const auto seed = static_cast<std::uint64_t>(program::number_field(body, "seed"));
     const auto dataset = data::open_dataset(name, options, listing, Shard{}, seed);
@@ -88,7 +90,8 @@ ExitCode serve_datasets(std::span<const std::string> words) {
 extern const DataTool serve;
 const DataTool serve{.name = "serve",
                      .usage = serve_usage,
-                     .help = "gives the Python package trainrt.data its datasets outside of a run; the package starts it",
+                     .help = "serve datasets to the Python package trainrt.data outside of a run",
+                     .details = "  serves datasets to the Python package trainrt.data, which starts it.\n",
                      .run = serve_datasets};
 
 }  // namespace trainrt::cli::datasets::plugins

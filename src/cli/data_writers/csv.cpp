@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "cli/column_names.hpp"
+#include "cli/datasets/convert/row_writers.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/text_rows.hpp"
 #include "cli/datasets/value_text.hpp"
 #include "core/spreadsheet.hpp"
 
@@ -13,7 +13,8 @@ namespace trainrt::cli::datasets::plugins {
 
 namespace {
 
-/// In quotes if it would be read as something else without. An empty text would make a row of one column an empty line.
+/// Appends a cell, in quotes if it is empty (a row of one empty cell would be an empty line) or contains special
+/// characters.
 void append_cell(std::string& text, std::string_view cell) {
   if (!cell.empty() && cell.find_first_of("\",\r\n") == cell.npos) return void(text += cell);
   text += '"';
@@ -21,62 +22,57 @@ void append_cell(std::string& text, std::string_view cell) {
   text += '"';
 }
 
-void append_values(std::string& text, const Dataset::Field& field, std::span<const std::byte> sample, bool guarded) {
+void append_values(std::string& text, const Dataset::Field& field, std::span<const std::byte> sample,
+                   bool escapes_formulas) {
   const std::string_view bytes(reinterpret_cast<const char*>(sample.data()), sample.size());
-  if (field.varies) return append_cell(text, guarded ? guarded_cell(bytes) : bytes);
+  if (field.varies) return append_cell(text, escapes_formulas ? guarded_cell(bytes) : bytes);
   for (std::size_t at = 0; at < sample.size(); at += size_of(field.dtype)) {
     if (at > 0) text += ',';
     if (!is_nan(sample.data() + at, field.dtype)) append_number(text, sample.data() + at, field.dtype);
   }
 }
 
-/// A field of several numbers is as many columns: x_0, x_1, ...
+/// Calls `take` for each column of the table. A field with several numbers has the columns NAME_0, NAME_1, ...
 void each_column(const WriterJob& job, const std::function<void(const std::string& name, const std::string& field)>& take) {
-  for (const auto& field : job.fields) {
-    if (field.varies || field.sample_shape.empty()) {
+  for (const auto& field : job.fields)
+    if (field.varies || field.sample_shape.empty())
       take(field.name, field.name);
-      continue;
-    }
-    for (std::int64_t i = 0; i < element_count(field.sample_shape); ++i)
-      take(fmt::format("{}_{}", field.name, i), field.name);
-  }
+    else
+      for (std::int64_t i = 0; i < element_count(field.sample_shape); ++i)
+        take(fmt::format("{}_{}", field.name, i), field.name);
 }
 
 std::string csv_head(const WriterJob& job) {
   std::string head;
   each_column(job, [&](const std::string& name, const std::string&) {
     if (!head.empty()) head += ',';
-    append_cell(head, job.for_spreadsheets ? guarded_cell(name) : name);
+    append_cell(head, job.escapes_formulas ? guarded_cell(name) : name);
   });
   return head + "\n";
 }
 
 void require_csv(const WriterJob& job) {
   for (const auto& field : job.fields) {
-    if (field.varies && field.dtype != DType::u8)
-      throw UsageError(
-          fmt::format("the samples of '{}' vary in length, and a table has as many columns in each row: leave "
-                      "it out (--columns names the others), or write a .parquet or .jsonl file",
-                      field.name));
+    if (field.varies && field.dtype != DType::u8) require_fixed_fields({.fields = {field}}, "a table");
     if (!field.varies && element_count(field.sample_shape) == 0)
-      throw UsageError(fmt::format("the samples of '{}' hold no values, which no column of a table is", field.name));
+      throw UsageError(fmt::format(
+          "the samples of '{}' have no values, so it is no column: choose other fields with --columns", field.name));
   }
-  ColumnNames names("leave one out (--columns names the others), or write a .parquet, .jsonl, .h5 or .npz file");
+  ColumnNames names("choose other fields with --columns, or write a .parquet, .jsonl, .h5 or .npz file");
   each_column(job, [&](const std::string& name, const std::string& field) { names.add(name, field); });
 }
 
 std::unique_ptr<RowWriter> open_csv_writer(const WriterJob& job, ResumableFile& file) {
-  const auto line = [fields = job.fields, guarded = job.for_spreadsheets](std::string& text, const RowBlock& block,
-                                                                          std::uint64_t row) {
+  const auto line = [job](std::string& text, const RowBlock& block, std::uint64_t row) {
     const auto begin = text.size();
-    for (std::size_t i = 0; i < fields.size(); ++i) {
+    for (std::size_t i = 0; i < job.fields.size(); ++i) {
       if (i > 0) text += ',';
-      append_values(text, fields[i], sample_of(fields[i], block.columns[i], row), guarded);
+      append_values(text, job.fields[i], sample_of(job.fields[i], block.columns[i], row), job.escapes_formulas);
     }
     if (text.size() == begin) text += "\"\"";
     text += '\n';
   };
-  return std::make_unique<TextRows>(file, csv_head(job), line);
+  return std::make_unique<LineWriter>(file, csv_head(job), line);
 }
 
 }  // namespace
@@ -84,10 +80,10 @@ std::unique_ptr<RowWriter> open_csv_writer(const WriterJob& job, ResumableFile& 
 extern const DataWriter csv;
 const DataWriter csv{.name = "csv",
                      .extension = ".csv",
-                     .help = "a table as text, numbers as short as they are exact; a vector is a column a number",
+                     .help = "a table as text; numbers in their shortest exact form; a vector has a column for each number",
                      .compressions = {},
                      .require = require_csv,
-                     .goes_on = [](const WriterJob&) { return true; },
+                     .is_resumable = [](const WriterJob&) { return true; },
                      .open = open_csv_writer};
 
 }  // namespace trainrt::cli::datasets::plugins

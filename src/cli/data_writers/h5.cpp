@@ -1,13 +1,12 @@
-// HDF5: a dataset a field. Contiguous, as it is read best, in compressed chunks, or in chunks with checksums.
+// HDF5: a dataset for each field. Contiguous, which is read fastest, or in chunks with compression or checksums.
 #include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/placed_columns.hpp"
-#include "data/hdf5/chunk_encoder.hpp"
+#include "cli/datasets/convert/row_writers.hpp"
+#include "data/hdf5/chunk_filters.hpp"
 #include "io/hdf5/h5_chunk_writer.hpp"
 #include "io/hdf5/h5_memory.hpp"
 #include "io/hdf5/h5_placer.hpp"
@@ -17,100 +16,100 @@ namespace trainrt::cli::datasets::plugins {
 
 namespace {
 
-Shape dataset_shape(const WriterJob& job, const Dataset::Field& field) {
-  Shape shape{static_cast<std::int64_t>(job.rows)};
-  shape.insert(shape.end(), field.sample_shape.begin(), field.sample_shape.end());
-  return shape;
-}
-
 std::unique_ptr<RowWriter> open_contiguous(const WriterJob& job, ResumableFile& file) {
-  std::vector<std::uint64_t> places(job.fields.size());
+  std::vector<std::uint64_t> offsets(job.fields.size());
   const auto memory = io::H5Memory::build(job.fields.size(), [&](hid_t h5) {
     io::H5Placer placer(h5);
-    for (std::size_t i = 0; i < places.size(); ++i)
-      placer.create("/" + job.fields[i].name, io::h5_type(job.fields[i].dtype),
-                    io::h5_space(dataset_shape(job, job.fields[i])), job.rows * data::sample_bytes(job.fields[i]),
-                    places[i]);
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      placer.create("/" + job.fields[i].name, io::h5_type(job.fields[i].dtype), io::h5_space(job.shape_of(job.fields[i])),
+                    job.rows * data::sample_bytes(job.fields[i]), offsets[i]);
   });
   file.reserve(memory.file_bytes());
-  // It reaches over the first values: one who goes on has it already.
+  // The front of the file overlaps the first values, so a resumed conversion must not write it again.
   if (file.done().parts == 0) file.write(0, memory.front());
-  return std::make_unique<PlacedColumns>(job, file, std::move(places), [bytes = memory.file_bytes()] { return bytes; });
+  return std::make_unique<FixedColumnWriter>(job, file, std::move(offsets),
+                                             [bytes = memory.file_bytes()] { return bytes; });
 }
 
-/// Rows of a chunk: about 256 KiB of all fields, a power of two.
-std::uint64_t rows_of_chunk(const WriterJob& job) {
-  constexpr std::uint64_t usual_bytes = 256 << 10, most = 1 << 16;
-  std::uint64_t bytes = 1;
-  for (const auto& field : job.fields) bytes += data::sample_bytes(field);
-  return std::min(std::bit_floor(std::clamp<std::uint64_t>(usual_bytes / bytes, 1, most)),
+/// Returns the number of rows of a chunk, a power of two: about 256 KiB of all fields if chunks are compressed, else about
+/// 16 KiB of the field, because a shuffled order reads a chunk for each sample.
+std::uint64_t rows_per_chunk(const WriterJob& job, const Dataset::Field& field) {
+  std::uint64_t row_bytes = 1, chunk_bytes = 256 << 10, max_rows = 1 << 16;
+  if (job.compression.empty()) {
+    row_bytes = std::max<std::uint64_t>(data::sample_bytes(field), 1);
+    chunk_bytes = 16 << 10;
+    max_rows = 1 << 12;
+  } else {
+    for (const auto& each : job.fields) row_bytes += data::sample_bytes(each);
+  }
+  return std::min(std::bit_floor(std::clamp<std::uint64_t>(chunk_bytes / row_bytes, 1, max_rows)),
                   std::max<std::uint64_t>(job.rows, 1));
+}
+
+std::vector<io::H5ChunkWriter::Chunked> chunked_datasets(const WriterJob& job) {
+  std::vector<io::H5ChunkWriter::Chunked> datasets;
+  for (const auto& field : job.fields)
+    datasets.push_back({"/" + field.name, field.dtype, job.shape_of(field), rows_per_chunk(job, field)});
+  return datasets;
 }
 
 struct EncodedChunk {
   std::size_t field = 0;
-  std::uint64_t first = 0;
+  std::uint64_t first = 0;  ///< number of its first row
   std::vector<std::byte> stored;
 };
 
 struct PreparedChunks final : PreparedRows {
   RowBlock block;
-  std::uint64_t whole_first = 0, whole_end = 0;  ///< rows, from the file's first on, whose chunks are encoded
+  std::uint64_t encoded_first = 0, encoded_end = 0;  ///< the rows of `block` whose chunks are encoded
   std::vector<EncodedChunk> chunks;
 };
 
-/// Chunks that lie in a block as a whole are compressed where the block is prepared, if that is known here how; HDF5, which
-/// one thread calls at a time, does the rest.
-class CompressedH5 final : public RowWriter {
+/// Writes chunked datasets. Gzip chunks that are completely in a block are compressed in prepare(), by several threads; the
+/// HDF5 library, which one thread calls at a time, encodes the other chunks and computes checksums.
+class ChunkedWriter final : public RowWriter {
  public:
-  CompressedH5(const WriterJob& job, ResumableFile& file)
+  ChunkedWriter(const WriterJob& job, const ResumableFile& file)
       : job_(job),
-        file_(file),
-        rows_(rows_of_chunk(job)),
-        writer_(file.part_path(), datasets(), {job.compression, job.checksums}) {}
+        datasets_(chunked_datasets(job)),
+        writer_(file.part_path(), datasets_, {job_.compression, job_.checksums}) {}
 
   std::unique_ptr<PreparedRows> prepare(RowBlock block) override {
-    auto made = std::make_unique<PreparedChunks>();
+    auto prepared = std::make_unique<PreparedChunks>();
     const auto end = block.first + block.count;
-    made->whole_first = made->whole_end = end;
+    prepared->encoded_first = prepared->encoded_end = end;
     if (job_.compression == "gzip") {
-      made->whole_first = std::min((block.first + rows_ - 1) / rows_ * rows_, end);
-      made->whole_end = std::max(end / rows_ * rows_, made->whole_first);
+      const auto rows = datasets_.front().chunk_rows;  // the same for all fields
+      prepared->encoded_first = std::min((block.first + rows - 1) / rows * rows, end);
+      prepared->encoded_end = std::max(end / rows * rows, prepared->encoded_first);
       for (std::size_t field = 0; field < job_.fields.size(); ++field)
-        for (auto first = made->whole_first; first < made->whole_end; first += rows_)
-          made->chunks.push_back({field, first, encoded(block, field, first)});
+        for (auto first = prepared->encoded_first; first < prepared->encoded_end; first += rows)
+          prepared->chunks.push_back(
+              {field, first,
+               data::gzip_chunk(rows_in(block, field, first, first + rows), size_of(job_.fields[field].dtype))});
     }
-    made->block = std::move(block);
-    return made;
+    prepared->block = std::move(block);
+    return prepared;
   }
 
-  void append(std::unique_ptr<PreparedRows> prepared) override {
-    const auto& made = static_cast<const PreparedChunks&>(*prepared);
-    for (const auto& chunk : made.chunks) writer_.write_stored(chunk.field, chunk.first, chunk.stored);
+  void append(std::unique_ptr<PreparedRows> rows) override {
+    const auto& prepared = static_cast<const PreparedChunks&>(*rows);
+    const auto& block = prepared.block;
+    for (const auto& chunk : prepared.chunks) writer_.write_stored(chunk.field, chunk.first, chunk.stored);
     for (std::size_t field = 0; field < job_.fields.size(); ++field) {
-      write_rows(made.block, field, made.block.first, made.whole_first);
-      write_rows(made.block, field, made.whole_end, made.block.first + made.block.count);
+      write_rows(block, field, block.first, prepared.encoded_first);
+      write_rows(block, field, prepared.encoded_end, block.first + block.count);
     }
   }
 
   std::uint64_t finish() override { return writer_.close(); }
 
  private:
-  std::vector<io::H5ChunkWriter::Chunked> datasets() const {
-    std::vector<io::H5ChunkWriter::Chunked> made;
-    for (const auto& field : job_.fields)
-      made.push_back({"/" + field.name, field.dtype, dataset_shape(job_, field), rows_});
-    return made;
-  }
-
+  /// Returns the bytes of the rows `first` to `end` - 1, numbered in the file.
   std::span<const std::byte> rows_in(const RowBlock& block, std::size_t field, std::uint64_t first,
                                      std::uint64_t end) const {
     const auto bytes = data::sample_bytes(job_.fields[field]);
     return std::span(block.columns[field].values).subspan((first - block.first) * bytes, (end - first) * bytes);
-  }
-
-  std::vector<std::byte> encoded(const RowBlock& block, std::size_t field, std::uint64_t first) const {
-    return data::gzip_chunk(rows_in(block, field, first, first + rows_), size_of(job_.fields[field].dtype));
   }
 
   void write_rows(const RowBlock& block, std::size_t field, std::uint64_t first, std::uint64_t end) {
@@ -118,65 +117,25 @@ class CompressedH5 final : public RowWriter {
   }
 
   WriterJob job_;
-  ResumableFile& file_;
-  std::uint64_t rows_;
-  io::H5ChunkWriter writer_;
-};
-
-/// Chunks are small: in a shuffled order each sample costs one.
-std::vector<io::H5ChunkWriter::Chunked> checksummed_datasets(const WriterJob& job) {
-  constexpr std::uint64_t chunk_bytes = 16 << 10, max_rows = 1 << 12;
-  std::vector<io::H5ChunkWriter::Chunked> made;
-  for (const auto& field : job.fields) {
-    const auto bytes = std::max<std::uint64_t>(data::sample_bytes(field), 1);
-    const auto rows = std::bit_floor(std::clamp<std::uint64_t>(chunk_bytes / bytes, 1, max_rows));
-    made.push_back(
-        {"/" + field.name, field.dtype, dataset_shape(job, field), std::min(rows, std::max<std::uint64_t>(job.rows, 1))});
-  }
-  return made;
-}
-
-struct PreparedBlock final : PreparedRows {
-  explicit PreparedBlock(RowBlock made) : block(std::move(made)) {}
-  RowBlock block;
-};
-
-/// Chunks as they are, each with a checksum, which HDF5 computes.
-class ChecksummedH5 final : public RowWriter {
- public:
-  ChecksummedH5(const WriterJob& job, const ResumableFile& file)
-      : writer_(file.part_path(), checksummed_datasets(job), {"", true}) {}
-
-  std::unique_ptr<PreparedRows> prepare(RowBlock block) override {
-    return std::make_unique<PreparedBlock>(std::move(block));
-  }
-  void append(std::unique_ptr<PreparedRows> prepared) override {
-    const auto& block = static_cast<const PreparedBlock&>(*prepared).block;
-    for (std::size_t field = 0; field < block.columns.size(); ++field)
-      writer_.write(field, block.first, block.count, block.columns[field].values);
-  }
-  std::uint64_t finish() override { return writer_.close(); }
-
- private:
+  std::vector<io::H5ChunkWriter::Chunked> datasets_;
   io::H5ChunkWriter writer_;
 };
 
 void require_h5(const WriterJob& job) {
-  require_fixed_fields(job, "an HDF5 file of trainrt");
+  require_fixed_fields(job, "an HDF5 file");
   for (const auto& field : job.fields) {
     const auto& name = field.name;
     const bool is_path = name.empty() || name.front() == '/' || name.back() == '/' || name.find("//") != name.npos;
     if (is_path || name.find('\0') != name.npos || name == "." || name.starts_with("./") || name.find("/./") != name.npos)
-      throw UsageError(fmt::format("'{}' cannot be the name of an HDF5 dataset: leave it out (--columns names the others)",
+      throw UsageError(fmt::format("'{}' is not a valid name of an HDF5 dataset: choose other fields with --columns",
                                    excerpt(name, 60)));
   }
   if (!job.compression.empty()) io::require_h5_compression(job.compression);
 }
 
 std::unique_ptr<RowWriter> open_h5_writer(const WriterJob& job, ResumableFile& file) {
-  if (job.compression.empty() && job.checksums) return std::make_unique<ChecksummedH5>(job, file);
-  if (job.compression.empty()) return open_contiguous(job, file);
-  return std::make_unique<CompressedH5>(job, file);
+  if (job.compression.empty() && !job.checksums) return open_contiguous(job, file);
+  return std::make_unique<ChunkedWriter>(job, file);
 }
 
 }  // namespace
@@ -184,10 +143,10 @@ std::unique_ptr<RowWriter> open_h5_writer(const WriterJob& job, ResumableFile& f
 extern const DataWriter h5;
 const DataWriter h5{.name = "h5",
                     .extension = ".h5",
-                    .help = "HDF5, a dataset a field: contiguous, samples are read at their places; or compressed chunks",
+                    .help = "HDF5, a dataset for each field: contiguous, so that samples are read directly, or in chunks",
                     .compressions = {"gzip", "lz4"},
                     .require = require_h5,
-                    .goes_on = [](const WriterJob& job) { return job.compression.empty() && !job.checksums; },
+                    .is_resumable = [](const WriterJob& job) { return job.compression.empty() && !job.checksums; },
                     .open = open_h5_writer,
                     .has_checksums = true};
 

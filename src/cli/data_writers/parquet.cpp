@@ -1,15 +1,12 @@
-// Parquet, by Apache Arrow in the module arrow.so: a row group a block. Behind each row group stands what the footer will
-// say of it, so that another process can go on: readers find row groups by the footer, and see nothing of it.
+// Parquet, by Apache Arrow in the module arrow.so: a row group for each block. After each row group the file contains the
+// notes of the block, so that another process can resume. Readers find row groups by the footer and skip the notes.
 #include <array>
-#include <cstring>
 
-#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/datasets/data_writer.hpp"
-#include "core/options.hpp"
+#include "cli/datasets/convert/data_writer.hpp"
 #include "data/bytes/input_file.hpp"
-#include "data/tables/table_module.hpp"
+#include "data/tables/arrow_loader.hpp"
 
 namespace trainrt::cli::datasets::plugins {
 
@@ -19,34 +16,36 @@ struct PreparedGroup final : PreparedRows {
   data::EncodedBlock block;
 };
 
-/// Behind the values and the notes of a block: the bytes of both.
+/// Sizes of the values and the notes of a block. They are stored after both.
 using GroupSizes = std::array<std::uint64_t, 2>;
 
-class ParquetRows final : public RowWriter {
+class ParquetWriter final : public RowWriter {
  public:
-  ParquetRows(const WriterJob& job, ResumableFile& file)
+  ParquetWriter(const WriterJob& job, ResumableFile& file)
       : file_(file),
-        encoder_(data::arrow_encoder("parquet", job.fields, job.compression)),
+        encoder_(data::make_arrow_encoder("parquet", job.fields, job.compression)),
         bytes_(encoder_->head().size()) {
     if (file.done().parts == 0)
       file.write(0, encoder_->head());
     else
-      go_on();
+      resume();
   }
 
   std::unique_ptr<PreparedRows> prepare(RowBlock block) override {
-    auto made = std::make_unique<PreparedGroup>();
-    made->block = encoder_->encode(block.first, block.count, block.columns);
-    return made;
+    auto prepared = std::make_unique<PreparedGroup>();
+    prepared->block = encoder_->encode(block.first, block.count, block.columns);
+    return prepared;
   }
 
   void append(std::unique_ptr<PreparedRows> prepared) override {
     const auto& [values, notes] = static_cast<const PreparedGroup&>(*prepared).block;
     const GroupSizes sizes{values.size(), notes.size()};
     encoder_->add(notes, bytes_);
-    write(values);
-    write(notes);
-    write(std::as_bytes(std::span(sizes)));
+    for (const auto bytes : {std::span<const std::byte>(values), std::span<const std::byte>(notes),
+                             std::as_bytes(std::span<const std::uint64_t>(sizes))}) {
+      file_.write(bytes_, bytes);
+      bytes_ += bytes.size();
+    }
   }
 
   std::string position() const override { return std::to_string(bytes_); }
@@ -58,45 +57,33 @@ class ParquetRows final : public RowWriter {
   }
 
  private:
-  void write(std::span<const std::byte> bytes) {
-    file_.write(bytes_, bytes);
-    bytes_ += bytes.size();
-  }
-
-  [[noreturn]] void refuse_notes() const {
-    throw UsageError(fmt::format("what was noted of '{}' cannot be understood; --force begins anew", file_.path()));
-  }
-
-  /// From the last block to the first, as each says how long it is.
-  void go_on() {
-    const auto noted = parse_integer(file_.done().position);
+  /// Reads the notes of all blocks that an earlier process has written, from the last to the first, and adds them.
+  void resume() {
+    bytes_ = file_.byte_position();
     const data::InputFile file(data::data_file(file_.part_path()));
     const auto head = encoder_->head().size();
-    if (!noted || *noted < static_cast<std::int64_t>(head) || static_cast<std::uint64_t>(*noted) > file.size())
-      refuse_notes();
-    bytes_ = static_cast<std::uint64_t>(*noted);
+    if (bytes_ < head || bytes_ > file.size()) file_.throw_damaged_record();
     struct Found {
-      std::uint64_t at;
+      std::uint64_t offset;
       std::vector<std::byte> notes;
     };
     std::vector<Found> found;
     for (auto end = bytes_; end > head;) {
       GroupSizes sizes{};
-      const auto room = end - head;
-      if (room < sizeof sizes) refuse_notes();
-      file.read(end - sizeof sizes, std::as_writable_bytes(std::span(sizes)));
-      const auto left = room - sizeof sizes;
-      if (sizes[0] > left || sizes[1] > left - sizes[0]) refuse_notes();
-      std::vector<std::byte> notes(sizes[1]);
-      file.read(end - sizeof sizes - sizes[1], notes);
-      end -= sizeof sizes + sizes[1] + sizes[0];
-      found.push_back({end, std::move(notes)});
+      if (end - head < sizeof sizes) file_.throw_damaged_record();
+      end -= sizeof sizes;
+      file.read(end, std::as_writable_bytes(std::span(sizes)));
+      const auto [values, notes] = sizes;
+      if (values > end - head || notes > end - head - values) file_.throw_damaged_record();
+      found.push_back({end - notes - values, std::vector<std::byte>(notes)});
+      file.read(end - notes, found.back().notes);
+      end = found.back().offset;
     }
-    if (found.size() != file_.done().parts) refuse_notes();
+    if (found.size() != file_.done().parts) file_.throw_damaged_record();
     try {
-      for (auto block = found.rbegin(); block != found.rend(); ++block) encoder_->add(block->notes, block->at);
+      for (auto block = found.rbegin(); block != found.rend(); ++block) encoder_->add(block->notes, block->offset);
     } catch (const Error&) {
-      refuse_notes();
+      file_.throw_damaged_record();
     }
   }
 
@@ -106,17 +93,12 @@ class ParquetRows final : public RowWriter {
 };
 
 void require_parquet(const WriterJob& job) {
-  for (const auto& field : job.fields)
-    if (field.dtype == DType::bf16 || field.dtype == DType::f8e4m3 || field.dtype == DType::f8e5m2)
-      throw UsageError(
-          fmt::format("'{}' is of {}, which Parquet has not: leave it out (--columns names the others), or write "
-                      "an .h5 file",
-                      field.name, name_of(field.dtype)));
-  data::arrow_encoder("parquet", job.fields, job.compression);
+  require_standard_types(job, "a Parquet file");
+  data::make_arrow_encoder("parquet", job.fields, job.compression);
 }
 
 std::unique_ptr<RowWriter> open_parquet_writer(const WriterJob& job, ResumableFile& file) {
-  return std::make_unique<ParquetRows>(job, file);
+  return std::make_unique<ParquetWriter>(job, file);
 }
 
 }  // namespace
@@ -124,10 +106,10 @@ std::unique_ptr<RowWriter> open_parquet_writer(const WriterJob& job, ResumableFi
 extern const DataWriter parquet;
 const DataWriter parquet{.name = "parquet",
                          .extension = ".parquet",
-                         .help = "Parquet, by Apache Arrow, if trainrt was built with it: row groups of about 16 MiB",
+                         .help = "Parquet, in row groups of about 16 MiB; needs a build with Apache Arrow",
                          .compressions = {"snappy", "zstd", "gzip", "lz4", "brotli"},
                          .require = require_parquet,
-                         .goes_on = [](const WriterJob&) { return true; },
+                         .is_resumable = [](const WriterJob&) { return true; },
                          .open = open_parquet_writer,
                          .has_checksums = true,
                          .block_bytes = 16 << 20};

@@ -16,14 +16,14 @@
 
 namespace trainrt::cli::datasets {
 
-/// Hands the numbers from `first` to `end` to threads, and their results to one after the other, in order. A thread that is
-/// ahead waits: there are as many results as threads at most.
+/// Processes the numbers from `first` to `end` - 1 by several threads and passes the results on in order. A thread that is
+/// ahead waits, so that at most as many results as threads exist.
 class InOrder {
  public:
   InOrder(std::uint64_t first, std::uint64_t end) : next_(first), turn_(first), end_(end) {}
 
-  /// Calls work(number), which returns something, in any of the threads, and take(number, result) in order, by one thread
-  /// at a time. The first error ends all, and is thrown; so does a stop signal, as an Error.
+  /// Calls `work(number)` by several threads, and `take(number, result)` in order, by one thread at a time. After an
+  /// exception of a thread, or a stop signal, all threads end and the exception, or an Error, is thrown.
   template <class Work, class Take>
   void run(int threads, const Work& work, const Take& take) {
     const auto left = end_ - std::min(next_, end_);
@@ -43,7 +43,7 @@ class InOrder {
       std::unique_lock lock(mutex_);
       turned_.wait(lock, [&] { return turn_ == number || error_; });
       if (error_) return;
-      lock.unlock();  // nobody else has this turn
+      lock.unlock();  // no other thread has this turn
       take(number, std::move(result));
       lock.lock();
       ++turn_;

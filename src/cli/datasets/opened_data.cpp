@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/datasets/whole_datasets.hpp"
 #include "core/text/text.hpp"
+#include "data/section/listings.hpp"
 #include "data/section/prepare.hpp"
 #include "data/source/skipping_reader.hpp"
 
@@ -16,14 +16,14 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-/// Without what says how a run reads it.
-Options for_one_pass(const Options& given) {
+/// Returns the keys without those for the order and memory of a run.
+Options keys_for_one_pass(const Options& given) {
   Options keys;
   for (const auto& key : given.keys())
     if (key != "weights") keys.set(key, *given.find(key));
   const auto set = [&](const char* key, const char* value) { keys.set(key, {value, std::string(command_line)}); };
-  // Else files are read whole, by one thread, before the first sample. What a query gives is kept whatever its size, and
-  // memory is what it may take.
+  // With memory, one thread would read complete files before the first sample. But the result of a query is always kept,
+  // and memory limits its size.
   if (trim(keys.text("query")).empty()) set("memory", "0 B");
   set("materialize", "false");
   set("shuffle", "false");
@@ -32,11 +32,38 @@ Options for_one_pass(const Options& given) {
 
 }  // namespace
 
+LocalDatasets::LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed)
+    : sections_(std::move(sections)), seed_(seed) {}
+
+const data::Listing& LocalDatasets::listing(const std::string& name) {
+  if (listings_.contains(name)) return listings_.at(name);
+  auto wanted = data::with_others(name, sections_);
+  data::add_train_of_classes(wanted, sections_);
+  auto found = data::list_datasets(wanted);
+  for (const auto& [other, options] : sections_)
+    if (!wanted.contains(other)) wanted.emplace(other, Options());  // known names, for messages
+  data::require_operations(wanted, found);
+  listings_.merge(found);
+  return listings_.at(name);
+}
+
+std::shared_ptr<DatasetImpl> LocalDatasets::open(const std::string& name) {
+  const auto& listed = listing(name);
+  const auto& options = sections_.at(name);
+  auto dataset = data::open_dataset(name, options, listed, Shard{}, seed_);
+  data::prepare(*dataset, options, listed, {.other = [this](const std::string& other) { return open(other); }});
+  return dataset;
+}
+
+std::string in_words(const DatasetImpl& dataset) {
+  return fmt::format("{} samples: {}", dataset.source->size(), data::in_words(data::fields_of(dataset)));
+}
+
 OpenedData open_data(const SourceChoice& choice) {
-  const auto keys = for_one_pass(choice.keys);
+  const auto keys = keys_for_one_pass(choice.keys);
   auto sections = choice.others;
   sections.insert_or_assign(choice.name, keys);
-  WholeDatasets all(std::move(sections), choice.seed);
+  LocalDatasets all(std::move(sections), choice.seed);
   OpenedData opened{choice.name, choice.keys, choice.seed, all.listing(choice.name), nullptr, choice.others};
   opened.dataset = data::needs_preparation(keys, opened.listing)
                        ? all.open(choice.name)
@@ -56,32 +83,27 @@ std::uint64_t bytes_of_files(const data::Listing& listing) {
   return bytes;
 }
 
-std::uint64_t samples_of(const data::Listing& listing) {
-  std::uint64_t samples = 0;
-  for (const auto& entry : listing.entries) samples += entry.content.samples;
-  return samples;
-}
-
 std::uint64_t about_sample_bytes(const OpenedData& opened) {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, samples = 0;
   bool varies = false;
   for (const auto& field : opened.fields()) {
     varies = varies || field.varies;
     bytes += field.varies ? sizeof(std::uint64_t) : data::sample_bytes(field);
   }
-  if (varies) bytes += bytes_of_files(opened.listing) / std::max<std::uint64_t>(samples_of(opened.listing), 1);
+  for (const auto& entry : opened.listing.entries) samples += entry.content.samples;
+  if (varies) bytes += bytes_of_files(opened.listing) / std::max<std::uint64_t>(samples, 1);
   return std::max<std::uint64_t>(bytes, 1);
 }
 
 std::uint64_t samples_at_once(const OpenedData& opened) {
-  constexpr std::uint64_t usual_bytes = 2 << 20, most_bytes = 64 << 20, most = 1 << 16;
+  constexpr std::uint64_t default_bytes = 2 << 20, max_bytes = 64 << 20, max_samples = 1 << 16;
   const auto bytes = about_sample_bytes(opened);
-  const auto usual = std::clamp<std::uint64_t>(usual_bytes / bytes, 1, most);
+  const auto samples = std::clamp<std::uint64_t>(default_bytes / bytes, 1, max_samples);
   std::uint64_t together = 1;
   for (const auto& entry : opened.listing.entries)
     if (entry.content.reading == data::Reading::by_field) together = std::max(together, entry.content.together);
-  if (together == 1 || together > most_bytes / bytes) return usual;
-  return (usual + together - 1) / together * together;
+  if (together == 1 || together > max_bytes / bytes) return samples;
+  return (samples + together - 1) / together * together;
 }
 
 std::vector<data::Column> read_samples(const data::Source& source, std::span<const std::size_t> fields, std::uint64_t first,
@@ -118,12 +140,12 @@ std::span<const std::byte> sample_of(const Dataset::Field& field, const data::Co
   return values.subspan(first, column.ends[sample] - first);
 }
 
-int default_threads() {
-  constexpr int most = 64;
+int threads_option(const Arguments& arguments) {
+  constexpr int max_default = 64, max_threads = 256;
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::clamp(CPU_COUNT(&set), 1, most);
+  const int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? std::clamp(CPU_COUNT(&set), 1, max_default) : 1;
+  return static_cast<int>(std::min<std::int64_t>(number_option(arguments, "threads", cpus), max_threads));
 }
 
 }  // namespace trainrt::cli::datasets

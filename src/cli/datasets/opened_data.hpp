@@ -9,53 +9,77 @@
 
 namespace trainrt::cli::datasets {
 
-/// A dataset as a tool reads it: once, from one end to the other, so nothing of it is kept in memory.
+/// The datasets of a config, with all their operations and preprocessors, in this process alone.
+class LocalDatasets {
+ public:
+  /// `sections`: keys of each [data.NAME].
+  LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
+  /// Returns the listing of a dataset. The first call lists it and the datasets that it takes samples from. Throws like
+  /// data::list_dataset() and data::require_operations().
+  const data::Listing& listing(const std::string& name);
+  /// Returns the listings of all datasets that were listed so far.
+  const std::map<std::string, data::Listing>& listings() const { return listings_; }
+  /// Opens and prepares a dataset, with its own state for each call.
+  std::shared_ptr<DatasetImpl> open(const std::string& name);
+
+ private:
+  std::map<std::string, Options> sections_;
+  std::map<std::string, data::Listing> listings_;
+  std::uint64_t seed_;
+};
+
+/// Returns the size and the fields of a dataset: "1200 samples: x f32[24, 3], y f32[24]".
+std::string in_words(const DatasetImpl& dataset);
+
+/// A dataset that a tool reads once, from the first sample to the last, so that no values are kept in memory.
 struct OpenedData {
   std::string name;
-  Options keys;  ///< as they were given
+  Options keys;  ///< keys of its section, as the user gave them
   std::uint64_t seed = 0;
   data::Listing listing;
-  std::shared_ptr<DatasetImpl> dataset;              ///< of one rank alone
-  std::map<std::string, Options> others;             ///< the other sections of the config
-  std::map<std::string, data::Listing> joined = {};  ///< of these sections, those whose samples it takes
+  std::shared_ptr<DatasetImpl> dataset;              ///< opened for a single rank
+  std::map<std::string, Options> others;             ///< other sections of the config
+  std::map<std::string, data::Listing> joined = {};  ///< listings of those sections that it takes samples from
 
-  /// Samples as the keys that change values make them, without what is drawn at random.
+  /// Returns the samples after all transforms and preprocessors, but without random augmentations.
   const data::Source& source() const { return *dataset->source; }
   const std::vector<Dataset::Field>& fields() const { return dataset->source->fields(); }
   std::uint64_t size() const { return dataset->source->size(); }
 };
 
-/// Lists and opens it, for passes in the order of the files: of keys that say how a run reads it (order, memory), none
-/// counts. Throws as data::list_dataset(). With keys that make other samples it is what these make, and what
-/// `preprocess` makes of them.
+/// Lists and opens a dataset, with its operations and preprocessors, to read it in the order of the files. Ignores keys for
+/// the order and memory of a run. Throws like data::list_dataset().
 OpenedData open_data(const SourceChoice& choice);
 
+/// Returns the size of all files of a dataset.
 std::uint64_t bytes_of_files(const data::Listing& listing);
-std::uint64_t samples_of(const data::Listing& listing);
 
-/// Bytes that a sample takes in memory; of fields that vary in length about that, by the sizes of the files.
+/// Returns the approximate size of a sample in memory. Fields that vary in length are estimated from the sizes of the
+/// files.
 std::uint64_t about_sample_bytes(const OpenedData& opened);
 
-/// Samples that are read at once: a few MiB, whole chunks.
+/// Returns the number of samples to read at once: a few MiB, and complete chunks.
 std::uint64_t samples_at_once(const OpenedData& opened);
 
-/// All of `fields` (numbers of the source's fields) of `count` samples from `first` on.
+/// Reads the fields with the numbers `fields` of `count` samples from number `first` on.
 std::vector<data::Column> read_samples(const data::Source& source, std::span<const std::size_t> fields, std::uint64_t first,
                                        std::uint64_t count);
+/// Returns the numbers of all fields.
 std::vector<std::size_t> all_fields(const OpenedData& opened);
 
-/// All fields of some samples that follow one another. With on_error = skip, those that cannot be read are left out, with a
-/// warning for each, as a run leaves them out.
+/// All fields of some samples.
 struct ReadSamples {
-  std::vector<std::uint64_t> numbers;  ///< of the samples
+  std::vector<std::uint64_t> numbers;  ///< numbers of the samples
   std::vector<data::Column> columns;
 };
+/// Reads all fields of `count` samples from number `first` on. With on_error = skip, samples that cannot be read are left
+/// out, with a warning, as in a run.
 ReadSamples read_good_samples(const OpenedData& opened, std::uint64_t first, std::uint64_t count);
 
-/// The bytes of a sample of a column.
+/// Returns the bytes of sample number `sample` of a column.
 std::span<const std::byte> sample_of(const Dataset::Field& field, const data::Column& column, std::uint64_t sample);
 
-/// Threads of a tool, if it is not told how many: as many CPUs as this process may use.
-int default_threads();
+/// Returns the value of the option --threads of a tool; default: the number of CPUs that this process may use.
+int threads_option(const Arguments& arguments);
 
 }  // namespace trainrt::cli::datasets

@@ -5,26 +5,32 @@
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "config/renamed_keys.hpp"
 #include "core/options.hpp"
 
 namespace trainrt::cli::datasets {
 
-/// Which dataset a tool is for, as its words say: SOURCE... with the keys of a [data.NAME] as --KEY=VALUE, or --config FILE
-/// NAME, a section of a config, whose keys others on the command line beat. A key whose name is an option of the tool
-/// itself is --data.KEY=VALUE.
+/// The dataset that a tool reads, from its command line: either SOURCE... with keys of a [data.NAME] as --KEY=VALUE, or
+/// --config FILE NAME for a section of a config, whose keys --KEY=VALUE overrides. A key with the name of an option of the
+/// tool is given as --data.KEY=VALUE.
 struct SourceChoice {
-  Arguments arguments;                    ///< what is left: the tool's own options
-  std::string name = "SOURCE";            ///< of the dataset
-  Options keys;                           ///< of its section
-  std::map<std::string, Options> others;  ///< the other sections of the config
-  std::uint64_t seed = 1;                 ///< --seed, or run.seed of the config, or its default
+  Arguments arguments;                    ///< the tool's own options
+  std::string name = "SOURCE";            ///< name of the dataset
+  Options keys;                           ///< keys of its section
+  std::map<std::string, Options> others;  ///< other sections of the config
+  std::uint64_t seed = 1;                 ///< --seed; default: run.seed of the config, or 1
 };
 
-/// `own`: the tool's options; --config and --seed are added. UsageError that names the word.
+/// Parses the command line of a tool. `own`: the tool's options; --config and --seed are added. Throws UsageError that
+/// names the word, and the new name of a key that was renamed.
 SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own);
 
-/// The whole number of an option, `least` or more; `otherwise` if it is not given.
-std::int64_t number_option(const Arguments& arguments, const std::string& name, std::int64_t otherwise,
-                           std::int64_t least = 1);
+/// Throws UsageError if `keys`, the keys of a [data.NAME] without their section, contain a key that was renamed according
+/// to `table`. The message names its new name.
+void require_current_keys(const Options& keys, std::span<const config::RenamedKey> table = config::renamed_keys());
+
+/// Returns the integer in the option `name`, or `default_value` if it is not given. Throws UsageError if it is below `min`.
+std::int64_t number_option(const Arguments& arguments, const std::string& name, std::int64_t default_value,
+                           std::int64_t min = 1);
 
 }  // namespace trainrt::cli::datasets

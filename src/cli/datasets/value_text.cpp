@@ -39,7 +39,7 @@ void append_real(std::string& text, T value) {
   if (shortest.find_first_of(".e") == shortest.npos) text += ".0";
 }
 
-/// Of a type that is no integer.
+/// Returns a value of a floating-point type; 0 for other types.
 double real_at(const std::byte* value, DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -86,23 +86,23 @@ bool is_nan(const std::byte* value, DType dtype) { return std::isnan(real_at(val
 
 bool is_infinite(const std::byte* value, DType dtype) { return std::isinf(real_at(value, dtype)); }
 
-std::string sample_text(const Dataset::Field& field, std::span<const std::byte> sample, std::size_t most) {
+std::string sample_text(const Dataset::Field& field, std::span<const std::byte> sample, std::size_t max_width) {
   const auto bytes = size_of(field.dtype);
   std::string text;
   if (field.varies && field.dtype == DType::u8) {
     const std::string_view all(reinterpret_cast<const char*>(sample.data()), sample.size());
-    text = "\"" + plain_text(all.substr(0, 4 * most)) + "\"";
+    text = "\"" + plain_text(all.substr(0, 4 * max_width)) + "\"";
   } else if (!field.varies && field.sample_shape.empty()) {
     append_number(text, sample.data(), field.dtype);
   } else {
     text = "[";
-    for (std::size_t at = 0; at < sample.size() && text.size() <= most; at += bytes) {
+    for (std::size_t at = 0; at < sample.size() && text.size() <= max_width; at += bytes) {
       if (at > 0) text += ", ";
       append_number(text, sample.data() + at, field.dtype);
     }
     text += "]";
   }
-  return display_width(text) <= most ? text : cut_to_width(text, most - 3) + "...";
+  return display_width(text) <= max_width ? text : cut_to_width(text, max_width - 3) + "...";
 }
 
 }  // namespace trainrt::cli::datasets

@@ -7,13 +7,13 @@
 
 namespace trainrt::cli::datasets {
 
-/// Appends a number, as short as it can be to be read back as the same value of its type: "1.0" of reals, "true" of bool.
-/// nan and inf are named so. 16-bit floats are printed as what they are in f32.
+/// Appends the shortest text that is read back as the same value of its type: "1.0" for real numbers, "true" for bool,
+/// "nan", "inf". Floats of 8 and 16 bits are converted to f32 first.
 void append_number(std::string& text, const std::byte* value, DType dtype);
 bool is_nan(const std::byte* value, DType dtype);
 bool is_infinite(const std::byte* value, DType dtype);
 
-/// A sample for people, on one line of at most so many columns: a text in quotes, an array by its first numbers.
-std::string sample_text(const Dataset::Field& field, std::span<const std::byte> sample, std::size_t most);
+/// Returns a sample as one line of at most `max_width` columns: a text in quotes, or the first numbers of an array.
+std::string sample_text(const Dataset::Field& field, std::span<const std::byte> sample, std::size_t max_width);
 
 }  // namespace trainrt::cli::datasets

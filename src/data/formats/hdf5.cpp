@@ -4,7 +4,7 @@
 
 #include "core/text/text.hpp"
 #include "data/bytes/verify.hpp"
-#include "data/hdf5/h5_look.hpp"
+#include "data/hdf5/h5_probe.hpp"
 #include "data/hdf5/h5_rows.hpp"
 #include "data/source/format.hpp"
 
@@ -12,7 +12,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Files that this one names are read as it is.
+/// Returns the index in `content`. Other files that the HDF5 file names are read by the same method as the file itself.
 H5Index index_of(const DataFile& file, const FileContent& content, Verify verify) {
   auto index = h5_index_of(content.index);
   for (auto& part : index.files) part.read_method = file.read_method;
@@ -39,9 +39,7 @@ class Hdf5Source final : public Source {
   }
 
   bool is_resident() const override {
-    for (const auto& rows : rows_)
-      if (!rows->is_resident()) return false;
-    return true;
+    return std::ranges::all_of(rows_, [](const auto& rows) { return rows->is_resident(); });
   }
 
  private:
@@ -51,19 +49,16 @@ class Hdf5Source final : public Source {
 };
 
 FileContent probe_hdf5(const DataFile& file, const Options& options) {
-  return look_at_h5(file, options.text("group"), words_in(options.text("fields")), options);
+  return probe_h5(file, options.text("group"), words_in(options.text("fields")), options);
 }
 
-std::uint64_t bytes_in_memory(const FileContent& content) {
-  std::uint64_t bytes = 0;
-  for (const auto& field : content.fields) bytes += sample_bytes(field);
-  return bytes * content.samples;
-}
-
-/// That files are small says little of what they become: compressed, or made of other files.
+/// Returns whether the values take at most 4 times the size of the file. A compressed file, or one that refers to other
+/// files, may expand to much more.
 bool is_about_its_size(const DataFile& file, const FileContent& content) {
-  constexpr std::uint64_t most_times = 4;
-  return bytes_in_memory(content) / most_times <= file.size;
+  constexpr std::uint64_t max_factor = 4;
+  std::uint64_t row_bytes = 0;
+  for (const auto& field : content.fields) row_bytes += sample_bytes(field);
+  return row_bytes * content.samples / max_factor <= file.size;
 }
 
 std::unique_ptr<Source> open_hdf5(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
@@ -82,19 +77,22 @@ namespace plugins {
 extern const Format hdf5{
     .name = "hdf5",
     .help = "HDF5 files: each dataset is a field, its first axis the samples; contiguous, chunked (gzip), virtual",
-    .options = {{.key = "group", .default_value = "", .help = "the group with the datasets; by default the file's root"},
+    .options = {{.key = "group",
+                 .default_value = "",
+                 .help = "group that contains the datasets; by default the root group"},
                 {.key = "fields",
                  .default_value = "",
-                 .help = "datasets to read, between commas, as paths below the group; by default all that hold numbers"},
+                 .help = "datasets to read, separated by commas, as paths below the group; by default all datasets of "
+                         "numbers"},
                 {.key = "chunk_cache",
                  .type = OptionType::bytes,
                  .default_value = "128 MiB",
-                 .help = "memory for decompressed chunks, of all HDF5 files of a rank"}},
-    .probe = probe_hdf5,
+                 .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
+    .look = probe_hdf5,
     .open = open_hdf5,
     .is_name_of = is_hdf5_name,
     .read_cache = "chunk_cache",
-    .checksums = "of chunks, if they were written with one: Fletcher-32 or gzip's"};
+    .checksums = "Fletcher-32 or gzip's checksum of each chunk that was written with one"};
 
 }  // namespace plugins
 

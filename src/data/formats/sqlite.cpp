@@ -4,8 +4,8 @@
 #include "core/text/text.hpp"
 #include "data/bytes/input_file.hpp"
 #include "data/bytes/coding/packed.hpp"
-#include "data/tables/sqlite_file.hpp"
-#include "data/tables/sqlite_table.hpp"
+#include "data/tables/sqlite_connection.hpp"
+#include "data/tables/sqlite_reader.hpp"
 #include "data/tables/table_source.hpp"
 
 namespace trainrt::data {
@@ -14,17 +14,18 @@ namespace {
 
 #ifdef TRAINRT_SQLITE
 
-SqliteWish sqlite_wish(const DataFile& file, const Options& options) {
-  SqliteWish wish{file.path, trim(options.text("table")), trim(options.text("query")), options.bytes("memory")};
-  if (wish.table.empty() == wish.query.empty())
-    throw UsageError(fmt::format("'{}' is a database: say table = NAME, or query = SELECT ... ORDER BY ...", file.path));
-  if (!wish.query.empty() && in_lower_case(wish.query).find("order by") == std::string::npos)
+SqliteRequest sqlite_request(const DataFile& file, const Options& options) {
+  SqliteRequest request{file.path, trim(options.text("table")), trim(options.text("query")), options.bytes("memory")};
+  if (request.table.empty() == request.query.empty())
     throw UsageError(
-        "query: has no ORDER BY: its rows may come in another order after a restart; end it with ORDER BY KEY");
-  return wish;
+        fmt::format("'{}' is a database: set either table = NAME or query = SELECT ... ORDER BY ...", file.path));
+  if (request.is_query() && in_lower_case(request.query).find("order by") == std::string::npos)
+    throw UsageError("query: has no ORDER BY, so its rows may change their order after a restart; append ORDER BY KEY");
+  return request;
 }
 
-/// A database is read by its own library; that the file is as it was listed is seen here.
+/// Throws UsageError if the file is not an SQLite database, and Error if it has changed since it was listed, which SQLite
+/// itself does not check.
 void require_sqlite(const DataFile& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   std::string begin(magic.size(), '\0');
@@ -32,52 +33,50 @@ void require_sqlite(const DataFile& file) {
   if (begin != magic) throw UsageError(fmt::format("'{}' is no SQLite database", file.path));
 }
 
+/// The index contains the index of the plan, the columns, and the first rowids.
 FileContent probe_database(const DataFile& file, const Options& options) {
-  const auto wish = sqlite_wish(file, options);
+  const auto request = sqlite_request(file, options);
   require_sqlite(file);
-  const auto found = look_at_sqlite(wish);
-  if (found.blocks.empty()) throw UsageError(fmt::format("'{}': there are no rows", file.path));
-  auto content = content_of(table_plan(*open_sqlite_table(wish, found), options, file.path));
-  content.reading = wish.query.empty() ? Reading::by_record : Reading::as_a_whole;
+  const auto scan = scan_sqlite(request);
+  if (scan.blocks.empty()) throw UsageError(fmt::format("'{}': there are no rows", file.path));
+  auto content = content_of(table_plan(*open_sqlite_reader(request, scan), options, file.path));
+  content.reading = request.is_query() ? Reading::as_a_whole : Reading::by_record;
   PackedWriter packed;
   packed.text(content.index);
-  packed.number(found.columns.size());
-  for (const auto& [name, dtype, is_text] : found.columns) {
-    packed.text(name);
-    packed.text(name_of(dtype));
-    packed.number(is_text ? 1 : 0);
+  packed.number(scan.columns.size());
+  for (const auto& column : scan.columns) {
+    packed.text(column.name);
+    packed.number(column.varies ? 1 : 0);
   }
-  for (const auto rowid : found.first_rowids) packed.number(static_cast<std::uint64_t>(rowid));
+  for (const auto rowid : scan.first_rowids) packed.integer(rowid);
   content.index = packed.take();
   return content;
 }
 
 std::unique_ptr<Source> open_database(const DataFile& file, const FileContent& listed, const Options& options, bool keep) {
   require_sqlite(file);
-  const auto wish = sqlite_wish(file, options);
+  const auto request = sqlite_request(file, options);
   auto content = listed;
   PackedReader packed(listed.index);
   content.index = packed.text();
-  SqliteContent found;
+  SqliteScan scan;
   for (auto count = packed.number(); count > 0; --count) {
-    auto& column = found.columns.emplace_back();
+    auto& column = scan.columns.emplace_back();
     column.name = packed.text();
-    column.dtype = dtype_from(packed.text());
-    column.is_text = packed.number() != 0;
+    column.varies = packed.number() != 0;
   }
   const auto open = [&](const std::vector<std::uint64_t>& blocks) {
-    found.blocks = blocks;
-    for (std::size_t i = 0; wish.query.empty() && i < blocks.size(); ++i)
-      found.first_rowids.push_back(static_cast<std::int64_t>(packed.number()));
-    return open_sqlite_table(wish, found);
+    scan.blocks = blocks;
+    for (std::size_t i = 0; !request.is_query() && i < blocks.size(); ++i) scan.first_rowids.push_back(packed.integer());
+    return open_sqlite_reader(request, scan);
   };
-  return open_table(file, content, options, !wish.query.empty() ? Keep::always : keep ? Keep::if_small : Keep::never, open);
+  return open_table(file, content, options, request.is_query() ? Keep::always : keep ? Keep::if_small : Keep::never, open);
 }
 
 #else
 
 [[noreturn]] void refuse_database() {
-  throw UsageError("trainrt was built without SQLite: install libsqlite3-dev, and build it again");
+  throw UsageError("trainrt was built without SQLite: install libsqlite3-dev and build trainrt again");
 }
 FileContent probe_database(const DataFile&, const Options&) { refuse_database(); }
 std::unique_ptr<Source> open_database(const DataFile&, const FileContent&, const Options&, bool) { refuse_database(); }
@@ -86,11 +85,12 @@ std::unique_ptr<Source> open_database(const DataFile&, const FileContent&, const
 
 std::vector<OptionSpec> sqlite_options() {
   auto options = table_options();
-  options.push_back(
-      {.key = "table", .default_value = "", .help = "the table whose rows are the samples, in the order of their rowids"});
+  options.push_back({.key = "table",
+                     .default_value = "",
+                     .help = "name of the table whose rows are the samples, in the order of rowids"});
   options.push_back({.key = "query",
                      .default_value = "",
-                     .help = "instead of a table: a SELECT with ORDER BY, whose rows are kept in memory",
+                     .help = "SELECT with ORDER BY, used instead of a table; its result is kept in memory",
                      .form = "SELECT ... ORDER BY ..."});
   return options;
 }
@@ -105,9 +105,9 @@ namespace plugins {
 
 extern const Format sqlite{
     .name = "sqlite",
-    .help = "SQLite databases: the rows of a table or a query, each column a field, or many numbers one vector",
+    .help = "SQLite databases: the rows of a table or query; each column is a field, or many numbers become one vector",
     .options = sqlite_options(),
-    .probe = probe_database,
+    .look = probe_database,
     .open = open_database,
     .is_name_of = is_sqlite_name,
     .read_cache = "chunk_cache"};

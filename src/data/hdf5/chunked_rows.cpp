@@ -9,27 +9,21 @@
 
 #include "core/process/memory.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/hdf5/chunk_codec.hpp"
-#include "data/hdf5/chunk_places.hpp"
+#include "data/hdf5/chunk_filters.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// The numbers of the requests, in the order of the rows that they ask for.
-std::vector<std::size_t> in_order_of_rows(std::span<const std::uint64_t> rows) {
+/// Returns the indices of `rows`, sorted by row.
+std::vector<std::size_t> sorted_requests(std::span<const std::uint64_t> rows) {
   std::vector<std::size_t> requests(rows.size());
   std::iota(requests.begin(), requests.end(), std::size_t{0});
   if (!std::is_sorted(rows.begin(), rows.end()))
     std::sort(requests.begin(), requests.end(), [&](auto one, auto other) { return rows[one] < rows[other]; });
   return requests;
-}
-
-std::vector<std::byte> filled(const std::string& value, std::size_t bytes) {
-  std::vector<std::byte> values(bytes);
-  for (std::size_t at = 0; at < bytes; at += value.size()) std::memcpy(values.data() + at, value.data(), value.size());
-  return values;
 }
 
 }  // namespace
@@ -67,7 +61,7 @@ ChunkedRows::Box ChunkedRows::box_of(std::uint64_t chunk) const {
   return box;
 }
 
-std::vector<std::byte> ChunkedRows::decoded(std::uint64_t chunk, const Box& box) const {
+std::vector<std::byte> ChunkedRows::read_chunk(std::uint64_t chunk, const Box& box) const {
   const auto bytes = bytes_of_box(box.stored, table_.dtype);
   if (library_) {
     const InStage reading(Stage::storage);
@@ -75,42 +69,41 @@ std::vector<std::byte> ChunkedRows::decoded(std::uint64_t chunk, const Box& box)
     library_->read(box.start, box.count, values.data());
     return values;
   }
-  const auto& place = table_.chunks[chunk];
-  if (place.bytes == 0) return filled(table_.fill, bytes);
+  const auto& position = table_.chunks[chunk];
+  if (position.bytes == 0) {
+    std::vector<std::byte> values(bytes);
+    repeat_value(table_.fill, values);
+    return values;
+  }
   try {
-    std::vector<std::byte> stored(place.bytes);
-    files_->get(table_.file)->read(place.address, stored);
-    return decoded_chunk(table_, place, std::move(stored), bytes);
+    std::vector<std::byte> stored(position.bytes);
+    files_->get(table_.file)->read(position.address, stored);
+    return decode_chunk(table_, position, std::move(stored), bytes);
   } catch (const io::StorageError&) {
     throw;
   } catch (const Error& error) {
     throw Error(fmt::format("the chunk at {} of dataset '{}' of '{}' ({} bytes at byte {}) cannot be read: {}",
-                            to_string(box.start), table_.dataset, path_, place.bytes, place.address, error.what()));
+                            to_string(box.start), table_.dataset, path_, position.bytes, position.address, error.what()));
   }
 }
 
 ChunkCache::Values ChunkedRows::values_of(std::uint64_t chunk, const Box& box) const {
-  const auto make = [&](std::uint64_t wanted) { return decoded(wanted, wanted == chunk ? box : box_of(wanted)); };
+  const auto make = [&](std::uint64_t wanted) { return read_chunk(wanted, wanted == chunk ? box : box_of(wanted)); };
   return cache_->get(number_, chunk, bytes_of_box(box.stored, table_.dtype), make, table_.chunks.size());
 }
 
-/// Of one row, what lies in the box from that axis on.
+/// Copies the part of one row that is in the box, from axis number `axis` on.
 void ChunkedRows::copy(const Box& box, std::size_t axis, const std::byte* from, std::byte* to) const {
-  const auto value = size_of(table_.dtype);
-  if (axis >= box.count.size()) {
-    std::memcpy(to, from, value);
+  auto step = size_of(table_.dtype);
+  if (axis + 1 >= box.count.size()) {
+    std::memcpy(to, from, axis < box.count.size() ? static_cast<std::size_t>(box.count[axis]) * step : step);
     return;
   }
-  if (axis + 1 == box.count.size()) {
-    std::memcpy(to, from, static_cast<std::size_t>(box.count[axis]) * value);
-    return;
-  }
-  auto step = value;
   for (auto inner = axis + 1; inner < box.stored.size(); ++inner) step *= static_cast<std::size_t>(box.stored[inner]);
   for (std::int64_t i = 0; i < box.count[axis]; ++i, from += step, to += axis_bytes_[axis]) copy(box, axis + 1, from, to);
 }
 
-/// `requests` ask for rows that lie in the same chunks.
+/// Reads the rows of `requests`, which are indices of `rows`. The rows must be in the same chunks.
 void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const std::size_t> requests,
                             std::byte* out) const {
   const auto row_bytes = axis_bytes_.front();
@@ -119,14 +112,14 @@ void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const
     const auto box = box_of(band * per_band_ + tile);
     const auto values = values_of(band * per_band_ + tile, box);
     const auto stored_row = bytes_of_box(box.stored, table_.dtype) / static_cast<std::size_t>(box.stored.front());
-    const bool is_whole = stored_row == row_bytes && per_band_ == 1;
-    std::size_t place = 0;  // of the box in a row
+    const bool has_complete_rows = stored_row == row_bytes && per_band_ == 1;
+    std::size_t offset = 0;  // of the box in a row
     for (std::size_t axis = 1; axis < box.start.size(); ++axis)
-      place += static_cast<std::size_t>(box.start[axis]) * axis_bytes_[axis];
+      offset += static_cast<std::size_t>(box.start[axis]) * axis_bytes_[axis];
     for (const auto request : requests) {
       const auto* from = values->data() + (rows[request] - static_cast<std::uint64_t>(box.start.front())) * stored_row;
-      auto* to = out + request * row_bytes + place;
-      if (is_whole)
+      auto* to = out + request * row_bytes + offset;
+      if (has_complete_rows)
         std::memcpy(to, from, row_bytes);
       else
         copy(box, 1, from, to);
@@ -135,8 +128,8 @@ void ChunkedRows::read_band(std::span<const std::uint64_t> rows, std::span<const
 }
 
 void ChunkedRows::read(std::span<const std::uint64_t> rows, std::byte* out) const {
-  if (axis_bytes_.front() == 0) return;  // an axis without extent
-  const auto requests = in_order_of_rows(rows);
+  if (axis_bytes_.front() == 0) return;  // an axis has the extent 0
+  const auto requests = sorted_requests(rows);
   const auto height = static_cast<std::uint64_t>(table_.chunk.front());
   for (std::size_t at = 0; at < requests.size();) {
     auto end = at + 1;

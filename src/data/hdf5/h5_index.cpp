@@ -1,143 +1,120 @@
 #include "data/hdf5/h5_index.hpp"
 
-#include <functional>
-#include <numeric>
+#include <tuple>
+#include <type_traits>
 
-#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
+
+#include "data/bytes/packed.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-using CborJson = nlohmann::json;
-
-void put_number(std::string& bytes, std::uint64_t number) {
-  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80);
-  bytes += static_cast<char>(number);
+/// Returns references to the fields of a part of an index, in the order in which they are packed.
+template <class T>
+auto fields_of(T& part) {
+  using Part = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<Part, DataFile>)
+    return std::tie(part.path, part.size, part.mtime_ns);
+  else if constexpr (std::is_same_v<Part, H5ChunkTable>)
+    return std::tie(part.file, part.dataset, part.shape, part.chunk, part.dtype, part.swapped, part.filters,
+                    part.by_library, part.fill, part.chunks);
+  else if constexpr (std::is_same_v<Part, H5Piece>)
+    return std::tie(part.kind, part.rows, part.in, part.first, part.swapped, part.dataset, part.values);
+  else if constexpr (std::is_same_v<Part, H5Field>)
+    return std::tie(part.name, part.pieces);
+  else
+    return std::tie(part.files, part.tables, part.fields);
 }
 
-std::uint64_t take_number(std::string_view bytes, std::size_t& at) {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0; at < bytes.size() && shift < 64; shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
-    number |= std::uint64_t{byte & 0x7FU} << shift;
-    if (byte < 0x80) return number;
+template <class T>
+constexpr bool is_packed_as_number = std::is_integral_v<T> || std::is_enum_v<T>;
+
+class Packing {
+ public:
+  template <class T>
+  void put(const T& value) {
+    if constexpr (is_packed_as_number<T>)
+      bytes_.number(static_cast<std::uint64_t>(value));
+    else
+      std::apply([this](const auto&... fields) { (put(fields), ...); }, fields_of(value));
   }
-  throw Error("the index of an HDF5 file that came from another rank is cut");
-}
-
-/// Each chunk: its length, and if it has one the filters that it skips, and how far it begins from the last one's end
-/// (zigzag: to and fro).
-std::string chunks_as_bytes(const std::vector<io::H5Chunk>& chunks) {
-  std::string bytes;
-  std::uint64_t end = 0;
-  for (const auto& chunk : chunks) {
-    put_number(bytes, chunk.bytes);
-    if (chunk.bytes == 0) continue;
-    put_number(bytes, chunk.skipped);
-    const auto far = static_cast<std::int64_t>(chunk.address - end);
-    put_number(bytes, (static_cast<std::uint64_t>(far) << 1) ^ static_cast<std::uint64_t>(far >> 63));
-    end = chunk.address + chunk.bytes;
+  void put(const std::string& text) { bytes_.text(text); }
+  template <class T>
+  void put(const std::vector<T>& list) {
+    bytes_.number(list.size());
+    for (const auto& each : list) put(each);
   }
-  return bytes;
-}
-
-std::vector<io::H5Chunk> chunks_from_bytes(std::string_view bytes, std::uint64_t count) {
-  if (count > bytes.size()) throw Error("the index of an HDF5 file that came from another rank is cut");
-  std::vector<io::H5Chunk> chunks(count);
-  std::uint64_t end = 0;
-  std::size_t at = 0;
-  for (auto& chunk : chunks) {
-    chunk.bytes = static_cast<std::uint32_t>(take_number(bytes, at));
-    if (chunk.bytes == 0) continue;
-    chunk.skipped = static_cast<std::uint32_t>(take_number(bytes, at));
-    const auto far = take_number(bytes, at);
-    chunk.address = end + ((far >> 1) ^ (~(far & 1) + 1));
-    end = chunk.address + chunk.bytes;
+  /// A chunk is packed as its size and, if it was written, its skipped filters and its distance from the chunk before it.
+  void put(const std::vector<io::H5Chunk>& chunks) {
+    bytes_.number(chunks.size());
+    std::uint64_t end = 0;
+    for (const auto& [address, bytes, skipped] : chunks) {
+      bytes_.number(bytes);
+      if (bytes == 0) continue;
+      bytes_.number(skipped);
+      bytes_.integer(static_cast<std::int64_t>(address - end));
+      end = address + bytes;
+    }
   }
-  return chunks;
-}
+  std::string take() { return bytes_.take(); }
 
-CborJson as_blob(std::string_view bytes) { return CborJson::binary({bytes.begin(), bytes.end()}); }
+ private:
+  PackedWriter bytes_;
+};
 
-std::string from_blob(const CborJson& json) {
-  const auto& bytes = json.get_binary();
-  return {bytes.begin(), bytes.end()};
-}
+class Unpacking {
+ public:
+  explicit Unpacking(std::string_view bytes) : bytes_(bytes) {}
 
-CborJson as_cbor(const DataFile& file) { return CborJson::array({file.path, file.size, file.mtime_ns}); }
+  template <class T>
+  void take(T& value) {
+    if constexpr (is_packed_as_number<T>)
+      value = static_cast<T>(bytes_.number());
+    else
+      std::apply([this](auto&... fields) { (take(fields), ...); }, fields_of(value));
+  }
+  void take(std::string& text) { text = bytes_.text(); }
+  template <class T>
+  void take(std::vector<T>& list) {
+    list.resize(take_count());
+    for (auto& each : list) take(each);
+  }
+  void take(std::vector<io::H5Chunk>& chunks) {
+    chunks.resize(take_count());
+    std::uint64_t end = 0;
+    for (auto& chunk : chunks) {
+      take(chunk.bytes);
+      if (chunk.bytes == 0) continue;
+      take(chunk.skipped);
+      chunk.address = end + static_cast<std::uint64_t>(bytes_.integer());
+      end = chunk.address + chunk.bytes;
+    }
+  }
 
-CborJson as_cbor(const H5ChunkTable& table) {
-  return CborJson::array({table.file, as_blob(table.dataset), table.shape, table.chunk, name_of(table.dtype), table.swapped,
-                          table.filters, table.by_library, as_blob(table.fill), table.chunks.size(),
-                          as_blob(chunks_as_bytes(table.chunks))});
-}
+ private:
+  /// Each element of a list takes a byte or more, so that damaged bytes cannot claim much memory.
+  std::uint64_t take_count() {
+    const auto count = bytes_.number();
+    if (count > bytes_.left()) throw Error("the index of an HDF5 file from another rank is truncated");
+    return count;
+  }
 
-CborJson as_cbor(const H5Piece& piece) {
-  return CborJson::array({static_cast<int>(piece.kind), piece.rows, piece.in, piece.first, piece.swapped,
-                          as_blob(piece.dataset), as_blob(piece.values)});
-}
-
-CborJson as_cbor(const H5Field& field) {
-  auto pieces = CborJson::array();
-  for (const auto& piece : field.pieces) pieces.push_back(as_cbor(piece));
-  return CborJson::array({as_blob(field.name), std::move(pieces)});
-}
-
-H5ChunkTable chunk_table_of(const CborJson& json) {
-  return {json.at(0),
-          from_blob(json.at(1)),
-          json.at(2),
-          json.at(3),
-          dtype_from(json.at(4).get<std::string>()),
-          json.at(5),
-          json.at(6),
-          json.at(7),
-          from_blob(json.at(8)),
-          chunks_from_bytes(from_blob(json.at(10)), json.at(9))};
-}
-
-H5Piece piece_of(const CborJson& json) {
-  return {static_cast<H5Piece::Kind>(json.at(0).get<int>()),
-          json.at(1),
-          json.at(2),
-          json.at(3),
-          json.at(4),
-          from_blob(json.at(5)),
-          from_blob(json.at(6))};
-}
-
-H5Field h5_field_of(const CborJson& json) {
-  H5Field field{from_blob(json.at(0)), {}};
-  for (const auto& piece : json.at(1)) field.pieces.push_back(piece_of(piece));
-  return field;
-}
+  PackedReader bytes_;
+};
 
 }  // namespace
 
-std::size_t H5ChunkTable::row_bytes() const {
-  return std::accumulate(shape.begin() + 1, shape.end(), size_of(dtype), [](std::size_t product, std::int64_t extent) {
-    return product * static_cast<std::size_t>(extent);
-  });
-}
-
 std::string bytes_of(const H5Index& index) {
-  auto files = CborJson::array(), tables = CborJson::array(), fields = CborJson::array();
-  for (const auto& file : index.files) files.push_back(as_cbor(file));
-  for (const auto& table : index.tables) tables.push_back(as_cbor(table));
-  for (const auto& field : index.fields) fields.push_back(as_cbor(field));
-  std::string bytes;
-  CborJson::to_cbor(CborJson::array({std::move(files), std::move(tables), std::move(fields)}), bytes);
-  return bytes;
+  Packing packing;
+  packing.put(index);
+  return packing.take();
 }
 
 H5Index h5_index_of(std::string_view bytes) {
-  const auto json = CborJson::from_cbor(bytes);
   H5Index index;
-  for (const auto& file : json.at(0)) index.files.push_back({file.at(0), file.at(1), file.at(2)});
-  for (const auto& table : json.at(1)) index.tables.push_back(chunk_table_of(table));
-  for (const auto& field : json.at(2)) index.fields.push_back(h5_field_of(field));
+  Unpacking(bytes).take(index);
   return index;
 }
 

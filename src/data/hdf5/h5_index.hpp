@@ -11,55 +11,55 @@
 
 namespace trainrt::data {
 
-/// What was done to the values of a chunk, and is undone here; anything else HDF5 undoes.
+/// A filter of a chunk that decode_chunk() reverses. The HDF5 library reads datasets with any other filter.
 enum class ChunkFilter : std::uint8_t {
   shuffle,
   deflate,
   fletcher32,
-  ignored_fletcher32,  ///< is taken off, and not compared (verify = off)
+  ignored_fletcher32,  ///< the checksum is removed without being verified (verify = off)
 };
 
 /// A chunked dataset of one of the files.
 struct H5ChunkTable {
-  std::size_t file = 0;
+  std::size_t file = 0;  ///< number of the file in H5Index::files
   std::string dataset;
   Shape shape, chunk;
   DType dtype = DType::u8;
-  std::size_t swapped = 1;                ///< bytes of a value whose order is to be turned round
+  std::size_t swapped = 1;                ///< size in bytes of values that must be byte-swapped; 1: no swap
   std::vector<ChunkFilter> filters = {};  ///< in the order in which they were applied
-  bool by_library = false;                ///< HDF5 reads it
-  std::string fill;                       ///< one value: what was never written has it
-  std::vector<io::H5Chunk> chunks;        ///< row-major; none if HDF5 reads them
-
-  std::size_t row_bytes() const;
+  bool by_library = false;                ///< the HDF5 library reads the dataset
+  std::string fill;                       ///< fill value for elements that were never written
+  std::vector<io::H5Chunk> chunks;        ///< in row-major order; empty if `by_library`
 };
 
-/// Rows of a field that lie in one place.
+/// Consecutive rows of a field that are stored in the same dataset or file.
 struct H5Piece {
   enum class Kind : std::uint8_t { file, chunks, library, kept, missing };
   Kind kind = Kind::missing;
   std::uint64_t rows = 0;
-  std::size_t in = 0;        ///< file, library: which of the files; chunks: which of the tables
-  std::uint64_t first = 0;   ///< file: the byte; others: the row, there
-  std::size_t swapped = 1;   ///< file: bytes of a value whose order is to be turned round
-  std::string dataset = {};  ///< library
-  std::string values = {};   ///< kept: all of them; missing: one that all have
+  std::size_t in = 0;        ///< kinds file, library: number of the file; chunks: number of the table
+  std::uint64_t first = 0;   ///< kind file: offset of the first row in bytes; others: its number in the dataset
+  std::size_t swapped = 1;   ///< kind file: size in bytes of values that must be byte-swapped; 1: no swap
+  std::string dataset = {};  ///< kind library
+  std::string values = {};   ///< kind kept: the values of all rows; kind missing: the fill value
 };
 
 struct H5Field {
-  std::string name;  ///< in the file, for messages
+  std::string name;  ///< name of the dataset in the file, for messages
   std::vector<H5Piece> pieces;
 };
 
-/// Where the values of an HDF5 file lie: enough to read them without HDF5, but for what only HDF5 can read.
+/// Positions of the values of an HDF5 file's fields. Fields are read by it without the HDF5 library, except pieces of kind
+/// `library` and tables with `by_library`.
 struct H5Index {
-  std::vector<DataFile> files;  ///< the first is the dataset's own
+  std::vector<DataFile> files;  ///< files[0] is the HDF5 file itself
   std::vector<H5ChunkTable> tables;
   std::vector<H5Field> fields;
 };
 
-/// As bytes, and back (CBOR; places of chunks in a few bytes each).
+/// Packs an index into bytes for other ranks; a chunk takes a few bytes. Only path, size and time of a DataFile are packed.
 std::string bytes_of(const H5Index& index);
+/// Reverses bytes_of(). Throws Error if the bytes are damaged.
 H5Index h5_index_of(std::string_view bytes);
 
 }  // namespace trainrt::data

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/hdf5/chunk_places.hpp"
+#include "data/hdf5/chunk_lookup.hpp"
 #include "io/hdf5/h5_members.hpp"
 #include "io/hdf5/untrusted/h5_open.hpp"
 
@@ -14,7 +14,7 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr int deepest_virtual = 8;
+constexpr int max_virtual_depth = 8;
 
 std::string as_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -24,7 +24,7 @@ H5Piece missing_piece(std::uint64_t rows, const io::H5Table& table) {
   return {.kind = H5Piece::Kind::missing, .rows = rows, .values = as_text(table.fill)};
 }
 
-/// Rows [first, first + rows) of a piece. `row_bytes`: of a row.
+/// Returns the rows [first, first + rows) of a piece.
 H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes) {
   auto part = piece;
   part.rows = rows;
@@ -37,25 +37,25 @@ H5Piece part_of(const H5Piece& piece, std::uint64_t first, std::uint64_t rows, s
   return part;
 }
 
-/// Rows [first, first + rows) of all pieces, behind `out`.
-void add_part(const std::vector<H5Piece>& pieces, std::uint64_t first, std::uint64_t rows, std::uint64_t row_bytes,
-              std::vector<H5Piece>& out) {
+/// Returns the rows [first, first + rows) of all pieces.
+std::vector<H5Piece> part_of(const std::vector<H5Piece>& pieces, std::uint64_t first, std::uint64_t rows,
+                             std::uint64_t row_bytes) {
+  std::vector<H5Piece> parts;
   std::uint64_t begin = 0;
   for (const auto& piece : pieces) {
     const auto from = std::max(first, begin), to = std::min(first + rows, begin + piece.rows);
-    if (from < to) out.push_back(part_of(piece, from - begin, to - from, row_bytes));
+    if (from < to) parts.push_back(part_of(piece, from - begin, to - from, row_bytes));
     begin += piece.rows;
   }
+  return parts;
 }
 
 std::uint64_t rows_of(const io::H5Table& table, std::uint64_t row_elements) {
   return static_cast<std::uint64_t>(element_count(table.shape)) / row_elements;
 }
 
-/// HDF5 makes names of its own of those with a %.
-bool is_pattern(const std::string& name) { return name.find('%') != std::string::npos; }
-
-bool is_pattern(const io::H5Mapping& mapping) { return is_pattern(mapping.file) || is_pattern(mapping.dataset); }
+/// Returns whether HDF5 generates the names of the mapping's sources from a pattern: names that contain a %.
+bool is_pattern(const io::H5Mapping& mapping) { return (mapping.file + mapping.dataset).find('%') != std::string::npos; }
 
 }  // namespace
 
@@ -71,15 +71,15 @@ io::H5Id& H5Resolver::open_file(std::size_t number) {
   return open_.emplace(number, io::h5_open_to_find(index_.files[number].path)).first->second;
 }
 
-/// The path of a file that another one names, as seen from its folder. Files that belong to the dataset lie in the folder
-/// of its own file, or below: a file that comes from elsewhere cannot make this one read what it likes.
-std::string H5Resolver::beside(std::size_t file, const std::string& name) const {
+/// Returns the path of the file `name`, as the file number `file` names it: relative to the folder of that file. Throws
+/// UsageError if it is not below the folder of the HDF5 file, so that an untrusted file cannot make trainrt read any file.
+std::string H5Resolver::path_of(std::size_t file, const std::string& name) const {
   const std::filesystem::path own(index_.files.front().path), by(index_.files[file].path);
   const auto folder = std::filesystem::absolute(own).lexically_normal().parent_path();
   const auto named = std::filesystem::absolute(by).parent_path() / name;
   const auto inside = named.lexically_normal().lexically_relative(folder);
   if (name.empty() || inside.empty() || *inside.begin() == ".." || inside == ".")
-    throw UsageError(fmt::format("it names the file '{}', which is not in the folder of this file: that is refused", name));
+    throw UsageError(fmt::format("it refers to the file '{}', which is not in the folder of this file", name));
   return (own.parent_path() / inside).string();
 }
 
@@ -94,14 +94,15 @@ std::vector<H5Piece> H5Resolver::pieces_of(const std::string& dataset) {
   const auto rows = static_cast<std::uint64_t>(table.shape.front());
   if (rows == 0) return {};
   if (table.row_elements() == 0) return {missing_piece(rows, table)};
-  if (auto pieces = resolved(0, dataset, table.row_elements(), table.dtype, 0)) return std::move(*pieces);
-  require_plain_sources(table);
+  if (auto pieces = resolve(0, dataset, table.row_elements(), table.dtype, 0)) return std::move(*pieces);
+  require_readable_sources(table);
   return {{.kind = H5Piece::Kind::library, .rows = rows, .dataset = dataset}};
 }
 
-H5Resolver::Pieces H5Resolver::resolved(std::size_t number, const std::string& dataset, std::uint64_t row_elements,
-                                        DType dtype, int depth) {
-  if (depth > deepest_virtual) throw UsageError("virtual datasets of virtual datasets are nested too deeply");
+H5Resolver::Pieces H5Resolver::resolve(std::size_t number, const std::string& dataset, std::uint64_t row_elements,
+                                       DType dtype, int depth) {
+  if (depth > max_virtual_depth)
+    throw UsageError(fmt::format("its virtual datasets are nested more than {} levels deep", max_virtual_depth));
   const auto table = io::h5_table(io::h5_open_dataset(open_file(number), dataset));
   if (table.dtype != dtype || static_cast<std::uint64_t>(element_count(table.shape)) % row_elements != 0)
     return std::nullopt;
@@ -114,20 +115,20 @@ H5Resolver::Pieces H5Resolver::resolved(std::size_t number, const std::string& d
       return std::vector<H5Piece>{
           {.kind = H5Piece::Kind::file, .rows = rows, .in = number, .first = table.address, .swapped = table.swapped}};
     case io::H5Table::Layout::external:
-      return in_other_files(number, table, row_elements);
+      return resolve_external(number, table, row_elements);
     case io::H5Table::Layout::compact:
       return std::vector<H5Piece>{{.kind = H5Piece::Kind::kept, .rows = rows, .values = as_text(table.values)}};
     case io::H5Table::Layout::chunked:
-      return in_chunks(number, dataset, table, row_elements);
+      return resolve_chunks(number, dataset, table, row_elements);
     case io::H5Table::Layout::spread:
-      return in_sources(number, table, row_elements, depth);
+      return resolve_virtual(number, table, row_elements, depth);
   }
   return std::vector<H5Piece>{missing_piece(rows, table)};
 }
 
-H5Resolver::Pieces H5Resolver::in_other_files(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
-  std::vector<std::size_t> numbers;  // all names are looked at first, whoever reads them then
-  for (const auto& part : table.external) numbers.push_back(add_file(beside(file, part.file)));
+H5Resolver::Pieces H5Resolver::resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements) {
+  std::vector<std::size_t> numbers;  // all names are checked first, also if the HDF5 library reads the dataset then
+  for (const auto& part : table.external) numbers.push_back(add_file(path_of(file, part.file)));
   const auto row_bytes = row_elements * size_of(table.dtype);
   auto left = rows_of(table, row_elements);
   std::vector<H5Piece> pieces;
@@ -142,12 +143,12 @@ H5Resolver::Pieces H5Resolver::in_other_files(std::size_t file, const io::H5Tabl
         {.kind = H5Piece::Kind::file, .rows = rows, .in = number, .first = part.offset, .swapped = table.swapped});
     left -= rows;
   }
-  if (left > 0) throw UsageError("the external files that it names are too short for its shape");
+  if (left > 0) throw UsageError("its external files are too short for its shape");
   return pieces;
 }
 
-H5Resolver::Pieces H5Resolver::in_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
-                                         std::uint64_t row_elements) {
+H5Resolver::Pieces H5Resolver::resolve_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
+                                              std::uint64_t row_elements) {
   const bool is_one_row = static_cast<std::uint64_t>(element_count(table.shape)) == row_elements;
   if (table.row_elements() != row_elements && !is_one_row) return std::nullopt;
   const auto found = tables_.find({file, dataset, is_one_row});
@@ -156,7 +157,8 @@ H5Resolver::Pieces H5Resolver::in_chunks(std::size_t file, const std::string& da
   return std::vector<H5Piece>{{.kind = H5Piece::Kind::chunks, .rows = rows_of(table, row_elements), .in = number}};
 }
 
-/// `is_one_row`: all of it is one sample of a virtual dataset, or it has only one.
+/// Adds a table for the dataset and returns its number. `is_one_row`: the dataset has one row, or is one sample of a
+/// virtual dataset; then the table gets a first axis of extent 1.
 std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table,
                                    bool is_one_row) {
   H5ChunkTable made{file,          dataset, table.shape, table.chunk,         table.dtype,
@@ -170,20 +172,18 @@ std::size_t H5Resolver::add_chunks(std::size_t file, const std::string& dataset,
   return tables_[{file, dataset, is_one_row}] = index_.tables.size() - 1;
 }
 
-H5Resolver::Pieces H5Resolver::in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table,
-                                         std::uint64_t row_elements, int depth) {
-  const auto source = mapping.file == "." ? file : add_file(beside(file, mapping.file));
+H5Resolver::Pieces H5Resolver::resolve_mapping(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table,
+                                               std::uint64_t row_elements, int depth) {
+  const auto source = mapping.file == "." ? file : add_file(path_of(file, mapping.file));
   const auto run = mapping.run_in(io::h5_table(io::h5_open_dataset(open_file(source), mapping.dataset)).shape);
   if (!run || run->first % row_elements != 0) return std::nullopt;
-  const auto there = resolved(source, mapping.dataset, row_elements, table.dtype, depth + 1);
-  if (!there) return std::nullopt;
-  std::vector<H5Piece> pieces;
-  add_part(*there, run->first / row_elements, run->count / row_elements, row_elements * size_of(table.dtype), pieces);
-  return pieces;
+  const auto pieces = resolve(source, mapping.dataset, row_elements, table.dtype, depth + 1);
+  if (!pieces) return std::nullopt;
+  return part_of(*pieces, run->first / row_elements, run->count / row_elements, row_elements * size_of(table.dtype));
 }
 
-H5Resolver::Pieces H5Resolver::in_sources(std::size_t file, const io::H5Table& table, std::uint64_t row_elements,
-                                          int depth) {
+H5Resolver::Pieces H5Resolver::resolve_virtual(std::size_t file, const io::H5Table& table, std::uint64_t row_elements,
+                                               int depth) {
   auto mappings = table.mappings;
   for (const auto& mapping : mappings)
     if (!mapping.to || is_pattern(mapping) || mapping.to->first % row_elements != 0 ||
@@ -195,29 +195,31 @@ H5Resolver::Pieces H5Resolver::in_sources(std::size_t file, const io::H5Table& t
   std::uint64_t row = 0;
   for (const auto& mapping : mappings) {
     const auto to = mapping.to->first / row_elements;
-    if (to < row) return std::nullopt;  // one over the other
+    if (to < row) return std::nullopt;  // mappings overlap
     if (to > row) pieces.push_back(missing_piece(to - row, table));
-    const auto there = in_source(file, mapping, table, row_elements, depth);
-    if (!there) return std::nullopt;
-    pieces.insert(pieces.end(), there->begin(), there->end());
+    const auto mapped = resolve_mapping(file, mapping, table, row_elements, depth);
+    if (!mapped) return std::nullopt;
+    pieces.insert(pieces.end(), mapped->begin(), mapped->end());
     row = to + mapping.to->count / row_elements;
   }
   if (const auto all = rows_of(table, row_elements); row < all) pieces.push_back(missing_piece(all - row, table));
   return pieces;
 }
 
-/// HDF5 is to read it: then it must not open what leads elsewhere. And what it cannot find it takes for missing.
-void H5Resolver::require_plain_sources(const io::H5Table& table) {
+/// Checks the sources of a virtual dataset that the HDF5 library will read. Throws UsageError if a source is in a file
+/// outside of the folder, is missing (HDF5 would return fill values), or refers to further files, which HDF5 would open
+/// unchecked.
+void H5Resolver::require_readable_sources(const io::H5Table& table) {
   for (const auto& mapping : table.mappings) {
-    const auto path = mapping.file == "." ? index_.files.front().path : beside(0, mapping.file);
+    const auto path = mapping.file == "." ? index_.files.front().path : path_of(0, mapping.file);
     if (is_pattern(mapping)) continue;
     const auto source = io::h5_table(io::h5_open_dataset(open_file(add_file(path)), mapping.dataset));
     if (source.layout == io::H5Table::Layout::spread || source.layout == io::H5Table::Layout::external)
       throw UsageError(
-          fmt::format("its source '{}' of '{}' is virtual or external itself, and the rows do not lie one after another; "
-                      "h5repack makes one file of it",
+          fmt::format("its source '{}' of '{}' is virtual or external itself, and its rows are not contiguous; convert it "
+                      "to a plain file with h5repack",
                       mapping.dataset, path));
-    if (source.layout == io::H5Table::Layout::chunked) require_readable_filters(source);
+    if (source.layout == io::H5Table::Layout::chunked) io::h5_require_filters(source.filters);
   }
 }
 

@@ -10,35 +10,39 @@
 
 namespace trainrt::data {
 
-/// Finds out where the rows of an HDF5 file's datasets lie: in it, in the files beside it that a virtual dataset or
-/// external storage names, or only HDF5 knows. Names that lead out of the folder of the file are refused.
+/// Finds where the rows of an HDF5 file's datasets are stored: in the file, or in other files that a virtual dataset or
+/// external storage names. Throws UsageError if such a file is outside of the folder of the HDF5 file. Hold io::h5_lock()
+/// as long as the object exists.
 class H5Resolver {
  public:
   explicit H5Resolver(const DataFile& file);
-  /// The dataset of that path in the file itself. Throws Error or UsageError that says what is wrong with it.
+  /// Returns the pieces of the dataset with that path in the HDF5 file. Throws Error or UsageError, whose message does not
+  /// name the dataset.
   std::vector<H5Piece> pieces_of(const std::string& dataset);
+  /// Returns the open HDF5 file.
   io::H5Id& file() { return open_file(0); }
-  /// What was found, without the fields.
+  /// Returns the index of all datasets that were resolved, without fields. Call it last.
   H5Index take() { return std::move(index_); }
 
  private:
-  using Pieces = std::optional<std::vector<H5Piece>>;  ///< nothing: only HDF5 knows
-  /// The dataset seen as rows of so many elements.
-  Pieces resolved(std::size_t file, const std::string& dataset, std::uint64_t row_elements, DType dtype, int depth);
-  Pieces in_other_files(std::size_t file, const io::H5Table& table, std::uint64_t row_elements);
-  Pieces in_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, std::uint64_t row_elements);
-  Pieces in_sources(std::size_t file, const io::H5Table& table, std::uint64_t row_elements, int depth);
-  Pieces in_source(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table, std::uint64_t row_elements,
-                   int depth);
+  using Pieces = std::optional<std::vector<H5Piece>>;  ///< nullopt: only the HDF5 library can read the dataset
+  /// Returns the pieces of a dataset that is seen as rows of `row_elements` elements of type `dtype`. `depth`: number of
+  /// virtual datasets that lead to it.
+  Pieces resolve(std::size_t file, const std::string& dataset, std::uint64_t row_elements, DType dtype, int depth);
+  Pieces resolve_external(std::size_t file, const io::H5Table& table, std::uint64_t row_elements);
+  Pieces resolve_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, std::uint64_t row_elements);
+  Pieces resolve_virtual(std::size_t file, const io::H5Table& table, std::uint64_t row_elements, int depth);
+  Pieces resolve_mapping(std::size_t file, const io::H5Mapping& mapping, const io::H5Table& table,
+                         std::uint64_t row_elements, int depth);
   std::size_t add_chunks(std::size_t file, const std::string& dataset, const io::H5Table& table, bool is_one_row);
-  void require_plain_sources(const io::H5Table& table);
-  std::string beside(std::size_t file, const std::string& name) const;
+  void require_readable_sources(const io::H5Table& table);
+  std::string path_of(std::size_t file, const std::string& name) const;
   std::size_t add_file(const std::string& path);
   io::H5Id& open_file(std::size_t number);
 
   H5Index index_;
-  std::map<std::string, std::size_t> numbers_;                                // of files, by path
-  std::map<std::size_t, io::H5Id> open_;                                      // the file itself, and one more
+  std::map<std::string, std::size_t> numbers_;  // numbers of files, by path
+  std::map<std::size_t, io::H5Id> open_;        // the HDF5 file itself and at most one other file, by number
   std::map<std::tuple<std::size_t, std::string, bool>, std::size_t> tables_;  // by file, dataset, and whether it is one row
 };
 

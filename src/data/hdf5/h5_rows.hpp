@@ -8,9 +8,9 @@
 
 namespace trainrt::data {
 
-/// What reads the fields of an HDF5 file, one each, as its index says. `cache_bytes`: of chunks that are kept decoded, for
-/// all fields together. `keep`: all rows are read into memory now. Throws UsageError if there is no memory for a sample, or
-/// for a chunk.
+/// Returns readers for the fields of an HDF5 file, one per field. `fields`: the fields of the index. `cache_bytes`: size of
+/// the cache of decoded chunks, for all fields together. `keep`: read all rows into memory now. Throws UsageError if there
+/// is not enough memory for a sample or a chunk.
 std::vector<std::unique_ptr<Rows>> open_h5_rows(const H5Index& index, const std::vector<Dataset::Field>& fields,
                                                 std::uint64_t cache_bytes, bool keep);
 

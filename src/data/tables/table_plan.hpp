@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -8,38 +7,38 @@
 
 #include "core/options.hpp"
 #include "data/source/format.hpp"
-#include "data/tables/table_file.hpp"
+#include "data/tables/table_abi.hpp"
 
 namespace trainrt::data {
 
-/// Which columns of a table a field is made of: one, or several numbers that become a vector.
+/// A field and the columns of a table that it is made of: one column, or several columns of numbers for a vector.
 struct TableField {
   struct Part {
     std::size_t column = 0;
-    std::size_t offset = 0;  ///< bytes, within a sample
+    std::size_t offset = 0;  ///< offset in bytes in a sample
   };
   Dataset::Field field;
   std::vector<Part> parts;
-  /// The type was inferred, so that a whole number that it would round is an error: f64 because values are missing.
-  bool must_fit = false;
+  bool must_be_exact = false;  ///< the type f64 was inferred, so that an integer that it would round is an error
 };
 
-/// What is read of a table, and how its rows are cut into blocks.
+/// The fields that are read of a table, and the number of rows of each block.
 struct TablePlan {
   std::vector<TableField> fields;
   std::vector<std::uint64_t> blocks;
-  std::vector<std::string> vector_columns = {};  ///< as FileContent has them; not of a plan that plan_of() returns
+  std::vector<std::string> vector_columns = {};  ///< FileContent::vector_columns; plan_of() leaves it empty
 };
 
-/// The keys `columns`, `types`, `vector` and `chunk_cache` of formats of tables.
+/// Returns the keys `columns`, `types`, `vector` and `chunk_cache` of table formats.
 std::vector<OptionSpec> table_options();
 
-/// What a section's keys say of a table. Whole numbers of which some are missing become f64. What is left out, and what
-/// numbers stand for, is said once. Throws UsageError that names key, file and column.
-TablePlan table_plan(const TableFile& table, const Options& options, const std::string& path);
+/// Chooses fields and their types according to the keys in `options`. Integers of which some are missing become f64. Logs
+/// columns that are left out and the units of times, once. Throws UsageError that names key, file (`path`) and column.
+TablePlan table_plan(const TableReader& table, const Options& options, const std::string& path);
 
-/// As FileContent: it has the plan as its index.
+/// Returns the plan as FileContent, with the packed plan as its index.
 FileContent content_of(const TablePlan& plan);
+/// Reverses content_of().
 TablePlan plan_of(const FileContent& content);
 
 }  // namespace trainrt::data

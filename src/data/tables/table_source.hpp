@@ -1,7 +1,6 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,15 +12,15 @@
 
 namespace trainrt::data {
 
-/// Rows of a table's blocks. A block of a field is decoded as a whole, by the thread that needs it, and kept in the cache
-/// of this process (chunk_cache.hpp), which has room for two blocks of all fields at least, unless it is to keep nothing.
-/// All blocks are decoded now, and kept, if they take no more than `most_kept` bytes. Throws UsageError if a block of a
-/// field takes more memory than `limit`.
+/// Samples of a table's rows. The thread that needs a block of a field decodes it. Decoded blocks are kept in the cache of
+/// this process (chunk_cache.hpp), which has room for at least two blocks of all fields.
 class TableSource final : public Source {
  public:
-  using Open = std::function<std::unique_ptr<const TableFile>(std::vector<std::uint64_t> blocks)>;
+  using Open = std::function<std::unique_ptr<const TableReader>(std::vector<std::uint64_t> blocks)>;
+  /// `cache_bytes`: size of the cache; 0: nothing is cached. If all values take at most `max_kept` bytes, all blocks are
+  /// decoded now and kept. Throws UsageError if a block of a field takes more memory than `limit`.
   TableSource(std::string path, TablePlan plan, const Open& open, const ExpansionLimit& limit, std::uint64_t cache_bytes,
-              std::uint64_t most_kept);
+              std::uint64_t max_kept);
 
   std::uint64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
@@ -29,47 +28,47 @@ class TableSource final : public Source {
   bool is_resident() const override { return !kept_.empty(); }
 
  private:
-  /// Neighbours, in a block and in what is asked for.
-  struct Run {
+  /// Consecutive rows of a block that are requested consecutively.
+  struct RowRun {
     std::size_t block = 0;
-    std::uint64_t row = 0;  ///< the first, in the block
-    std::size_t request = 0;
+    std::uint64_t row = 0;    ///< number of the first row in the block
+    std::size_t request = 0;  ///< position of the first row in the request
     std::size_t count = 0;
   };
-  std::size_t block_of(std::uint64_t sample) const;
   std::uint64_t first_of(std::size_t block) const { return block == 0 ? 0 : ends_[block - 1]; }
   std::uint64_t rows_of(std::size_t block) const { return ends_[block] - first_of(block); }
   std::uint64_t bytes_of(std::size_t field, std::size_t block) const;
   void require_unchanged() const;
-  void require_room(bool keep) const;
-  void keep_all(std::uint64_t most_bytes);
-  /// A block of a field, and what keeps it in memory.
+  std::uint64_t require_room(bool keep) const;
+  void keep_all(std::uint64_t max_bytes);
+  /// A decoded block of a field. `owner` keeps it in memory.
   struct Block {
-    ChunkCache::Values held;
+    ChunkCache::Values owner;
     const std::byte* values = nullptr;
   };
-  Block values_of(std::size_t field, std::size_t block) const;
-  std::vector<std::byte> made(std::size_t part, std::size_t block) const;
-  std::vector<std::vector<std::byte>> decoded(std::size_t first, std::size_t end, std::size_t block) const;
-  std::vector<Run> runs_of(std::span<const std::uint64_t> samples) const;
-  void read_fixed(std::span<const Run> runs, std::size_t samples, Column& column) const;
-  void read_varying(std::span<const Run> runs, std::size_t samples, Column& column) const;
+  Block block_of(std::size_t field, std::size_t block) const;
+  std::vector<std::byte> decode_part(std::size_t part, std::size_t block) const;
+  std::vector<std::vector<std::byte>> decode(std::size_t first, std::size_t end, std::size_t block) const;
+  std::vector<RowRun> runs_of(std::span<const std::uint64_t> samples) const;
+  void read_fixed(std::span<const RowRun> runs, std::size_t samples, Column& column) const;
+  void read_varying(std::span<const RowRun> runs, std::size_t samples, Column& column) const;
 
   std::string path_;
   ExpansionLimit limit_;
   TablePlan plan_;
   std::vector<Dataset::Field> fields_;
-  std::vector<std::uint64_t> ends_;  ///< samples up to the end of each block
-  std::unique_ptr<const TableFile> table_;
+  std::vector<std::uint64_t> ends_;  // number of samples up to the end of each block
+  std::unique_ptr<const TableReader> table_;
   std::unique_ptr<ChunkCacheShare> cache_;
-  bool by_rows_ = false;                               ///< blocks of all fields are made together
-  std::vector<std::vector<ChunkCache::Values>> kept_;  ///< of each field, or of all, the blocks
+  // A part of a block is decoded at once: one field, or all fields if the table is read by rows.
+  bool by_rows_ = false;
+  std::vector<std::vector<ChunkCache::Values>> kept_;  // blocks by part, if all are kept
 };
 
-/// Whether all values are to be kept: if they are about as small as their file, or whatever they take.
+/// Whether all values are kept in memory: if they are about as small as their file, or always.
 enum class Keep : std::uint8_t { never, if_small, always };
 
-/// A format of tables opens a file: bytes of decoded blocks that are kept are those of the key `chunk_cache`.
+/// Opens a file of a table format. `options` contains table_options().
 std::unique_ptr<Source> open_table(const DataFile& file, const FileContent& content, const Options& options, Keep keep,
                                    const TableSource::Open& open);
 

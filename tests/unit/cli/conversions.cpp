@@ -1,9 +1,8 @@
-// trainrt data convert, and what a run does with the same keys.
+// The order of `trainrt data convert` compared with that of a run.
 #include <catch2/catch.hpp>
 
-#include "cli/datasets/conversion.hpp"
+#include "cli/datasets/convert/conversion.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "cli/datasets/whole_datasets.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 
@@ -19,7 +18,7 @@ std::string table_of_numbers(int rows) {
   return text;
 }
 
-/// The table as a shuffled conversion of [data.train] writes it.
+/// Returns the table that a shuffled conversion of [data.train] writes.
 std::string shuffled(const Options& keys, const std::string& output) {
   SourceChoice choice;
   choice.name = "train";
@@ -31,9 +30,9 @@ std::string shuffled(const Options& keys, const std::string& output) {
   return io::read_file(output);
 }
 
-/// The same by a run's first epoch.
+/// Returns the table in the order of a run's first epoch.
 std::string of_epoch_0(const Options& keys) {
-  const Dataset dataset(WholeDatasets({{"train", keys}}, seed).open("train"));
+  const Dataset dataset(LocalDatasets({{"train", keys}}, seed).open("train"));
   std::string text = "id\n";
   for (const auto& batch : dataset.epoch(0).batches(1))
     text += std::to_string(*static_cast<const std::int64_t*>(batch.field("id").data)) + "\n";
@@ -42,7 +41,7 @@ std::string of_epoch_0(const Options& keys) {
 
 }  // namespace
 
-TEST_CASE("a shuffled conversion has the order of a run's epoch 0, by shuffle_seed too") {
+TEST_CASE("a shuffled conversion has the order of epoch 0 of a run, for any shuffle_seed") {
   const test::Scratch folder;
   io::write_file(folder / "a.csv", table_of_numbers(50));
   Options keys;

@@ -1,4 +1,4 @@
-// What the tools of `trainrt data` are made of.
+// The parts of the tools of `trainrt data`.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <limits>
 #include <random>
 
-#include "cli/datasets/field_statistics.hpp"
 #include "cli/datasets/in_order.hpp"
-#include "cli/datasets/picture.hpp"
-#include "cli/datasets/reading_facts.hpp"
+#include "cli/datasets/inspect/field_statistics.hpp"
+#include "cli/datasets/inspect/image_preview.hpp"
+#include "cli/datasets/inspect/reading_facts.hpp"
 #include "cli/datasets/value_text.hpp"
 #include "data/text/number_text.hpp"
 
@@ -43,7 +43,7 @@ std::string text_of(T value, DType dtype) {
 
 }  // namespace
 
-TEST_CASE("statistics of parts that are merged are those of the whole") {
+TEST_CASE("merged statistics of parts equal the statistics of all samples") {
   const Dataset::Field field{"x", DType::f64, {}};
   const auto nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   FieldStatistics whole(field), merged(field);
@@ -65,7 +65,7 @@ TEST_CASE("statistics of parts that are merged are those of the whole") {
   CHECK(merged.distinct()->count() == 6);
 }
 
-TEST_CASE("distinct values are counted up to a bound, the most frequent first") {
+TEST_CASE("distinct values are counted up to a maximum and listed by frequency") {
   DistinctValues values;
   for (int i = 0; i < 3; ++i) values.add(std::as_bytes(std::span("b", 1)));
   values.add(std::as_bytes(std::span("c", 1)));
@@ -74,10 +74,10 @@ TEST_CASE("distinct values are counted up to a bound, the most frequent first") 
   CHECK(values.by_frequency() == Counts{{"b", 3}, {"a", 1}, {"c", 1}});
   for (std::int64_t i = 0; i < 2000; ++i) values.add(std::as_bytes(std::span(&i, 1)));
   CHECK_FALSE(values.is_complete());
-  CHECK(values.count() == DistinctValues::most);
+  CHECK(values.count() == DistinctValues::max);
 }
 
-TEST_CASE("of texts the lengths count, and which are empty") {
+TEST_CASE("statistics of texts are those of their lengths, with the number of empty texts") {
   FieldStatistics found({"word", DType::u8, {}, true});
   found.add(texts_in({"abc", "", "a", "abc"}), 4);
   CHECK_FALSE(found.elements());
@@ -86,7 +86,7 @@ TEST_CASE("of texts the lengths count, and which are empty") {
   CHECK(found.distinct()->count() == 3);
 }
 
-TEST_CASE("numbers are printed so that they are read back as they were") {
+TEST_CASE("a printed number is read back as the same value") {
   CHECK(text_of(1.0, DType::f64) == "1.0");
   CHECK(text_of(0.1F, DType::f32) == "0.1");
   CHECK(text_of(std::int64_t{-5}, DType::i64) == "-5");
@@ -100,10 +100,8 @@ TEST_CASE("numbers are printed so that they are read back as they were") {
   }
 }
 
-TEST_CASE("pictures are fields of bytes with two axes and channels") {
-  const auto is_picture = [](DType dtype, Shape shape) {
-    return picture_shape({"x", dtype, std::move(shape)}).has_value();
-  };
+TEST_CASE("fields of bytes with two axes, and 1 or 3 channels, are drawn as images") {
+  const auto is_picture = [](DType dtype, Shape shape) { return image_shape({"x", dtype, std::move(shape)}).has_value(); };
   CHECK(is_picture(DType::u8, {28, 28}));
   CHECK(is_picture(DType::u8, {32, 32, 3}));
   CHECK(is_picture(DType::u8, {3, 32, 32}));
@@ -112,13 +110,13 @@ TEST_CASE("pictures are fields of bytes with two axes and channels") {
   CHECK_FALSE(is_picture(DType::u8, {32, 32, 2}));
   std::vector<std::byte> sample(8 * 8, std::byte{0});
   for (std::size_t i = 0; i < 32; ++i) sample[i] = std::byte{255};
-  const auto shape = *picture_shape({"x", DType::u8, {8, 8}});
-  CHECK(picture_lines(sample, shape, 80, false) ==
+  const auto shape = *image_shape({"x", DType::u8, {8, 8}});
+  CHECK(preview_lines(sample, shape, 80, false) ==
         std::vector<std::string>{"@@@@@@@@", "@@@@@@@@", "        ", "        "});
-  CHECK(picture_lines(sample, shape, 4, false) == std::vector<std::string>{"@@@@", "    "});
+  CHECK(preview_lines(sample, shape, 4, false) == std::vector<std::string>{"@@@@", "    "});
 }
 
-TEST_CASE("results are taken in order, and an error ends all") {
+TEST_CASE("results of several threads are passed on in order, and an error ends all threads") {
   std::vector<std::uint64_t> taken;
   InOrder all(3, 200);
   all.run(
@@ -139,12 +137,11 @@ TEST_CASE("results are taken in order, and an error ends all") {
   CHECK(last < 50);
 }
 
-TEST_CASE("advice follows from how a sample is read") {
-  ReadingFacts facts{.format = "hdf5",
-                     .samples = 1'000'000,
+TEST_CASE("advice depends on how a sample is read") {
+  ReadingFacts facts{.samples = 1'000'000,
                      .files = 1,
                      .file_bytes = 1 << 30,
-                     .samples_a_rank = 1'000'000,
+                     .samples_per_rank = 1'000'000,
                      .sample_bytes = 1000,
                      .memory = 1 << 20,
                      .available = 1 << 20,

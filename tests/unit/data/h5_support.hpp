@@ -11,15 +11,15 @@ namespace data_test {
 
 using io::H5Id;
 
-/// How a dataset of a test is made; what is 0 or empty is not set.
+/// Properties of a dataset of a test; 0 and empty values are not set.
 struct H5Make {
   hid_t type = H5T_STD_I32LE;
   std::vector<hsize_t> chunk = {};
   int gzip = 0;
   bool shuffle = false;
   bool fletcher = false;
-  int filter = 0;             ///< of a plug-in of HDF5, by its number
-  bool scale_offset = false;  ///< only HDF5 undoes that
+  int filter = 0;             ///< number of a filter of an HDF5 plug-in
+  bool scale_offset = false;  ///< a filter that only the HDF5 library reverses
   bool compact = false;
   bool is_written = true;
   bool edges_are_plain = false;
@@ -51,7 +51,7 @@ inline H5Id h5_creation(const H5Make& how) {
   return made;
 }
 
-/// A dataset of those values, which HDF5 converts to the type.
+/// Adds a dataset with these values, which HDF5 converts to the type.
 inline void add_dataset(hid_t file, const std::string& name, const std::vector<hsize_t>& shape,
                         const std::vector<std::int32_t>& values, const H5Make& how = {}) {
   const H5Id space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose, "test");
@@ -66,7 +66,7 @@ inline void add_counting(hid_t file, const std::string& name, const std::vector<
   add_dataset(file, name, shape, counting_values(product(shape)), how);
 }
 
-/// A new file, made with this machine's HDF5. `latest`: with its newest structures.
+/// Creates a file with this machine's HDF5. `latest`: use its newest structures.
 template <class Fill>
 void make_h5(const std::string& path, const Fill& fill, bool latest = false, hsize_t user_block = 0) {
   const auto lock = io::h5_lock();
@@ -77,7 +77,7 @@ void make_h5(const std::string& path, const Fill& fill, bool latest = false, hsi
   fill(static_cast<hid_t>(file));
 }
 
-/// All of a dataset, as HDF5 itself reads it.
+/// Reads a dataset with the HDF5 library.
 template <class T>
 std::vector<T> read_by_hdf5(const std::string& path, const std::string& name, hid_t type) {
   const auto lock = io::h5_lock();

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,47 +14,48 @@
 #include <arrow/util/future.h>
 #include <trainrt/error.hpp>
 
-#include "data/tables/table_encoder.hpp"
-#include "data/tables/table_file.hpp"
+#include "data/tables/table_abi.hpp"
 
 namespace trainrt::data::arrow_module {
 
-/// A file of a dataset, as Arrow reads files. What reading throws is kept, as Arrow knows only messages.
+/// A TableInput as a file of Arrow, for one thread. Arrow turns exceptions into messages; the original exception is kept
+/// for guarded().
 class ArrowInput final : public arrow::io::RandomAccessFile {
  public:
   ArrowInput(std::shared_ptr<const TableInput> input, arrow::MemoryPool* pool) : input_(std::move(input)), pool_(pool) {}
-  using arrow::io::RandomAccessFile::ReadAsync;
-  using arrow::io::RandomAccessFile::ReadAt;
 
   arrow::Status Close() override { return arrow::Status::OK(); }
   bool closed() const override { return false; }
-  arrow::Result<std::int64_t> Tell() const override { return at_; }
-  arrow::Status Seek(std::int64_t position) override { return at_ = position, arrow::Status::OK(); }
+  arrow::Result<std::int64_t> Tell() const override { return offset_; }
   arrow::Result<std::int64_t> GetSize() override { return static_cast<std::int64_t>(input_->size()); }
+  arrow::Status Seek(std::int64_t position) override {
+    if (position < 0 || static_cast<std::uint64_t>(position) > input_->size())
+      return arrow::Status::IOError("it refers to bytes beyond its end");
+    offset_ = position;
+    return arrow::Status::OK();
+  }
 
-  arrow::Result<std::int64_t> ReadAt(std::int64_t position, std::int64_t bytes, void* out) override {
-    const auto size = static_cast<std::int64_t>(input_->size());
-    if (position < 0 || bytes < 0 || position > size) return arrow::Status::IOError("it points beyond its end");
-    const auto count = std::min(bytes, size - position);
+  arrow::Result<std::int64_t> Read(std::int64_t bytes, void* out) override {
+    if (bytes < 0) return arrow::Status::IOError("it refers to a negative number of bytes");
+    const auto count = std::min(bytes, static_cast<std::int64_t>(input_->size()) - offset_);
     try {
-      input_->read(static_cast<std::uint64_t>(position), {static_cast<std::byte*>(out), static_cast<std::size_t>(count)});
+      input_->read(static_cast<std::uint64_t>(offset_), {static_cast<std::byte*>(out), static_cast<std::size_t>(count)});
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      trouble_ = std::current_exception();
+      exception_ = std::current_exception();
       return arrow::Status::IOError("it cannot be read");
     }
+    offset_ += count;
     return count;
   }
 
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(std::int64_t position, std::int64_t bytes) override {
-    const auto size = static_cast<std::int64_t>(input_->size());
-    if (position < 0 || bytes < 0 || position > size) return arrow::Status::IOError("it points beyond its end");
-    ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateBuffer(std::min(bytes, size - position), pool_));
-    ARROW_RETURN_NOT_OK(ReadAt(position, buffer->size(), buffer->mutable_data()).status());
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(std::int64_t bytes) override {
+    const auto left = static_cast<std::int64_t>(input_->size()) - offset_;
+    ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateBuffer(std::clamp<std::int64_t>(bytes, 0, left), pool_));
+    ARROW_RETURN_NOT_OK(Read(buffer->size(), buffer->mutable_data()).status());
     return std::shared_ptr<arrow::Buffer>(std::move(buffer));
   }
 
-  /// In this thread: Arrow's own threads would outlive the file.
+  // Reads in the calling thread, because Arrow's own threads would outlive the file.
   arrow::Future<std::shared_ptr<arrow::Buffer>> ReadAsync(const arrow::io::IOContext&, std::int64_t position,
                                                           std::int64_t bytes) override {
     return arrow::Future<std::shared_ptr<arrow::Buffer>>::MakeFinished(ReadAt(position, bytes));
@@ -65,36 +66,20 @@ class ArrowInput final : public arrow::io::RandomAccessFile {
         RandomAccessFile::ReadAt(position, bytes, allow_short_read));
   }
 
-  arrow::Result<std::int64_t> Read(std::int64_t bytes, void* out) override {
-    ARROW_ASSIGN_OR_RAISE(const auto count, ReadAt(at_, bytes, out));
-    at_ += count;
-    return count;
-  }
-
-  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(std::int64_t bytes) override {
-    ARROW_ASSIGN_OR_RAISE(auto buffer, ReadAt(at_, bytes));
-    at_ += buffer->size();
-    return buffer;
-  }
-
-  /// What reading threw last.
-  std::exception_ptr take_trouble() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(trouble_, nullptr);
-  }
+  /// Returns the last exception of TableInput::read(), or nullptr, and forgets it.
+  std::exception_ptr take_exception() { return std::exchange(exception_, nullptr); }
 
  private:
   std::shared_ptr<const TableInput> input_;
   arrow::MemoryPool* pool_;
-  std::int64_t at_ = 0;
-  std::mutex mutex_;
-  std::exception_ptr trouble_;
+  std::int64_t offset_ = 0;
+  std::exception_ptr exception_;
 };
 
-/// What Arrow says; of a pool that is full also which limit that is.
+/// Returns an Error with Arrow's message. If a memory pool is full, the message explains the limit.
 inline Error arrow_error(std::string text) {
   if (text.find("cap exceeded") != std::string::npos)
-    text += ". The limit is max_expanded_bytes, or the memory that is available if that is less";
+    text += ". The limit is max_expanded_bytes, or the available memory if that is less";
   return Error(text);
 }
 
@@ -108,20 +93,62 @@ T value_of(arrow::Result<T> result) {
   return std::move(result).ValueUnsafe();
 }
 
-/// What Arrow's readers throw, as an Error.
+/// Calls `function`. Turns exceptions of Arrow into Error, or into the exception that reading `input` has thrown.
 template <class Function>
 auto guarded(const std::shared_ptr<ArrowInput>& input, const Function& function) try {
   return function();
 } catch (const std::exception& error) {
   if (input)
-    if (const auto trouble = input->take_trouble()) std::rethrow_exception(trouble);
+    if (const auto exception = input->take_exception()) std::rethrow_exception(exception);
   if (dynamic_cast<const Error*>(&error) != nullptr) throw;
   throw arrow_error(error.what());
 }
 
-std::unique_ptr<const TableFile> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t most_memory);
-std::unique_ptr<const TableFile> open_arrow(std::shared_ptr<const TableInput> input, std::uint64_t most_memory,
-                                            std::vector<std::uint64_t> blocks);
+/// Calls `function`. Adds the name of the column to the message of an Error or UsageError.
+template <class Function>
+void in_column(const TableColumn& column, const Function& function) try {
+  function();
+} catch (const UsageError& error) {
+  throw UsageError("column '" + column.name + "': " + error.what());
+} catch (const Error& error) {
+  throw Error("column '" + column.name + "': " + error.what());
+}
+
+/// The common part of the readers of Parquet and Arrow files.
+class ReaderBase : public TableReader {
+ public:
+  const std::vector<TableColumn>& columns() const override { return columns_; }
+  const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
+
+ protected:
+  /// Arrow's buffers take at most `max_memory` bytes.
+  ReaderBase(std::shared_ptr<const TableInput> input, std::uint64_t max_memory)
+      : input_(std::move(input)),
+        pool_(arrow::default_memory_pool(), static_cast<std::int64_t>(std::min(max_memory, max_rows))) {}
+  /// Adds a block. Throws Error if the number of rows is impossible.
+  void add_block(std::int64_t rows) {
+    rows_ += static_cast<std::uint64_t>(rows);
+    if (rows < 0 || rows_ > max_rows) throw Error("it declares more rows than a file can have");
+    blocks_.push_back(static_cast<std::uint64_t>(rows));
+  }
+  /// Returns the number of rows before a block.
+  std::uint64_t rows_before(std::size_t block) const {
+    return std::accumulate(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(block), std::uint64_t{0});
+  }
+
+  static constexpr std::uint64_t max_rows = std::uint64_t{1} << 48;
+  std::shared_ptr<const TableInput> input_;
+  mutable arrow::CappedMemoryPool pool_;
+  std::vector<TableColumn> columns_;
+  std::vector<std::uint64_t> blocks_;
+
+ private:
+  std::uint64_t rows_ = 0;  // of all blocks that were added
+};
+
+std::unique_ptr<const TableReader> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t max_memory);
+std::unique_ptr<const TableReader> open_arrow(std::shared_ptr<const TableInput> input, std::uint64_t max_memory,
+                                              std::vector<std::uint64_t> blocks);
 std::unique_ptr<TableEncoder> encode_parquet(std::vector<Dataset::Field> fields, const std::string& compression);
 
 }  // namespace trainrt::data::arrow_module

@@ -1,6 +1,5 @@
 #include "data/tables/arrow/column_values.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -9,188 +8,164 @@
 #include <arrow/extension_type.h>
 #include <trainrt/error.hpp>
 
-#include "data/tables/arrow/number_runs.hpp"
+#include "data/tables/arrow/arrow_input.hpp"
+#include "data/tables/arrow/number_conversion.hpp"
 
 namespace trainrt::data::arrow_module {
 
 namespace {
 
-/// Elements `begin`, ... of an array, and where they go.
-struct Part {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-  std::byte* out = nullptr;
-  std::size_t stride = 0;
-  std::uint64_t first_row = 0;
-  std::uint64_t per_row = 1;
-  bool must_fit = false;
-};
+[[noreturn]] void throw_damaged() { throw Error("the file is damaged: positions of values are outside of it"); }
 
-[[noreturn]] void refuse_damaged() { throw Error("the file is damaged: places of values lie outside of it"); }
+[[noreturn]] void throw_other_type() { throw Error("a column has another type than in the file's schema"); }
 
 void require_within(const arrow::Array& array, std::int64_t begin, std::int64_t count) {
-  if (begin < 0 || count < 0 || begin > array.length() || count > array.length() - begin) refuse_damaged();
+  if (begin < 0 || count < 0 || begin > array.length() || count > array.length() - begin) throw_damaged();
 }
 
 Validity validity_of(const arrow::Array& array, std::int64_t begin) {
   return array.null_count() == 0 ? Validity{} : Validity{array.null_bitmap_data(), array.offset() + begin};
 }
 
-std::size_t bytes_of(DType dtype) {  // the module has none of the program's functions
-  switch (dtype) {
-    case DType::f64:
-    case DType::i64:
-      return 8;
-    case DType::f32:
-    case DType::i32:
-      return 4;
-    case DType::f16:
-    case DType::bf16:
-    case DType::i16:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
 template <class From>
-void put_from(const arrow::Array& array, const Part& part, DType dtype, const Run& run) {
+void put_from(const arrow::Array& array, DType dtype, const Run& run) {
   const auto& buffers = array.data()->buffers;
-  if (buffers.size() < 2 || !buffers[1]) refuse_damaged();
-  put_as(reinterpret_cast<const From*>(buffers[1]->data()) + array.offset() + part.begin, dtype, run);
+  if (buffers.size() < 2 || !buffers[1]) throw_damaged();
+  put_as(reinterpret_cast<const From*>(buffers[1]->data()) + array.offset() + run.begin, dtype, run);
 }
 
-void put_flags(const arrow::Array& array, const Part& part, DType dtype, const Run& run) {
+void put_flags(const arrow::Array& array, DType dtype, const Run& run) {
   const auto& flags = static_cast<const arrow::BooleanArray&>(array);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(part.count));
-  for (std::int64_t i = 0; i < part.count; ++i) bytes[static_cast<std::size_t>(i)] = flags.Value(part.begin + i) ? 1 : 0;
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(run.count));
+  for (std::int64_t i = 0; i < run.count; ++i) bytes[static_cast<std::size_t>(i)] = flags.Value(run.begin + i) ? 1 : 0;
   put_as(bytes.data(), dtype, run);
 }
 
-/// An array of single numbers, or of moments.
-void put_numbers(const arrow::Array& array, const Part& part, DType dtype) {
-  require_within(array, part.begin, part.count);
-  if (part.count == 0) return;
-  const Run run{part.count,   validity_of(array, part.begin), part.out, part.stride, part.first_row, part.per_row,
-                part.must_fit};
+/// Stores the values of an array of single numbers or times.
+void put_numbers(const arrow::Array& array, Run run, DType dtype) {
+  require_within(array, run.begin, run.count);
+  if (run.count == 0) return;
+  run.validity = validity_of(array, run.begin);
   switch (array.type_id()) {
     case arrow::Type::BOOL:
-      return put_flags(array, part, dtype, run);
+      return put_flags(array, dtype, run);
     case arrow::Type::INT8:
-      return put_from<std::int8_t>(array, part, dtype, run);
+      return put_from<std::int8_t>(array, dtype, run);
     case arrow::Type::UINT8:
-      return put_from<std::uint8_t>(array, part, dtype, run);
+      return put_from<std::uint8_t>(array, dtype, run);
     case arrow::Type::INT16:
-      return put_from<std::int16_t>(array, part, dtype, run);
+      return put_from<std::int16_t>(array, dtype, run);
     case arrow::Type::UINT16:
-      return put_from<std::uint16_t>(array, part, dtype, run);
+      return put_from<std::uint16_t>(array, dtype, run);
     case arrow::Type::INT32:
     case arrow::Type::DATE32:
     case arrow::Type::TIME32:
-      return put_from<std::int32_t>(array, part, dtype, run);
+      return put_from<std::int32_t>(array, dtype, run);
     case arrow::Type::UINT32:
-      return put_from<std::uint32_t>(array, part, dtype, run);
+      return put_from<std::uint32_t>(array, dtype, run);
     case arrow::Type::UINT64:
-      return put_from<std::uint64_t>(array, part, dtype, run);
+      return put_from<std::uint64_t>(array, dtype, run);
     case arrow::Type::INT64:
     case arrow::Type::DATE64:
     case arrow::Type::TIME64:
     case arrow::Type::TIMESTAMP:
     case arrow::Type::DURATION:
-      return put_from<std::int64_t>(array, part, dtype, run);
+      return put_from<std::int64_t>(array, dtype, run);
     case arrow::Type::HALF_FLOAT:
-      return put_from<Half>(array, part, dtype, run);
+      return put_from<Half>(array, dtype, run);
     case arrow::Type::FLOAT:
-      return put_from<float>(array, part, dtype, run);
+      return put_from<float>(array, dtype, run);
     case arrow::Type::DOUBLE:
-      return put_from<double>(array, part, dtype, run);
+      return put_from<double>(array, dtype, run);
     default:
-      throw Error("a column is of another type than the file's schema says");
+      throw_other_type();
   }
 }
 
-void put_fixed(const arrow::Array& array, const Part& part, DType dtype);
+void put_fixed(const arrow::Array& array, const Run& run, DType dtype);
 
-/// A sample without values: all of them are NaN.
-void put_no_values(const Part& part, DType dtype) {
-  const float none = 0;
+/// Stores NaN for all `run.per_row` elements of a sample that is missing.
+void put_missing_sample(const Run& run, DType dtype) {
+  const float unused = 0;
   const std::uint8_t no_bits = 0;
-  for (std::uint64_t i = 0; i < part.per_row; ++i)
-    put_as(&none, dtype, Run{1, {&no_bits, 0}, part.out + i * bytes_of(dtype), bytes_of(dtype), part.first_row});
+  Run one{.count = 1, .stride = value_bytes(dtype), .first_row = run.first_row, .validity = {&no_bits, 0}};
+  for (std::uint64_t i = 0; i < run.per_row; ++i) {
+    one.out = run.out + i * value_bytes(dtype);
+    put_as(&unused, dtype, one);
+  }
 }
 
-void put_vectors(const arrow::FixedSizeListArray& vectors, const Part& part, DType dtype) {
-  require_within(vectors, part.begin, part.count);
+void put_vectors(const arrow::FixedSizeListArray& vectors, const Run& run, DType dtype) {
+  require_within(vectors, run.begin, run.count);
   const auto width = std::int64_t{vectors.value_length()};
-  if (width <= 0) refuse_damaged();
-  const auto per_row = part.per_row * static_cast<std::uint64_t>(width);
-  auto inner = part;
-  inner.begin = (vectors.offset() + part.begin) * width;
-  inner.per_row = per_row;
-  const auto validity = validity_of(vectors, part.begin);
-  if (validity.bits == nullptr && part.stride == static_cast<std::size_t>(width) * bytes_of(dtype)) {
-    inner.count = part.count * width;
-    inner.stride = bytes_of(dtype);
+  if (width <= 0) throw_damaged();
+  auto inner = run;
+  inner.begin = (vectors.offset() + run.begin) * width;
+  const auto validity = validity_of(vectors, run.begin);
+  if (validity.bits == nullptr && run.stride == static_cast<std::size_t>(width) * value_bytes(dtype)) {
+    inner.count = run.count * width;
+    inner.stride = value_bytes(dtype);
+    inner.per_row = run.per_row * static_cast<std::uint64_t>(width);
     return put_fixed(*vectors.values(), inner, dtype);
   }
   inner.count = width;
-  inner.stride = part.stride / static_cast<std::size_t>(width);
-  inner.per_row = static_cast<std::uint64_t>(part.stride / bytes_of(dtype));
-  for (std::int64_t i = 0; i < part.count; ++i, inner.begin += width, inner.out += part.stride) {
-    inner.first_row = part.first_row + static_cast<std::uint64_t>(i) / part.per_row;
+  inner.stride = run.stride / static_cast<std::size_t>(width);
+  inner.per_row = static_cast<std::uint64_t>(run.stride / value_bytes(dtype));
+  for (std::int64_t i = 0; i < run.count; ++i, inner.begin += width, inner.out += run.stride) {
+    inner.first_row = run.first_row + static_cast<std::uint64_t>(i) / run.per_row;
     if (validity.at(i))
       put_fixed(*vectors.values(), inner, dtype);
     else
-      put_no_values(inner, dtype);
+      put_missing_sample(inner, dtype);
   }
 }
 
-void put_byte_vectors(const arrow::FixedSizeBinaryArray& vectors, const Part& part) {
-  require_within(vectors, part.begin, part.count);
-  const auto validity = validity_of(vectors, part.begin);
-  auto* out = part.out;
-  for (std::int64_t i = 0; i < part.count; ++i, out += part.stride) {
-    if (!validity.at(i)) refuse_missing(part.first_row + static_cast<std::uint64_t>(i));
-    std::memcpy(out, vectors.GetValue(part.begin + i), static_cast<std::size_t>(vectors.byte_width()));
+void put_byte_vectors(const arrow::FixedSizeBinaryArray& vectors, const Run& run) {
+  require_within(vectors, run.begin, run.count);
+  const auto validity = validity_of(vectors, run.begin);
+  auto* out = run.out;
+  for (std::int64_t i = 0; i < run.count; ++i, out += run.stride) {
+    if (!validity.at(i)) throw_missing(run.first_row + static_cast<std::uint64_t>(i));
+    std::memcpy(out, vectors.GetValue(run.begin + i), static_cast<std::size_t>(vectors.byte_width()));
   }
 }
 
 std::int64_t checked_index(const arrow::DictionaryArray& array, std::int64_t at) {
   const auto index = array.GetValueIndex(at);
-  if (index < 0 || index >= array.dictionary()->length()) refuse_damaged();
+  if (index < 0 || index >= array.dictionary()->length()) throw_damaged();
   return index;
 }
 
-void put_from_dictionary(const arrow::DictionaryArray& array, const Part& part, DType dtype) {
-  require_within(array, part.begin, part.count);
-  const auto validity = validity_of(array, part.begin);
-  auto one = part;
+void put_from_dictionary(const arrow::DictionaryArray& array, const Run& run, DType dtype) {
+  require_within(array, run.begin, run.count);
+  const auto validity = validity_of(array, run.begin);
+  auto one = run;
   one.count = 1;
-  for (std::int64_t i = 0; i < part.count; ++i, one.out += part.stride) {
-    one.first_row = part.first_row + static_cast<std::uint64_t>(i) / part.per_row;
+  for (std::int64_t i = 0; i < run.count; ++i, one.out += run.stride) {
+    one.first_row = run.first_row + static_cast<std::uint64_t>(i) / run.per_row;
     if (!validity.at(i)) {
-      one.per_row = part.stride / bytes_of(dtype);
-      put_no_values(one, dtype);
+      one.per_row = run.stride / value_bytes(dtype);
+      put_missing_sample(one, dtype);
       continue;
     }
-    one.begin = checked_index(array, part.begin + i);
+    one.begin = checked_index(array, run.begin + i);
     put_fixed(*array.dictionary(), one, dtype);
   }
 }
 
-/// What does not vary in length.
-void put_fixed(const arrow::Array& array, const Part& part, DType dtype) {
+/// Stores the values of an array of samples with equal numbers of values.
+void put_fixed(const arrow::Array& array, const Run& run, DType dtype) {
   switch (array.type_id()) {
     case arrow::Type::FIXED_SIZE_LIST:
-      return put_vectors(static_cast<const arrow::FixedSizeListArray&>(array), part, dtype);
+      return put_vectors(static_cast<const arrow::FixedSizeListArray&>(array), run, dtype);
     case arrow::Type::FIXED_SIZE_BINARY:
-      return put_byte_vectors(static_cast<const arrow::FixedSizeBinaryArray&>(array), part);
+      return put_byte_vectors(static_cast<const arrow::FixedSizeBinaryArray&>(array), run);
     case arrow::Type::DICTIONARY:
-      return put_from_dictionary(static_cast<const arrow::DictionaryArray&>(array), part, dtype);
+      return put_from_dictionary(static_cast<const arrow::DictionaryArray&>(array), run, dtype);
     case arrow::Type::EXTENSION:
-      return put_fixed(*static_cast<const arrow::ExtensionArray&>(array).storage(), part, dtype);
+      return put_fixed(*static_cast<const arrow::ExtensionArray&>(array).storage(), run, dtype);
     default:
-      return put_numbers(array, part, dtype);
+      return put_numbers(array, run, dtype);
   }
 }
 
@@ -198,7 +173,7 @@ template <class Texts>
 std::string_view text_between(const Texts& array, std::int64_t at) {
   const std::int64_t begin = array.value_offset(at), end = array.value_offset(at + 1);
   const auto bytes = array.value_data() ? array.value_data()->size() : 0;
-  if (begin < 0 || end < begin || end > bytes) refuse_damaged();
+  if (begin < 0 || end < begin || end > bytes) throw_damaged();
   if (begin == end) return {};
   return {reinterpret_cast<const char*>(array.value_data()->data()) + begin, static_cast<std::size_t>(end - begin)};
 }
@@ -220,7 +195,7 @@ std::string_view text_at(const arrow::Array& array, std::int64_t at) {
       return text_at(*words.dictionary(), checked_index(words, at));
     }
     default:
-      throw Error("a column is of another type than the file's schema says");
+      throw_other_type();
   }
 }
 
@@ -237,7 +212,7 @@ void append_texts(const arrow::Array& array, const TableTarget& target) {
 template <class Lists>
 void append_lists(const Lists& array, DType dtype, std::uint64_t first_row, const TableTarget& target) {
   auto& to = *target.varying;
-  const auto bytes = bytes_of(dtype);
+  const auto bytes = value_bytes(dtype);
   for (std::int64_t i = 0; i < array.length(); ++i) {
     if (array.IsValid(i)) {
       const std::int64_t begin = array.value_offset(i), count = array.value_offset(i + 1) - begin;
@@ -268,7 +243,8 @@ void append_varying(const arrow::Array& array, const TableColumn& column, std::u
   }
 }
 
-/// Looks at the sizes of buffers; of views, whose places are checked nowhere else, at each.
+/// Validates the sizes of an array's buffers. For views and dictionaries, whose offsets are not checked elsewhere,
+/// validates each element.
 void require_sound(const arrow::Array& array) {
   const auto id = array.type_id();
   const bool has_views = id == arrow::Type::STRING_VIEW || id == arrow::Type::BINARY_VIEW || id == arrow::Type::DICTIONARY;
@@ -278,18 +254,13 @@ void require_sound(const arrow::Array& array) {
 
 }  // namespace
 
-void put_values(const arrow::Array& array, const TableColumn& column, const TableTarget& target,
-                const RowsPlace& place) try {
-  require_sound(array);
-  if (target.varying != nullptr) return append_varying(array, column, place.in_file, target);
-  put_fixed(
-      array,
-      {0, array.length(), target.values + place.in_block * target.stride, target.stride, place.in_file, 1, target.must_fit},
-      target.dtype);
-} catch (const UsageError& error) {
-  throw UsageError("column '" + column.name + "': " + error.what());
-} catch (const Error& error) {
-  throw Error("column '" + column.name + "': " + error.what());
+void put_values(const arrow::Array& array, const TableColumn& column, const TableTarget& target, const FirstRow& first) {
+  in_column(column, [&] {
+    require_sound(array);
+    if (target.varying != nullptr) return append_varying(array, column, first.in_file, target);
+    auto* const out = target.values + first.in_block * target.stride;
+    put_fixed(array, {0, array.length(), out, target.stride, first.in_file, 1, target.must_be_exact}, target.dtype);
+  });
 }
 
 }  // namespace trainrt::data::arrow_module

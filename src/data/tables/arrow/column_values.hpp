@@ -2,11 +2,11 @@
 #include <arrow/array.h>
 #include <arrow/type.h>
 
-#include "data/tables/table_file.hpp"
+#include "data/tables/table_abi.hpp"
 
 namespace trainrt::data::arrow_module {
 
-/// As element_count(), which is the program's; -1 if it is no shape of anything.
+/// Returns the number of values of a shape, or -1 if the shape is invalid. The module cannot call element_count().
 inline std::int64_t values_of_shape(const Shape& shape) {
   std::int64_t count = 1;
   for (const auto axis : shape)
@@ -14,17 +14,17 @@ inline std::int64_t values_of_shape(const Shape& shape) {
   return count;
 }
 
-/// What becomes of a column of that type.
-TableColumn described(const arrow::Field& field);
+/// Returns the description of a column of Arrow's type.
+TableColumn describe_column(const arrow::Field& field);
 
-/// Where the rows of an array stand.
-struct RowsPlace {
+/// Number of the first row of an array, in its block and in the file.
+struct FirstRow {
   std::uint64_t in_block = 0;
   std::uint64_t in_file = 0;
 };
 
-/// Puts the values of those rows of a block where the target says. Trusts no offset and no index of the array. Throws Error
-/// that names column, row and value.
-void put_values(const arrow::Array& array, const TableColumn& column, const TableTarget& target, const RowsPlace& place);
+/// Stores the values of an array in `target`. Checks all offsets and indices of the array. Throws Error that names column,
+/// row and value.
+void put_values(const arrow::Array& array, const TableColumn& column, const TableTarget& target, const FirstRow& first);
 
 }  // namespace trainrt::data::arrow_module

@@ -7,7 +7,8 @@
 #include <parquet/schema.h>
 #include <parquet/types.h>
 
-#include "data/tables/arrow/number_runs.hpp"
+#include "data/tables/arrow/arrow_input.hpp"
+#include "data/tables/arrow/number_conversion.hpp"
 
 namespace trainrt::data::arrow_module {
 
@@ -21,45 +22,38 @@ class DirectNumbers final : public DirectColumn {
       : reader_(std::static_pointer_cast<parquet::TypedColumnReader<Physical>>(std::move(reader))),
         column_(column),
         target_(target),
-        may_lack_(reader_->descr()->max_definition_level() > 0),
+        is_nullable_(reader_->descr()->max_definition_level() > 0),
         in_place_(target.dtype == dtype_of<Value>::value && target.stride == sizeof(Value)) {}
 
-  void read(std::int64_t rows, RowsPlace place) override {
-    if (may_lack_) levels_.resize(std::max(levels_.size(), static_cast<std::size_t>(rows)));
+  void read(std::int64_t rows, FirstRow first) override {
+    if (is_nullable_) levels_.resize(std::max(levels_.size(), static_cast<std::size_t>(rows)));
     if (!in_place_) values_.resize(std::max(values_.size(), static_cast<std::size_t>(rows)));
     while (rows > 0) {
-      auto* const out = target_.values + place.in_block * target_.stride;
+      auto* const out = target_.values + first.in_block * target_.stride;
       auto* const values = in_place_ ? reinterpret_cast<Value*>(out) : values_.data();
       std::int64_t present = 0;
-      const auto count = reader_->ReadBatch(rows, may_lack_ ? levels_.data() : nullptr, nullptr, values, &present);
-      if (count <= 0 || count > rows || present > count) throw Error("a row group has fewer rows than the footer says");
-      put(values, count, present, out, place.in_file);
+      const auto count = reader_->ReadBatch(rows, is_nullable_ ? levels_.data() : nullptr, nullptr, values, &present);
+      if (count <= 0 || count > rows || present > count) throw Error("a row group has fewer rows than in the footer");
+      Run run{.count = count,
+              .out = out,
+              .stride = target_.stride,
+              .first_row = first.in_file,
+              .must_be_exact = target_.must_be_exact};
+      if (present < count) run.validity = spread(values, count, present);
+      if (present < count || !in_place_) in_column(column_, [&] { put_as(values, target_.dtype, run); });
       rows -= count;
-      place.in_block += static_cast<std::uint64_t>(count);
-      place.in_file += static_cast<std::uint64_t>(count);
+      first.in_block += static_cast<std::uint64_t>(count);
+      first.in_file += static_cast<std::uint64_t>(count);
     }
   }
 
  private:
-  void put(Value* values, std::int64_t count, std::int64_t present, std::byte* out, std::uint64_t first_row) try {
-    Run run{.count = count, .out = out, .stride = target_.stride, .first_row = first_row, .must_fit = target_.must_fit};
-    if (present < count)
-      run.validity = spread(values, count, present);
-    else if (in_place_)
-      return;
-    put_as(values, target_.dtype, run);
-  } catch (const UsageError& error) {
-    throw UsageError("column '" + column_.name + "': " + error.what());
-  } catch (const Error& error) {
-    throw Error("column '" + column_.name + "': " + error.what());
-  }
-
-  /// Values that came without gaps, to their rows.
+  /// Moves each of the `present` values, which are contiguous, to the position of its row.
   Validity spread(Value* values, std::int64_t count, std::int64_t present) {
-    const auto whole = reader_->descr()->max_definition_level();
+    const auto level_of_value = reader_->descr()->max_definition_level();
     bits_.assign(static_cast<std::size_t>(count + 7) / 8, 0);
     for (auto i = count; i-- > 0 && present > 0;) {
-      if (levels_[static_cast<std::size_t>(i)] != whole) continue;
+      if (levels_[static_cast<std::size_t>(i)] != level_of_value) continue;
       values[i] = values[--present];
       arrow::bit_util::SetBit(bits_.data(), i);
     }
@@ -69,7 +63,7 @@ class DirectNumbers final : public DirectColumn {
   std::shared_ptr<parquet::TypedColumnReader<Physical>> reader_;
   const TableColumn& column_;
   const TableTarget& target_;
-  bool may_lack_, in_place_;
+  bool is_nullable_, in_place_;
   std::vector<std::int16_t> levels_;
   std::vector<Value> values_;
   std::vector<std::uint8_t> bits_;
@@ -105,7 +99,7 @@ std::unique_ptr<DirectColumn> DirectColumn::of(std::shared_ptr<parquet::ColumnRe
     case parquet::Type::DOUBLE:
       return std::make_unique<DirectNumbers<parquet::DoubleType>>(std::move(reader), column, target);
     default:
-      throw Error("a column is of another type than the file's schema says");
+      throw Error("a column has another type than in the file's schema");
   }
 }
 

@@ -9,18 +9,19 @@
 
 namespace trainrt::data::arrow_module {
 
-/// Decodes a column of a row group straight to where its values go, with no array of Arrow's between. One thread.
+/// Decodes a column of a row group directly into its target, without an Arrow array. For one thread.
 class DirectColumn {
  public:
-  /// Whether a column's values are numbers as Parquet itself holds them, one a row.
+  /// Returns whether the column has one number per row, of a type that Parquet itself has.
   static bool suits(const parquet::ColumnDescriptor& column, const arrow::DataType& type);
-  /// Of one that suits. `column` and `target` live as long as it does.
+  /// Opens a column that suits. `column` and `target` must outlive the object.
   static std::unique_ptr<DirectColumn> of(std::shared_ptr<parquet::ColumnReader> reader, const TableColumn& column,
                                           const TableTarget& target);
 
   virtual ~DirectColumn() = default;
-  /// The next `rows` rows, which stand there. Throws Error that names column, row and value, or says that there are fewer.
-  virtual void read(std::int64_t rows, RowsPlace place) = 0;
+  /// Decodes the next `rows` rows, of which `first` is the first. Throws Error that names column, row and value; also if
+  /// there are fewer rows.
+  virtual void read(std::int64_t rows, FirstRow first) = 0;
 };
 
 }  // namespace trainrt::data::arrow_module

@@ -1,4 +1,4 @@
-// The module arrow.so: Parquet and Arrow files, read by Apache Arrow, which the program itself does not need.
+// The module arrow.so: reads and writes Parquet and Arrow files with Apache Arrow, to which the program does not link.
 #include <string_view>
 
 #include <arrow/util/config.h>
@@ -10,12 +10,12 @@ namespace {
 
 using trainrt::data::TableModule;
 
-std::unique_ptr<const trainrt::data::TableFile> open_table(const char* kind,
-                                                           std::shared_ptr<const trainrt::data::TableInput> input,
-                                                           std::uint64_t most_memory, std::vector<std::uint64_t> blocks) {
+std::unique_ptr<const trainrt::data::TableReader> open_table(const char* format,
+                                                             std::shared_ptr<const trainrt::data::TableInput> input,
+                                                             std::uint64_t max_memory, std::vector<std::uint64_t> blocks) {
   using namespace trainrt::data::arrow_module;
-  if (std::string_view(kind) == "parquet") return open_parquet(std::move(input), most_memory);
-  return open_arrow(std::move(input), most_memory, std::move(blocks));
+  if (std::string_view(format) == "parquet") return open_parquet(std::move(input), max_memory);
+  return open_arrow(std::move(input), max_memory, std::move(blocks));
 }
 
 std::unique_ptr<trainrt::data::TableEncoder> encode_table(const char*, std::vector<trainrt::Dataset::Field> fields,

@@ -1,5 +1,5 @@
-// Each block is encoded as a Parquet file of one row group in memory, whose footer says where its columns lie in it. The
-// footer of the whole file has the same row groups, moved to where they lie there.
+// Each block is encoded as a Parquet file of one row group in memory. Its footer, the notes of the block, contains the
+// positions of its columns. The footer of the complete file has the same row groups with positions in the complete file.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -15,7 +15,7 @@
 #include <parquet/metadata.h>
 #include <parquet/statistics.h>
 
-#include "data/tables/arrow/arrow_columns.hpp"
+#include "data/tables/arrow/arrow_arrays.hpp"
 #include "data/tables/arrow/arrow_input.hpp"
 
 namespace trainrt::data::arrow_module {
@@ -26,15 +26,15 @@ constexpr std::string_view magic = "PAR1";
 
 parquet::Compression::type codec_of(const std::string& name) {
   if (name.empty()) return parquet::Compression::UNCOMPRESSED;
-  // Arrow's lz4 has frames, which Parquet has not.
+  // Arrow's lz4 uses frames, which Parquet does not allow.
   const auto codec = value_of(arrow::util::Codec::GetCompressionType(name == "lz4" ? "lz4_raw" : name));
   if (!arrow::util::Codec::IsAvailable(codec))
     throw UsageError(fmt::format("--compress {}: this Apache Arrow was built without it", name));
   return codec;
 }
 
-/// Values that come again, labels and words, as numbers of a dictionary. So are bytes, of which Parquet makes four
-/// otherwise.
+/// Returns whether a field's values are likely to repeat, as labels and words do. Bytes also get a dictionary, because
+/// Parquet would store each as four bytes.
 bool wants_dictionary(const Dataset::Field& field) {
   switch (field.dtype) {
     case DType::u8:
@@ -61,7 +61,7 @@ std::shared_ptr<parquet::WriterProperties> properties_for(const std::vector<Data
   return builder.build();
 }
 
-/// The columns of a row group, `shift` bytes behind where they are said to be.
+/// Adds the row group `from` to a footer. Its columns are stored `shift` bytes after the positions in `from`.
 void copy_group(const parquet::RowGroupMetaData& from, std::int64_t shift, std::int16_t number,
                 parquet::RowGroupMetaDataBuilder& to) {
   to.set_num_rows(from.num_rows());
@@ -92,9 +92,8 @@ class ParquetEncoder final : public TableEncoder {
     arrow::FieldVector columns;
     for (const auto& field : fields_) columns.push_back(arrow_field(field));
     schema_ = arrow::schema(columns);
-    // A file without rows has the schema, as Parquet and as Arrow have it.
-    whole_ = written(nullptr, true).metadata;
-    groups_ = parquet::FileMetaDataBuilder::Make(whole_->schema(), properties_);
+    empty_footer_ = write_file(nullptr, true).metadata;
+    groups_ = parquet::FileMetaDataBuilder::Make(empty_footer_->schema(), properties_);
   }
 
   std::string_view head() const override { return magic; }
@@ -103,32 +102,32 @@ class ParquetEncoder final : public TableEncoder {
     arrow::ArrayVector arrays;
     for (std::size_t i = 0; i < fields_.size(); ++i) arrays.push_back(arrow_array(fields_[i], columns[i], first, count));
     const auto table = arrow::Table::Make(schema_, arrays, static_cast<std::int64_t>(count));
-    const auto made = written(table.get(), false);
-    const auto file = std::as_bytes(std::span(made.file->data(), static_cast<std::size_t>(made.file->size())));
-    // Magic, row group, footer, bytes of the footer, magic.
+    const auto written = write_file(table.get(), false);
+    const auto file = std::as_bytes(std::span(written.file->data(), static_cast<std::size_t>(written.file->size())));
+    // The file consists of magic, row group, footer, size of the footer, magic.
     std::uint32_t footer_bytes = 0;
-    constexpr std::size_t behind = sizeof footer_bytes + magic.size();
-    std::memcpy(&footer_bytes, file.last(behind).data(), sizeof footer_bytes);
-    const auto notes = file.last(behind + footer_bytes).first(footer_bytes);
-    const auto values = file.subspan(magic.size(), file.size() - magic.size() - behind - notes.size());
+    constexpr std::size_t tail = sizeof footer_bytes + magic.size();
+    std::memcpy(&footer_bytes, file.last(tail).data(), sizeof footer_bytes);
+    const auto notes = file.last(tail + footer_bytes).first(footer_bytes);
+    const auto values = file.subspan(magic.size(), file.size() - magic.size() - tail - notes.size());
     return {{values.begin(), values.end()}, {notes.begin(), notes.end()}};
   }
 
-  void add(std::span<const std::byte> notes, std::uint64_t at) override {
+  void add(std::span<const std::byte> notes, std::uint64_t offset) override {
     guarded(nullptr, [&] {
       const auto block = parquet::FileMetaData::Make(notes.data(), static_cast<std::int64_t>(notes.size()));
-      if (block->num_row_groups() != 1 || block->num_columns() != whole_->num_columns())
-        throw Error("the notes of a block are of another file");
-      constexpr int most_numbers = 32'767;
-      const auto number = static_cast<std::int16_t>(count_ > most_numbers ? -1 : count_);
-      copy_group(*block->RowGroup(0), static_cast<std::int64_t>(at - magic.size()), number, *groups_->AppendRowGroup());
+      if (block->num_row_groups() != 1 || block->num_columns() != empty_footer_->num_columns())
+        throw Error("the notes of a block belong to another file");
+      constexpr int max_number = 32'767;  // the footer stores numbers of row groups in 16 bits
+      const auto number = static_cast<std::int16_t>(count_ > max_number ? -1 : count_);
+      copy_group(*block->RowGroup(0), static_cast<std::int64_t>(offset - magic.size()), number, *groups_->AppendRowGroup());
       ++count_;
     });
   }
 
   std::vector<std::byte> finish() override {
     return guarded(nullptr, [&] {
-      const auto metadata = groups_->Finish(whole_->key_value_metadata());
+      const auto metadata = groups_->Finish(empty_footer_->key_value_metadata());
       const auto sink = value_of(arrow::io::BufferOutputStream::Create());
       parquet::WriteFileMetaData(*metadata, sink.get());
       const auto buffer = value_of(sink->Finish());
@@ -143,8 +142,9 @@ class ParquetEncoder final : public TableEncoder {
     std::shared_ptr<parquet::FileMetaData> metadata;
   };
 
-  /// A file in memory, of one row group or none.
-  Written written(const arrow::Table* table, bool with_schema) const {
+  /// Writes a file in memory. It has one row group, or no row group if `table` is nullptr. `with_schema`: add Arrow's
+  /// schema.
+  Written write_file(const arrow::Table* table, bool with_schema) const {
     return guarded(nullptr, [&] {
       parquet::ArrowWriterProperties::Builder as_arrow;
       as_arrow.set_use_threads(false);
@@ -161,7 +161,7 @@ class ParquetEncoder final : public TableEncoder {
   std::vector<Dataset::Field> fields_;
   std::shared_ptr<parquet::WriterProperties> properties_;
   std::shared_ptr<arrow::Schema> schema_;
-  std::shared_ptr<parquet::FileMetaData> whole_;
+  std::shared_ptr<parquet::FileMetaData> empty_footer_;  // of a file without rows
   std::unique_ptr<parquet::FileMetaDataBuilder> groups_;
   int count_ = 0;
 };

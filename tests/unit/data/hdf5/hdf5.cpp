@@ -18,7 +18,7 @@ Rows random_rows(std::uint64_t rows, std::size_t count, unsigned seed) {
   return numbers;
 }
 
-/// The rows with those numbers out of all values.
+/// Returns the rows with these numbers. `of`: number of all rows.
 template <class T>
 std::vector<T> rows_of(const std::vector<T>& all, const Rows& rows, std::uint64_t of) {
   std::vector<T> values;
@@ -30,7 +30,7 @@ std::vector<T> rows_of(const std::vector<T>& all, const Rows& rows, std::uint64_
   return values;
 }
 
-/// Several threads read random batches; each gets what HDF5 reads.
+/// Checks that several threads read random batches with the values that the HDF5 library reads.
 template <class T>
 void as_hdf5_reads(const std::string& path, const std::string& name, hid_t type,
                    std::map<std::string, std::string> section = {}) {
@@ -60,7 +60,7 @@ void as_hdf5_reads(const std::string& path, const std::string& name, hid_t type,
 
 }  // namespace
 
-TEST_CASE("datasets of an HDF5 file are fields; several threads read in any order what HDF5 reads") {
+TEST_CASE("the datasets of an HDF5 file are fields with the values that the HDF5 library reads, in any order and thread") {
   const Scratch dir;
   const bool latest = GENERATE(false, true);
   const auto path = dir / "x.h5";
@@ -93,14 +93,14 @@ TEST_CASE("datasets of an HDF5 file are fields; several threads read in any orde
   CHECK(open({{"source", path}})->source->fields().size() == kinds.size());
 }
 
-TEST_CASE("a cache of chunks that is too small for one still gives the right values") {
+TEST_CASE("a cache that is smaller than one chunk gives the right values") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {50, 6}, {.chunk = {7, 4}, .gzip = 1}); });
   as_hdf5_reads<std::int32_t>(path, "x", H5T_NATIVE_INT, {{"chunk_cache", "1"}, {"memory", "0"}});
 }
 
-TEST_CASE("every DType is a field, in either byte order") {
+TEST_CASE("a dataset of any DType and byte order is a field") {
   const Scratch dir;
   const auto path = dir / "x.hdf5";
   make_h5(path, [](hid_t file) {
@@ -123,7 +123,7 @@ TEST_CASE("every DType is a field, in either byte order") {
   as_hdf5_reads<double>(path, "f64", H5T_NATIVE_DOUBLE);
 }
 
-TEST_CASE("group and fields choose the datasets of an HDF5 file") {
+TEST_CASE("the keys group and fields choose the datasets of an HDF5 file") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) {
@@ -144,7 +144,7 @@ TEST_CASE("group and fields choose the datasets of an HDF5 file") {
   both_say({{"source", path}, {"group", "test"}, {"fields", "images, images"}}, "x.h5", "twice");
 }
 
-TEST_CASE("what is no field is left out, and an error if it is asked for") {
+TEST_CASE("a dataset that cannot be a field is left out, or an error if the key fields names it") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) {
@@ -164,7 +164,7 @@ TEST_CASE("what is no field is left out, and an error if it is asked for") {
   both_say({{"source", none}}, "none.h5", "names (its type is string of variable length)");
 }
 
-TEST_CASE("a file of no samples is an error, and samples without values are none") {
+TEST_CASE("an HDF5 file without samples is an error, and samples without values are read") {
   const Scratch dir;
   make_h5(dir / "none.h5", [](hid_t file) { add_counting(file, "x", {0, 3}); });
   both_say({{"source", dir / "none.h5"}}, "train", "no samples");
@@ -174,7 +174,7 @@ TEST_CASE("a file of no samples is an error, and samples without values are none
   CHECK(gathered<std::int32_t>(*dataset, 0, {3, 0}).empty());
 }
 
-TEST_CASE("several HDF5 files are one dataset") {
+TEST_CASE("several HDF5 files are read as one dataset") {
   const Scratch dir;
   for (int part = 0; part < 3; ++part)
     make_h5(dir / ("part" + std::to_string(part) + ".h5"), [&](hid_t file) {

@@ -21,7 +21,7 @@ void overwrite(const std::string& path, std::uint64_t offset, const std::string&
   file << bytes;
 }
 
-/// A number as HDF5 stores it.
+/// Returns a number as HDF5 stores it.
 std::string as_u64(std::uint64_t number) {
   std::string bytes(8, '\0');
   std::memcpy(bytes.data(), &number, 8);
@@ -38,7 +38,7 @@ void replace_in(const std::string& path, const std::string& old, const std::stri
 
 }  // namespace
 
-TEST_CASE("what is no HDF5 file, or one that was cut, is an error that names it") {
+TEST_CASE("a truncated HDF5 file, or another file, is an error that names it") {
   const Scratch dir;
   write(dir / "text.h5", "images,labels\n");
   both_say({{"source", dir / "text.h5"}}, "text.h5", "cannot be read");
@@ -55,7 +55,7 @@ TEST_CASE("what is no HDF5 file, or one that was cut, is an error that names it"
   }
 }
 
-TEST_CASE("a file that is cut after it was listed is an error, and no crash") {
+TEST_CASE("an HDF5 file that is truncated after it was listed is an error") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}, {.chunk = {7, 7}, .gzip = 1}); });
@@ -67,7 +67,7 @@ TEST_CASE("a file that is cut after it was listed is an error, and no crash") {
   CHECK_THROWS_WITH(gathered<std::int32_t>(*dataset, 0, all), Contains("x.h5") && Contains("was changed"));
 }
 
-TEST_CASE("a chunk that is damaged is an error that names it; all threads that want it hear of it") {
+TEST_CASE("a damaged chunk is an error that names it, in all threads that read it") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}, {.chunk = {10, 30}, .gzip = 1, .shuffle = true}); });
@@ -75,7 +75,7 @@ TEST_CASE("a chunk that is damaged is an error that names it; all threads that w
   REQUIRE(chunk.bytes > 20);
   overwrite(path, chunk.address + 10, "damaged!");
   const auto dataset = open({{"source", path}, {"memory", "0"}});
-  std::atomic<int> told = 0;
+  std::atomic<int> reported = 0;
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&] {
@@ -83,15 +83,15 @@ TEST_CASE("a chunk that is damaged is an error that names it; all threads that w
         gathered<std::int32_t>(*dataset, 0, {25, 3});
       } catch (const Error& error) {
         const std::string what = error.what();
-        if (what.find("the chunk at [20, 0] of dataset 'x' of '" + path) != std::string::npos) ++told;
+        if (what.find("the chunk at [20, 0] of dataset 'x' of '" + path) != std::string::npos) ++reported;
       }
     });
   for (auto& thread : threads) thread.join();
-  CHECK(told == 4);
+  CHECK(reported == 4);
   CHECK(gathered<std::int32_t>(*dataset, 0, {30})[0] == 900);
 }
 
-TEST_CASE("a chunk that gives fewer or more bytes than it should is an error") {
+TEST_CASE("a chunk that decompresses to the wrong size is an error") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   for (const std::size_t rows : {9, 11}) {
@@ -110,7 +110,7 @@ TEST_CASE("a chunk that gives fewer or more bytes than it should is an error") {
   }
 }
 
-TEST_CASE("a chunk whose checksum is wrong is an error, of values as of any number of bytes") {
+TEST_CASE("a chunk of any size with a wrong checksum is an error") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   for (const std::size_t length : {1, 719, 721, 3000}) {
@@ -126,7 +126,7 @@ TEST_CASE("a chunk whose checksum is wrong is an error, of values as of any numb
   }
 }
 
-TEST_CASE("a filter that a chunk skips is not undone") {
+TEST_CASE("a filter that a chunk skips is not reversed") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   const auto plain = counting_values(40, 5);
@@ -140,7 +140,7 @@ TEST_CASE("a filter that a chunk skips is not undone") {
         std::vector<std::int32_t>{5, 6, 7, 8, 0, 1, 2, 3});
 }
 
-TEST_CASE("a header that promises more than the file can hold is an error") {
+TEST_CASE("a header that declares more values than the file can contain is an error") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_counting(file, "x", {40, 30}); });
@@ -154,8 +154,7 @@ TEST_CASE("a header that promises more than the file can hold is an error") {
   CHECK_THROWS_WITH(open({{"source", path}, {"memory", "0"}}), Contains("a sample of dataset 'x'") && Contains("memory"));
 }
 
-TEST_CASE(
-    "a chunk, a sample, or values that are not stored that exceed max_expanded_bytes are errors that name the dataset") {
+TEST_CASE("a chunk, a sample or missing values above max_expanded_bytes are an error that names the dataset") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   const auto limited = [&](const std::string& limit) {
@@ -176,7 +175,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what Debian's filters compressed is read as HDF5 does, in any order and by several threads") {
+TEST_CASE("datasets with filters of Debian's plug-ins are read in any order and by several threads") {
   const auto lacks = [](int filter) {
     const auto lock = io::h5_lock();
     const bool lacking = H5Zfilter_avail(filter) <= 0;
@@ -205,7 +204,7 @@ TEST_CASE("what Debian's filters compressed is read as HDF5 does, in any order a
   }
 }
 
-TEST_CASE("a filter that HDF5 lacks is an error that names it and its Debian package") {
+TEST_CASE("a filter that HDF5 lacks is an error that names the filter and its Debian package") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) {

@@ -12,10 +12,10 @@ using data::H5Piece;
 namespace {
 
 struct Part {
-  std::vector<hsize_t> start, count;  ///< in the virtual dataset
+  std::vector<hsize_t> start, count;  ///< box in the virtual dataset
   std::string file, dataset;
-  std::vector<hsize_t> source;           ///< its shape
-  std::vector<hsize_t> from = {}, size;  ///< in the source; all of it if they are empty
+  std::vector<hsize_t> source;           ///< shape of the source dataset
+  std::vector<hsize_t> from = {}, size;  ///< box in the source; empty: the complete source
 };
 
 void add_virtual(hid_t file, const std::string& name, const std::vector<hsize_t>& shape, const std::vector<Part>& parts,
@@ -37,7 +37,7 @@ void add_virtual(hid_t file, const std::string& name, const std::vector<hsize_t>
                      "test");
 }
 
-/// What the look has found of the first field.
+/// Returns the pieces of the first field.
 std::vector<H5Piece> pieces_of(const std::map<std::string, std::string>& section) {
   const auto listing = data::list_dataset("train", options(section));
   return data::h5_index_of(listing.entries.front().content.index).fields.front().pieces;
@@ -76,7 +76,7 @@ void make_sources(const Scratch& dir) {
 
 }  // namespace
 
-TEST_CASE("a virtual dataset over rows of several files is read from those, without HDF5") {
+TEST_CASE("a virtual dataset of rows of several files is read without the HDF5 library") {
   const Scratch dir;
   make_sources(dir);
   const auto path = dir / "x.h5";
@@ -96,7 +96,7 @@ TEST_CASE("a virtual dataset over rows of several files is read from those, with
   reads_as_hdf5(path);
 }
 
-TEST_CASE("a virtual dataset of files with a sample each, and one of virtual datasets, are read without HDF5") {
+TEST_CASE("a virtual dataset of files with one sample, or of virtual datasets, is read without the HDF5 library") {
   const Scratch dir;
   fs::create_directory(dir / "sub");
   for (int i = 0; i < 3; ++i)
@@ -120,7 +120,7 @@ TEST_CASE("a virtual dataset of files with a sample each, and one of virtual dat
   reads_as_hdf5(outer);
 }
 
-TEST_CASE("a virtual dataset whose rows lie in pieces is read by HDF5") {
+TEST_CASE("a virtual dataset with rows that are not contiguous is read by the HDF5 library") {
   const Scratch dir;
   make_sources(dir);
   const auto path = dir / "x.h5";
@@ -133,14 +133,14 @@ TEST_CASE("a virtual dataset whose rows lie in pieces is read by HDF5") {
   reads_as_hdf5(path);
 }
 
-TEST_CASE("a source of a virtual dataset that is missing is an error, as HDF5 would take it for fill values") {
+TEST_CASE("a missing source of a virtual dataset is an error") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   make_h5(path, [](hid_t file) { add_virtual(file, "x", {5, 2}, {{{0, 0}, {5, 2}, "gone.h5", "x", {5, 2}, {}, {}}}); });
   both_say({{"source", path}}, "dataset 'x' of", "gone.h5' does not exist");
 }
 
-TEST_CASE("files that are not in the folder of an HDF5 file are not read, whatever it says") {
+TEST_CASE("an HDF5 file that refers to files outside of its folder is an error") {
   const Scratch dir;
   fs::create_directory(dir / "inside");
   make_h5(dir / "a.h5", [](hid_t file) { add_counting(file, "x", {5, 2}); });
@@ -173,7 +173,7 @@ std::string bytes_of_values(const std::vector<std::int32_t>& values) {
 
 }  // namespace
 
-TEST_CASE("external storage beside an HDF5 file is read, and none elsewhere") {
+TEST_CASE("external storage in the folder of an HDF5 file is read, and elsewhere is an error") {
   const Scratch dir;
   const auto path = dir / "x.h5";
   write(dir / "first.raw", "head" + bytes_of_values(counting_values(8)));
@@ -197,7 +197,7 @@ TEST_CASE("external storage beside an HDF5 file is read, and none elsewhere") {
   both_say({{"source", path}}, "second.raw", "is truncated");
 }
 
-TEST_CASE("a source of a virtual dataset that changes is named, as files of a dataset are") {
+TEST_CASE("a source of a virtual dataset that has changed is named in the difference of a dataset") {
   const Scratch dir;
   make_sources(dir);
   const auto path = dir / "x.h5";

@@ -10,15 +10,15 @@ using Catch::Contains;
 
 namespace {
 
-/// Two columns of three blocks: the number of the row, and a text of it.
-class TableOfNumbers final : public data::TableFile {
+/// Three blocks with the columns n, the number of the row, and t, a text of that length.
+class TableOfNumbers final : public data::TableReader {
  public:
   explicit TableOfNumbers(std::atomic<int>& reads, bool by_rows) : reads_(reads), by_rows_(by_rows) {}
   const std::vector<data::TableColumn>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& blocks() const override { return blocks_; }
-  bool lacks_values(std::size_t) const override { return true; }
+  bool has_missing_values(std::size_t) const override { return true; }
   bool is_by_rows() const override { return by_rows_; }
-  std::uint64_t bytes_of(std::size_t, std::size_t) const override { return 8; }
+  std::uint64_t varying_bytes(std::size_t, std::size_t) const override { return 8; }
   void read(std::size_t block, std::span<const data::TableTarget> targets) const override {
     ++reads_;
     const std::uint64_t first = block == 0 ? 0 : block == 1 ? 4 : 4;
@@ -41,9 +41,9 @@ class TableOfNumbers final : public data::TableFile {
   bool by_rows_;
   std::vector<std::uint64_t> blocks_ = {4, 0, 3};
   std::vector<data::TableColumn> columns_ = {
-      {.name = "n", .kind = "int32", .dtype = DType::i32, .may_lack = true},
-      {.name = "t", .kind = "string", .dtype = DType::u8, .varies = true, .is_text = true},
-      {.name = "s", .kind = "struct", .refused = "nested"}};
+      {.name = "n", .file_type = "int32", .dtype = DType::i32, .is_nullable = true},
+      {.name = "t", .file_type = "string", .dtype = DType::u8, .varies = true, .is_text = true},
+      {.name = "s", .file_type = "struct", .unreadable = "nested"}};
 };
 
 data::TablePlan plan_with(const std::map<std::string, std::string>& keys) {
@@ -71,24 +71,24 @@ std::vector<float> numbers_of(const data::Source& source, const std::vector<std:
 
 }  // namespace
 
-TEST_CASE("samples of a table come from its blocks in any order, kept or cached, by columns or by rows") {
+TEST_CASE("samples of a table are read in any order, from kept or cached blocks, by columns or by rows") {
   for (const bool by_rows : {false, true})
-    for (const std::uint64_t most_kept : {0, 3, 10'000}) {
+    for (const std::uint64_t max_kept : {0, 3, 10'000}) {
       std::atomic<int> reads = 0;
       const auto open = [&](const auto&) { return std::make_unique<const TableOfNumbers>(reads, by_rows); };
-      const data::TableSource source("x.table", plan_with({{"types", "n:f32"}}), open, {{}, 0}, 1000, most_kept);
-      CHECK(source.is_resident() == (most_kept == 10'000));
+      const data::TableSource source("x.table", plan_with({{"types", "n:f32"}}), open, {{}, 0}, 1000, max_kept);
+      CHECK(source.is_resident() == (max_kept == 10'000));
       REQUIRE(source.size() == 7);
       for (int again = 0; again < 3; ++again) {
         CHECK(numbers_of(source, {6, 0, 1, 2, 4, 3, 3}) == std::vector<float>{6, 0, 1, 2, 4, 3, 3});
         CHECK(texts_of(source, {5, 1, 2, 2, 6}) == "5 1 2 2 6 ");
       }
       CHECK(texts_of(source, {}).empty());
-      if (most_kept == 0) CHECK(reads == (by_rows ? 2 : 4));
+      if (max_kept == 0) CHECK(reads == (by_rows ? 2 : 4));
     }
 }
 
-TEST_CASE("a block of a column that takes more memory than max_expanded_bytes is an error that names the field") {
+TEST_CASE("a block of a field above max_expanded_bytes is an error that names the field") {
   std::atomic<int> reads = 0;
   const auto open = [&](const auto&) { return std::make_unique<const TableOfNumbers>(reads, false); };
   const data::ExpansionLimit limit(options({{"max_expanded_bytes", "8"}}), 0);
@@ -97,7 +97,7 @@ TEST_CASE("a block of a column that takes more memory than max_expanded_bytes is
   CHECK(reads == 0);
 }
 
-TEST_CASE("whole numbers of which some are missing become f64, but where a type is given") {
+TEST_CASE("integers of which some are missing become f64, unless their type is given") {
   CHECK(plan_with({}).fields[0].field.dtype == DType::f64);
   CHECK(plan_with({{"types", "n:i16"}}).fields[0].field.dtype == DType::i16);
   const auto vector = plan_with({{"vector", "x"}});
@@ -105,7 +105,7 @@ TEST_CASE("whole numbers of which some are missing become f64, but where a type 
   CHECK(vector.fields[0].field.sample_shape == Shape{1});
 }
 
-TEST_CASE("keys that do not fit a table's columns are refused with key, file and column") {
+TEST_CASE("a key that does not match the columns of a table is an error that names key, file and column") {
   CHECK_THROWS_WITH(plan_with({{"columns", "s"}}),
                     Contains("columns") && Contains("'s'") && Contains("x.table") && Contains("nested"));
   CHECK_THROWS_WITH(plan_with({{"columns", "nn"}}), Contains("columns") && Contains("'nn'") && Contains("did you mean"));
@@ -114,7 +114,7 @@ TEST_CASE("keys that do not fit a table's columns are refused with key, file and
   CHECK_THROWS_WITH(plan_with({{"vector", "t"}}), Contains("vector") && Contains("two of its columns"));
 }
 
-TEST_CASE("a plan of a table travels to other ranks as it is") {
+TEST_CASE("a packed plan of a table is unpacked without change") {
   const auto plan = plan_with({{"vector", "x:f64"}});
   const auto again = data::plan_of(data::content_of(plan));
   CHECK(again.blocks == plan.blocks);

@@ -1,0 +1,20 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "data/hdf5/h5_index.hpp"
+
+namespace trainrt::data {
+
+/// Decodes a chunk: reverses the filters of `table` that were applied to `chunk`. `stored` is the content of the chunk in
+/// the file; the result is `bytes` bytes of values in this machine's byte order. The table must not be one that the HDF5
+/// library reads. Throws Error that describes the damage if the chunk is damaged. Any thread may call it.
+std::vector<std::byte> decode_chunk(const H5ChunkTable& table, const io::H5Chunk& chunk, std::vector<std::byte> stored,
+                                    std::size_t bytes);
+
+/// Encodes a chunk with HDF5's filters shuffle (if a value has several bytes) and deflate, which decode_chunk() reverses.
+/// Any thread may call it.
+std::vector<std::byte> gzip_chunk(std::span<const std::byte> values, std::size_t value_bytes);
+
+}  // namespace trainrt::data

@@ -1,0 +1,23 @@
+#pragma once
+#include "data/hdf5/h5_index.hpp"
+#include "io/hdf5/h5_table.hpp"
+
+namespace trainrt::data {
+
+/// Completes `table`, the description of the chunked dataset `dataset` of the file `file`: sets its filters and the
+/// positions of its chunks. Sets `by_library` instead if the dataset has other filters than gzip, shuffle and Fletcher-32,
+/// or more than 2^24 chunks. Throws UsageError if the position or size of a chunk is impossible, or if HDF5 lacks a filter.
+void find_chunks(hid_t dataset, const io::H5Table& description, const DataFile& file, H5ChunkTable& table);
+
+/// Throws UsageError if `file` is too short for `bytes` bytes at `offset`.
+void require_in_file(const DataFile& file, std::uint64_t offset, std::uint64_t bytes);
+
+/// Fills `out` with copies of `value`, the bytes of one value.
+void repeat_value(std::string_view value, std::span<std::byte> out);
+
+/// Returns the size in bytes of a block of values of this shape.
+inline std::uint64_t bytes_of_box(const Shape& shape, DType dtype) {
+  return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype);
+}
+
+}  // namespace trainrt::data

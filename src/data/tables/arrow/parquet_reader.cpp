@@ -1,0 +1,182 @@
+
+#include <arrow/record_batch.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/file_reader.h>
+#include <parquet/metadata.h>
+#include <parquet/statistics.h>
+
+#include "data/tables/arrow/arrow_input.hpp"
+#include "data/tables/arrow/column_values.hpp"
+#include "data/tables/arrow/direct_column.hpp"
+
+namespace trainrt::data::arrow_module {
+
+namespace {
+
+/// Numbers of rows that are decoded at a time. The values of few columns then fit into the processor's cache.
+constexpr std::int64_t rows_at_a_time = 32'768;
+constexpr std::int64_t direct_rows_at_a_time = 8192;
+
+void add_leaves(const parquet::arrow::SchemaField& field, std::vector<int>& leaves) {
+  if (field.is_leaf()) leaves.push_back(field.column_index);
+  for (const auto& child : field.children) add_leaves(child, leaves);
+}
+
+/// Reads a Parquet file. For one thread; all readers share the decoded footer.
+struct Reader {
+  std::shared_ptr<ArrowInput> input;
+  std::unique_ptr<parquet::arrow::FileReader> file;
+};
+
+class ParquetReader final : public ReaderBase {
+ public:
+  ParquetReader(std::shared_ptr<const TableInput> input, std::uint64_t max_memory)
+      : ReaderBase(std::move(input), max_memory) {
+    auto reader = open();
+    footer_ = reader->file->parquet_reader()->metadata();
+    std::shared_ptr<arrow::Schema> schema;
+    guarded(reader->input, [&] { require_ok(reader->file->GetSchema(&schema)); });
+    for (const auto& field : schema->fields()) columns_.push_back(describe_column(*field));
+    for (const auto& field : reader->file->manifest().schema_fields) add_leaves(field, leaves_.emplace_back());
+    if (leaves_.size() != columns_.size()) throw Error("its schema contradicts itself");
+    for (std::size_t i = 0; i < leaves_.size(); ++i)
+      is_direct_.push_back(leaves_[i].size() == 1 && DirectColumn::suits(*footer_->schema()->Column(leaves_[i].front()),
+                                                                         *schema->field(static_cast<int>(i))->type()));
+    for (int group = 0; group < footer_->num_row_groups(); ++group) add_block(footer_->RowGroup(group)->num_rows());
+    give_back(std::move(reader));
+  }
+
+  bool has_missing_values(std::size_t column) const override {
+    if (!columns_[column].is_nullable) return false;
+    for (std::size_t block = 0; block < blocks_.size(); ++block)
+      if (has_missing_values(block, column)) return true;
+    return false;
+  }
+
+  std::uint64_t varying_bytes(std::size_t block, std::size_t column) const override {
+    const auto group = footer_->RowGroup(static_cast<int>(block));
+    std::int64_t bytes = 0;
+    for (const auto leaf : leaves_[column])
+      bytes += std::max<std::int64_t>(0, group->ColumnChunk(leaf)->total_uncompressed_size());
+    return static_cast<std::uint64_t>(bytes);
+  }
+
+  void read(std::size_t block, std::span<const TableTarget> targets) const override {
+    const auto before = rows_before(block);
+    std::vector<std::size_t> columns;
+    std::vector<const TableTarget*> direct, others;
+    for (const auto& target : targets) {
+      (is_direct_[target.column] ? direct : others).push_back(&target);
+      if (!is_direct_[target.column]) columns.push_back(target.column);
+    }
+    if (!direct.empty()) read_direct(block, direct, before);
+    if (others.empty()) return;
+    walk(block, columns, [&](const arrow::RecordBatch& batch, std::uint64_t first_row) {
+      for (std::size_t i = 0; i < others.size(); ++i)
+        put_values(*batch.column(static_cast<int>(i)), columns_[others[i]->column], *others[i],
+                   {first_row, before + first_row});
+      return true;
+    });
+  }
+
+ private:
+  std::unique_ptr<Reader> open() const {
+    auto reader = std::make_unique<Reader>();
+    reader->input = std::make_shared<ArrowInput>(input_, &pool_);
+    guarded(reader->input, [&] {
+      parquet::ReaderProperties properties(&pool_);
+      properties.set_page_checksum_verification(true);  // for pages with a checksum
+      auto file = parquet::ParquetFileReader::Open(reader->input, properties, footer_);
+      parquet::ArrowReaderProperties as_arrow(false);
+      as_arrow.set_batch_size(rows_at_a_time);
+      as_arrow.set_pre_buffer(false);
+      reader->file = value_of(parquet::arrow::FileReader::Make(&pool_, std::move(file), as_arrow));
+    });
+    return reader;
+  }
+
+  std::unique_ptr<Reader> take() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto reader = std::move(idle_.back());
+        idle_.pop_back();
+        return reader;
+      }
+    }
+    return open();
+  }
+
+  void give_back(std::unique_ptr<Reader> reader) const {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(reader));
+  }
+
+  bool has_missing_values(std::size_t block, std::size_t column) const {
+    const auto group = footer_->RowGroup(static_cast<int>(block));
+    const auto statistics = group->ColumnChunk(leaves_[column].front())->statistics();
+    if (statistics && statistics->HasNullCount()) return statistics->null_count() != 0;
+    bool lacks = false;
+    walk(block, {column}, [&](const arrow::RecordBatch& batch, std::uint64_t) {
+      lacks = batch.column(0)->null_count() != 0;
+      return !lacks;
+    });
+    return lacks;
+  }
+
+  /// Decodes a few rows of all columns, then the next rows, because the columns of a vector share cache lines.
+  void read_direct(std::size_t block, const std::vector<const TableTarget*>& targets, std::uint64_t rows_before) const {
+    auto reader = take();
+    guarded(reader->input, [&] {
+      const auto group = reader->file->parquet_reader()->RowGroup(static_cast<int>(block));
+      std::vector<std::unique_ptr<DirectColumn>> columns;
+      for (const auto* const target : targets)
+        columns.push_back(
+            DirectColumn::of(group->Column(leaves_[target->column].front()), columns_[target->column], *target));
+      const auto rows = static_cast<std::int64_t>(blocks_[block]);
+      for (std::int64_t row = 0; row < rows; row += direct_rows_at_a_time)
+        for (const auto& column : columns)
+          column->read(std::min(direct_rows_at_a_time, rows - row),
+                       {static_cast<std::uint64_t>(row), rows_before + static_cast<std::uint64_t>(row)});
+    });
+    give_back(std::move(reader));
+  }
+
+  /// Passes a block's rows of these columns to `take_rows`, in batches, until it returns false.
+  template <class Take>
+  void walk(std::size_t block, const std::vector<std::size_t>& columns, const Take& take_rows) const {
+    auto reader = take();
+    guarded(reader->input, [&] {
+      std::vector<int> leaves;
+      for (const auto column : columns) leaves.insert(leaves.end(), leaves_[column].begin(), leaves_[column].end());
+      const auto batches = value_of(reader->file->GetRecordBatchReader({static_cast<int>(block)}, leaves));
+      std::uint64_t rows = 0;
+      for (;;) {
+        const auto batch = value_of(batches->Next());
+        if (!batch) break;
+        const auto count = static_cast<std::uint64_t>(batch->num_rows());
+        if (count > blocks_[block] - rows) throw Error("a row group has more rows than in the footer");
+        if (static_cast<std::size_t>(batch->num_columns()) != columns.size()) throw Error("its schema contradicts itself");
+        if (!take_rows(*batch, rows)) return;
+        rows += count;
+      }
+      if (rows != blocks_[block]) throw Error("a row group has fewer rows than in the footer");
+    });
+    give_back(std::move(reader));
+  }
+
+  std::shared_ptr<parquet::FileMetaData> footer_;
+  std::vector<std::vector<int>> leaves_;  // Parquet columns of each column
+  std::vector<bool> is_direct_;           // whether each column is decoded by DirectColumn
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Reader>> idle_;
+};
+
+}  // namespace
+
+std::unique_ptr<const TableReader> open_parquet(std::shared_ptr<const TableInput> input, std::uint64_t max_memory) {
+  return guarded(nullptr, [&] { return std::make_unique<const ParquetReader>(std::move(input), max_memory); });
+}
+
+}  // namespace trainrt::data::arrow_module

@@ -1,0 +1,25 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/source/format.hpp"
+#include "data/tables/table_abi.hpp"
+
+// Parquet and Arrow files, by the module arrow.so, which is loaded at the first call. All functions throw UsageError that
+// names the file and the damage, or explains how to install the module.
+namespace trainrt::data {
+
+/// Implements Format::look of the format `format`, "parquet" or "arrow".
+FileContent probe_arrow_file(const char* format, const DataFile& file, const Options& options);
+
+/// Implements Format::open of the format `format`. Arrow's own buffers take at most max_expanded_bytes.
+std::unique_ptr<Source> open_arrow_file(const char* format, const DataFile& file, const FileContent& content,
+                                        const Options& options, bool keep);
+
+/// Returns an encoder for a file of the format `format`, "parquet". Throws UsageError that names a field that the file
+/// cannot hold.
+std::unique_ptr<TableEncoder> make_arrow_encoder(const char* format, const std::vector<Dataset::Field>& fields,
+                                                 const std::string& compression);
+
+}  // namespace trainrt::data

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "data/text/field_types.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace trainrt::data {
+
+/// The result of a SELECT, read row by row. Texts and blobs are valid until the next call of next().
+class SqliteCursor {
+ public:
+  SqliteCursor(sqlite3* database, std::string_view sql);
+  void bind(int parameter, std::int64_t value);  ///< parameters are numbered from 1
+  bool next();                                   ///< moves to the next row; returns false at the end
+  int columns() const;
+  std::string name_of(int column) const;
+  Seen kind(int column) const;  ///< Seen::text also for blobs
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  std::string_view bytes(int column) const;  ///< a text in UTF-8, a number as text, or a blob
+
+ private:
+  struct Close {
+    void operator()(sqlite3_stmt* rows) const;
+  };
+  sqlite3* database_;
+  std::unique_ptr<sqlite3_stmt, Close> rows_;
+};
+
+/// A database that is open for reading by one thread. The file must not change. Only SELECT is allowed, extensions are not
+/// loaded, and the schema is not trusted. Throws UsageError that names the file; also if a journal file exists, whose
+/// changes would be missing.
+class SqliteConnection {
+ public:
+  explicit SqliteConnection(const std::string& path);
+  /// Throws UsageError if `sql` is not exactly one SELECT.
+  SqliteCursor select(std::string_view sql) const { return SqliteCursor(database_.get(), sql); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+/// Returns `text` with ASCII letters in lower case. SQL compares keywords and names so.
+std::string in_lower_case(std::string_view text);
+/// Returns `name` as a quoted name in SQL: "na""me".
+std::string sqlite_name(std::string_view name);
+
+}  // namespace trainrt::data

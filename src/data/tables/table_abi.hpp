@@ -1,0 +1,112 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <trainrt/dataset.hpp>
+#include <trainrt/error.hpp>
+
+#include "data/source/source.hpp"
+
+// Files that hold a table in blocks of rows, each of which is decoded as one: row groups, record batches. The module
+// arrow.so implements these interfaces for Parquet and Arrow files.
+namespace trainrt::data {
+
+/// A column of a file, and the values that it becomes.
+struct TableColumn {
+  std::string name;
+  std::string file_type;        ///< type in the words of the file: "list<element: float>"
+  DType dtype = DType::u8;      ///< of the values; holds all values of the file, except missing ones
+  Shape shape = {};             ///< of one sample
+  bool varies = false;          ///< samples have different numbers of values
+  bool is_text = false;         ///< the values of a sample are the bytes of a text
+  bool is_nullable = false;     ///< values may be missing
+  std::string meaning = {};     ///< unit of numbers that encode a time: "days since 1970-01-01"
+  std::string unreadable = {};  ///< why the column cannot be read and how to avoid that; "" if it can
+};
+
+/// Where TableReader::read() stores a column's values. A missing value becomes NaN; in a type without NaN it is an Error.
+struct TableTarget {
+  std::size_t column = 0;
+  DType dtype = DType::u8;      ///< single numbers are converted to this type; other columns keep their own type
+  std::byte* values = nullptr;  ///< address of the value of the block's first sample
+  std::size_t stride = 0;       ///< distance in bytes from one sample to the next
+  Column* varying = nullptr;    ///< used instead for a column that varies: values and their ends are appended
+  std::uint64_t max_bytes = 0;  ///< maximum size of the values in `varying`
+  bool must_be_exact = false;   ///< an integer that an f64 would round is an Error
+};
+
+/// Throws Error if `bytes` more bytes in `target.varying` exceed its maximum size. A small file may repeat the same long
+/// text many times.
+inline void require_room_for(std::size_t bytes, const TableTarget& target) {
+  if (bytes > target.max_bytes || target.varying->values.size() > target.max_bytes - bytes)
+    throw Error("the values of a block take more than " + std::to_string(target.max_bytes) +
+                " bytes: the limit is max_expanded_bytes, or half of the available memory if that is less");
+}
+
+/// A file of bytes. Any thread may read.
+class TableInput {
+ public:
+  virtual ~TableInput() = default;
+  virtual std::uint64_t size() const = 0;
+  /// Fills `into` with the bytes from `offset` on. Throws Error.
+  virtual void read(std::uint64_t offset, std::span<std::byte> into) const = 0;
+};
+
+/// Reads a file that holds a table in blocks. Immutable, so that any thread may read. Errors do not name the file.
+class TableReader {
+ public:
+  virtual ~TableReader() = default;
+  virtual const std::vector<TableColumn>& columns() const = 0;
+  virtual const std::vector<std::uint64_t>& blocks() const = 0;  ///< number of rows of each block
+  /// Returns whether any value of the column is missing. It may read the column.
+  virtual bool has_missing_values(std::size_t column) const = 0;
+  /// Returns whether all columns of a row are read together, so that one read() of all fields is cheaper than one for each.
+  virtual bool is_by_rows() const { return false; }
+  /// Returns the approximate size in memory of the block's values of a column that varies.
+  virtual std::uint64_t varying_bytes(std::size_t block, std::size_t column) const = 0;
+  /// Reads all rows of a block. Throws Error that names row, column and value if a value does not fit its target's type.
+  virtual void read(std::size_t block, std::span<const TableTarget> targets) const = 0;
+};
+
+/// A block of rows as it is stored in a file.
+struct EncodedBlock {
+  std::vector<std::byte> values;
+  std::vector<std::byte> notes;  ///< argument for TableEncoder::add()
+};
+
+/// Encodes a file that holds a table in blocks of rows: head(), then the values of the blocks with any bytes between them,
+/// then the result of finish().
+class TableEncoder {
+ public:
+  virtual ~TableEncoder() = default;
+  virtual std::string_view head() const = 0;
+  /// Encodes `count` rows, one column for each field. `first`: number of the first row, for messages. Any thread may call
+  /// it. Throws UsageError for a value that such a file cannot hold.
+  virtual EncodedBlock encode(std::uint64_t first, std::uint64_t count, std::span<const Column> columns) const = 0;
+  /// Adds the block with these notes and with its values at `offset` in the file. Blocks must be added in the order of
+  /// the rows. Throws Error if the notes are damaged.
+  virtual void add(std::span<const std::byte> notes, std::uint64_t offset) = 0;
+  virtual std::vector<std::byte> finish() = 0;
+};
+
+/// The symbol `trainrt_tables` of a loadable module of table formats. The module does not link to the program.
+struct TableModule {
+  static constexpr int current_abi = 4;
+  int abi = current_abi;
+  const char* library = "";  ///< library that the module uses: "Apache Arrow 26.0.1"
+  /// Opens a file of the format `format`, "parquet" or "arrow". The reader takes at most `max_memory` bytes, not counting
+  /// its targets. `blocks`: rows of each block if they are known, else empty. Throws Error that describes the damage.
+  std::unique_ptr<const TableReader> (*open)(const char* format, std::shared_ptr<const TableInput> input,
+                                             std::uint64_t max_memory, std::vector<std::uint64_t> blocks) = nullptr;
+  /// Returns an encoder for a file of the format `format`, "parquet". `compression`: Arrow's name of a codec, or "". Throws
+  /// UsageError for a field that the file cannot hold.
+  std::unique_ptr<TableEncoder> (*encode)(const char* format, std::vector<Dataset::Field> fields,
+                                          const std::string& compression) = nullptr;
+};
+
+}  // namespace trainrt::data
