@@ -4,9 +4,9 @@
 
 namespace trainrt::data {
 
-/// The preprocessor, fitted to all samples of the dataset; stages that are fitted stay so only if `keep_fitted`.
-/// Collective over dataset.team: each rank reads its part in dataset.threads threads. What throws on one rank throws on
-/// all.
-PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset, bool keep_fitted = false);
+/// Returns the preprocessor, fitted to all samples of the dataset. Each stage is fitted to the output of the stages before
+/// it. Collective over dataset.team; each rank reads its part of the samples in dataset.threads threads. An exception on
+/// one rank is thrown on all ranks.
+PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset);
 
 }  // namespace trainrt::data

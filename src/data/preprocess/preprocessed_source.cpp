@@ -2,8 +2,6 @@
 
 #include <set>
 
-#include <trainrt/error.hpp>
-
 #include "data/bytes/stage_clock.hpp"
 #include "data/text/field_wishes.hpp"
 
@@ -12,8 +10,7 @@ namespace trainrt::data {
 PreprocessedSource::PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage)
     : source_(std::move(source)), stage_(stage) {
   in_stage(stage_, [this] {
-    if (!stage_.is_fitted()) throw UsageError("it is not fitted");
-    fields_ = stage_.work->fields(source_->fields());
+    fields_ = stage_.fields(source_->fields());
     for (const auto& field : fields_) {
       needs_.emplace_back();
       for (const auto& name : stage_.work->needs(field.name)) needs_.back().push_back(find_field(source_->fields(), name));
@@ -32,11 +29,11 @@ void PreprocessedSource::read(std::span<const std::uint64_t> samples, std::span<
   table.samples = samples.size();
   for (auto& column : read)
     table.columns.push_back({source_->fields()[column.field], std::move(column.values), std::move(column.ends)});
-  stage_.work->apply(table);
+  in_stage(stage_, [&] { stage_.work->apply(table); });
   for (auto& column : columns) {
-    auto* const made = find_column(table, fields_[column.field].name);
-    column.values.assign(made->values.begin(), made->values.end());  // its memory stays where it is
-    column.ends = made->ends;
+    const auto* const output = find_column(table, fields_[column.field].name);
+    column.values.assign(output->values.begin(), output->values.end());  // keeps the memory of column.values
+    column.ends = output->ends;
   }
 }
 

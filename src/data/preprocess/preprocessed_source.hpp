@@ -7,11 +7,11 @@
 
 namespace trainrt::data {
 
-/// Another source with its columns changed, as they are read. Reads no columns of it that are not needed for those asked
-/// for.
+/// A source whose samples are those of another source, transformed by one stage as they are read. It reads only the columns
+/// of the other source that are needed for the requested ones.
 class PreprocessedSource final : public Source {
  public:
-  /// The preprocessor is fitted; UsageError if the fields do not suit it.
+  /// Throws UsageError if the stage is not fitted or the fields of `source` are unsuitable.
   PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
   std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
@@ -22,10 +22,10 @@ class PreprocessedSource final : public Source {
   std::shared_ptr<const Source> source_;
   PreprocessorImpl::Stage stage_;
   std::vector<Dataset::Field> fields_;
-  std::vector<std::vector<std::size_t>> needs_;  ///< fields of source_ by the number of the field
+  std::vector<std::vector<std::size_t>> needs_;  ///< for each of fields_, the fields of source_ that it needs
 };
 
-/// With all of its stages. UsageError if one is not fitted.
+/// Applies all stages of a preprocessor to a source. Throws UsageError as PreprocessedSource.
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
 
 }  // namespace trainrt::data

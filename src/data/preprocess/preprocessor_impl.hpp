@@ -10,27 +10,34 @@
 
 namespace trainrt {
 
-/// Behind the public Preprocessor: one preprocessor, or several in a row (a Chain). Nothing changes once it is made.
+/// The implementation of the public Preprocessor: one preprocessor, or several in a row (a Chain). Immutable.
 struct PreprocessorImpl {
   struct Stage {
     const data::PreprocessorKind* kind = nullptr;
-    nlohmann::json parameters;  ///< all of them, with their types
-    nlohmann::json stats;       ///< null: not fitted, or nothing to learn
+    nlohmann::json parameters;  ///< all parameters, converted to their types
+    nlohmann::json stats;       ///< null if the stage is not fitted or needs no fit
     std::shared_ptr<const data::Preprocessing> work;
 
-    bool is_fitted() const { return !work->learns() || !stats.is_null(); }
+    bool is_fitted() const { return !work->needs_fit() || !stats.is_null(); }
+    /// Returns the fields after this stage. Throws UsageError if it is not fitted or a field is unsuitable.
+    data::Fields fields(const data::Fields& before) const;
   };
   std::vector<Stage> stages;
-  bool is_chain = false;  ///< also if it has one stage
+  bool is_chain = false;  ///< a Chain, which may have a single stage
+
+  bool is_fitted() const;
 };
 
 namespace data {
 
+/// Creates a stage from the members of its JSON form; null `stats`: not fitted. Throws UsageError if a member is invalid.
 PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const nlohmann::json& parameters,
                                  const nlohmann::json& stats);
-/// UsageError for what is no preprocessor.
+/// Parse the JSON form of a preprocessor, and the text of the config key `preprocess`. Throw UsageError if it is invalid.
 PreprocessorImpl preprocessor_from(const nlohmann::json& json);
+PreprocessorImpl preprocessor_from_json_text(std::string_view text);
 PreprocessorImpl preprocessor_from_text(std::string_view text);
+/// Returns the JSON form of a preprocessor.
 nlohmann::json json_of(const PreprocessorImpl& preprocessor);
 
 /// Calls function(), and adds the preprocessor's name to the UsageErrors that it throws.

@@ -12,7 +12,7 @@
 #include "core/sha256.hpp"
 #include "data/preprocess/exact_sum.hpp"
 #include "data/preprocess/fit.hpp"
-#include "data/preprocess/hashed_feature.hpp"
+#include "data/preprocess/words.hpp"
 #include "data/source/samples_at_once.hpp"
 #include "unit/data/support.hpp"
 
