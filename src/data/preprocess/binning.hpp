@@ -10,21 +10,11 @@ namespace trainrt::data {
 constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& bins) {
   return {columns_parameter,
           bins,
-          {.name = "right",
-           .type = ParameterType::flag,
-           .help = "the upper edge belongs to a bin, else the lower edge",
-           .default_value = "true",
-           .is_keyword_only = true},
-          {.name = "include_lowest",
-           .type = ParameterType::flag,
-           .help = "the first edge belongs to the first bin, too",
-           .default_value = "false"},
-          {.name = "duplicates",
-           .type = ParameterType::choice,
-           .help = "equal edges are an error (raise), or all but one are removed (drop)",
-           .default_value = "\"raise\"",
-           .choices = "raise, drop"},
-          {.name = "dtypes", .type = ParameterType::unsupported, .help = "bin numbers are i64", .default_value = "null"},
+          keyword_only({"right", ParameterType::flag, "the upper edge belongs to a bin, else the lower edge", "true"}),
+          {"include_lowest", ParameterType::flag, "the first edge belongs to the first bin, too", "false"},
+          {"duplicates", ParameterType::choice, "equal edges are an error (raise), or all but one are removed (drop)",
+           "\"raise\"", "raise, drop"},
+          {"dtypes", ParameterType::unsupported, "bin numbers are i64", "null"},
           output_columns_parameter};
 }
 

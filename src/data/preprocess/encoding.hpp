@@ -68,11 +68,8 @@ class LimitedEncoding : public Encoding {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {.name = "max_categories",
-       .type = ParameterType::category_limits,
-       .help = "number of most frequent categories to keep for a column; other columns keep all",
-       .default_value = "null",
-       .is_keyword_only = true},
+      keyword_only({"max_categories", ParameterType::category_limits,
+                    "number of most frequent categories to keep for a column; other columns keep all", "null"}),
       output_columns_parameter};
 
   explicit LimitedEncoding(const Parameters& given);

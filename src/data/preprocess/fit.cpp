@@ -1,5 +1,3 @@
-#include "data/preprocess/fit.hpp"
-
 #include <algorithm>
 #include <exception>
 #include <numeric>
@@ -9,7 +7,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/thread.hpp"
-#include "data/preprocess/preprocessed_source.hpp"
+#include "data/batches/dataset_impl.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
 #include "data/source/samples_at_once.hpp"
 #include "data/text/field_wishes.hpp"
 
@@ -174,7 +173,7 @@ PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl&
   auto source = dataset.source;
   for (const auto& stage : preprocessor.stages) {
     made.stages.push_back(stage.work->needs_fit() ? fitted_stage(stage, *source, dataset) : stage);
-    source = std::make_shared<PreprocessedSource>(source, made.stages.back());
+    source = preprocessed(source, made.stages.back());
   }
   return made;
 }

@@ -48,11 +48,12 @@ constexpr ParameterSpec columns_parameter{"columns", ParameterType::names, "name
 constexpr ParameterSpec output_columns_parameter{
     "output_columns", ParameterType::names,
     "names of the new columns, one for each of `columns`; by default, each replaces its column", "=columns"};
-constexpr ParameterSpec keyword_output_columns_parameter = [] {
-  auto spec = output_columns_parameter;
+
+/// Declares that a parameter, and those after it, must be given by name in Python.
+constexpr ParameterSpec keyword_only(ParameterSpec spec) {
   spec.is_keyword_only = true;
   return spec;
-}();
+}
 
 /// Describes the valid values of a parameter: "an integer from 1 to 1048576".
 std::string valid_values(const ParameterSpec& spec);

@@ -1,11 +1,29 @@
-#include "data/preprocess/preprocessed_source.hpp"
-
 #include <set>
 
 #include "data/bytes/stage_clock.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
+#include "data/source/source.hpp"
 #include "data/text/field_wishes.hpp"
 
 namespace trainrt::data {
+
+namespace {
+
+/// The samples of another source, transformed by one stage.
+class PreprocessedSource final : public Source {
+ public:
+  PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
+  std::uint64_t size() const override { return source_->size(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  bool is_resident() const override { return source_->is_resident(); }
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
+
+ private:
+  std::shared_ptr<const Source> source_;
+  PreprocessorImpl::Stage stage_;
+  std::vector<Dataset::Field> fields_;
+  std::vector<std::vector<std::size_t>> needs_;  ///< for each of fields_, the fields of source_ that it needs
+};
 
 PreprocessedSource::PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage)
     : source_(std::move(source)), stage_(stage) {
@@ -37,8 +55,14 @@ void PreprocessedSource::read(std::span<const std::uint64_t> samples, std::span<
   }
 }
 
+}  // namespace
+
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage) {
+  return std::make_shared<PreprocessedSource>(std::move(source), stage);
+}
+
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor) {
-  for (const auto& stage : preprocessor.stages) source = std::make_shared<PreprocessedSource>(std::move(source), stage);
+  for (const auto& stage : preprocessor.stages) source = preprocessed(std::move(source), stage);
   return source;
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 #include "data/text/field_wishes.hpp"
 

@@ -10,6 +10,11 @@
 
 namespace trainrt {
 
+struct DatasetImpl;
+namespace data {
+class Source;
+}
+
 /// The implementation of the public Preprocessor: one preprocessor, or several in a row (a Chain). Immutable.
 struct PreprocessorImpl {
   struct Stage {
@@ -39,6 +44,17 @@ PreprocessorImpl preprocessor_from_json_text(std::string_view text);
 PreprocessorImpl preprocessor_from_text(std::string_view text);
 /// Returns the JSON form of a preprocessor.
 nlohmann::json json_of(const PreprocessorImpl& preprocessor);
+
+/// Returns the preprocessor, fitted to all samples of the dataset. Each stage is fitted to the output of the stages before
+/// it. Collective over dataset.team; each rank reads its part of the samples in dataset.threads threads. An exception on
+/// one rank is thrown on all ranks.
+PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset);
+
+/// Return a source whose samples are those of `source`, transformed by all stages or by one stage as they are read. It
+/// reads only the columns of `source` that are needed for the requested ones. Throw UsageError if a stage is not fitted or
+/// a field is unsuitable.
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
 
 /// Calls function(), and adds the preprocessor's name to the UsageErrors that it throws.
 template <class Function>

@@ -10,10 +10,8 @@ namespace trainrt::data {
 constexpr ParameterSpec num_features_parameter{
     .name = "num_features", .type = ParameterType::integer, .help = "length of the vector", .max = 1 << 20};
 constexpr ParameterSpec tokenization_parameter{
-    .name = "tokenization_fn",
-    .type = ParameterType::unsupported,
-    .help = "JSON cannot contain a function; words are separated by single spaces: change the texts with map() before",
-    .default_value = "null"};
+    "tokenization_fn", ParameterType::unsupported,
+    "JSON cannot contain a function; words are separated by single spaces: change the texts with map() before", "null"};
 
 /// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
 std::vector<std::string_view> split_words(std::string_view text);

@@ -3,8 +3,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/preprocess/fit.hpp"
-#include "data/preprocess/preprocessed_source.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
 #include "data/section/dataset_section.hpp"
 #include "io/files/file.hpp"
 

@@ -8,7 +8,7 @@ class Categorizer final : public Numbering {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {.name = "dtypes", .type = ParameterType::unsupported, .help = "fit() finds the categories", .default_value = "null"},
+      {"dtypes", ParameterType::unsupported, "fit() finds the categories", "null"},
       output_columns_parameter};
   using Numbering::Numbering;
 

@@ -46,23 +46,15 @@ class Concatenator final : public Combining {
  public:
   static constexpr ParameterSpec parameters[] = {
       {"columns", ParameterType::names, "names of the columns, in the order of their numbers in the new column"},
-      {.name = "output_column_name",
-       .type = ParameterType::name,
-       .help = "name of the new column",
-       .default_value = "\"concat_out\""},
-      {.name = "dtype",
-       .type = ParameterType::element_type,
-       .help = "type of the new column's numbers; by default, the smallest type that can store those of all columns",
-       .default_value = "null"},
+      {"output_column_name", ParameterType::name, "name of the new column", "\"concat_out\""},
+      {"dtype", ParameterType::element_type,
+       "type of the new column's numbers; by default, the smallest type that can store those of all columns", "null"},
       {.name = "raise_if_missing",
        .type = ParameterType::flag,
        .help = "has no effect: a missing column is always an error",
        .default_value = "true",
        .is_ignored = true},
-      {.name = "flatten",
-       .type = ParameterType::flag,
-       .help = "accept columns of arrays and use all their numbers",
-       .default_value = "false"}};
+      {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"}};
 
   explicit Concatenator(const Parameters& given)
       : Combining(given.names("columns"), {given.text("output_column_name")}), flattens_(given.get<bool>("flatten")) {

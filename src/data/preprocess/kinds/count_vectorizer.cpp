@@ -13,11 +13,9 @@ class CountVectorizer final : public Encoding {
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
       tokenization_parameter,
-      {.name = "max_features",
-       .type = ParameterType::integer,
-       .help = "number of words to count, the most frequent ones; by default, all words",
-       .default_value = "null"},
-      keyword_output_columns_parameter};
+      {"max_features", ParameterType::integer, "number of words to count, the most frequent ones; by default, all words",
+       "null"},
+      keyword_only(output_columns_parameter)};
 
   explicit CountVectorizer(const Parameters& given) : Encoding(given) {
     if (const auto& max = given.json("max_features"); !max.is_null()) max_features_ = max.get<std::size_t>();

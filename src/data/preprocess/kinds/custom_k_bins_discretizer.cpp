@@ -7,9 +7,8 @@ namespace {
 class CustomKBinsDiscretizer final : public Binning {
  public:
   static constexpr auto parameters =
-      binning_parameters({.name = "bins",
-                          .type = ParameterType::numbers_per_column,
-                          .help = "the edges of the bins: increasing numbers for all columns, or for each column by name"});
+      binning_parameters({"bins", ParameterType::numbers_per_column,
+                          "the edges of the bins: increasing numbers for all columns, or for each column by name"});
   explicit CustomKBinsDiscretizer(const Parameters& given) : Binning(given) {
     set_edges(
         bins_per_column(given.json("bins"), columns(), [](const auto& value) { return numbers_from("bins", value); }));

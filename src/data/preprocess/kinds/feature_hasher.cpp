@@ -9,9 +9,7 @@ namespace {
 class FeatureHasher final : public Combining {
  public:
   static constexpr ParameterSpec parameters[] = {
-      columns_parameter,
-      num_features_parameter,
-      {.name = "output_column", .type = ParameterType::name, .help = "name of the new column"}};
+      columns_parameter, num_features_parameter, {"output_column", ParameterType::name, "name of the new column"}};
 
   explicit FeatureHasher(const Parameters& given)
       : Combining(given.names("columns"), {given.text("output_column")}), width_(given.get<std::uint32_t>("num_features")) {

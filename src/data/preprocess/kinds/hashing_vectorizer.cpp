@@ -9,7 +9,7 @@ namespace {
 class HashingVectorizer final : public Columnwise {
  public:
   static constexpr ParameterSpec parameters[] = {columns_parameter, num_features_parameter, tokenization_parameter,
-                                                 keyword_output_columns_parameter};
+                                                 keyword_only(output_columns_parameter)};
   explicit HashingVectorizer(const Parameters& given)
       : Columnwise(given), width_(given.get<std::uint32_t>("num_features")) {}
 

@@ -7,12 +7,9 @@ namespace {
 class LabelEncoder final : public Numbering {
  public:
   static constexpr ParameterSpec parameters[] = {
-      {.name = "label_column", .type = ParameterType::name_or_names, .help = "name of the column with the labels"},
-      {.name = "output_column",
-       .type = ParameterType::name_or_names,
-       .help = "name of the new column; by default, it replaces the column with the labels",
-       .default_value = "=label_column",
-       .is_keyword_only = true}};
+      {"label_column", ParameterType::name_or_names, "name of the column with the labels"},
+      keyword_only({"output_column", ParameterType::name_or_names,
+                    "name of the new column; by default, it replaces the column with the labels", "=label_column"})};
   explicit LabelEncoder(const Parameters& given) : Numbering(given, "label_column", "output_column") {}
 
  private:

@@ -12,12 +12,10 @@ class Normalizer final : public Combining {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {.name = "norm",
-       .type = ParameterType::choice,
-       .help = "l1: sum of the absolute values; l2: square root of the sum of squares; max: maximum absolute value",
-       .default_value = "\"l2\"",
-       .choices = "l1, l2, max"},
-      keyword_output_columns_parameter};
+      {"norm", ParameterType::choice,
+       "l1: sum of the absolute values; l2: square root of the sum of squares; max: maximum absolute value", "\"l2\"",
+       "l1, l2, max"},
+      keyword_only(output_columns_parameter)};
 
   explicit Normalizer(const Parameters& given)
       : Combining(given.names("columns"), given.names("output_columns")), norm_(given.text("norm")) {}

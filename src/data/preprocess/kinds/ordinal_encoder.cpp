@@ -6,13 +6,10 @@ namespace {
 
 class OrdinalEncoder final : public Numbering {
  public:
-  static constexpr ParameterSpec parameters[] = {columns_parameter,
-                                                 {.name = "encode_lists",
-                                                  .type = ParameterType::flag,
-                                                  .help = "has no effect: columns of lists are always an error",
-                                                  .default_value = "true",
-                                                  .is_keyword_only = true},
-                                                 output_columns_parameter};
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      keyword_only({"encode_lists", ParameterType::flag, "has no effect: columns of lists are always an error", "true"}),
+      output_columns_parameter};
   using Numbering::Numbering;
 };
 

@@ -13,13 +13,10 @@ class PowerTransformer final : public Columnwise {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {.name = "power", .type = ParameterType::number, .help = "the exponent, called lambda by scikit-learn"},
-      {.name = "method",
-       .type = ParameterType::choice,
-       .help = "box-cox is for positive numbers, and yeo-johnson for all numbers",
-       .default_value = "\"yeo-johnson\"",
-       .choices = "yeo-johnson, box-cox"},
-      keyword_output_columns_parameter};
+      {"power", ParameterType::number, "the exponent, called lambda by scikit-learn"},
+      {"method", ParameterType::choice, "box-cox is for positive numbers, and yeo-johnson for all numbers",
+       "\"yeo-johnson\"", "yeo-johnson, box-cox"},
+      keyword_only(output_columns_parameter)};
 
   explicit PowerTransformer(const Parameters& given)
       : Columnwise(given), power_(given.get<double>("power")), is_box_cox_(given.text("method") == "box-cox") {}

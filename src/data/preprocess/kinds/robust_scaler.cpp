@@ -11,10 +11,8 @@ class RobustScaler final : public Scaling {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {.name = "quantile_range",
-       .type = ParameterType::numbers,
-       .help = "the low and the high quantile, from 0 to 1; their difference is the divisor",
-       .default_value = "[0.25, 0.75]"},
+      {"quantile_range", ParameterType::numbers,
+       "the low and the high quantile, from 0 to 1; their difference is the divisor", "[0.25, 0.75]"},
       output_columns_parameter};
 
   explicit RobustScaler(const Parameters& given)

@@ -18,16 +18,11 @@ class SimpleImputer final : public Columnwise {
  public:
   static constexpr ParameterSpec parameters[] = {
       columns_parameter,
-      {.name = "strategy",
-       .type = ParameterType::choice,
-       .help = "the new value: mean, most_frequent (of equally frequent values the first in sorted order) or constant",
-       .default_value = "\"mean\"",
-       .choices = "mean, most_frequent, constant"},
-      {.name = "fill_value",
-       .type = ParameterType::scalar,
-       .help = "the new value for strategy = constant; not valid for others",
-       .default_value = "null"},
-      keyword_output_columns_parameter};
+      {"strategy", ParameterType::choice,
+       "the new value: mean, most_frequent (of equally frequent values the first in sorted order) or constant", "\"mean\"",
+       "mean, most_frequent, constant"},
+      {"fill_value", ParameterType::scalar, "the new value for strategy = constant; not valid for others", "null"},
+      keyword_only(output_columns_parameter)};
 
   explicit SimpleImputer(const Parameters& given) : Columnwise(given), strategy_(given.text("strategy")) {
     const auto& constant = given.json("fill_value");

@@ -66,7 +66,7 @@ extern const PreprocessorKind uniform_k_bins_discretizer{
     .help =
         "replace each number by the number of its bin, from 0, as i64, with bins of equal width between minimum and "
         "maximum; NaN and numbers outside all bins become -1",
-    .stats = "COLUMN",
+    .stats = "COLUMN (the edges of its bins)",
     .parameters = UniformKBinsDiscretizer::parameters,
     .make = make_preprocessing<UniformKBinsDiscretizer>};
 
