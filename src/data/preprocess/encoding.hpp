@@ -49,7 +49,7 @@ class Encoding : public Columnwise {
   std::vector<Categories> categories_;
 };
 
-/// An encoding whose output is the number of the category, as i64; Categories::unknown for NaN and unknown values.
+/// Replaces each value by the number of its category, as i64; by Categories::unknown for NaN and unknown values.
 class Numbering : public Encoding {
  public:
   using Encoding::Encoding;

@@ -22,8 +22,6 @@ using Json = nlohmann::json;
   throw UsageError(fmt::format("{}: {} is invalid; it must be {}", name, excerpt(text, 80), valid));
 }
 
-std::string integers_up_to(std::int64_t max) { return fmt::format("an integer from 1 to {}", max); }
-
 std::optional<double> finite_number(const Json& value) {
   const auto number = value.is_number()   ? std::optional(value.get<double>())
                       : value.is_string() ? real_in(value.get<std::string>())
@@ -108,42 +106,28 @@ void require_known(std::span<const ParameterSpec> specs, const Json& given) {
 }  // namespace
 
 std::string valid_values(const ParameterSpec& spec) {
-  switch (spec.type) {
-    case ParameterType::name:
-      return "a name";
-    case ParameterType::names:
-      return "a list of column names without duplicates";
-    case ParameterType::name_or_names:
-      return "a column name, or a list of them without duplicates";
-    case ParameterType::choice:
-      return fmt::format("one of {}", spec.choices);
-    case ParameterType::flag:
-      return "true or false";
-    case ParameterType::number:
-      return "a finite number";
-    case ParameterType::numbers:
-      return "a list of finite numbers";
-    case ParameterType::integer:
-      return integers_up_to(spec.max);
-    case ParameterType::integer_per_column:
-      return integers_up_to(spec.max) + ", or an object with one for each column";
-    case ParameterType::numbers_per_column:
-      return "a list of finite numbers, or an object with one for each column";
-    case ParameterType::category_limits:
-      return "an object of columns and integers from 1 on, as in {\"city\": 10}";
-    case ParameterType::scalar:
-      return "a number, a string or a bool";
-    case ParameterType::element_type:
-      return "one of f64, f32, i64, i32, i16, i8, u8";
-    case ParameterType::unsupported:
-      break;
-  }
-  return "null";
+  constexpr std::string_view texts[] = {// in the order of ParameterType
+                                        "a name",
+                                        "a list of column names without duplicates",
+                                        "a column name, or a list of them without duplicates",
+                                        "one of {choices}",
+                                        "true or false",
+                                        "a finite number",
+                                        "a list of finite numbers",
+                                        "an integer from 1 to {max}",
+                                        "an integer from 1 to {max}, or an object with one for each column",
+                                        "a list of finite numbers, or an object with one for each column",
+                                        "an object of columns and integers from 1 on, as in {{\"city\": 10}}",
+                                        "a number, a string or a bool",
+                                        "one of f64, f32, i64, i32, i16, i8, u8",
+                                        "null"};
+  return fmt::format(fmt::runtime(texts[static_cast<std::size_t>(spec.type)]), fmt::arg("choices", spec.choices),
+                     fmt::arg("max", spec.max));
 }
 
 std::int64_t integer_from(std::string_view name, const Json& value, std::int64_t max) {
   const auto number = integer_in(value);
-  if (!number || *number < 1 || *number > max) refuse_parameter(name, value, integers_up_to(max));
+  if (!number || *number < 1 || *number > max) refuse_parameter(name, value, fmt::format("an integer from 1 to {}", max));
   return *number;
 }
 

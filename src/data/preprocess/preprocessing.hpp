@@ -35,7 +35,7 @@ class Preprocessing {
   virtual Fields fields(const Fields& before) const = 0;
   /// Returns the names of the input columns from which `output`, one of fields(), is computed.
   virtual std::vector<std::string> needs(const std::string& output) const = 0;
-  /// Transforms the columns of `table` in place. Outputs whose input columns are missing are left out.
+  /// Transforms the columns of `table` in place. An output is left out if one of its input columns is missing.
   virtual void apply(Table& table) const = 0;
 };
 
@@ -73,7 +73,7 @@ std::string stat_key(std::string_view name, const std::string& column);
 /// Converts a number to JSON: NaN becomes null.
 nlohmann::json json_number(double value);
 
-/// Returns the column named `name`; nullptr if the table has none.
+/// Returns the column named `name`; nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
 /// Add a column or field at the end, or replace the one with the same name.
 void put_column(Table& table, Table::Column column);

@@ -50,9 +50,9 @@ nlohmann::json json_of(const PreprocessorImpl& preprocessor);
 /// one rank is thrown on all ranks.
 PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset);
 
-/// Return a source whose samples are those of `source`, transformed by all stages or by one stage as they are read. It
-/// reads only the columns of `source` that are needed for the requested ones. Throw UsageError if a stage is not fitted or
-/// a field is unsuitable.
+/// Return a source with the samples of `source`, transformed by all stages or by one stage when they are read. It reads
+/// only the columns of `source` that are needed for the requested ones. Throw UsageError if a stage is not fitted or a
+/// field is unsuitable.
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
 

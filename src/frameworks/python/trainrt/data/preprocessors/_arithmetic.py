@@ -176,7 +176,7 @@ def _are_missing(column):
 
 
 def _number_in(text):
-    """Parse a number as parse_real() of C++, without spaces around it; None if it has another form."""
+    """Parse a number as parse_real() of C++, without spaces around it. Return None for any other text."""
     try:
         number = float(text) if text.strip() == text and "_" not in text else math.nan
     except ValueError:

@@ -14,7 +14,7 @@ class Parameter(NamedTuple):
     name: str
     type: str
     is_optional: bool = False  # None: no value
-    same_as: str = ""  # argument whose value is the default
+    same_as: str = ""  # argument that has the default value
     choices: tuple = ()
     maximum: int = 0
     is_ignored: bool = False  # no effect, and not in the JSON
@@ -122,6 +122,7 @@ def _element_type(_, value):
     if isinstance(value, str) and value in ELEMENT_TYPES:
         return value
     kind = numpy.dtype(value).str[1:]
+    _require(kind in ELEMENT_TYPES.values())
     return next(name for name, known in ELEMENT_TYPES.items() if known == kind)
 
 

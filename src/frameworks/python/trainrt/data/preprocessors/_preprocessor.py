@@ -33,7 +33,7 @@ class Preprocessor:
         return self.fit(ds).transform(ds)
 
     def transform(self, ds, **others):
-        """Return a dataset whose batches are transformed when they are read. others: arguments of map_batches(), such as concurrency."""
+        """Return the dataset with batches that are transformed when they are read. others: arguments of map_batches(), such as concurrency."""
         if not hasattr(ds, "map_batches"):
             raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, not {type(ds).__name__}; transform_batch() takes a batch")
         self._require_fitted()
@@ -97,7 +97,7 @@ class RuntimePreprocessor(Preprocessor):
         self._prepare()
 
     def _prepare(self):
-        """Check the arguments further, and compute what transform_columns() needs from them."""
+        """Check the arguments further, and prepare values for transform_columns()."""
 
     def transform_columns(self, columns):
         raise NotImplementedError(f"{self._kind} has no NumPy code in trainrt/data/preprocessors/_arithmetic.py: use the key preprocess of the dataset")
@@ -123,7 +123,7 @@ class RuntimePreprocessor(Preprocessor):
         self._use_stats()
 
     def _use_stats(self):
-        """Compute what transform_columns() needs from the stats of the JSON form."""
+        """Prepare values for transform_columns() from the stats of the JSON form."""
 
     @property
     def stats_(self):
