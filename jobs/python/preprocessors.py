@@ -1,5 +1,5 @@
-"""Ray Train's guide to preprocessing structured data: a table is scaled and put together for training, and the fitted preprocessors come back from
-the checkpoint."""
+"""Ray Train's example of preprocessing structured data: scale the columns of a table, concatenate them for training, and load the fitted
+preprocessors from the checkpoint."""
 
 import csv
 import random

@@ -458,7 +458,7 @@ def a_concatenator_puts_columns_side_by_side():
     same(Concatenator(["v", "a"], flatten=True).transform_batch(vectors)["concat_out"], [[0, 1, 1.5], [2, 3, 2.5]], "with vectors")
     raises(ValueError, "there is no column 'z'; there are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
     raises(ValueError, "shape (2,); flatten=True", of=lambda: Concatenator(["v", "a"]).transform_batch(vectors))
-    raises(TypeError, "holds texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
+    raises(TypeError, "contains texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
     raises(ValueError, "must be a list of names", of=lambda: Concatenator("a"))
     raises(TypeError, "takes a dataset of trainrt.data", of=lambda: both.transform(vectors))
 

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """trainrt.data.preprocessors: the numbers of scikit-learn and pandas, the same in C++ and Python, from JSON, and what they refuse."""
+import inspect
 import json
 import math
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -480,8 +482,7 @@ def missing_values_of_a_batch_are_filled_or_passed_on():
             equal(fill(["t"], value, {"t": missing})["t"], [value, value], f"nothing but {missing}")
     chain = prep.Chain(prep.SimpleImputer(["t"], "constant", "z"), prep.HashingVectorizer(["t"], 1))
     equal(chain.transform_batch(batch)["t"].tolist(), [[1], [1], [1], [1]], "in a chain")
-    raises(ValueError, "HashingVectorizer: column 't' has a sample without a value (None): SimpleImputer",
-           of=lambda: prep.HashingVectorizer(["t"], 1).transform_batch(batch))
+    raises(ValueError, "HashingVectorizer: column 't' has a sample without a value (None); SimpleImputer", of=lambda: prep.HashingVectorizer(["t"], 1).transform_batch(batch))
     raises(ValueError, "'l' of what SimpleImputer.transform_batch() was given has a sample", of=lambda: fill(["x"], 1, {"x": [1], "l": [None, [1, 2]]}))
     raises(TypeError, "SimpleImputer.transform_batch() was given a list", of=lambda: fill(["x"], 1, [1]))
     raises(ValueError, "'t' of what from_items was given has a sample", of=lambda: data.from_items([{"t": "a"}, {"t": None}]))
@@ -509,7 +510,7 @@ def a_fill_value_for_numbers_may_be_written_as_a_text():
     equal(imputer.transform_batch({"x": ["", "1"]})["x"].tolist(), ["0.5", "1"], "in a column of texts it stays a text")
     equal(imputer.transform_batch({"x": [1, 2]})["x"].tolist(), [1, 2], "whole numbers")
     for wrong in ("none", "nan", " 1", ""):
-        raises(TypeError, "'x' holds numbers", repr(wrong), of=lambda: prep.SimpleImputer(["x"], "constant", wrong).transform_batch({"x": [1.0, math.nan]}))
+        raises(TypeError, "'x' contains numbers", repr(wrong), of=lambda: prep.SimpleImputer(["x"], "constant", wrong).transform_batch({"x": [1.0, math.nan]}))
 
 
 @test
@@ -547,28 +548,117 @@ def what_does_not_suit_is_refused_with_its_name():
     raises(prep.PreprocessorNotFittedException, "StandardScaler", "fit", of=lambda: prep.StandardScaler(["x"]).transform(dataset))
     raises(prep.PreprocessorNotFittedException, "StandardScaler", of=lambda: prep.StandardScaler(["x"]).stats_)
     raises(ValueError, "StandardScaler", "'y'", of=lambda: prep.StandardScaler(["y"]).fit(dataset))
-    raises(ValueError, "StandardScaler", "'t' holds texts", of=lambda: prep.StandardScaler(["t"]).fit(dataset))
+    raises(ValueError, "StandardScaler", "'t' contains texts", of=lambda: prep.StandardScaler(["t"]).fit(dataset))
     raises(ValueError, "'y'", "x, t", of=lambda: prep.StandardScaler(["x"]).fit(dataset).transform_batch({"x": [1], "y": [2]}) and prep.Normalizer(["y"]).transform_batch({"x": [1], "t": ["a"]}))
-    raises(TypeError, "'t' holds texts", of=lambda: prep.StandardScaler(["x"], ["z"]).fit(dataset) and prep.Normalizer(["t"]).transform_batch({"t": ["a"]}))
+    raises(TypeError, "'t' contains texts", of=lambda: prep.StandardScaler(["x"], ["z"]).fit(dataset) and prep.Normalizer(["t"]).transform_batch({"t": ["a"]}))
     raises(ValueError, "columns", of=lambda: prep.StandardScaler("x"))
     raises(ValueError, "2 names", of=lambda: prep.StandardScaler(["x"], ["a", "b"]))
     raises(ValueError, "strategy", of=lambda: prep.SimpleImputer(["x"], "median"))
-    raises(ValueError, "grow", of=lambda: prep.CustomKBinsDiscretizer(["x"], [1, 1]))
+    raises(ValueError, "strictly increasing", of=lambda: prep.CustomKBinsDiscretizer(["x"], [1, 1]))
     raises(ValueError, "tokenization_fn", of=lambda: prep.CountVectorizer(["t"], str.split))
     raises(ValueError, "no samples", of=lambda: prep.StandardScaler(["x"]).fit(dataset.filter(lambda row: False)))
     raises(TypeError, "takes a dataset", of=lambda: prep.StandardScaler(["x"]).fit({"x": [1.0]}))
     for text in ("{}", "[]", '{"preprocessor": "Nobody", "version": 1, "parameters": {}}', '{"preprocessor": "StandardScaler", "version": 1, "parameters": {"x": 1}}',
                  '{"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {}}', "no JSON"):
         raises(ValueError, of=lambda: prep.Preprocessor.from_json(text))
+    raises(ValueError, "Tokenizer was removed", "jobs/python/token_files.py", of=lambda: prep.Tokenizer(["t"]))
+    tokenizer = {"preprocessor": "Tokenizer", "version": 1, "parameters": {"columns": ["t"]}}
+    raises(ValueError, "Tokenizer was removed", "jobs/python/token_files.py", of=lambda: prep.Preprocessor.from_dict(tokenizer))
+
+
+# ---- the table of C++ --------------------------------------------------------------------------------------------------------
+
+def table():
+    """{preprocessor: (help, {argument: (help, valid values and default)})} as `trainrt list` prints the table of C++."""
+    found, rows = {}, None
+    for line in run([TRAINRT, "list"]).out.splitlines():
+        if head := re.fullmatch(r"preprocessor (\w+): (.*)", line):
+            rows = {}
+            found[head[1]] = head[2], rows
+        elif rows is not None and (row := re.fullmatch(r"  (\w+) +(.*) \(([^()]*(?:\([^()]*\)[^()]*)*)\)", line)):
+            rows[row[1]] = row[2], row[3]
+        else:
+            rows = None
+    return found
+
+
+def shown_default(facts):
+    """The Python default of an argument from its row: "...; default: true"."""
+    if facts == "not supported":
+        return None
+    if facts.endswith("; required"):
+        return inspect.Parameter.empty
+    text = facts.split("; default: ")[1]
+    value = None if text.startswith("as ") else json.loads(text)
+    return tuple(value) if isinstance(value, list) else value
 
 
 @test
-def the_removed_Tokenizer_is_an_error_that_names_the_example_for_token_files():
-    def import_it():
-        from trainrt.data.preprocessors import Tokenizer  # noqa: F401
-    raises(ImportError, "Tokenizer was removed", "jobs/python/token_files.py", of=import_it)
-    raises(ImportError, "Tokenizer was removed", "jobs/python/token_files.py", of=lambda: prep.Tokenizer(["t"]))
-    raises(AttributeError, "no attribute 'Tokeniser'", of=lambda: prep.Tokeniser)
+def every_preprocessor_of_the_table_has_a_python_class_with_its_arguments_defaults_and_docs():
+    rows = table()
+    check(len(rows) >= 18, f"only {len(rows)} preprocessors were found")
+    equal(sorted(rows), sorted(set(prep.__all__) - {"Chain", "Preprocessor", "PreprocessorNotFittedException", "Tokenizer"}), "classes")
+    for name, (text, parameters) in rows.items():
+        kind = getattr(prep, name)
+        docs = " ".join(inspect.getdoc(kind).split())
+        check(" ".join(text.split())[1:] in docs, f"{name}: the docstring lacks '{text}'")
+        signature = inspect.signature(kind)
+        equal(list(signature.parameters), list(parameters), f"arguments of {name}")
+        for argument, (help_, facts) in parameters.items():
+            equal(signature.parameters[argument].default, shown_default(facts), f"default of {name}({argument})")
+            check(signature.parameters[argument].annotation is not inspect.Parameter.empty, f"{name}({argument}) has no type")
+            check(f"{argument}: " in docs and help_ in docs, f"{name}: the docstring lacks '{argument}: {help_}'")
+        check("_arithmetic" in repr(kind.__mro__[1]), f"{name} has no NumPy code in _arithmetic.py")
+
+
+@test
+def arguments_have_the_order_of_rays_classes():
+    positional = {name: [each.name for each in inspect.signature(getattr(prep, name)).parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
+                  for name in table()}
+    columns = ["columns", "output_columns"]
+    equal(positional, {
+        "StandardScaler": columns, "MinMaxScaler": columns, "MaxAbsScaler": columns, "RobustScaler": ["columns", "quantile_range", "output_columns"],
+        "Normalizer": ["columns", "norm"], "PowerTransformer": ["columns", "power", "method"], "SimpleImputer": ["columns", "strategy", "fill_value"],
+        "LabelEncoder": ["label_column"], "OrdinalEncoder": ["columns"], "OneHotEncoder": ["columns"], "MultiHotEncoder": ["columns"],
+        "Categorizer": ["columns", "dtypes", "output_columns"], "CountVectorizer": ["columns", "tokenization_fn", "max_features"],
+        "HashingVectorizer": ["columns", "num_features", "tokenization_fn"], "FeatureHasher": ["columns", "num_features", "output_column"],
+        "UniformKBinsDiscretizer": ["columns", "bins"], "CustomKBinsDiscretizer": ["columns", "bins"],
+        "Concatenator": ["columns", "output_column_name", "dtype", "raise_if_missing", "flatten"]}, "positional arguments")
+
+
+@test
+def an_invalid_argument_is_an_error_that_names_argument_value_and_valid_values():
+    for make, *words in (
+            (lambda: prep.StandardScaler(["x", "x"]), "StandardScaler(columns=['x', 'x'])", "a list of column names without duplicates"),
+            (lambda: prep.Normalizer(["x"], "l3"), "Normalizer(norm='l3')", "'l1', 'l2', 'max'"),
+            (lambda: prep.PowerTransformer(["x"], "big"), "power='big'", "a finite number"),
+            (lambda: prep.HashingVectorizer(["t"], 2.5), "num_features=2.5", "an int from 1 to 1048576"),
+            (lambda: prep.CustomKBinsDiscretizer(["x"], {"x": ["a", "b"]}), "bins={'x': ['a', 'b']}", "a list of finite numbers, or a dict"),
+            (lambda: prep.UniformKBinsDiscretizer(["x"], 0), "bins=0", "an int from 1 to 65536, or a dict"),
+            (lambda: prep.UniformKBinsDiscretizer(["x"], {"y": 2}), "bins has no value for the column 'x'"),
+            (lambda: prep.OneHotEncoder(["t"], max_categories={"t": 0}), "max_categories={'t': 0}", "{'city': 10}"),
+            (lambda: prep.OneHotEncoder(["t"], max_categories={"u": 1}), "'u'", "not one of the columns: t"),
+            (lambda: prep.Concatenator(["x"], dtype="c16"), "dtype='c16'", "one of f64, f32"),
+            (lambda: prep.Concatenator(["x"], flatten="yes"), "flatten='yes'", "True or False"),
+            (lambda: prep.RobustScaler(["x"], (0.9, 0.1)), "quantile_range", "increasing numbers from 0 to 1"),
+            (lambda: prep.Categorizer(["t"], {"t": None}), "dtypes", "not supported")):
+        raises(ValueError, *words, of=make)
+    raises(ValueError, "StandardScaler: unknown parameter 'scale'", "columns, output_columns",
+           of=lambda: prep.Preprocessor.from_dict({"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"], "scale": 1}}))
+
+
+@test
+def python_loads_what_cpp_fitted_by_the_key_preprocess():
+    folder = scratch()
+    write_rows(folder, 1)
+    config, job = run_with_key(folder, 1, "UniformKBinsDiscretizer(columns: x; bins: 3; output_columns: b), LabelEncoder(label_column: b), "
+                               "CustomKBinsDiscretizer(columns: x; bins: -1, 4, 9; output_columns: c)", ranks=1)
+    check(job.code == 0, "the run failed", job)
+    metadata = json.loads((checkpoints(run_dir_of(config))[-1] / "manifest.json").read_text())["metadata"]["preprocessors"]["train"]
+    chain = prep.Preprocessor.from_dict(metadata)
+    equal(chain.to_dict(), metadata, "JSON")
+    found = chain.transform_batch({"x": [0, 8, 3]})
+    equal((found["b"].tolist(), found["c"].tolist()), ([0, 2, 1], [0, 1, 0]), "transformed values")
 
 
 main()

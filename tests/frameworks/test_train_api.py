@@ -638,9 +638,12 @@ def the_wheel_has_the_version_of_the_runtime_and_the_package():
     done = run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", target, BUILD / f"wheel/trainrt-{version}-py3-none-any.whl"])
     equal(done.code, 0, "exit of pip", done)
     packed = sorted(str(path.relative_to(target)) for path in target.rglob("trainrt/**/*.py"))
-    equal(packed, sorted(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py")), "files")
+    generated = "trainrt/data/preprocessors/_generated.py"
+    equal(packed, sorted([generated, *(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py"))]), "files")
     text = "import trainrt.train; trainrt.train.report({'x': 1}); print(trainrt.train.get_context().get_world_size())"
     equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "1", "a rank alone")
+    text = "from trainrt.data.preprocessors import Normalizer; print(Normalizer(['x', 'y']).transform_batch({'x': [3.0], 'y': [4.0]})['y'][0])"
+    equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "0.8", "a preprocessor without the runtime")
 
 
 if __name__ == "__main__":

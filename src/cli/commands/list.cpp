@@ -10,9 +10,9 @@
 #include "config/section.hpp"
 #include "config/stop_rules.hpp"
 #include "core/text/text.hpp"
+#include "data/preprocess/preprocessing.hpp"
 #include "data/section/dataset_options.hpp"
 #include "data/source/format.hpp"
-#include "data/preprocess/preprocessing.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
@@ -55,6 +55,22 @@ void print_with_keys(std::string_view title, PluginTable<Record> table, std::str
   }
 }
 
+std::string facts_of_parameter(const data::ParameterSpec& spec) {
+  if (spec.type == data::ParameterType::unsupported) return "not supported";
+  const auto valid = data::valid_values(spec);
+  if (spec.default_value.empty()) return valid + "; required";
+  if (spec.default_value.starts_with('=')) return fmt::format("{}; default: as {}", valid, spec.default_value.substr(1));
+  return fmt::format("{}; default: {}", valid, spec.default_value);
+}
+
+void print_preprocessors() {
+  for (const auto* kind : data::preprocessor_table()) {
+    print_safely("\npreprocessor {}: {}\n", kind->name, kind->help);
+    for (const auto& spec : kind->parameters)
+      print_safely("  {:<28} {} ({})\n", spec.name, spec.help, facts_of_parameter(spec));
+  }
+}
+
 ExitCode list_command(std::span<const std::string> words) {
   parse_arguments(words, {.with_value = {}, .switches = {}, .usage = std::string(list_usage)});
   print_safely("train functions\n");
@@ -75,7 +91,7 @@ ExitCode list_command(std::span<const std::string> words) {
     print_safely("\ndata format {}: {}\n", format->name, format->help);
     print_options(format->options);
   }
-  print_table("preprocessors, of trainrt::Preprocessor and trainrt.data.preprocessors", data::preprocessor_table());
+  print_preprocessors();
   print_with_keys("metric sinks", metrics::sink_table(), "sink");
   print_with_keys("callbacks (run.callbacks)", trainer::callback_table(), "callback");
   print_safely("\nkeys of [tune], of a sweep (trainrt tune)\n");

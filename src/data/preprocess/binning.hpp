@@ -1,38 +1,51 @@
 #pragma once
-#include <string>
+#include <array>
 #include <vector>
 
 #include "data/preprocess/columnwise.hpp"
 
 namespace trainrt::data {
 
-/// One that makes of each number the number of its bin, from 0 on, as i64; -1 for NaN, and what lies in none. Bins lie
-/// between neighbours of a growing list of edges (pandas.cut): with `right` the upper edge belongs to a bin, else the lower
-/// one; with `include_lowest` the first edge does so too.
+/// The parameters of a discretizer. `bins` declares the parameter of that name.
+constexpr std::array<ParameterSpec, 7> binning_parameters(const ParameterSpec& bins) {
+  return {columns_parameter,
+          bins,
+          keyword_only({"right", ParameterType::flag, "the upper edge belongs to a bin, else the lower edge", "true"}),
+          {"include_lowest", ParameterType::flag, "the first edge belongs to the first bin, too", "false"},
+          {"duplicates", ParameterType::choice, "equal edges are an error (raise), or all but one are removed (drop)",
+           "\"raise\"", "raise, drop"},
+          {"dtypes", ParameterType::unsupported, "bin numbers are i64", "null"},
+          output_columns_parameter};
+}
+
+/// Replaces each number by the number of its bin, from 0, as i64; by -1 for NaN and numbers outside all bins. Bins are the
+/// intervals between neighbouring edges, as in pandas.cut().
 class Binning : public Columnwise {
  public:
-  explicit Binning(Parameters& given);
+  explicit Binning(const Parameters& given);
 
  protected:
-  /// UsageError if they do not grow; equal ones are left out if `duplicates` says so.
+  /// Sets the edges of each column. Throws UsageError unless they are strictly increasing; duplicates = drop removes equal
+  /// ones before.
   void set_edges(std::vector<std::vector<double>> edges);
+  void require(const Dataset::Field& field) const final;
   bool is_right() const { return is_right_; }
 
  private:
-  Dataset::Field made(std::size_t at, const Dataset::Field& from) const final;
+  Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
   void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
   bool is_right_, includes_lowest_, drops_duplicates_;
-  std::vector<std::vector<double>> edges_;  ///< of each column
+  std::vector<std::vector<double>> edges_;  ///< for each column
 };
 
-/// A parameter that is the same for all columns, or an object with one for each: calls read(value) for each column.
-template <class T, class Read>
-std::vector<T> of_each_column(const nlohmann::json& value, const std::vector<std::string>& columns, Read&& read) {
-  std::vector<T> found;
+/// Returns the value of the parameter `bins` for each column: read(value), where `value` is the parameter or, if it is an
+/// object, its member for the column. Throws UsageError if the object has no member for a column.
+template <class Read>
+auto bins_per_column(const nlohmann::json& bins, const std::vector<std::string>& columns, Read&& read) {
+  std::vector<decltype(read(bins))> found;
   for (const auto& column : columns) {
-    const auto own = value.is_object() ? value.find(column) : value.end();
-    if (value.is_object() && own == value.end()) throw UsageError("bins has nothing for the column '" + column + "'");
-    found.push_back(read(value.is_object() ? *own : value));
+    if (bins.is_object() && !bins.contains(column)) throw UsageError("bins has no value for the column '" + column + "'");
+    found.push_back(read(bins.is_object() ? bins.at(column) : bins));
   }
   return found;
 }

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -11,33 +10,61 @@
 #include <trainrt/preprocessor.hpp>
 
 #include "data/bytes/coding/packed.hpp"
+#include "data/preprocess/statistic.hpp"
 
 namespace trainrt::data {
 
-/// A value that counts as one of several: a whole number (also if its column holds reals or bool: 1.0 is 1, true is 1),
-/// another number, or a text. In their order numbers come first, by value, then texts by their bytes.
+/// A value that encoders distinguish from others: an integer (also from a column of reals or bools: 1.0 and true are 1), a
+/// number that is not an integer, or a text. Numbers sort before texts, numbers by value and texts by their bytes.
 using Category = std::variant<std::int64_t, double, std::string>;
 
-Category category_of(double value);
 bool is_before(const Category& a, const Category& b);
-std::string words_of(const Category& category);  ///< for messages
-/// UsageError for a text that is no UTF-8, which JSON does not take.
+/// Formats a category for a message: 3, 2.5, 'text'.
+std::string quoted(const Category& category);
+/// Convert a category to and from JSON. Throw UsageError for a text that is not valid UTF-8, and for JSON that is not a
+/// number, string or bool.
 nlohmann::json json_of(const Category& category);
-/// UsageError for what is no number, text or truth value.
 Category category_from(const nlohmann::json& json);
-void write(PackedWriter& into, const Category& category);
-Category read_category(PackedReader& from);
 
-struct CategoryHash {
-  std::size_t operator()(const Category& category) const { return std::hash<Category>()(category); }
-};
 template <class T>
-using ByCategory = std::unordered_map<Category, T, CategoryHash>;
+using ByCategory = std::unordered_map<Category, T>;
 
-/// Calls `see` with each of the column's values: numbers (NaN is none), or a text a sample.
-void for_each_category(const Table::Column& column, const std::function<void(std::size_t at, const Category* value)>& see);
+/// Calls `visit` with each value of a column, in order: with its index, and with nullptr for NaN. A column of texts has one
+/// value per sample; a column of arrays has all their elements.
+void for_each_category(const Table::Column& column,
+                       const std::function<void(std::size_t index, const Category* value)>& visit);
 
-/// The parts of a text between spaces, as Python's split(" ").
-std::vector<std::string_view> tokens_of(std::string_view text);
+/// The number of occurrences of each distinct value of a column. More than 2^24 distinct values, or values that take more
+/// than 1 GiB, are a UsageError.
+class CategoryStatistic final : public Statistic {
+ public:
+  /// The values that are counted.
+  enum class Of : std::uint8_t {
+    values,       ///< all values; a NaN is a UsageError
+    non_missing,  ///< all values except NaN and empty texts
+    words,        ///< the words of texts
+  };
+  struct Counted {
+    Category value;
+    std::uint64_t count;
+  };
+
+  explicit CategoryStatistic(Of of) : of_(of) {}
+  std::vector<Counted> by_value() const;  ///< returns all values, sorted
+  /// Returns the `limit` most frequent values, by decreasing count. Values with equal counts are sorted.
+  std::vector<Counted> most_frequent(std::size_t limit) const;
+
+  std::unique_ptr<Statistic> fresh() const override { return std::make_unique<CategoryStatistic>(of_); }
+  void add(const Table::Column& column) override;
+  void write(PackedWriter& into) const override;
+  void merge(PackedReader& from) override;
+
+ private:
+  void count(const Category& value, std::uint64_t times);
+
+  Of of_;
+  ByCategory<std::uint64_t> counts_;
+  std::uint64_t bytes_ = 0;
+};
 
 }  // namespace trainrt::data

@@ -7,17 +7,34 @@
 
 namespace trainrt::data {
 
-const Dataset::Field& Columnwise::field_of(const Fields& fields, const std::string& column) {
-  return fields[find_field(fields, column)];
+std::vector<StatisticRequest> Columnwise::requests(const Fields& fields) const {
+  std::vector<StatisticRequest> requests;
+  for (const auto& column : columns_) {
+    require(fields[find_field(fields, column)]);
+    requests.push_back({column, statistic()});
+  }
+  return requests;
+}
+
+void Columnwise::add_stats(std::size_t, const Statistic&, nlohmann::json&) const {}
+
+nlohmann::json Columnwise::stats_of(std::span<const StatisticRequest> computed) const {
+  auto stats = nlohmann::json::object();
+  for (std::size_t at = 0; at < computed.size(); ++at) add_stats(at, *computed[at].statistic, stats);
+  return stats;
+}
+
+Dataset::Field Columnwise::checked_output(std::size_t at, const Dataset::Field& from) const {
+  require(from);
+  auto field = output(at, from);
+  field.name = outputs_[at];
+  return field;
 }
 
 Fields Columnwise::fields(const Fields& before) const {
   auto after = before;
-  for (std::size_t at = 0; at < columns_.size(); ++at) {
-    auto field = made(at, field_of(before, columns_[at]));
-    field.name = outputs_[at];
-    put_field(after, std::move(field));
-  }
+  for (std::size_t at = 0; at < columns_.size(); ++at)
+    put_field(after, checked_output(at, before[find_field(before, columns_[at])]));
   return after;
 }
 
@@ -26,31 +43,29 @@ std::vector<std::string> Columnwise::needs(const std::string& output) const {
   return {found == outputs_.end() ? output : columns_[static_cast<std::size_t>(found - outputs_.begin())]};
 }
 
-/// All are made of the columns as they were before, whatever the names of the new ones.
+/// Computes all outputs before it stores the first one: an output may have the name of another input column.
 void Columnwise::apply(Table& table) const {
-  std::vector<Table::Column> made_ones;
+  std::vector<Table::Column> outputs;
   for (std::size_t at = 0; at < columns_.size(); ++at) {
     const auto* const from = find_column(table, columns_[at]);
     if (from == nullptr) continue;
-    Table::Column to{made(at, from->field), {}, {}};
-    to.field.name = outputs_[at];
-    convert(at, *from, table.samples, to);
-    made_ones.push_back(std::move(to));
+    outputs.push_back({checked_output(at, from->field), {}, {}});
+    convert(at, *from, table.samples, outputs.back());
   }
-  for (auto& column : made_ones) put_column(table, std::move(column));
+  for (auto& column : outputs) put_column(table, std::move(column));
 }
 
 void Scaling::set_stats(const nlohmann::json& stats) {
   scales_.clear();
   for (const auto& column : columns()) {
-    auto scaled = scale(stats, column);
-    if (scaled.divisor == 0) scaled.divisor = 1;
-    scales_.push_back(scaled);
+    scales_.push_back(scale({stats, column}));
+    if (scales_.back().divisor == 0) scales_.back().divisor = 1;
   }
 }
 
-Dataset::Field Scaling::made(std::size_t, const Dataset::Field& from) const {
-  require_number(from);
+void Scaling::require(const Dataset::Field& field) const { require_number(field); }
+
+Dataset::Field Scaling::output(std::size_t, const Dataset::Field& from) const {
   return {from.name, real_of(from.dtype), {}, false};
 }
 
@@ -59,6 +74,29 @@ void Scaling::convert(std::size_t at, const Table::Column& from, std::uint64_t s
   with_numbers(from.field.dtype, from.values, [&, offset = offset, divisor = divisor](auto values) {
     fill_reals(to, samples, [&](std::size_t i) { return (static_cast<double>(values[i]) - offset) / divisor; });
   });
+}
+
+std::vector<std::string> Combining::needs(const std::string& output) const {
+  if (std::find(outputs_.begin(), outputs_.end(), output) != outputs_.end()) return columns_;
+  return {output};
+}
+
+void Combining::apply(Table& table) const {
+  for (const auto& column : columns_)
+    if (find_column(table, column) == nullptr) return;
+  change(table);
+}
+
+Fields Combining::own_fields(const Fields& before) const {
+  Fields found;
+  for (const auto& column : columns_) found.push_back(before[find_field(before, column)]);
+  return found;
+}
+
+std::vector<const Table::Column*> Combining::own_columns(Table& table) const {
+  std::vector<const Table::Column*> found;
+  for (const auto& column : columns_) found.push_back(find_column(table, column));
+  return found;
 }
 
 }  // namespace trainrt::data

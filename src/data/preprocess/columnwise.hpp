@@ -6,42 +6,46 @@
 
 namespace trainrt::data {
 
-/// One that makes of each of its columns another one: the parameters `columns` and `output_columns`, which are by default
-/// the same, so that each takes its column's place.
+/// A preprocessor that transforms each of its columns alone. By default, each output replaces its column.
 class Columnwise : public Preprocessing {
  public:
-  explicit Columnwise(Parameters& parameters, std::string_view columns = "columns",
-                      std::string_view outputs = "output_columns")
-      : columns_(parameters.names(columns)), outputs_(parameters.names(outputs, columns_)) {}
+  /// The parameters for the columns: for StandardScaler and others that have no more.
+  static constexpr ParameterSpec parameters[] = {columns_parameter, output_columns_parameter};
 
+  /// `columns` and `outputs` are the names of the parameters with the names of the columns.
+  explicit Columnwise(const Parameters& given, std::string_view columns = "columns",
+                      std::string_view outputs = "output_columns")
+      : columns_(given.names(columns)), outputs_(given.names(outputs)) {}
+
+  bool needs_fit() const final { return statistic() != nullptr; }
+  std::vector<StatisticRequest> requests(const Fields& fields) const final;
+  nlohmann::json stats_of(std::span<const StatisticRequest> computed) const final;
   Fields fields(const Fields& before) const final;
   std::vector<std::string> needs(const std::string& output) const final;
   void apply(Table& table) const final;
 
  protected:
-  /// What column `at` of columns() becomes; its name does not count. UsageError if it is of a type that will not do.
-  virtual Dataset::Field made(std::size_t at, const Dataset::Field& from) const = 0;
-  /// Fills in the values of `to`, which has its field.
-  virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
   const std::vector<std::string>& columns() const { return columns_; }
-  /// A wish for each column; `require` throws for a field that will not do.
-  template <class Make>
-  std::vector<Wish> wish_each(const Fields& fields, void (*require)(const Dataset::Field&), Make&& make) const {
-    std::vector<Wish> wishes;
-    for (const auto& column : columns_) {
-      require(field_of(fields, column));
-      wishes.push_back({column, make(column)});
-    }
-    return wishes;
-  }
-  static const Dataset::Field& field_of(const Fields& fields, const std::string& column);
+
+  /// Throws UsageError, which names the column, if its type is unsuitable.
+  virtual void require(const Dataset::Field& field) const = 0;
+  /// Returns an empty statistic to compute for each column; nullptr if no fit is needed.
+  virtual std::unique_ptr<Statistic> statistic() const { return nullptr; }
+  /// Adds the stats of column number `at` of columns() to the object `stats`.
+  virtual void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const;
+
+  /// Return type and shape of the output of column number `at`, and compute its values. The name of the returned field is
+  /// not used. The input satisfies require(); `to` has its field and no values.
+  virtual Dataset::Field output(std::size_t at, const Dataset::Field& from) const = 0;
+  virtual void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const = 0;
 
  private:
+  Dataset::Field checked_output(std::size_t at, const Dataset::Field& from) const;
   std::vector<std::string> columns_, outputs_;
 };
 
-/// One that makes (x - offset) / divisor of each number x: f32 of f32, else f64. Computed in f64; a column that has neither
-/// (all its values are NaN) becomes NaN. A divisor of 0 counts as 1, as Ray's.
+/// Computes (x - offset) / divisor for each number x, in f64; the result is f32 for an f32 column, else f64. A divisor of 0
+/// is replaced by 1, as in Ray. A column with only NaN stays NaN.
 class Scaling : public Columnwise {
  public:
   using Columnwise::Columnwise;
@@ -52,12 +56,35 @@ class Scaling : public Columnwise {
     double offset = 0;
     double divisor = 1;
   };
-  virtual Scale scale(const nlohmann::json& stats, const std::string& column) const = 0;
+  virtual Scale scale(const ColumnStats& stats) const = 0;
 
  private:
-  Dataset::Field made(std::size_t at, const Dataset::Field& from) const final;
+  void require(const Dataset::Field& field) const final;
+  Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
   void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
   std::vector<Scale> scales_;
+};
+
+/// A preprocessor that computes each of its outputs from all of its columns.
+class Combining : public Preprocessing {
+ public:
+  Combining(std::vector<std::string> columns, std::vector<std::string> outputs)
+      : columns_(std::move(columns)), outputs_(std::move(outputs)) {}
+  std::vector<std::string> needs(const std::string& output) const final;
+  void apply(Table& table) const final;
+
+ protected:
+  const std::vector<std::string>& columns() const { return columns_; }
+  const std::vector<std::string>& outputs() const { return outputs_; }
+  /// Return the fields and columns named columns(), in this order. own_fields() throws UsageError if one is missing;
+  /// own_columns() requires that all exist.
+  Fields own_fields(const Fields& before) const;
+  std::vector<const Table::Column*> own_columns(Table& table) const;
+
+ private:
+  /// Transforms `table`, which has all columns().
+  virtual void change(Table& table) const = 0;
+  std::vector<std::string> columns_, outputs_;
 };
 
 }  // namespace trainrt::data

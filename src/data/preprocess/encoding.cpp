@@ -1,81 +1,72 @@
 #include "data/preprocess/encoding.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/text.hpp"
 #include "data/preprocess/numbers.hpp"
 
 namespace trainrt::data {
 
 Categories::Categories(std::vector<Category> values) {
-  for (auto& value : values) {
-    const auto number = static_cast<std::int64_t>(numbers_.size());
-    const auto words = words_of(value);
-    if (!numbers_.try_emplace(std::move(value), number).second)
-      throw UsageError(fmt::format("the category {} is there twice", words));
-  }
+  for (const auto& value : values)
+    if (!numbers_.try_emplace(value, static_cast<std::int64_t>(numbers_.size())).second)
+      throw UsageError(fmt::format("the category {} occurs twice in the stats", quoted(value)));
 }
 
-void Encoding::require_category(const Dataset::Field& field) {
+void Encoding::require(const Dataset::Field& field) const {
   if (!is_text(field)) require_number(field);
 }
 
-std::vector<Wish> Encoding::wishes(const Fields& fields) const {
-  std::vector<Wish> wishes;
-  for (const auto& column : columns()) {
-    require(field_of(fields, column));
-    wishes.push_back({column, std::make_unique<CategoryStatistic>(of())});
-  }
-  return wishes;
-}
-
-std::vector<CategoryStatistic::Counted> Encoding::kept(const std::string&, const CategoryStatistic& found) const {
-  return found.by_value();
-}
-
-nlohmann::json Encoding::learned(std::span<const Wish> found) const {
-  auto stats = nlohmann::json::object();
-  for (const auto& each : found) {
-    auto values = nlohmann::json::array();
-    for (const auto& one : kept(each.column, as<CategoryStatistic>(each))) values.push_back(json_of_kept(one));
-    stats[stat_key(stat_name(), each.column)] = std::move(values);
-  }
-  return stats;
+void Encoding::add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const {
+  auto values = nlohmann::json::array();
+  for (const auto& each : kept(at, static_cast<const CategoryStatistic&>(computed))) values.push_back(json_of(each.value));
+  stats[stat_key(stat_name(), columns()[at])] = std::move(values);
 }
 
 void Encoding::set_stats(const nlohmann::json& stats) {
   categories_.clear();
   for (const auto& column : columns()) {
-    const auto key = stat_key(stat_name(), column);
-    const auto found = stats.find(key);
-    if (found == stats.end() || !found->is_array()) throw UsageError(fmt::format("the stats need '{}', a list", key));
     std::vector<Category> values;
-    for (const auto& each : *found) values.push_back(category_of_kept(each));
+    for (const auto& each : ColumnStats{stats, column}.list(stat_name())) values.push_back(category_of_stat(each));
     categories_.emplace_back(std::move(values));
   }
 }
 
-CategoryLimits limits_from(const nlohmann::json& json, const std::vector<std::string>& columns) {
-  CategoryLimits limits;
-  if (json.is_null()) return limits;
-  if (!json.is_object()) throw UsageError("max_categories must be an object of columns and numbers, {\"city\": 10}");
-  for (const auto& [column, limit] : json.items()) {
-    if (std::find(columns.begin(), columns.end(), column) == columns.end())
-      throw UsageError(fmt::format("max_categories names '{}', which is none of the columns", column));
-    if (!limit.is_number_unsigned() || limit == 0U) throw UsageError("max_categories must be whole numbers, from 1 on");
-    limits.emplace_back(column, limit.get<std::size_t>());
-  }
-  return limits;
+Dataset::Field Numbering::output(std::size_t, const Dataset::Field& from) const {
+  return {from.name, DType::i64, {}, false};
 }
 
-std::vector<CategoryStatistic::Counted> most_frequent_by_value(const CategoryLimits& limits, const std::string& column,
-                                                               const CategoryStatistic& found) {
-  const auto limit =
-      std::find_if(limits.begin(), limits.end(), [&column](const auto& each) { return each.first == column; });
-  if (limit == limits.end()) return found.by_value();
-  auto kept = found.most_frequent(limit->second);
+void Numbering::convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const {
+  auto* const out = zeroed<std::int64_t>(to, samples);
+  for_each_category(from, [&](std::size_t sample, const Category* value) {
+    out[sample] = value != nullptr ? categories(at).number_of(*value) : Categories::unknown;
+    if (out[sample] == Categories::unknown && refuses_unknown())
+      throw UsageError(fmt::format("column '{}' contains {}, which did not occur when the encoder was fitted",
+                                   from.field.name, value != nullptr ? quoted(*value) : "NaN"));
+  });
+}
+
+LimitedEncoding::LimitedEncoding(const Parameters& given) : Encoding(given) {
+  limits_.assign(columns().size(), std::numeric_limits<std::size_t>::max());
+  const auto& limits = given.json("max_categories");
+  if (limits.is_null()) return;
+  if (!limits.is_object()) throw UsageError("max_categories must be " + valid_values(parameters[1]));
+  for (const auto& [column, limit] : limits.items()) {
+    const auto at = std::find(columns().begin(), columns().end(), column);
+    if (at == columns().end())
+      throw UsageError(
+          fmt::format("max_categories names '{}', which is not one of the columns: {}", column, join(columns())));
+    limits_[static_cast<std::size_t>(at - columns().begin())] =
+        static_cast<std::size_t>(integer_from("max_categories", limit, std::numeric_limits<std::int64_t>::max()));
+  }
+}
+
+std::vector<CategoryStatistic::Counted> LimitedEncoding::kept(std::size_t at, const CategoryStatistic& computed) const {
+  auto kept = computed.most_frequent(limits_[at]);
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return is_before(a.value, b.value); });
   return kept;
 }

@@ -3,15 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "data/preprocess/category_statistic.hpp"
+#include "data/preprocess/category.hpp"
 #include "data/preprocess/columnwise.hpp"
 
 namespace trainrt::data {
 
-/// The values of one column that fit() has found, each with its number, from 0 on in their order.
+/// The categories of one column that a fit found, numbered from 0 in the order of the stats.
 class Categories {
  public:
   Categories() = default;
+  /// Throws UsageError if a value occurs twice.
   explicit Categories(std::vector<Category> values);
   std::size_t size() const { return numbers_.size(); }
   static constexpr std::int64_t unknown = -1;
@@ -24,36 +25,60 @@ class Categories {
   ByCategory<std::int64_t> numbers_;
 };
 
-/// One that learns the categories of its columns: the stat "unique_values(COLUMN)", a list of them.
+/// A preprocessor that learns the categories of its columns: the stat "unique_values(COLUMN)", a sorted list.
 class Encoding : public Columnwise {
  public:
   using Columnwise::Columnwise;
-  std::vector<Wish> wishes(const Fields& fields) const override;
-  nlohmann::json learned(std::span<const Wish> found) const override;
   void set_stats(const nlohmann::json& stats) final;
 
  protected:
   const Categories& categories(std::size_t at) const { return categories_[at]; }
-  /// Of which values, and what their column has to be.
-  virtual CategoryStatistic::Of of() const { return CategoryStatistic::Of::values; }
-  virtual void require(const Dataset::Field& field) const { require_category(field); }
-  /// Those that are kept of what was found, in their order.
-  virtual std::vector<CategoryStatistic::Counted> kept(const std::string& column, const CategoryStatistic& found) const;
+  void require(const Dataset::Field& field) const override;  ///< accepts numbers and texts
+  std::unique_ptr<Statistic> statistic() const override {
+    return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::values);
+  }
+  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override;
   virtual std::string_view stat_name() const { return "unique_values"; }
-  virtual nlohmann::json json_of_kept(const CategoryStatistic::Counted& kept) const { return json_of(kept.value); }
-  virtual Category category_of_kept(const nlohmann::json& json) const { return category_from(json); }
-  static void require_category(const Dataset::Field& field);
+  virtual Category category_of_stat(const nlohmann::json& json) const { return category_from(json); }
+  /// Returns the categories of a column that are kept, sorted.
+  virtual std::vector<CategoryStatistic::Counted> kept(std::size_t, const CategoryStatistic& computed) const {
+    return computed.by_value();
+  }
 
  private:
   std::vector<Categories> categories_;
 };
 
-/// {"a": 10}: how many of a column's categories are kept, the most frequent ones.
-using CategoryLimits = std::vector<std::pair<std::string, std::size_t>>;
-CategoryLimits limits_from(const nlohmann::json& json, const std::vector<std::string>& columns);
+/// Replaces each value by the number of its category, as i64; by Categories::unknown for NaN and unknown values.
+class Numbering : public Encoding {
+ public:
+  using Encoding::Encoding;
 
-/// Those of a column that the limits let be kept, in the order of the values.
-std::vector<CategoryStatistic::Counted> most_frequent_by_value(const CategoryLimits& limits, const std::string& column,
-                                                               const CategoryStatistic& found);
+ protected:
+  Dataset::Field output(std::size_t at, const Dataset::Field& from) const final;
+  void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const final;
+
+ private:
+  /// Returns whether convert() throws UsageError for a value that the fit did not find.
+  virtual bool refuses_unknown() const { return false; }
+};
+
+/// An encoding that keeps the most frequent categories of a column: the parameter `max_categories`, {"city": 10}.
+class LimitedEncoding : public Encoding {
+ public:
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      keyword_only({"max_categories", ParameterType::category_limits,
+                    "number of most frequent categories to keep for a column; other columns keep all", "null"}),
+      output_columns_parameter};
+
+  explicit LimitedEncoding(const Parameters& given);
+
+ protected:
+  std::vector<CategoryStatistic::Counted> kept(std::size_t at, const CategoryStatistic& computed) const final;
+
+ private:
+  std::vector<std::size_t> limits_;  ///< for each of columns()
+};
 
 }  // namespace trainrt::data

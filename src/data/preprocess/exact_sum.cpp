@@ -14,10 +14,10 @@ using boost::multiprecision::cpp_int;
 __extension__ using Bits128 = unsigned __int128;
 
 constexpr int mantissa_bits = 52;
-constexpr int half_bits = mantissa_bits + 1;  ///< of a square
+constexpr int half_bits = mantissa_bits + 1;  ///< a square is stored as two halves of 53 bits
 constexpr std::uint64_t half_mask = (std::uint64_t{1} << half_bits) - 1;
-constexpr int least_exponent = -1074;
-constexpr int exponent_bias = 1075;  ///< of a mantissa that is a whole number
+constexpr int min_exponent = -1074;
+constexpr int exponent_bias = 1075;  ///< for mantissas that are integers
 
 struct Parts {
   std::uint64_t mantissa;
@@ -36,13 +36,13 @@ Parts parts_of(double value) {
 
 int length_of(const cpp_int& number) { return number == 0 ? 0 : static_cast<int>(msb(number)) + 1; }
 
-/// number * 2^exponent / divisor as the nearest f64, ties to even.
+/// Returns number * 2^exponent / divisor, rounded to the nearest f64, ties to even.
 double rounded(cpp_int number, cpp_int divisor, int exponent) {
   if (number == 0) return 0;
   const bool is_negative = number < 0;
   if (is_negative) number = -number;
-  constexpr int enough = 66;  // more than a mantissa, and a bit that stands for all that follow
-  const auto shift = enough - (length_of(number) - length_of(divisor));
+  constexpr int quotient_bits = 66;  // more than a mantissa and a rounding bit; the last bit is set if the rest is not 0
+  const auto shift = quotient_bits - (length_of(number) - length_of(divisor));
   if (shift > 0)
     number <<= static_cast<unsigned>(shift);
   else
@@ -52,7 +52,7 @@ double rounded(cpp_int number, cpp_int divisor, int exponent) {
   divide_qr(number, divisor, quotient, rest);
   if (rest != 0) quotient |= 1;
   const auto length = length_of(quotient);
-  const auto kept = std::min(mantissa_bits + 1, exponent + length - least_exponent);
+  const auto kept = std::min(mantissa_bits + 1, exponent + length - min_exponent);
   if (kept < 0) return is_negative ? -0.0 : 0.0;
   const auto dropped = static_cast<unsigned>(length - kept);
   cpp_int result = quotient >> dropped;
@@ -65,7 +65,7 @@ double rounded(cpp_int number, cpp_int divisor, int exponent) {
 
 }  // namespace
 
-/// The number in units of 2^first_bit.
+/// Converts a sum to an integer in units of 2^first_bit.
 struct ExactSumValue {
   static cpp_int of(const ExactSum& sum) {
     const auto plain = sum.carried();
@@ -87,7 +87,7 @@ void ExactSum::add(std::uint64_t magnitude, int exponent, bool is_negative) {
   chunk[0] += (low ^ sign) - sign;
   chunk[1] += (middle ^ sign) - sign;
   chunk[2] += (high ^ sign) - sign;
-  if (++added_ == most) carry();
+  if (++added_ == max_added) carry();
 }
 
 void ExactSum::add(double value) {
@@ -102,11 +102,11 @@ void ExactSum::add_square(double value) {
   add(static_cast<std::uint64_t>(square >> half_bits), 2 * parts.exponent + half_bits, false);
 }
 
-/// Sums of values with about the same exponents, in 128 bits each, which the processor adds faster: of the values, and of
-/// the halves of their squares, in units of 2^base and 2^(2 base).
+/// Adds values with similar exponents in 128-bit integers, which is faster: the values in units of 2^base, and the two
+/// halves of their squares in units of 2^(2 base).
 struct ExactSum::Window {
-  static constexpr int width = 30;                           ///< exponents from base on
-  static constexpr std::size_t most = std::size_t{1} << 14;  ///< values: 53 + 2 * 30 + 14 bits
+  static constexpr int width = 30;                                 ///< accepted exponents: base to base + width
+  static constexpr std::size_t max_values = std::size_t{1} << 14;  ///< 53 + 2 * 30 + 14 bits fit into 128
   int base;
   Bits128 sum = 0, low = 0, high = 0;
 
@@ -133,11 +133,11 @@ struct ExactSum::Window {
   }
 };
 
-void ExactSum::add_moments(std::span<const double> values, double largest, ExactSum& sum, ExactSum& squares) {
-  const auto base = std::max(parts_of(largest).exponent - Window::width, least_exponent);
-  for (std::size_t first = 0; first < values.size(); first += Window::most) {
+void ExactSum::add_moments(std::span<const double> values, double max_magnitude, ExactSum& sum, ExactSum& squares) {
+  const auto base = std::max(parts_of(max_magnitude).exponent - Window::width, min_exponent);
+  for (std::size_t first = 0; first < values.size(); first += Window::max_values) {
     Window window{.base = base};
-    for (const auto value : values.subspan(first, std::min(Window::most, values.size() - first))) {
+    for (const auto value : values.subspan(first, std::min(Window::max_values, values.size() - first))) {
       const auto parts = parts_of(value);
       if (parts.exponent >= base) {
         window.add(parts, static_cast<unsigned>(parts.exponent - base));
@@ -152,7 +152,7 @@ void ExactSum::add_moments(std::span<const double> values, double largest, Exact
 
 void ExactSum::carry() {
   for (std::size_t i = 0; i + 1 < size; ++i) {
-    const auto over = chunks_[i] >> bits;  // rounds down: what stays is not negative
+    const auto over = chunks_[i] >> bits;  // rounds down, so the remainder is not negative
     chunks_[i] -= over * (std::int64_t{1} << bits);
     chunks_[i + 1] += over;
   }
@@ -172,7 +172,7 @@ void ExactSum::merge(const ExactSum& other) {
   carry();
 }
 
-/// The chunks that are not zero, each behind the number of zeros before it.
+/// Writes the chunks that are not zero, each after its number.
 void ExactSum::write(PackedWriter& into) const {
   const auto plain = carried();
   into.number(static_cast<std::uint64_t>(size - std::count(plain.chunks_.begin(), plain.chunks_.end(), 0)));
@@ -187,7 +187,7 @@ void ExactSum::merge(PackedReader& from) {
   ExactSum other;
   for (auto left = from.number(); left > 0; --left) {
     const auto at = from.number();
-    if (at >= size) throw Error("the sum of another rank is damaged");
+    if (at >= size) throw Error("the sum that another rank sent is damaged");
     other.chunks_[at] = std::bit_cast<std::int64_t>(from.number());
   }
   merge(other);
@@ -199,7 +199,7 @@ double ExactSum::mean(const ExactSum& sum, std::uint64_t count) {
 
 double ExactSum::variance(const ExactSum& sum, const ExactSum& squares, std::uint64_t count) {
   const auto total = ExactSumValue::of(sum);
-  // Both count units of 2^first_bit; a square of sums those of 2^(2 first_bit).
+  // Both sums are in units of 2^first_bit, and the square of a sum in units of 2^(2 first_bit).
   const cpp_int numerator = ((ExactSumValue::of(squares) * count) << static_cast<unsigned>(-first_bit)) - total * total;
   return rounded(numerator, cpp_int(count) * count, 2 * first_bit);
 }

@@ -1,7 +1,6 @@
 #pragma once
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +14,10 @@
 
 namespace trainrt::data {
 
-/// Calls function(span<const T>) with all numbers of the column, of its type; bool as u8. Not of 8- and 16-bit floats.
+// Typed access to the values of columns.
+
+/// Calls function(span<const T>) with all values of a column of numbers of type T; bools are u8. Precondition: `dtype` is
+/// not an 8- or 16-bit float.
 template <class Function>
 void with_numbers(DType dtype, std::span<const std::byte> values, Function&& function) {
   const auto as = [&]<class T>(T) {
@@ -40,50 +42,53 @@ void with_numbers(DType dtype, std::span<const std::byte> values, Function&& fun
 }
 
 inline bool is_text(const Dataset::Field& field) { return field.varies && field.dtype == DType::u8; }
-inline bool is_real(DType dtype) { return dtype == DType::f64 || dtype == DType::f32; }
 
-/// The bytes of a sample of a field that varies in length.
+/// Returns the bytes of one sample of a field that varies in length.
 inline std::string_view text_at(const Table::Column& column, std::size_t sample) {
   const auto first = sample == 0 ? 0 : column.ends[sample - 1];
   return {reinterpret_cast<const char*>(column.values.data()) + first, column.ends[sample] - first};
 }
 
-/// A number a sample, as f64.
+/// Returns all numbers of a column as f64.
 inline std::vector<double> doubles_of(const Table::Column& column) {
-  std::vector<double> made;
-  with_numbers(column.field.dtype, column.values, [&made](auto values) { made.assign(values.begin(), values.end()); });
-  return made;
+  std::vector<double> doubles;
+  with_numbers(column.field.dtype, column.values, [&](auto values) { doubles.assign(values.begin(), values.end()); });
+  return doubles;
 }
 
-/// What a column of numbers becomes: f32 stays f32, all else is f64.
+/// Returns the type of real numbers for the output of a column: f32 for f32, else f64.
 inline DType real_of(DType dtype) { return dtype == DType::f32 ? DType::f32 : DType::f64; }
 
-/// Makes of `function(i)`, a f64, the numbers of a column of f32 or f64: rounded once.
-template <class Function>
-void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
-  to.values.resize(count * size_of(to.field.dtype));
-  if (to.field.dtype == DType::f32) {
-    auto* const out = reinterpret_cast<float*>(to.values.data());
-    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(function(i));
-  } else {
-    auto* const out = reinterpret_cast<double*>(to.values.data());
-    for (std::size_t i = 0; i < count; ++i) out[i] = function(i);
-  }
+/// Sets `to` to `count` zeros of type T and returns a pointer to them.
+template <class T>
+T* zeroed(Table::Column& to, std::size_t count) {
+  to.values.assign(count * sizeof(T), std::byte{0});
+  return reinterpret_cast<T*>(to.values.data());
 }
 
-/// UsageError unless the field holds one number a sample.
+/// Sets a column of f32 or f64 to the values function(0), function(1), ... The f64 results are rounded once to the column's
+/// type.
+template <class Function>
+void fill_reals(Table::Column& to, std::size_t count, Function&& function) {
+  const auto fill = [&]<class T>(T* out) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(function(i));
+  };
+  to.field.dtype == DType::f32 ? fill(zeroed<float>(to, count)) : fill(zeroed<double>(to, count));
+}
+
+/// Throw UsageError, which names the field, unless each of its samples is one number or one text.
 inline void require_number(const Dataset::Field& field) {
-  if (is_text(field)) throw UsageError(fmt::format("column '{}' holds texts; it must hold numbers", field.name));
+  if (is_text(field)) throw UsageError(fmt::format("column '{}' contains texts; it must contain numbers", field.name));
   if (field.varies || !field.sample_shape.empty())
-    throw UsageError(fmt::format("column '{}' holds arrays{}; it must hold a number a sample", field.name,
-                                 field.varies ? "" : " of the shape " + to_string(field.sample_shape)));
+    throw UsageError(fmt::format("column '{}' contains arrays{}; it must contain one number per sample", field.name,
+                                 field.varies ? "" : " of shape " + to_string(field.sample_shape)));
   if (!is_plain_number(field.dtype))
-    throw UsageError(fmt::format("column '{}' holds {}; cast it to f32", field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("column '{}' contains {}; cast it to f32", field.name, name_of(field.dtype)));
 }
 
 inline void require_text(const Dataset::Field& field) {
   if (!is_text(field))
-    throw UsageError(fmt::format("column '{}' holds {}; it must hold texts", field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("column '{}' contains {}; it must contain texts", field.name, name_of(field.dtype)));
 }
 
 }  // namespace trainrt::data

@@ -15,155 +15,152 @@ namespace trainrt::data {
 
 namespace {
 
-[[noreturn]] void refuse_parameter(std::string_view key, const nlohmann::json& value, std::string_view what) {
-  const auto text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  throw UsageError(fmt::format("{}: {}; it must be {}", key, excerpt(text, 80), what));
+using Json = nlohmann::json;
+
+[[noreturn]] void refuse_parameter(std::string_view name, const Json& value, std::string_view valid) {
+  const auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  throw UsageError(fmt::format("{}: {} is invalid; it must be {}", name, excerpt(text, 80), valid));
 }
 
-std::optional<double> number_from(const nlohmann::json& value) {
-  if (value.is_number()) return value.get<double>();
-  if (!value.is_string()) return std::nullopt;
-  return real_in(value.get<std::string>());
+std::optional<double> finite_number(const Json& value) {
+  const auto number = value.is_number()   ? std::optional(value.get<double>())
+                      : value.is_string() ? real_in(value.get<std::string>())
+                                          : std::nullopt;
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-std::optional<std::int64_t> whole_from(const nlohmann::json& value) {
+std::optional<std::int64_t> integer_in(const Json& value) {
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return std::nullopt;
   if (value.is_number_integer()) return value.get<std::int64_t>();
   return value.is_string() ? parse_integer(value.get<std::string>()) : std::nullopt;
 }
 
-}  // namespace
-
-Parameters::Parameters(nlohmann::json given) : given_(std::move(given)) {
-  if (!given_.is_object()) throw UsageError("the parameters must be an object");
+/// Returns the items of a list, or of the text of one. A single number counts as a list.
+Json items_of(const Json& value) {
+  if (value.is_string()) return words_in(value.get<std::string>());
+  return value.is_array() ? value : Json::array({value});
 }
 
-const nlohmann::json* Parameters::find(std::string_view key) {
-  const std::string name(key);
-  used_[name] = nullptr;
-  const auto found = given_.find(name);
-  return found == given_.end() || found->is_null() ? nullptr : &*found;
-}
-
-const nlohmann::json& Parameters::get(std::string_view key) {
-  const auto* const found = find(key);
-  if (found == nullptr) throw UsageError(fmt::format("the parameter {} is missing", key));
-  return *found;
-}
-
-std::vector<std::string> Parameters::list(std::string_view key, const nlohmann::json& value) const {
-  constexpr std::string_view what = "a list of names, none twice";
+std::vector<std::string> distinct_names(const ParameterSpec& spec, const Json& value) {
   std::vector<std::string> names;
-  if (value.is_string()) {
-    names = words_in(value.get<std::string>());
-  } else {
-    if (!value.is_array()) refuse_parameter(key, value, what);
-    for (const auto& each : value) {
-      if (!each.is_string()) refuse_parameter(key, value, what);
-      names.push_back(each.get<std::string>());
-    }
+  for (const auto& each : items_of(value)) {
+    if (!each.is_string()) refuse_parameter(spec.name, value, valid_values(spec));
+    names.push_back(each.get<std::string>());
   }
   if (names.empty() || std::set<std::string>(names.begin(), names.end()).size() < names.size())
-    refuse_parameter(key, value, what);
+    refuse_parameter(spec.name, value, valid_values(spec));
   return names;
 }
 
-std::vector<std::string> Parameters::names(std::string_view key) {
-  auto names = list(key, get(key));
-  used_[std::string(key)] = names;
-  return names;
+/// Returns the value with the type of the parameter. Values that depend on the columns are returned unchanged: the
+/// preprocessor checks them.
+Json converted(const ParameterSpec& spec, const Json& value) {
+  const auto refuse = [&] { refuse_parameter(spec.name, value, valid_values(spec)); };
+  switch (spec.type) {
+    case ParameterType::names:
+    case ParameterType::name_or_names:
+      return distinct_names(spec, value);
+    case ParameterType::name:
+      if (!value.is_string() || value.get_ref<const std::string&>().empty()) refuse();
+      return value;
+    case ParameterType::choice: {
+      const auto choices = words_in(spec.choices);
+      const auto word = value.is_string() ? value.get<std::string>() : "";
+      if (std::find(choices.begin(), choices.end(), word) == choices.end())
+        refuse_parameter(spec.name, value, valid_values(spec) + did_you_mean(word, choices));
+      return value;
+    }
+    case ParameterType::flag: {
+      const auto flag = value.is_boolean()  ? std::optional(value.get<bool>())
+                        : value.is_string() ? parse_boolean(value.get<std::string>())
+                                            : std::nullopt;
+      if (!flag) refuse();
+      return *flag;
+    }
+    case ParameterType::number: {
+      const auto number = finite_number(value);
+      if (!number) refuse();
+      return *number;
+    }
+    case ParameterType::numbers:
+      return numbers_from(spec.name, value);
+    case ParameterType::integer:
+      return integer_from(spec.name, value, spec.max);
+    case ParameterType::unsupported:
+      throw UsageError(fmt::format("the parameter {} is not supported: {}", spec.name, spec.help));
+    default:
+      return value;
+  }
 }
 
-std::vector<std::string> Parameters::names(std::string_view key, const std::vector<std::string>& otherwise) {
-  const auto* const found = find(key);
-  auto names = found == nullptr ? otherwise : list(key, *found);
-  if (names.size() != otherwise.size())
-    throw UsageError(fmt::format("{} has {} names, and there are {} columns", key, names.size(), otherwise.size()));
-  used_[std::string(key)] = names;
-  return names;
+void require_known(std::span<const ParameterSpec> specs, const Json& given) {
+  std::vector<std::string> known;
+  for (const auto& spec : specs)
+    if (spec.type != ParameterType::unsupported) known.emplace_back(spec.name);
+  for (const auto& [key, value] : given.items())
+    if (std::none_of(specs.begin(), specs.end(), [&key = key](const auto& spec) { return spec.name == key; }))
+      throw UsageError(fmt::format("unknown parameter '{}'{}; the valid ones are: {}", excerpt(key, 60),
+                                   did_you_mean(key, known), join(known)));
 }
 
-std::string Parameters::text(std::string_view key, std::optional<std::string_view> otherwise) {
-  const auto* const found = otherwise ? find(key) : &get(key);
-  if (found != nullptr && (!found->is_string() || found->get_ref<const std::string&>().empty()))
-    refuse_parameter(key, *found, "a name");
-  auto text = found != nullptr ? found->get<std::string>() : std::string(*otherwise);
-  used_[std::string(key)] = text;
-  return text;
+}  // namespace
+
+std::string valid_values(const ParameterSpec& spec) {
+  constexpr std::string_view texts[] = {// in the order of ParameterType
+                                        "a name",
+                                        "a list of column names without duplicates",
+                                        "a column name, or a list of them without duplicates",
+                                        "one of {choices}",
+                                        "true or false",
+                                        "a finite number",
+                                        "a list of finite numbers",
+                                        "an integer from 1 to {max}",
+                                        "an integer from 1 to {max}, or an object with one for each column",
+                                        "a list of finite numbers, or an object with one for each column",
+                                        "an object of columns and integers from 1 on, as in {{\"city\": 10}}",
+                                        "a number, a string or a bool",
+                                        "one of f64, f32, i64, i32, i16, i8, u8",
+                                        "null"};
+  return fmt::format(fmt::runtime(texts[static_cast<std::size_t>(spec.type)]), fmt::arg("choices", spec.choices),
+                     fmt::arg("max", spec.max));
 }
 
-std::string Parameters::choice(std::string_view key, const std::vector<std::string>& choices, std::string_view otherwise) {
-  auto chosen = text(key, otherwise);
-  if (std::find(choices.begin(), choices.end(), chosen) == choices.end())
-    refuse_parameter(key, chosen, fmt::format("one of {}{}", join(choices), did_you_mean(chosen, choices)));
-  return chosen;
-}
-
-double Parameters::number(std::string_view key) {
-  const auto& found = get(key);
-  const auto number = number_from(found);
-  if (!number || !std::isfinite(*number)) refuse_parameter(key, found, "a number");
-  used_[std::string(key)] = *number;
+std::int64_t integer_from(std::string_view name, const Json& value, std::int64_t max) {
+  const auto number = integer_in(value);
+  if (!number || *number < 1 || *number > max) refuse_parameter(name, value, fmt::format("an integer from 1 to {}", max));
   return *number;
 }
 
-std::vector<double> Parameters::numbers(std::string_view key, const std::vector<double>& otherwise) {
-  const auto* const found = find(key);
-  std::vector<double> numbers = otherwise;
-  if (found != nullptr) {
-    numbers.clear();
-    const auto list = found->is_string() ? nlohmann::json(words_in(found->get<std::string>())) : *found;
-    for (const auto& each : list.is_array() ? list : nlohmann::json::array({list})) {
-      const auto number = number_from(each);
-      if (!number || !std::isfinite(*number)) refuse_parameter(key, *found, "a list of numbers");
-      numbers.push_back(*number);
-    }
+std::vector<double> numbers_from(std::string_view name, const Json& value) {
+  std::vector<double> numbers;
+  for (const auto& each : items_of(value)) {
+    const auto number = finite_number(each);
+    if (!number) refuse_parameter(name, value, "a list of finite numbers");
+    numbers.push_back(*number);
   }
-  used_[std::string(key)] = numbers;
   return numbers;
 }
 
-std::int64_t Parameters::whole(std::string_view key, std::int64_t least, std::int64_t most) {
-  const auto found = whole_if_given(key, least, most);
-  if (!found) throw UsageError(fmt::format("the parameter {} is missing", key));
-  return *found;
-}
-
-std::optional<std::int64_t> Parameters::whole_if_given(std::string_view key, std::int64_t least, std::int64_t most) {
-  const auto* const found = find(key);
-  if (found == nullptr) return std::nullopt;
-  const auto number = whole_from(*found);
-  if (!number || *number < least || *number > most)
-    refuse_parameter(key, *found, fmt::format("a whole number, {} to {}", least, most));
-  used_[std::string(key)] = *number;
-  return number;
-}
-
-bool Parameters::flag(std::string_view key, bool otherwise) {
-  const auto* const found = find(key);
-  auto value = std::optional(otherwise);
-  if (found != nullptr && found->is_boolean())
-    value = found->get<bool>();
-  else if (found != nullptr)
-    value = found->is_string() ? parse_boolean(found->get<std::string>()) : std::nullopt;
-  if (!value) refuse_parameter(key, *found, "true or false");
-  used_[std::string(key)] = *value;
-  return *value;
-}
-
-nlohmann::json Parameters::any(std::string_view key) {
-  const auto* const found = find(key);
-  if (found != nullptr) used_[std::string(key)] = *found;
-  return found != nullptr ? *found : nlohmann::json();
-}
-
-void Parameters::require_all_used() const {
-  std::vector<std::string> known;
-  for (const auto& [key, value] : used_.items()) known.push_back(key);
-  for (const auto& [key, value] : given_.items())
-    if (!used_.contains(key))
-      throw UsageError(fmt::format("there is no parameter '{}'{}; there are: {}", excerpt(key, 60),
-                                   did_you_mean(key, known), join(known)));
+Parameters::Parameters(std::span<const ParameterSpec> specs, const Json& given) {
+  if (!given.is_object()) throw UsageError("the parameters must be a JSON object");
+  require_known(specs, given);
+  for (const auto& spec : specs) {
+    const std::string name(spec.name);
+    const auto found = given.find(name);
+    const auto is_given = found != given.end() && !found->is_null();
+    if (!is_given && spec.type == ParameterType::unsupported) continue;
+    if (is_given)
+      values_[name] = converted(spec, *found);
+    else if (spec.default_value.empty())
+      throw UsageError(fmt::format("missing parameter {}: {}", name, valid_values(spec)));
+    else if (!spec.default_value.starts_with('='))
+      values_[name] = Json::parse(spec.default_value);
+    if (!spec.default_value.starts_with('=')) continue;
+    const auto& like = values_.at(std::string(spec.default_value.substr(1)));
+    if (!is_given) values_[name] = like;
+    if (values_[name].size() != like.size())
+      throw UsageError(fmt::format("{} has {} names, but there are {} columns", name, values_[name].size(), like.size()));
+  }
 }
 
 }  // namespace trainrt::data

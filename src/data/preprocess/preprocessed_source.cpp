@@ -1,19 +1,34 @@
-#include "data/preprocess/preprocessed_source.hpp"
-
 #include <set>
 
-#include <trainrt/error.hpp>
-
 #include "data/bytes/stage_clock.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
+#include "data/source/source.hpp"
 #include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
+namespace {
+
+/// The samples of another source, transformed by one stage.
+class PreprocessedSource final : public Source {
+ public:
+  PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
+  std::uint64_t size() const override { return source_->size(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  bool is_resident() const override { return source_->is_resident(); }
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
+
+ private:
+  std::shared_ptr<const Source> source_;
+  PreprocessorImpl::Stage stage_;
+  std::vector<Dataset::Field> fields_;
+  std::vector<std::vector<std::size_t>> needs_;  ///< for each of fields_, the fields of source_ that it needs
+};
+
 PreprocessedSource::PreprocessedSource(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage)
     : source_(std::move(source)), stage_(stage) {
   in_stage(stage_, [this] {
-    if (!stage_.is_fitted()) throw UsageError("it is not fitted");
-    fields_ = stage_.work->fields(source_->fields());
+    fields_ = stage_.fields(source_->fields());
     for (const auto& field : fields_) {
       needs_.emplace_back();
       for (const auto& name : stage_.work->needs(field.name)) needs_.back().push_back(find_field(source_->fields(), name));
@@ -32,16 +47,22 @@ void PreprocessedSource::read(std::span<const std::uint64_t> samples, std::span<
   table.samples = samples.size();
   for (auto& column : read)
     table.columns.push_back({source_->fields()[column.field], std::move(column.values), std::move(column.ends)});
-  stage_.work->apply(table);
+  in_stage(stage_, [&] { stage_.work->apply(table); });
   for (auto& column : columns) {
-    auto* const made = find_column(table, fields_[column.field].name);
-    column.values.assign(made->values.begin(), made->values.end());  // its memory stays where it is
-    column.ends = made->ends;
+    const auto* const output = find_column(table, fields_[column.field].name);
+    column.values.assign(output->values.begin(), output->values.end());  // keeps the memory of column.values
+    column.ends = output->ends;
   }
 }
 
+}  // namespace
+
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage) {
+  return std::make_shared<PreprocessedSource>(std::move(source), stage);
+}
+
 std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor) {
-  for (const auto& stage : preprocessor.stages) source = std::make_shared<PreprocessedSource>(std::move(source), stage);
+  for (const auto& stage : preprocessor.stages) source = preprocessed(std::move(source), stage);
   return source;
 }
 

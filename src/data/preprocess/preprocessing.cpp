@@ -8,36 +8,50 @@
 
 namespace trainrt::data {
 
-std::string stat_key(std::string_view what, const std::string& column) { return fmt::format("{}({})", what, column); }
+const nlohmann::json& ColumnStats::value(std::string_view name) const {
+  const auto key = stat_key(name, column);
+  const auto found = all.find(key);
+  if (found == all.end()) throw UsageError(fmt::format("the stats have no '{}'", key));
+  return *found;
+}
 
-double stat_number(const nlohmann::json& stats, const std::string& key) {
-  const auto found = stats.find(key);
-  if (found == stats.end()) throw UsageError(fmt::format("the stats have no '{}'", key));
-  if (found->is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (!found->is_number()) throw UsageError(fmt::format("'{}' of the stats must be a number", key));
-  return found->get<double>();
+const nlohmann::json& ColumnStats::list(std::string_view name) const {
+  const auto& found = value(name);
+  if (!found.is_array()) throw UsageError(fmt::format("'{}' of the stats must be a list", stat_key(name, column)));
+  return found;
+}
+
+double ColumnStats::number(std::string_view name) const {
+  const auto& found = value(name);
+  if (found.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!found.is_number()) throw UsageError(fmt::format("'{}' of the stats must be a number", stat_key(name, column)));
+  return found.get<double>();
+}
+
+std::string stat_key(std::string_view name, const std::string& column) {
+  return name.empty() ? column : fmt::format("{}({})", name, column);
 }
 
 nlohmann::json json_number(double value) { return std::isnan(value) ? nlohmann::json() : nlohmann::json(value); }
 
 Table::Column* find_column(Table& table, std::string_view name) {
-  for (auto& column : table.columns)
-    if (column.field.name == name) return &column;
-  return nullptr;
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [name](const auto& column) { return column.field.name == name; });
+  return found == table.columns.end() ? nullptr : &*found;
 }
 
 void put_column(Table& table, Table::Column column) {
-  if (auto* const there = find_column(table, column.field.name))
-    *there = std::move(column);
+  if (auto* const old = find_column(table, column.field.name))
+    *old = std::move(column);
   else
     table.columns.push_back(std::move(column));
 }
 
 void put_field(Fields& fields, Dataset::Field field) {
-  const auto there =
+  const auto old =
       std::find_if(fields.begin(), fields.end(), [&field](const auto& known) { return known.name == field.name; });
-  if (there != fields.end())
-    *there = std::move(field);
+  if (old != fields.end())
+    *old = std::move(field);
   else
     fields.push_back(std::move(field));
 }

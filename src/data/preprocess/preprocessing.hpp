@@ -16,52 +16,66 @@ namespace trainrt::data {
 
 using Fields = std::vector<Dataset::Field>;
 
-/// What a preprocessor does. Nothing changes after learn() or set_stats(): any threads at once.
-/// Errors are UsageErrors that do not name the preprocessor: who calls does.
+/// The implementation of a preprocessor. Const functions may be called by several threads at the same time. UsageErrors do
+/// not name the preprocessor; callers add its name.
 class Preprocessing {
  public:
   virtual ~Preprocessing() = default;
 
-  /// What has to be learned of data with these fields; nothing if it learns nothing.
-  virtual std::vector<Wish> wishes(const Fields&) const { return {}; }
-  /// What was learned, as JSON: an object, whose keys are named as Ray's.
-  virtual nlohmann::json learned(std::span<const Wish>) const { return nullptr; }
-  /// Takes what learned() gave, now or in another process. UsageError for anything else.
+  /// Returns whether the preprocessor must be fitted before use.
+  virtual bool needs_fit() const { return false; }
+  /// Returns the statistics to compute from data with these fields. Throws UsageError if a column is missing or unsuitable.
+  virtual std::vector<StatisticRequest> requests(const Fields&) const { return {}; }
+  /// Returns the stats of a fit as a JSON object with Ray's keys, such as "mean(a)". `computed`: the requests(), computed.
+  virtual nlohmann::json stats_of(std::span<const StatisticRequest>) const { return nullptr; }
+  /// Uses the result of stats_of(), which may come from a file. Throws UsageError if it is invalid.
   virtual void set_stats(const nlohmann::json&) {}
-  virtual bool learns() const { return true; }
 
+  /// Returns the fields after the transformation. Throws UsageError if a column is missing or unsuitable.
   virtual Fields fields(const Fields& before) const = 0;
-  /// The columns that a column of fields() is made of.
+  /// Returns the names of the input columns from which `output`, one of fields(), is computed.
   virtual std::vector<std::string> needs(const std::string& output) const = 0;
-  /// Changes the columns that are there: what cannot be made of them is left out. Their fields suit fields().
+  /// Transforms the columns of `table` in place. An output is left out if one of its input columns is missing.
   virtual void apply(Table& table) const = 0;
 };
 
-/// A plug-in: one file in data/preprocess/kinds, named as the preprocessor is, with underscores.
+/// The record of a preprocessor: a plug-in in data/preprocess/kinds, one file each. The Python classes are generated from
+/// these records.
 struct PreprocessorKind {
-  std::string_view name;  ///< Ray's
-  std::string_view help;
-  std::string_view parameters;  ///< in words: "columns, output_columns"
-  std::unique_ptr<Preprocessing> (*make)(Parameters& parameters);
+  std::string_view name;                      ///< name of Ray Data's class
+  std::string_view help;                      ///< one sentence without a full stop, in the imperative
+  std::string_view stats = {};                ///< keys of the stats: "mean(COLUMN), std(COLUMN)"; "": it is not fitted
+  std::span<const ParameterSpec> parameters;  ///< in the order of the Python class's arguments
+  std::unique_ptr<Preprocessing> (*make)(const Parameters& parameters);
 };
 
 PluginTable<PreprocessorKind> preprocessor_table();
 
-/// The statistic as what it was made as.
 template <class T>
-const T& as(const Wish& wish) {
-  return static_cast<const T&>(*wish.statistic);
+std::unique_ptr<Preprocessing> make_preprocessing(const Parameters& parameters) {
+  return std::make_unique<T>(parameters);
 }
 
-/// "mean(a)": a key of the stats.
-std::string stat_key(std::string_view what, const std::string& column);
-/// The number of that key, NaN for null; UsageError if it is none, or not there.
-double stat_number(const nlohmann::json& stats, const std::string& key);
-/// As JSON: NaN is null.
+/// The stats of one column, which may come from a file.
+struct ColumnStats {
+  const nlohmann::json& all;  ///< stats of all columns
+  std::string column;
+
+  /// Return the value of the stat `name`, "mean", of this column: with the key "mean(a)" for the column "a". Throw
+  /// UsageError if it is missing or has another type. number() returns NaN for null.
+  const nlohmann::json& value(std::string_view name) const;
+  const nlohmann::json& list(std::string_view name) const;
+  double number(std::string_view name) const;
+};
+
+/// Returns a key of the stats: "mean(a)"; the name of the column for an empty `name`.
+std::string stat_key(std::string_view name, const std::string& column);
+/// Converts a number to JSON: NaN becomes null.
 nlohmann::json json_number(double value);
-/// The column of that name in a table, or nullptr.
+
+/// Returns the column named `name`; nullptr if the table has no such column.
 Table::Column* find_column(Table& table, std::string_view name);
-/// Puts the column into the table, in place of one of that name, else as the last one.
+/// Add a column or field at the end, or replace the one with the same name.
 void put_column(Table& table, Table::Column column);
 void put_field(Fields& fields, Dataset::Field field);
 

@@ -5,9 +5,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/text/json_depth.hpp"
-#include "core/text/text.hpp"
-#include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 #include "data/text/field_specs.hpp"
 
@@ -18,7 +15,8 @@ namespace {
 void require_samples(Table& table, std::size_t samples, const std::string& name) {
   if (table.columns.empty()) table.samples = samples;
   if (table.samples != samples)
-    throw UsageError(fmt::format("column '{}' has {} samples, and the others have {}", name, samples, table.samples));
+    throw UsageError(
+        fmt::format("column '{}' has {} samples, but the other columns have {}", name, samples, table.samples));
 }
 
 template <class T>
@@ -57,39 +55,28 @@ Preprocessor::Preprocessor(std::string_view text)
     : impl_(std::make_shared<PreprocessorImpl>(data::preprocessor_from_text(text))) {}
 
 Preprocessor Preprocessor::from_json(std::string_view json) {
-  if (is_nested_deeper(json, max_json_depth)) throw UsageError("a preprocessor's JSON is nested too deeply");
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
-  if (parsed.is_discarded()) throw UsageError(fmt::format("'{}' is no JSON", excerpt(join(printable_lines(json)), 80)));
-  return Preprocessor(std::make_shared<PreprocessorImpl>(data::preprocessor_from(parsed)));
+  return Preprocessor(std::make_shared<PreprocessorImpl>(data::preprocessor_from_json_text(json)));
 }
 
 std::string Preprocessor::to_json() const { return data::json_of(*impl_).dump(); }
 
 std::string_view Preprocessor::name() const { return impl_->is_chain ? "Chain" : impl_->stages.front().kind->name; }
 
-bool Preprocessor::is_fitted() const {
-  for (const auto& stage : impl_->stages)
-    if (!stage.is_fitted()) return false;
-  return true;
-}
+bool Preprocessor::is_fitted() const { return impl_->is_fitted(); }
 
 void Preprocessor::fit(const Dataset& dataset) { impl_ = std::make_shared<PreprocessorImpl>(dataset.fitted(*impl_)); }
 
 std::vector<Dataset::Field> Preprocessor::fields(const std::vector<Dataset::Field>& before) const {
   auto fields = before;
-  for (const auto& stage : impl_->stages)
-    fields = data::in_stage(stage, [&] {
-      if (!stage.is_fitted()) throw UsageError("it is not fitted");
-      return stage.work->fields(fields);
-    });
+  for (const auto& stage : impl_->stages) fields = data::in_stage(stage, [&] { return stage.fields(fields); });
   return fields;
 }
 
 void Preprocessor::transform(Table& table) const {
   data::Fields before;
   for (const auto& column : table.columns) before.push_back(column.field);
-  fields(before);
-  for (const auto& stage : impl_->stages) stage.work->apply(table);
+  fields(before);  // throws if a column is unsuitable
+  for (const auto& stage : impl_->stages) data::in_stage(stage, [&] { stage.work->apply(table); });
 }
 
 }  // namespace trainrt

@@ -10,28 +10,51 @@
 
 namespace trainrt {
 
-/// Behind the public Preprocessor: one preprocessor, or several in a row (a Chain). Nothing changes once it is made.
+struct DatasetImpl;
+namespace data {
+class Source;
+}
+
+/// The implementation of the public Preprocessor: one preprocessor, or several in a row (a Chain). Immutable.
 struct PreprocessorImpl {
   struct Stage {
     const data::PreprocessorKind* kind = nullptr;
-    nlohmann::json parameters;  ///< all of them, with their types
-    nlohmann::json stats;       ///< null: not fitted, or nothing to learn
+    nlohmann::json parameters;  ///< all parameters, converted to their types
+    nlohmann::json stats;       ///< null if the stage is not fitted or needs no fit
     std::shared_ptr<const data::Preprocessing> work;
 
-    bool is_fitted() const { return !work->learns() || !stats.is_null(); }
+    bool is_fitted() const { return !work->needs_fit() || !stats.is_null(); }
+    /// Returns the fields after this stage. Throws UsageError if it is not fitted or a field is unsuitable.
+    data::Fields fields(const data::Fields& before) const;
   };
   std::vector<Stage> stages;
-  bool is_chain = false;  ///< also if it has one stage
+  bool is_chain = false;  ///< a Chain, which may have a single stage
+
+  bool is_fitted() const;
 };
 
 namespace data {
 
+/// Creates a stage from the members of its JSON form; null `stats`: not fitted. Throws UsageError if a member is invalid.
 PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const nlohmann::json& parameters,
                                  const nlohmann::json& stats);
-/// UsageError for what is no preprocessor.
+/// Parse the JSON form of a preprocessor, and the text of the config key `preprocess`. Throw UsageError if it is invalid.
 PreprocessorImpl preprocessor_from(const nlohmann::json& json);
+PreprocessorImpl preprocessor_from_json_text(std::string_view text);
 PreprocessorImpl preprocessor_from_text(std::string_view text);
+/// Returns the JSON form of a preprocessor.
 nlohmann::json json_of(const PreprocessorImpl& preprocessor);
+
+/// Returns the preprocessor, fitted to all samples of the dataset. Each stage is fitted to the output of the stages before
+/// it. Collective over dataset.team; each rank reads its part of the samples in dataset.threads threads. An exception on
+/// one rank is thrown on all ranks.
+PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset);
+
+/// Return a source with the samples of `source`, transformed by all stages or by one stage when they are read. It reads
+/// only the columns of `source` that are needed for the requested ones. Throw UsageError if a stage is not fitted or a
+/// field is unsuitable.
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl& preprocessor);
+std::shared_ptr<const Source> preprocessed(std::shared_ptr<const Source> source, const PreprocessorImpl::Stage& stage);
 
 /// Calls function(), and adds the preprocessor's name to the UsageErrors that it throws.
 template <class Function>

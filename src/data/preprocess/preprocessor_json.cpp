@@ -1,11 +1,25 @@
-// Preprocessors as JSON, which may come from anywhere: what is wrong with it is a UsageError.
+// The JSON form and the config text of preprocessors. Both may come from an untrusted source: each defect is a UsageError.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
 
-namespace trainrt::data {
+namespace trainrt {
+
+data::Fields PreprocessorImpl::Stage::fields(const data::Fields& before) const {
+  if (!is_fitted()) throw UsageError("it is not fitted");
+  return work->fields(before);
+}
+
+bool PreprocessorImpl::is_fitted() const {
+  return std::all_of(stages.begin(), stages.end(), [](const auto& stage) { return stage.is_fitted(); });
+}
+
+namespace data {
 
 namespace {
 
@@ -13,36 +27,31 @@ using Json = nlohmann::json;
 
 constexpr std::string_view chain_name = "Chain";
 constexpr std::int64_t json_version = 1;
-constexpr std::size_t most_stages = 1000;
 
-const Json& json_member(const Json& json, const char* key, Json::value_t type, const char* what) {
+const Json& json_member(const Json& json, const char* key, Json::value_t type, const char* valid) {
   const auto found = json.find(key);
   if (found == json.end() || found->type() != type)
-    throw UsageError(fmt::format("a preprocessor's JSON needs \"{}\", {}", key, what));
+    throw UsageError(fmt::format("invalid JSON of a preprocessor: it needs \"{}\", {}", key, valid));
   return *found;
-}
-
-void require_version(const Json& json) {
-  const auto found = json.find("version");
-  if (found == json.end() || !found->is_number_integer() || *found != json_version)
-    throw UsageError(fmt::format("a preprocessor's JSON needs \"version\": {}", json_version));
 }
 
 const PreprocessorKind& kind_named(std::string_view name) {
   if (name == "Tokenizer")
     throw UsageError(
-        "the preprocessor Tokenizer was removed. Convert the texts to token files once with jobs/python/token_files.py, "
-        "and "
-        "read these with format = tokens. CountVectorizer and HashingVectorizer take texts as they are");
+        "the preprocessor Tokenizer was removed: make token files once with jobs/python/token_files.py (Hugging Face "
+        "tokenizers)");
   return find_plugin(preprocessor_table(), name, "preprocessor");
 }
 
 void add_stages(const Json& json, int depth, PreprocessorImpl& into) {
-  constexpr int deepest = 8;
-  if (!json.is_object()) throw UsageError("a preprocessor's JSON is an object");
-  if (depth > deepest) throw UsageError("more Chains stand inside one another than anybody needs");
-  const auto name = json_member(json, "preprocessor", Json::value_t::string, "its name").get<std::string>();
-  require_version(json);
+  constexpr int max_depth = 8;
+  constexpr std::size_t max_stages = 1000;
+  if (!json.is_object()) throw UsageError("invalid JSON of a preprocessor: it is not an object");
+  if (depth > max_depth) throw UsageError(fmt::format("Chains are nested in more than {} levels", max_depth));
+  const auto name = json_member(json, "preprocessor", Json::value_t::string, "the name of its class").get<std::string>();
+  if (const auto version = json.find("version");
+      version == json.end() || !version->is_number_integer() || *version != json_version)
+    throw UsageError(fmt::format("invalid JSON of a preprocessor: it needs \"version\": {}", json_version));
   const auto& parameters = json_member(json, "parameters", Json::value_t::object, "an object");
   if (name == chain_name) {
     into.is_chain = true;
@@ -50,7 +59,7 @@ void add_stages(const Json& json, int depth, PreprocessorImpl& into) {
       add_stages(each, depth + 1, into);
     return;
   }
-  if (into.stages.size() == most_stages) throw UsageError(fmt::format("a Chain has {} preprocessors at most", most_stages));
+  if (into.stages.size() == max_stages) throw UsageError(fmt::format("a Chain has more than {} preprocessors", max_stages));
   const auto& kind = kind_named(excerpt(name, 60));
   const auto stats = json.find("stats");
   into.stages.push_back(stage_of(kind, parameters, stats == json.end() ? Json() : *stats));
@@ -62,12 +71,12 @@ Json stage_json(const PreprocessorImpl::Stage& stage) {
   return json;
 }
 
-/// "NAME(key: values; key: values)", from `at` on, which moves behind it.
+/// Parses "NAME(key: values; key: values)" from position `at`, and sets `at` to the position after it.
 PreprocessorImpl::Stage stage_from_text(std::string_view text, std::size_t& at) {
   const auto open = text.find('(', at), close = text.find(')', at);
   if (open == std::string_view::npos || close == std::string_view::npos || close < open)
     throw UsageError(
-        fmt::format("'{}' is not of the form NAME(columns: A, B; PARAMETER: VALUE)", excerpt(text.substr(at), 80)));
+        fmt::format("'{}' is invalid; it must be NAME(columns: A, B; PARAMETER: VALUE)", excerpt(text.substr(at), 80)));
   const auto& kind = kind_named(trim(text.substr(at, open - at)));
   auto parameters = Json::object();
   for (auto rest = text.substr(open + 1, close - open - 1); !rest.empty();) {
@@ -76,9 +85,9 @@ PreprocessorImpl::Stage stage_from_text(std::string_view text, std::size_t& at) 
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const auto colon = each.find(':');
     if (colon == std::string_view::npos)
-      throw UsageError(fmt::format("'{}' of {} is not of the form PARAMETER: VALUE", trim(each), kind.name));
+      throw UsageError(fmt::format("{}: '{}' is invalid; it must be PARAMETER: VALUE", kind.name, trim(each)));
     const auto key = trim(each.substr(0, colon));
-    if (parameters.contains(key)) throw UsageError(fmt::format("{} has {} twice", kind.name, key));
+    if (parameters.contains(key)) throw UsageError(fmt::format("{}: the parameter {} is given twice", kind.name, key));
     parameters[key] = trim(each.substr(colon + 1));
   }
   at = close + 1;
@@ -88,15 +97,15 @@ PreprocessorImpl::Stage stage_from_text(std::string_view text, std::size_t& at) 
 }  // namespace
 
 PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const Json& parameters, const Json& stats) try {
-  Parameters given(parameters);
+  const Parameters given(kind.parameters, parameters);
   std::shared_ptr<Preprocessing> work = kind.make(given);
-  given.require_all_used();
   if (!stats.is_null()) {
-    if (!stats.is_object() || !work->learns())
-      throw UsageError("\"stats\" must be an object, of one that learns something");
+    if (!stats.is_object() || !work->needs_fit())
+      throw UsageError(work->needs_fit() ? "\"stats\" must be a JSON object"
+                                         : "it needs no fit, and must have no \"stats\"");
     work->set_stats(stats);
   }
-  return {&kind, given.used(), stats, std::move(work)};
+  return {&kind, given.all(), stats, std::move(work)};
 } catch (const UsageError& error) {
   throw UsageError(fmt::format("{}: {}", kind.name, error.what()));
 }
@@ -104,8 +113,16 @@ PreprocessorImpl::Stage stage_of(const PreprocessorKind& kind, const Json& param
 PreprocessorImpl preprocessor_from(const Json& json) {
   PreprocessorImpl made;
   add_stages(json, 0, made);
-  if (made.stages.empty()) throw UsageError("a Chain needs a preprocessor at least");
+  if (made.stages.empty()) throw UsageError("a Chain needs at least one preprocessor");
   return made;
+}
+
+PreprocessorImpl preprocessor_from_json_text(std::string_view text) {
+  if (is_nested_deeper(text, max_json_depth)) throw UsageError("invalid JSON of a preprocessor: it is nested too deeply");
+  const auto json = Json::parse(text, nullptr, false);
+  if (json.is_discarded())
+    throw UsageError(fmt::format("'{}' is not valid JSON", excerpt(join(printable_lines(text)), 80)));
+  return preprocessor_from(json);
 }
 
 PreprocessorImpl preprocessor_from_text(std::string_view text) {
@@ -114,7 +131,9 @@ PreprocessorImpl preprocessor_from_text(std::string_view text) {
     made.stages.push_back(stage_from_text(text, at));
     const auto rest = trim(text.substr(at));
     if (rest.empty()) break;
-    if (rest.front() != ',') throw UsageError(fmt::format("'{}': preprocessors stand between commas", excerpt(rest, 80)));
+    if (rest.front() != ',')
+      throw UsageError(
+          fmt::format("a comma is missing before '{}': preprocessors are separated by commas", excerpt(rest, 80)));
     at = text.find(',', at) + 1;
   }
   made.is_chain = made.stages.size() > 1;
@@ -128,4 +147,6 @@ Json json_of(const PreprocessorImpl& preprocessor) {
   return {{"preprocessor", chain_name}, {"version", json_version}, {"parameters", {{"preprocessors", std::move(stages)}}}};
 }
 
-}  // namespace trainrt::data
+}  // namespace data
+
+}  // namespace trainrt

@@ -8,23 +8,26 @@
 
 namespace trainrt::data {
 
-/// What is learned of one column. All that it gives is exact, so that it is the same however the samples are parted.
-/// One that needs several passes over the data learns a part in each.
+constexpr const char* has_infinity = "it contains an infinite value";  ///< message of Statistic::add()
+
+/// A property of all values of one column, such as their mean. Results are exact, so they do not depend on how the samples
+/// are divided among threads and ranks. Some statistics need several passes over the data.
 class Statistic {
  public:
   virtual ~Statistic() = default;
-  /// One of the same kind that has seen nothing in this pass: for another thread.
+  /// Returns a statistic of the same kind without values of the current pass, for another thread.
   virtual std::unique_ptr<Statistic> fresh() const = 0;
-  /// All samples of a batch. UsageError that says what is wrong with them, without the column's name.
-  virtual void see(const Table::Column& column) = 0;
+  /// Adds all values of a column. Throws UsageError without the column's name if a value is unsuitable.
+  virtual void add(const Table::Column& column) = 0;
+  /// Append this statistic to `into`, and add a statistic that another thread or rank has written.
   virtual void write(PackedWriter& into) const = 0;
   virtual void merge(PackedReader& from) = 0;
-  /// After the parts of all are merged: whether another pass is needed, which then begins.
+  /// Ends a pass, after the parts of all ranks have been merged. Returns whether another pass over the data is needed.
   virtual bool begin_next_pass() { return false; }
 };
 
-/// A statistic that a preprocessor needs, and of which column.
-struct Wish {
+/// A statistic that a preprocessor needs, and the name of its column.
+struct StatisticRequest {
   std::string column;
   std::unique_ptr<Statistic> statistic;
 };

@@ -2,10 +2,8 @@
 
 #include <trainrt/error.hpp>
 
-#include "core/text/json_depth.hpp"
 #include "core/text/text.hpp"
-#include "data/preprocess/fit.hpp"
-#include "data/preprocess/preprocessed_source.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
 #include "data/section/dataset_section.hpp"
 #include "io/files/file.hpp"
 
@@ -13,21 +11,14 @@ namespace trainrt::data {
 
 namespace {
 
-nlohmann::json parsed(std::string_view text) {
-  const bool is_deep = is_nested_deeper(text, max_json_depth);
-  auto json = is_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw UsageError("it is no JSON");
-  return json;
-}
-
 std::string text_of_file(const std::string& path) try { return io::read_file(path); } catch (const Error& error) {
-  throw UsageError(error.what());  // it is a file that a key names
+  throw UsageError(error.what());  // the user named the file in the config
 }
 
-PreprocessorImpl from_file(const std::string& path) {
+PreprocessorImpl preprocessor_in_file(const std::string& path) {
   const auto text = text_of_file(path);
   try {
-    auto found = preprocessor_from(parsed(text));
+    auto found = preprocessor_from_json_text(text);
     for (const auto& stage : found.stages)
       if (!stage.is_fitted()) throw UsageError(std::string(stage.kind->name) + " is not fitted");
     return found;
@@ -36,31 +27,26 @@ PreprocessorImpl from_file(const std::string& path) {
   }
 }
 
-/// Without what was learned.
-std::string description_of(PreprocessorImpl preprocessor) {
+/// Returns the JSON form of the preprocessor without its stats.
+std::string unfitted_json(PreprocessorImpl preprocessor) {
   for (auto& stage : preprocessor.stages) stage.stats = nullptr;
   return json_of(preprocessor).dump();
 }
 
-bool is_fitted(const PreprocessorImpl& preprocessor) {
-  for (const auto& stage : preprocessor.stages)
-    if (!stage.is_fitted()) return false;
-  return true;
-}
-
-/// What is to be used: fitted, as far as it can be without the data.
-PreprocessorImpl known(const std::string& wanted, std::string_view kept) {
-  auto given = preprocessor_from(parsed(wanted));
-  if (is_fitted(given) || kept.empty()) return given;
-  auto earlier = preprocessor_from(parsed(kept));
-  return is_fitted(earlier) && description_of(earlier) == description_of(given) ? earlier : given;
+/// Returns the preprocessor `stored` if it is a fitted form of `requested`, else `requested`. Both are JSON; `stored` may
+/// be "".
+PreprocessorImpl fitted_earlier(const std::string& requested, std::string_view stored) {
+  auto given = preprocessor_from_json_text(requested);
+  if (given.is_fitted() || stored.empty()) return given;
+  auto earlier = preprocessor_from_json_text(stored);
+  return earlier.is_fitted() && unfitted_json(earlier) == unfitted_json(given) ? earlier : given;
 }
 
 }  // namespace
 
 std::string preprocessor_of_key(const std::string& text) try {
   if (text.empty()) return "";
-  return json_of(text.front() == '@' ? from_file(trim(text.substr(1))) : preprocessor_from_text(text)).dump();
+  return json_of(text.front() == '@' ? preprocessor_in_file(trim(text.substr(1))) : preprocessor_from_text(text)).dump();
 } catch (const UsageError& error) {
   throw UsageError(std::string("preprocess: ") + error.what());
 }
@@ -69,8 +55,8 @@ std::string preprocess_by_key(DatasetImpl& dataset, const Listing& listing, std:
   if (listing.preprocessor.empty()) return "";
   const auto section = section_of(dataset.name);
   return in_section(section, [&] {
-    auto preprocessor = known(listing.preprocessor, stored);
-    if (!is_fitted(preprocessor)) preprocessor = fitted(preprocessor, dataset);
+    auto preprocessor = fitted_earlier(listing.preprocessor, stored);
+    if (!preprocessor.is_fitted()) preprocessor = fitted(preprocessor, dataset);
     dataset.source = preprocessed(dataset.source, preprocessor);
     return json_of(preprocessor).dump();
   });

@@ -7,13 +7,13 @@
 
 namespace trainrt::data {
 
-/// The JSON of what the key `preprocess` says: "NAME(columns: A), NAME(...)", or @FILE with a fitted one as JSON. An empty
-/// text is none. UsageError that says what is wrong.
+/// Converts the value of the key `preprocess` to the JSON form of a preprocessor: "NAME(columns: A), NAME(...)", or @FILE
+/// with the JSON form of a fitted one. Returns "" for "". Throws UsageError if the value or the file is invalid.
 std::string preprocessor_of_key(const std::string& text);
 
-/// Changes the dataset as listing.preprocessor says, if it says anything, and returns the fitted one as JSON. Fits it,
-/// which is collective over dataset.team, unless it is fitted, or `stored`, what an earlier call has returned, is the same
-/// one. Before the first epoch.
+/// Applies the preprocessor listing.preprocessor to the dataset, if there is one, and returns its fitted JSON form. Takes
+/// the stats from `stored`, the result of an earlier call, if that has the same parameters; else fits it, which is
+/// collective over dataset.team. Must be called before the first epoch.
 std::string preprocess_by_key(DatasetImpl& dataset, const Listing& listing, std::string_view stored);
 
 }  // namespace trainrt::data

@@ -1,28 +1,32 @@
-#include "data/preprocess/numbering.hpp"
+#include "data/preprocess/encoding.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// The codes of pandas' categorical type: the number of a category, -1 for one that was not there.
 class Categorizer final : public Numbering {
  public:
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      {"dtypes", ParameterType::unsupported, "fit() finds the categories", "null"},
+      output_columns_parameter};
   using Numbering::Numbering;
 
  private:
-  CategoryStatistic::Of of() const override { return CategoryStatistic::Of::values_if_there; }
+  std::unique_ptr<Statistic> statistic() const override {
+    return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::non_missing);
+  }
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind categorizer{
     .name = "Categorizer",
-    .help = "makes the codes of a categorical column; missing values are none",
-    .parameters = "columns, output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<Categorizer>(given); }};
+    .help =
+        "replace each category by its code, from 0 in sorted order, as i64; missing values and values that did not "
+        "occur in fit() become -1. A pandas DataFrame gets a categorical column",
+    .stats = "unique_values(COLUMN)",
+    .parameters = Categorizer::parameters,
+    .make = make_preprocessing<Categorizer>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

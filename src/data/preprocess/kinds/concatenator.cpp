@@ -7,15 +7,15 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/preprocess/gathering.hpp"
+#include "data/preprocess/columnwise.hpp"
 #include "data/preprocess/numbers.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// The type that holds the numbers of both, as numpy.result_type() says.
-DType type_of_both(DType a, DType b) {
+/// Returns the smallest type that can store the numbers of both types, as numpy.result_type().
+DType common_type(DType a, DType b) {
   const auto order = [](DType type) {
     constexpr DType types[] = {DType::boolean, DType::u8,  DType::i8,  DType::i16,
                                DType::i32,     DType::i64, DType::f32, DType::f64};
@@ -27,103 +27,102 @@ DType type_of_both(DType a, DType b) {
   return b;
 }
 
-/// Columns side by side become one of vectors, the last one, in place of them.
-class Concatenator final : public Gathering {
+/// Throws UsageError if T is an integer type that cannot store `value`. Fractions are cut off.
+template <class T, class From>
+T converted_to(From value, const std::string& column) {
+  bool fits = true;
+  if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>)
+    fits = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
+           value < std::ldexp(1.0, std::numeric_limits<T>::digits);
+  else if constexpr (std::is_integral_v<T>)
+    fits = std::in_range<T>(value);
+  if (!fits)
+    throw UsageError(fmt::format("column '{}' contains {}, which is out of the range of {}", column, value,
+                                 name_of(dtype_of<T>::value)));
+  return static_cast<T>(value);
+}
+
+class Concatenator final : public Combining {
  public:
-  explicit Concatenator(Parameters& given)
-      : Gathering(given.names("columns"), {given.text("output_column_name", "concat_out")}),
-        flattens_(given.flag("flatten", false)) {
-    const auto dtype = given.any("dtype");
-    given.flag("raise_if_missing", true);
+  static constexpr ParameterSpec parameters[] = {
+      {"columns", ParameterType::names, "names of the columns, in the order of their numbers in the new column"},
+      {"output_column_name", ParameterType::name, "name of the new column", "\"concat_out\""},
+      {"dtype", ParameterType::element_type,
+       "type of the new column's numbers; by default, the smallest type that can store those of all columns", "null"},
+      {.name = "raise_if_missing",
+       .type = ParameterType::flag,
+       .help = "has no effect: a missing column is always an error",
+       .default_value = "true",
+       .is_ignored = true},
+      {"flatten", ParameterType::flag, "accept columns of arrays and use all their numbers", "false"}};
+
+  explicit Concatenator(const Parameters& given)
+      : Combining(given.names("columns"), {given.text("output_column_name")}), flattens_(given.get<bool>("flatten")) {
+    const auto& dtype = given.json("dtype");
     if (dtype.is_null()) return;
     dtype_ = dtype_from(dtype.is_string() ? dtype.get<std::string>() : dtype.dump());
     if (!is_plain_number(*dtype_) || *dtype_ == DType::boolean)
-      throw UsageError("dtype must be f64, f32, i64, i32, i16, i8 or u8");
+      throw UsageError(fmt::format("dtype: {} is invalid; it must be {}", dtype.dump(), valid_values(parameters[2])));
   }
 
   Fields fields(const Fields& before) const override {
-    auto own = own_fields(before);
-    std::int64_t width = 0;
+    const auto own = own_fields(before);
     for (const auto& field : own) {
       if (field.varies || !is_plain_number(field.dtype))
-        throw UsageError(fmt::format("column '{}' holds {}; only numbers can be put side by side", field.name,
+        throw UsageError(fmt::format("column '{}' contains {}; it must contain numbers", field.name,
                                      is_text(field) ? "texts"
-                                     : field.varies ? "arrays of several lengths"
+                                     : field.varies ? "arrays of different lengths"
                                                     : name_of(field.dtype)));
       if (!field.sample_shape.empty() && !flattens_)
-        throw UsageError(fmt::format("column '{}' holds arrays of the shape {}; flatten = true takes their numbers",
-                                     field.name, to_string(field.sample_shape)));
-      width += element_count(field.sample_shape);
+        throw UsageError(fmt::format("column '{}' contains arrays of shape {}; flatten = true accepts arrays", field.name,
+                                     to_string(field.sample_shape)));
     }
-    auto after = without_own(before);
-    after.push_back({outputs().front(), result_type(own), {width}, false});
+    auto after = before;
+    std::erase_if(after, [this](const auto& field) { return is_own(field.name); });
+    after.push_back(output(own));
     return after;
   }
 
  private:
-  DType result_type(const Fields& own) const {
+  Dataset::Field output(const Fields& own) const {
     auto type = own.front().dtype;
-    for (const auto& field : own) type = type_of_both(type, field.dtype);
-    return dtype_.value_or(type);
+    std::int64_t width = 0;
+    for (const auto& field : own) {
+      type = common_type(type, field.dtype);
+      width += element_count(field.sample_shape);
+    }
+    return {outputs().front(), dtype_.value_or(type), {width}, false};
   }
 
   bool is_own(const std::string& name) const {
     return name == outputs().front() || std::find(columns().begin(), columns().end(), name) != columns().end();
   }
 
-  Fields without_own(Fields fields) const {
-    fields.erase(std::remove_if(fields.begin(), fields.end(), [this](const auto& field) { return is_own(field.name); }),
-                 fields.end());
-    return fields;
-  }
-
   void change(Table& table) const override {
     Fields own;
     for (const auto* column : own_columns(table)) own.push_back(column->field);
-    std::int64_t width = 0;
-    for (const auto& field : own) width += element_count(field.sample_shape);
-    Table::Column made{{outputs().front(), result_type(own), {width}, false}, {}, {}};
-    made.values.resize(table.samples * sample_bytes(made.field));
-    with_numbers(made.field.dtype, made.values, [&](auto out) {
+    Table::Column result{output(own), {}, {}};
+    const auto width = static_cast<std::size_t>(result.field.sample_shape.front());
+    result.values.resize(table.samples * sample_bytes(result.field));
+    with_numbers(result.field.dtype, result.values, [&](auto out) {
       using T = std::remove_const_t<typename decltype(out)::element_type>;
-      std::size_t first = 0;
+      auto* next = reinterpret_cast<T*>(result.values.data());
       for (const auto* column : own_columns(table)) {
         const auto each = static_cast<std::size_t>(element_count(column->field.sample_shape));
-        copy<T>(*column, each, reinterpret_cast<T*>(made.values.data()) + first, static_cast<std::size_t>(width));
-        first += each;
+        copy<T>(*column, each, next, width);
+        next += each;
       }
     });
-    table.columns.erase(std::remove_if(table.columns.begin(), table.columns.end(),
-                                       [this](const auto& column) { return is_own(column.field.name); }),
-                        table.columns.end());
-    table.columns.push_back(std::move(made));
+    std::erase_if(table.columns, [this](const auto& column) { return is_own(column.field.name); });
+    table.columns.push_back(std::move(result));
   }
 
   template <class T>
   static void copy(const Table::Column& from, std::size_t each, T* to, std::size_t stride) {
     with_numbers(from.field.dtype, from.values, [&](auto values) {
       for (std::size_t i = 0; i < values.size(); ++i)
-        to[i / each * stride + i % each] = converted<T>(values[i], from.field.name);
+        to[i / each * stride + i % each] = converted_to<T>(values[i], from.field.name);
     });
-  }
-
-  /// What a whole number cannot hold is an error, and not what the processor makes of it.
-  template <class T, class From>
-  static T converted(From value, const std::string& column) {
-    if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>) {
-      const auto number = static_cast<double>(value);
-      const double least = static_cast<double>(std::numeric_limits<T>::min()),
-                   end = std::ldexp(1.0, std::numeric_limits<T>::digits);
-      if (!(number >= least && number < end)) refuse(number, column, dtype_of<T>::value);
-    }
-    if constexpr (std::is_integral_v<T> && std::is_integral_v<From>)
-      if (!std::in_range<T>(value)) refuse(value, column, dtype_of<T>::value);
-    return static_cast<T>(value);
-  }
-
-  template <class Number>
-  [[noreturn]] static void refuse(Number number, const std::string& column, DType dtype) {
-    throw UsageError(fmt::format("column '{}' holds {}, which is no {}", column, number, name_of(dtype)));
   }
 
   bool flattens_;
@@ -132,14 +131,10 @@ class Concatenator final : public Gathering {
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind concatenator{
     .name = "Concatenator",
-    .help = "puts columns of numbers side by side: one column of vectors",
-    .parameters = "columns, output_column_name, dtype, flatten",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<Concatenator>(given); }};
+    .help = "replace columns of numbers by one column of vectors, which becomes the last column",
+    .parameters = Concatenator::parameters,
+    .make = make_preprocessing<Concatenator>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

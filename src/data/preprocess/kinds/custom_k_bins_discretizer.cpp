@@ -1,33 +1,28 @@
 #include "data/preprocess/binning.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// The number of a bin, between edges that are given.
 class CustomKBinsDiscretizer final : public Binning {
  public:
-  explicit CustomKBinsDiscretizer(Parameters& given) : Binning(given) {
-    set_edges(of_each_column<std::vector<double>>(given.any("bins"), columns(), [](const nlohmann::json& value) {
-      Parameters edges(nlohmann::json::object({{"bins", value}}));
-      return edges.numbers("bins", {});
-    }));
+  static constexpr auto parameters =
+      binning_parameters({"bins", ParameterType::numbers_per_column,
+                          "the edges of the bins: increasing numbers for all columns, or for each column by name"});
+  explicit CustomKBinsDiscretizer(const Parameters& given) : Binning(given) {
+    set_edges(
+        bins_per_column(given.json("bins"), columns(), [](const auto& value) { return numbers_from("bins", value); }));
   }
-  bool learns() const override { return false; }
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind custom_k_bins_discretizer{
     .name = "CustomKBinsDiscretizer",
-    .help = "makes the number of a bin, between given edges",
-    .parameters = "columns, bins, right, include_lowest, duplicates (raise, drop), output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> {
-      return std::make_unique<CustomKBinsDiscretizer>(given);
-    }};
+    .help =
+        "replace each number by the number of its bin between given edges, from 0, as i64; NaN and numbers outside all "
+        "bins become -1",
+    .parameters = CustomKBinsDiscretizer::parameters,
+    .make = make_preprocessing<CustomKBinsDiscretizer>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

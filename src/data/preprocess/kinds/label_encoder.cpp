@@ -1,28 +1,29 @@
-#include "data/preprocess/numbering.hpp"
+#include "data/preprocess/encoding.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// The number of a label. One that was not there is an error: no loss takes it.
 class LabelEncoder final : public Numbering {
  public:
-  explicit LabelEncoder(Parameters& given) : Numbering(given, "label_column", "output_column") {}
+  static constexpr ParameterSpec parameters[] = {
+      {"label_column", ParameterType::name_or_names, "name of the column with the labels"},
+      keyword_only({"output_column", ParameterType::name_or_names,
+                    "name of the new column; by default, it replaces the column with the labels", "=label_column"})};
+  explicit LabelEncoder(const Parameters& given) : Numbering(given, "label_column", "output_column") {}
 
  private:
-  bool refuses_unknown() const override { return true; }
+  bool refuses_unknown() const override { return true; }  // a loss function cannot use -1
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind label_encoder{
     .name = "LabelEncoder",
-    .help = "makes the number of a label, from 0 on",
-    .parameters = "label_column, output_column",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<LabelEncoder>(given); }};
+    .help =
+        "replace each label by its number, from 0 in sorted order, as i64; a label that did not occur in fit() is an error",
+    .stats = "unique_values(COLUMN)",
+    .parameters = LabelEncoder::parameters,
+    .make = make_preprocessing<LabelEncoder>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -1,44 +1,33 @@
 #include "data/preprocess/columnwise.hpp"
-#include "data/preprocess/number_statistic.hpp"
-#include "data/preprocess/numbers.hpp"
+#include "data/preprocess/number_statistics.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// (x - min) / (max - min).
 class MinMaxScaler final : public Scaling {
  public:
   using Scaling::Scaling;
-  std::vector<Wish> wishes(const Fields& fields) const override {
-    return wish_each(fields, require_number, [](const auto&) { return std::make_unique<NumberStatistic>(false); });
-  }
-  nlohmann::json learned(std::span<const Wish> found) const override {
-    auto stats = nlohmann::json::object();
-    for (const auto& each : found) {
-      stats[stat_key("min", each.column)] = json_number(as<NumberStatistic>(each).least());
-      stats[stat_key("max", each.column)] = json_number(as<NumberStatistic>(each).largest());
-    }
-    return stats;
-  }
 
  private:
-  Scale scale(const nlohmann::json& stats, const std::string& column) const override {
-    const auto least = stat_number(stats, stat_key("min", column));
-    return {least, stat_number(stats, stat_key("max", column)) - least};
+  std::unique_ptr<Statistic> statistic() const override { return std::make_unique<NumberStatistic>(false); }
+  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
+    const auto& numbers = static_cast<const NumberStatistic&>(computed);
+    stats[stat_key("min", columns()[at])] = json_number(numbers.min());
+    stats[stat_key("max", columns()[at])] = json_number(numbers.max());
+  }
+  Scale scale(const ColumnStats& stats) const override {
+    const auto min = stats.number("min");
+    return {min, stats.number("max") - min};
   }
 };
 
 }  // namespace
 
-namespace plugins {
+extern const PreprocessorKind min_max_scaler{.name = "MinMaxScaler",
+                                             .help = "scale numbers to the range from 0 to 1: (x - min) / (max - min)",
+                                             .stats = "min(COLUMN), max(COLUMN)",
+                                             .parameters = MinMaxScaler::parameters,
+                                             .make = make_preprocessing<MinMaxScaler>};
 
-extern const PreprocessorKind min_max_scaler{
-    .name = "MinMaxScaler",
-    .help = "makes numbers from 0 to 1, of the least and the largest",
-    .parameters = "columns, output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<MinMaxScaler>(given); }};
-
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -1,17 +1,24 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/preprocess/gathering.hpp"
+#include "data/preprocess/columnwise.hpp"
 #include "data/preprocess/numbers.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// Divides the numbers of a sample by their norm; zeros stay zeros.
-class Normalizer final : public Gathering {
+class Normalizer final : public Combining {
  public:
-  explicit Normalizer(Parameters& given) : Normalizer(given, given.names("columns")) {}
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      {"norm", ParameterType::choice,
+       "l1: sum of the absolute values; l2: square root of the sum of squares; max: maximum absolute value", "\"l2\"",
+       "l1, l2, max"},
+      keyword_only(output_columns_parameter)};
+
+  explicit Normalizer(const Parameters& given)
+      : Combining(given.names("columns"), given.names("output_columns")), norm_(given.text("norm")) {}
 
   Fields fields(const Fields& before) const override {
     auto after = before;
@@ -24,11 +31,7 @@ class Normalizer final : public Gathering {
   }
 
  private:
-  Normalizer(Parameters& given, const std::vector<std::string>& columns)
-      : Gathering(columns, given.names("output_columns", columns)),
-        norm_(given.choice("norm", {"l1", "l2", "max"}, "l2")) {}
-
-  /// Column by column, in their order: so NumPy adds too.
+  /// Adds column by column, in the order of the columns, which gives the same bits as NumPy.
   void change(Table& table) const override {
     const auto columns = own_columns(table);
     std::vector<double> norms(table.samples);
@@ -41,12 +44,12 @@ class Normalizer final : public Gathering {
       if (norm_ == "l2") norm = std::sqrt(norm);
       if (norm == 0) norm = 1;
     }
-    std::vector<Table::Column> made;
+    std::vector<Table::Column> results;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      made.push_back({{outputs()[c], real_of(columns[c]->field.dtype), {}, false}, {}, {}});
-      fill_reals(made.back(), table.samples, [&](std::size_t i) { return values[c][i] / norms[i]; });
+      results.push_back({{outputs()[c], real_of(columns[c]->field.dtype), {}, false}, {}, {}});
+      fill_reals(results.back(), table.samples, [&](std::size_t i) { return values[c][i] / norms[i]; });
     }
-    for (auto& column : made) put_column(table, std::move(column));
+    for (auto& column : results) put_column(table, std::move(column));
   }
 
   void add(double value, double& norm) const {
@@ -63,14 +66,10 @@ class Normalizer final : public Gathering {
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind normalizer{
     .name = "Normalizer",
-    .help = "divides the numbers of a sample by their norm",
-    .parameters = "columns, norm (l1, l2, max), output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<Normalizer>(given); }};
+    .help = "divide the numbers of each sample, over all columns, by their norm; a sample of zeros stays unchanged",
+    .parameters = Normalizer::parameters,
+    .make = make_preprocessing<Normalizer>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

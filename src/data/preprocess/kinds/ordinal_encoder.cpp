@@ -1,25 +1,27 @@
-#include "data/preprocess/numbering.hpp"
+#include "data/preprocess/encoding.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// The number of a category; -1 for one that was not there.
 class OrdinalEncoder final : public Numbering {
  public:
-  explicit OrdinalEncoder(Parameters& given) : Numbering(given) { given.flag("encode_lists", true); }
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      keyword_only({"encode_lists", ParameterType::flag, "has no effect: columns of lists are always an error", "true"}),
+      output_columns_parameter};
+  using Numbering::Numbering;
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind ordinal_encoder{
     .name = "OrdinalEncoder",
-    .help = "makes the number of a category, from 0 on; -1: unknown",
-    .parameters = "columns, encode_lists, output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<OrdinalEncoder>(given); }};
+    .help =
+        "replace each category by its number, from 0 in sorted order, as i64; a value that did not occur in fit() "
+        "becomes -1, and NaN in fit() is an error",
+    .stats = "unique_values(COLUMN)",
+    .parameters = OrdinalEncoder::parameters,
+    .make = make_preprocessing<OrdinalEncoder>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

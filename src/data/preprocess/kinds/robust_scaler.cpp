@@ -1,54 +1,51 @@
 #include <trainrt/error.hpp>
 
 #include "data/preprocess/columnwise.hpp"
-#include "data/preprocess/numbers.hpp"
-#include "data/preprocess/quantile_statistic.hpp"
+#include "data/preprocess/number_statistics.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// (x - median) / (high quantile - low quantile).
 class RobustScaler final : public Scaling {
  public:
-  explicit RobustScaler(Parameters& given) : Scaling(given), range_(given.numbers("quantile_range", {0.25, 0.75})) {
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      {"quantile_range", ParameterType::numbers,
+       "the low and the high quantile, from 0 to 1; their difference is the divisor", "[0.25, 0.75]"},
+      output_columns_parameter};
+
+  explicit RobustScaler(const Parameters& given)
+      : Scaling(given), range_(given.get<std::vector<double>>("quantile_range")) {
     if (range_.size() != 2 || !(0 <= range_[0] && range_[0] < range_[1] && range_[1] <= 1))
-      throw UsageError("quantile_range must be two numbers, from 0 to 1, of which the first is less: 0.25, 0.75");
-  }
-  std::vector<Wish> wishes(const Fields& fields) const override {
-    return wish_each(fields, require_number, [this](const auto&) {
-      return std::make_unique<QuantileStatistic>(std::vector<double>{range_[0], 0.5, range_[1]});
-    });
-  }
-  nlohmann::json learned(std::span<const Wish> found) const override {
-    auto stats = nlohmann::json::object();
-    for (const auto& each : found) {
-      const auto values = as<QuantileStatistic>(each).values();
-      stats[stat_key("low_quantile", each.column)] = json_number(values[0]);
-      stats[stat_key("median", each.column)] = json_number(values[1]);
-      stats[stat_key("high_quantile", each.column)] = json_number(values[2]);
-    }
-    return stats;
+      throw UsageError("quantile_range must be two increasing numbers from 0 to 1, for example 0.25, 0.75");
   }
 
  private:
-  Scale scale(const nlohmann::json& stats, const std::string& column) const override {
-    return {stat_number(stats, stat_key("median", column)),
-            stat_number(stats, stat_key("high_quantile", column)) - stat_number(stats, stat_key("low_quantile", column))};
+  std::unique_ptr<Statistic> statistic() const override {
+    return std::make_unique<QuantileStatistic>(std::vector<double>{range_[0], 0.5, range_[1]});
+  }
+  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
+    const auto values = static_cast<const QuantileStatistic&>(computed).values();
+    stats[stat_key("low_quantile", columns()[at])] = json_number(values[0]);
+    stats[stat_key("median", columns()[at])] = json_number(values[1]);
+    stats[stat_key("high_quantile", columns()[at])] = json_number(values[2]);
+  }
+  Scale scale(const ColumnStats& stats) const override {
+    return {stats.number("median"), stats.number("high_quantile") - stats.number("low_quantile")};
   }
   std::vector<double> range_;
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind robust_scaler{
     .name = "RobustScaler",
-    .help = "takes the median away and divides by the range between two quantiles: outliers change little",
-    .parameters = "columns, quantile_range, output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<RobustScaler>(given); }};
+    .help =
+        "subtract the median and divide by the range between two quantiles, which outliers change little: "
+        "(x - median) / (high - low)",
+    .stats = "low_quantile(COLUMN), median(COLUMN), high_quantile(COLUMN)",
+    .parameters = RobustScaler::parameters,
+    .make = make_preprocessing<RobustScaler>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -5,70 +5,68 @@
 #include <trainrt/error.hpp>
 
 #include "core/options.hpp"
-#include "data/preprocess/category_statistic.hpp"
+#include "data/preprocess/category.hpp"
 #include "data/preprocess/columnwise.hpp"
-#include "data/preprocess/number_statistic.hpp"
+#include "data/preprocess/number_statistics.hpp"
 #include "data/preprocess/numbers.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// Another value in place of NaN, and of empty texts: the mean, the most frequent one, or a constant.
 class SimpleImputer final : public Columnwise {
  public:
-  explicit SimpleImputer(Parameters& given)
-      : Columnwise(given), strategy_(given.choice("strategy", {"mean", "most_frequent", "constant"}, "mean")) {
-    const auto constant = given.any("fill_value");
+  static constexpr ParameterSpec parameters[] = {
+      columns_parameter,
+      {"strategy", ParameterType::choice,
+       "the new value: mean, most_frequent (of equally frequent values the first in sorted order) or constant", "\"mean\"",
+       "mean, most_frequent, constant"},
+      {"fill_value", ParameterType::scalar, "the new value for strategy = constant; not valid for others", "null"},
+      keyword_only(output_columns_parameter)};
+
+  explicit SimpleImputer(const Parameters& given) : Columnwise(given), strategy_(given.text("strategy")) {
+    const auto& constant = given.json("fill_value");
     if ((strategy_ == "constant") == constant.is_null())
-      throw UsageError("fill_value belongs to strategy = constant, which needs it");
+      throw UsageError(constant.is_null() ? "missing parameter fill_value, which strategy = constant needs"
+                                          : "fill_value is only valid with strategy = constant");
     if (!constant.is_null()) fills_.assign(columns().size(), category_from(constant));
-  }
-  bool learns() const override { return strategy_ != "constant"; }
-
-  std::vector<Wish> wishes(const Fields& fields) const override {
-    if (strategy_ == "mean")
-      return wish_each(fields, require_number, [](const auto&) { return std::make_unique<NumberStatistic>(true); });
-    return wish_each(fields, require_fillable, [](const auto&) {
-      return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::values_if_there);
-    });
-  }
-
-  nlohmann::json learned(std::span<const Wish> found) const override {
-    auto stats = nlohmann::json::object();
-    for (const auto& each : found) {
-      auto& stat = stats[stat_key(strategy_, each.column)];
-      if (strategy_ == "mean") {
-        stat = json_number(as<NumberStatistic>(each).mean());
-      } else {
-        const auto most = as<CategoryStatistic>(each).most_frequent(1);
-        stat = most.empty() ? nlohmann::json() : json_of(most.front().value);
-      }
-    }
-    return stats;
   }
 
   void set_stats(const nlohmann::json& stats) override {
     fills_.clear();
     for (const auto& column : columns()) {
-      const auto key = stat_key(strategy_, column);
-      const auto found = stats.find(key);
-      if (found == stats.end()) throw UsageError(fmt::format("the stats have no '{}'", key));
-      fills_.push_back(found->is_null() ? Category(std::numeric_limits<double>::quiet_NaN()) : category_from(*found));
+      const auto& fill = ColumnStats{stats, column}.value(strategy_);
+      fills_.push_back(fill.is_null() ? Category(std::numeric_limits<double>::quiet_NaN()) : category_from(fill));
     }
   }
 
  private:
-  static void require_fillable(const Dataset::Field& field) {
-    if (!is_text(field)) require_number(field);
+  std::unique_ptr<Statistic> statistic() const override {
+    if (strategy_ == "constant") return nullptr;
+    if (strategy_ == "mean") return std::make_unique<NumberStatistic>(true);
+    return std::make_unique<CategoryStatistic>(CategoryStatistic::Of::non_missing);
+  }
+
+  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
+    auto& stat = stats[stat_key(strategy_, columns()[at])];
+    if (strategy_ == "mean") {
+      stat = json_number(static_cast<const NumberStatistic&>(computed).mean());
+    } else if (const auto most = static_cast<const CategoryStatistic&>(computed).most_frequent(1); !most.empty()) {
+      stat = json_of(most.front().value);
+    }
+  }
+
+  void require(const Dataset::Field& field) const override {
+    if (strategy_ == "mean" || !is_text(field)) require_number(field);
   }
 
   static double number_in(const Category& fill) {
-    const auto* const whole = std::get_if<std::int64_t>(&fill);
-    return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(fill);
+    const auto* const integer = std::get_if<std::int64_t>(&fill);
+    return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(fill);
   }
 
-  /// A config and a JSON may have the number of a column of numbers as a text.
+  /// Returns the new value for a column. For a column of numbers, a text is converted to a number if possible, since config
+  /// files write numbers as texts.
   Category fill_of(std::size_t at, const Dataset::Field& field) const {
     const auto* const text = std::get_if<std::string>(&fills_[at]);
     if (text == nullptr || is_text(field)) return fills_[at];
@@ -76,21 +74,20 @@ class SimpleImputer final : public Columnwise {
     return number ? Category(*number) : fills_[at];
   }
 
-  Dataset::Field made(std::size_t at, const Dataset::Field& from) const override {
-    require_fillable(from);
+  Dataset::Field output(std::size_t at, const Dataset::Field& from) const override {
     const auto fill = fill_of(at, from);
     const bool fills_texts = std::holds_alternative<std::string>(fill);
     if (!fills_texts && std::isnan(number_in(fill)))
-      throw UsageError(fmt::format("column '{}' has no fill value: all that fit() has seen were missing", columns()[at]));
+      throw UsageError(fmt::format("column '{}' has no fill value: all values in fit() were missing", columns()[at]));
     if (fills_texts != is_text(from))
-      throw UsageError(fmt::format("column '{}' holds {}, and the fill value is {}", from.name,
-                                   is_text(from) ? "texts" : "numbers", words_of(fill)));
+      throw UsageError(fmt::format("column '{}' contains {}, but the fill value is {}", from.name,
+                                   is_text(from) ? "texts" : "numbers", quoted(fill)));
     return from;
   }
 
   void convert(std::size_t at, const Table::Column& from, std::uint64_t samples, Table::Column& to) const override {
     if (is_text(from.field)) return fill_texts(std::get<std::string>(fills_[at]), from, samples, to);
-    if (!is_real(from.field.dtype)) {
+    if (from.field.dtype != DType::f64 && from.field.dtype != DType::f32) {
       to.values = from.values;
       return;
     }
@@ -113,19 +110,16 @@ class SimpleImputer final : public Columnwise {
   }
 
   std::string strategy_;
-  std::vector<Category> fills_;
+  std::vector<Category> fills_;  ///< for each of columns()
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind simple_imputer{
     .name = "SimpleImputer",
-    .help = "fills in missing values: the mean, the most frequent one, or a constant",
-    .parameters = "columns, strategy (mean, most_frequent, constant), fill_value, output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> { return std::make_unique<SimpleImputer>(given); }};
+    .help = "replace missing values (NaN, empty texts) by the mean, the most frequent value or a constant",
+    .stats = "mean(COLUMN) or most_frequent(COLUMN)",
+    .parameters = SimpleImputer::parameters,
+    .make = make_preprocessing<SimpleImputer>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -4,83 +4,70 @@
 #include <trainrt/error.hpp>
 
 #include "data/preprocess/binning.hpp"
-#include "data/preprocess/number_statistic.hpp"
-#include "data/preprocess/numbers.hpp"
+#include "data/preprocess/number_statistics.hpp"
 
-namespace trainrt::data {
+namespace trainrt::data::plugins {
 
 namespace {
 
-/// The number of a bin, of as many as wanted, which are equally wide.
 class UniformKBinsDiscretizer final : public Binning {
  public:
-  explicit UniformKBinsDiscretizer(Parameters& given) : Binning(given) {
-    bins_ = of_each_column<std::size_t>(given.any("bins"), columns(), [](const nlohmann::json& value) {
-      constexpr std::int64_t most = 1 << 16;
-      Parameters bins(nlohmann::json::object({{"bins", value}}));
-      return static_cast<std::size_t>(bins.whole("bins", 1, most));
-    });
-  }
-  std::vector<Wish> wishes(const Fields& fields) const override {
-    return wish_each(fields, require_number, [](const auto&) { return std::make_unique<NumberStatistic>(false); });
-  }
-
-  /// Ray's edges: numpy.linspace() from the least to the largest value, widened by a thousandth at the open end.
-  nlohmann::json learned(std::span<const Wish> found) const override {
-    auto stats = nlohmann::json::object();
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto& numbers = as<NumberStatistic>(found[i]);
-      if (numbers.count() == 0)
-        throw UsageError(fmt::format("column '{}' has no values but NaN: there are no bins", found[i].column));
-      stats[found[i].column] = edges_between(numbers.least(), numbers.largest(), bins_[i]);
-    }
-    return stats;
+  static constexpr auto parameters =
+      binning_parameters({.name = "bins",
+                          .type = ParameterType::integer_per_column,
+                          .help = "the number of bins, for all columns or for each column by name",
+                          .max = 1 << 16});
+  explicit UniformKBinsDiscretizer(const Parameters& given) : Binning(given) {
+    bins_ = bins_per_column(given.json("bins"), columns(),
+                            [](const auto& value) { return integer_from("bins", value, parameters[1].max); });
   }
 
   void set_stats(const nlohmann::json& stats) override {
     std::vector<std::vector<double>> edges;
-    for (const auto& column : columns()) {
-      const auto found = stats.find(column);
-      if (found == stats.end() || !found->is_array()) throw UsageError(fmt::format("the stats need '{}', a list", column));
-      Parameters list(nlohmann::json::object({{"edges", *found}}));
-      edges.push_back(list.numbers("edges", {}));
-    }
+    for (const auto& column : columns()) edges.push_back(numbers_from(column, ColumnStats{stats, column}.list("")));
     set_edges(std::move(edges));
   }
 
  private:
-  std::vector<double> edges_between(double least, double largest, std::size_t bins) const {
-    constexpr double part = 0.001;
-    const bool is_one_value = least == largest;
-    if (is_one_value) {
-      const auto widened = least == 0 ? part : part * std::fabs(least);
-      least -= widened;
-      largest += widened;
+  std::unique_ptr<Statistic> statistic() const override { return std::make_unique<NumberStatistic>(false); }
+
+  void add_stats(std::size_t at, const Statistic& computed, nlohmann::json& stats) const override {
+    const auto& numbers = static_cast<const NumberStatistic&>(computed);
+    if (numbers.count() == 0)
+      throw UsageError(fmt::format("column '{}' has only NaN; bins need at least one number", columns()[at]));
+    stats[columns()[at]] = edges_between(numbers.min(), numbers.max(), bins_[at]);
+  }
+
+  /// Returns Ray's edges: numpy.linspace() from `min` to `max`, with the open end moved outwards by 0.1 % of the range.
+  std::vector<double> edges_between(double min, double max, std::int64_t bins) const {
+    constexpr double margin = 0.001;
+    const bool is_constant = min == max;
+    if (is_constant) {
+      const auto half = min == 0 ? margin : margin * std::fabs(min);
+      min -= half;
+      max += half;
     }
     std::vector<double> edges;
-    const auto step = (largest - least) / static_cast<double>(bins);
-    for (std::size_t i = 0; i < bins; ++i) edges.push_back(static_cast<double>(i) * step + least);
-    edges.push_back(largest);
-    if (!is_one_value && is_right()) edges.front() -= (largest - least) * part;
-    if (!is_one_value && !is_right()) edges.back() += (largest - least) * part;
+    const auto step = (max - min) / static_cast<double>(bins);
+    for (std::int64_t i = 0; i < bins; ++i) edges.push_back(static_cast<double>(i) * step + min);
+    edges.push_back(max);
+    if (!is_constant && is_right()) edges.front() -= (max - min) * margin;
+    if (!is_constant && !is_right()) edges.back() += (max - min) * margin;
     return edges;
   }
 
-  std::vector<std::size_t> bins_;
+  std::vector<std::int64_t> bins_;
 };
 
 }  // namespace
 
-namespace plugins {
-
 extern const PreprocessorKind uniform_k_bins_discretizer{
     .name = "UniformKBinsDiscretizer",
-    .help = "makes the number of a bin, of equally wide ones",
-    .parameters = "columns, bins, right, include_lowest, duplicates (raise, drop), output_columns",
-    .make = [](Parameters& given) -> std::unique_ptr<Preprocessing> {
-      return std::make_unique<UniformKBinsDiscretizer>(given);
-    }};
+    .help =
+        "replace each number by the number of its bin, from 0, as i64, with bins of equal width between minimum and "
+        "maximum; NaN and numbers outside all bins become -1",
+    .stats = "COLUMN (the edges of its bins)",
+    .parameters = UniformKBinsDiscretizer::parameters,
+    .make = make_preprocessing<UniformKBinsDiscretizer>};
 
-}  // namespace plugins
-
-}  // namespace trainrt::data
+}  // namespace trainrt::data::plugins

@@ -1,4 +1,4 @@
-// What preprocessors learn, make and refuse.
+// Tests of preprocessors: fit, transformation, JSON and errors.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -11,8 +11,8 @@
 
 #include "core/sha256.hpp"
 #include "data/preprocess/exact_sum.hpp"
-#include "data/preprocess/fit.hpp"
-#include "data/preprocess/hashed_feature.hpp"
+#include "data/preprocess/preprocessor_impl.hpp"
+#include "data/preprocess/words.hpp"
 #include "data/source/samples_at_once.hpp"
 #include "unit/data/support.hpp"
 
@@ -49,7 +49,7 @@ std::vector<T> values_of(const Table::Column& column) {
   return values;
 }
 
-/// What a preprocessor that was fitted to the table makes of its column.
+/// Fits a preprocessor to a CSV table and returns the values of the transformed column.
 template <class T>
 std::vector<T> made(const std::string& preprocessor, const std::string& csv, const std::string& column) {
   const Scratch dir;
@@ -71,7 +71,7 @@ void refuses(const std::function<void()>& call, const std::string& what) {
   CHECK_THROWS_WITH(call(), Contains(what));
 }
 
-/// The states of ranks that look at their parts one after another.
+/// Fits as several ranks that read their parts one after another, and returns the stats.
 Json stats_on(int ranks, const std::string& preprocessor, const Scratch& dir, const std::string& text, int threads) {
   auto data = dataset(dir, text, {{"threads", std::to_string(threads)}});
   data->team.gather = [&](const std::function<std::string()>& make) {
@@ -85,7 +85,7 @@ Json stats_on(int ranks, const std::string& preprocessor, const Scratch& dir, co
 
 }  // namespace
 
-TEST_CASE("exact sums give the nearest mean and variance, in any order and parts") {
+TEST_CASE("exact sums give the nearest mean and variance for any order and division of the numbers") {
   const std::vector<double> values = {1e308, 1, 1e-300, -1e308, 3, 5e-324, -1e-300, 0x1p60, -0x1p60, 2};
   for (std::size_t turn = 0; turn < values.size(); ++turn) {
     data::ExactSum sum, first;
@@ -101,18 +101,18 @@ TEST_CASE("exact sums give the nearest mean and variance, in any order and parts
   data::ExactSum sum, squares;
   for (int i = 0; i < 1000; ++i)
     for (const double value : {1e9 + 0.25, 1e9 + 0.75}) sum.add(value), squares.add_square(value);
-  CHECK(data::ExactSum::variance(sum, squares, 2000) == 0.0625);  // f64 sums of these squares lose it altogether
+  CHECK(data::ExactSum::variance(sum, squares, 2000) == 0.0625);  // f64 sums of these squares lose all digits of it
   data::ExactSum tiny, tiny_squares, huge, huge_squares;
   tiny.add(5e-324), tiny_squares.add_square(5e-324);
   CHECK(data::ExactSum::mean(tiny, 1) == 5e-324);
-  CHECK(data::ExactSum::mean(tiny, 2) == 0);  // half of it: to even
+  CHECK(data::ExactSum::mean(tiny, 2) == 0);  // half of it, rounded to even
   CHECK(data::ExactSum::variance(tiny, tiny_squares, 1) == 0);
   for (int i = 0; i < 4; ++i) huge.add(-1.7e308), huge_squares.add_square(-1.7e308);
   CHECK(data::ExactSum::mean(huge, 4) == -1.7e308);
   CHECK(data::ExactSum::variance(huge, huge_squares, 4) == 0);
 }
 
-TEST_CASE("moments of many values at once are those of one after the other, whatever their exponents") {
+TEST_CASE("add_moments() computes the same sums as add() and add_square(), for any exponents") {
   Random random(9, 0);
   for (const int spread : {0, 10, 40, 600}) {
     std::vector<double> values(40'000);
@@ -131,7 +131,7 @@ TEST_CASE("moments of many values at once are those of one after the other, what
   }
 }
 
-TEST_CASE("any number of ranks and threads learns the same, bit for bit") {
+TEST_CASE("a fit gives the same bits on any number of ranks and threads") {
   const Scratch dir;
   Random random(3, 0);
   std::string text = "x,y,city,words\n";
@@ -153,7 +153,7 @@ TEST_CASE("any number of ranks and threads learns the same, bit for bit") {
   }
 }
 
-TEST_CASE("scalers leave NaN out, and constant columns become 0") {
+TEST_CASE("scalers ignore NaN, and constant columns become 0") {
   const std::string csv = "x,c\n1,7\nnan,7\n3,7\n";
   const auto standard = made<double>("StandardScaler(columns: x)", csv, "x");
   CHECK(standard[0] == -1);
@@ -166,7 +166,7 @@ TEST_CASE("scalers leave NaN out, and constant columns become 0") {
   for (const auto value : made<double>("StandardScaler(columns: x)", "x,y\nnan,1\nnan,1\n", "x")) CHECK(std::isnan(value));
 }
 
-TEST_CASE("quantiles are NumPy's, also of few values") {
+TEST_CASE("quantiles of few values are interpolated as by NumPy") {
   const Scratch dir;
   const auto stats = stats_of("RobustScaler(columns: x)", dataset(dir, "x,y\n10,0\n-1,0\n4,0\nnan,0\n2,0\n"));
   CHECK(stats["low_quantile(x)"] == 1.25);
@@ -175,7 +175,7 @@ TEST_CASE("quantiles are NumPy's, also of few values") {
   CHECK(stats_of("RobustScaler(columns: y)", dataset(dir, "x,y\n10,-0.0\n"))["median(y)"] == 0);
 }
 
-TEST_CASE("encoders number categories in their order; unknown ones are -1, no place, or an error") {
+TEST_CASE("encoders number categories in sorted order; unknown ones become -1, zeros or an error") {
   const Scratch dir;
   const auto data = dataset(dir, "city,n\nBonn,3\nAachen,1\nBonn,3\n", {{"types", "city:text"}});
   CHECK(stats_of("OneHotEncoder(columns: city, n)", data) ==
@@ -201,7 +201,7 @@ TEST_CASE("encoders number categories in their order; unknown ones are -1, no pl
   CHECK_THROWS_WITH(fitted("LabelEncoder(label_column: city)").transform(label), Contains("'Ulm'") && Contains("'city'"));
 }
 
-TEST_CASE("the most frequent categories are kept, of ties the first") {
+TEST_CASE("the most frequent categories are kept; of equally frequent ones, the first in sorted order") {
   const Scratch dir;
   const auto data = dataset(dir, "n,w\n5,b a\n2,a\n5,c\n1,\n2,b\n");
   Preprocessor some = Preprocessor::from_json(
@@ -213,7 +213,7 @@ TEST_CASE("the most frequent categories are kept, of ties the first") {
   CHECK(stats_of("SimpleImputer(columns: n, w; strategy: most_frequent)", data)["most_frequent(n)"] == 2);
 }
 
-TEST_CASE("a fitted preprocessor comes back from its JSON with the same values") {
+TEST_CASE("a fitted preprocessor that is loaded from JSON computes the same values") {
   const Scratch dir;
   const auto data = dataset(dir, "x,y,w\n0.1,1,a b\n0.7,2,b\nnan,3,\n", {{"types", "w:text"}});
   Preprocessor chain(
@@ -238,10 +238,10 @@ TEST_CASE("a fitted preprocessor comes back from its JSON with the same values")
   REQUIRE(table.columns.size() == 1);
   CHECK(table.column("concat_out").field.sample_shape == Shape{5});
   CHECK(table.column("concat_out").values == same.column("concat_out").values);
-  CHECK(values_of<float>(table.column("concat_out"))[2] == 2);  // b: the most frequent word
+  CHECK(values_of<float>(table.column("concat_out"))[2] == 2);  // b is the most frequent word
 }
 
-TEST_CASE("columns that are needed for none of those asked for are not read") {
+TEST_CASE("columns that the requested ones do not need are not read") {
   const Scratch dir;
   auto data = dataset(dir, "x,y\n1,1\n3,1\n");
   Preprocessor scaler("StandardScaler(columns: x; output_columns: z)");
@@ -254,41 +254,42 @@ TEST_CASE("columns that are needed for none of those asked for are not read") {
   refuses([&] { Dataset(data).preprocess(scaler); }, "before map()");
 }
 
-TEST_CASE("what data or parameters do not suit is a usage error that names preprocessor and column") {
+TEST_CASE("unsuitable data or parameters are a usage error that names preprocessor and column") {
   const Scratch dir;
   const auto data = dataset(dir, "x,t,i\n1,a,inf\n2,b,1\n", {{"types", "t:text"}});
   const auto fit = [&](const std::string& text) { return [&data, text] { Preprocessor(text).fit(Dataset(data)); }; };
   refuses(fit("StandardScaler(columns: z)"), "dataset 'train': StandardScaler: there is no field 'z'");
-  refuses(fit("StandardScaler(columns: t)"), "column 't' holds texts");
-  refuses(fit("StandardScaler(columns: i)"), "column 'i': it holds an infinite value");
-  refuses(fit("RobustScaler(columns: i)"), "column 'i': it holds an infinite value");
+  refuses(fit("StandardScaler(columns: t)"), "column 't' contains texts");
+  refuses(fit("StandardScaler(columns: i)"), "column 'i': it contains an infinite value");
+  refuses(fit("RobustScaler(columns: i)"), "column 'i': it contains an infinite value");
   refuses(fit("MultiHotEncoder(columns: t)"), "lists of numbers");
-  refuses(fit("CountVectorizer(columns: x)"), "must hold texts");
+  refuses(fit("CountVectorizer(columns: x)"), "must contain texts");
   refuses(fit("OneHotEncoder(columns: n), StandardScaler(columns: x)"), "there is no field 'n'");
   const auto make = [](const std::string& text) { return [text] { Preprocessor made(text); }; };
   refuses(make("StandardScalar(columns: x)"), "did you mean 'StandardScaler'");
-  refuses(make("Tokenizer(columns: text)"), "Tokenizer was removed");
   refuses(make("Tokenizer(columns: text)"), "jobs/python/token_files.py");
-  refuses(make("StandardScaler(columns: x"), "is not of the form");
-  refuses(make("StandardScaler(column: x)"), "parameter columns is missing");
-  refuses(make("StandardScaler(columns: x; mean: 3)"), "there is no parameter 'mean'");
-  refuses(make("StandardScaler(columns: x, x)"), "none twice");
+  refuses(make("StandardScaler(columns: x"), "it must be NAME(columns: A, B; PARAMETER: VALUE)");
+  refuses(make("StandardScaler(column: x)"), "unknown parameter 'column' (did you mean 'columns'?)");
+  refuses(make("StandardScaler(output_columns: x)"), "missing parameter columns");
+  refuses(make("StandardScaler(columns: x; mean: 3)"),
+          "unknown parameter 'mean'; the valid ones are: columns, output_columns");
+  refuses(make("StandardScaler(columns: x, x)"), "without duplicates");
   refuses(make("StandardScaler(columns: x; output_columns: a, b)"), "2 names");
-  refuses(make("StandardScaler(columns: x) MinMaxScaler(columns: x)"), "between commas");
+  refuses(make("StandardScaler(columns: x) MinMaxScaler(columns: x)"), "separated by commas");
   refuses(make("RobustScaler(columns: x; quantile_range: 0.7, 0.2)"), "quantile_range");
   refuses(make("Normalizer(columns: x; norm: l3)"), "norm");
   refuses(make("SimpleImputer(columns: x; strategy: constant)"), "fill_value");
   refuses(make("FeatureHasher(columns: x; num_features: 0; output_column: h)"), "num_features");
-  refuses(make("CustomKBinsDiscretizer(columns: x; bins: 1, 1)"), "grow");
+  refuses(make("CustomKBinsDiscretizer(columns: x; bins: 1, 1)"), "strictly increasing");
   refuses(fit("OrdinalEncoder(columns: x), SimpleImputer(columns: x; strategy: constant; fill_value: a)"),
           "fill value is 'a'");
   const auto missing = dataset(dir, "x,y\nnan,1\nnan,2\n");
   refuses([&] { Preprocessor("OneHotEncoder(columns: x)").fit(Dataset(missing)); }, "column 'x': it has missing values");
   refuses([&] { Preprocessor("SimpleImputer(columns: x)").fit(Dataset(missing)); }, "no fill value");
-  refuses([&] { Preprocessor("UniformKBinsDiscretizer(columns: x; bins: 3)").fit(Dataset(missing)); }, "no bins");
+  refuses([&] { Preprocessor("UniformKBinsDiscretizer(columns: x; bins: 3)").fit(Dataset(missing)); }, "has only NaN");
 }
 
-TEST_CASE("rows that cannot be read are left out of a fit, also if a thread has no others") {
+TEST_CASE("a fit skips rows that cannot be read, also if a thread has no other rows") {
   const Scratch dir;
   for (const std::string threads : {"1", "3", "8"}) {
     const auto data =
@@ -298,10 +299,10 @@ TEST_CASE("rows that cannot be read are left out of a fit, also if a thread has 
   }
 }
 
-TEST_CASE("long texts are read a few at once, whatever the first ones were like") {
+TEST_CASE("few long texts are read at once, even after short ones") {
   data::SamplesAtOnce texts(1 << 20, 0, true, 1 << 14);
   CHECK(texts.count() == 64);
-  texts.saw(64, 64);  // a byte each: more, but not all that might fit
+  texts.saw(64, 64);  // one byte each: more than before, but fewer than fit
   CHECK(texts.count() == 256);
   texts.saw(256, 256 << 20);
   CHECK(texts.count() == 1);
@@ -310,7 +311,7 @@ TEST_CASE("long texts are read a few at once, whatever the first ones were like"
   CHECK(data::SamplesAtOnce(1 << 20, 1 << 30, true, 1 << 14).count() == 1);
 }
 
-TEST_CASE("a fill value that a config writes is a number for a column of numbers") {
+TEST_CASE("a fill value in a config is a number for a column of numbers") {
   const std::string imputer = "SimpleImputer(columns: x; strategy: constant; fill_value: -1.5)";
   CHECK(made<double>(imputer, "x,t\nnan,a\n2,b\n", "x") == std::vector<double>{-1.5, 2});
   const Scratch dir;
@@ -319,35 +320,86 @@ TEST_CASE("a fill value that a config writes is a number for a column of numbers
   CHECK_NOTHROW(Dataset(texts).preprocess(zero));
 }
 
-TEST_CASE("Concatenator refuses what its type cannot hold") {
+TEST_CASE("Concatenator refuses numbers that its type cannot store") {
   const auto with = [](const std::string& dtype) {
     return made<std::uint8_t>("Concatenator(columns: a, b; output_column_name: c; dtype: " + dtype + ")",
                               "a,b\n1,255\n2,300\n", "c");
   };
-  CHECK_THROWS_WITH(with("u8"), Contains("column 'b' holds 300, which is no u8"));
+  CHECK_THROWS_WITH(with("u8"), Contains("column 'b' contains 300, which is out of the range of u8"));
   CHECK(made<std::uint8_t>("Concatenator(columns: a, b; output_column_name: c; dtype: u8)", "a,b\n1,255\n2,0\n", "c") ==
         std::vector<std::uint8_t>{1, 255, 2, 0});
 }
 
-TEST_CASE("JSON that is no preprocessor is a usage error") {
+TEST_CASE("invalid JSON of a preprocessor is a usage error") {
   const std::string scaler =
       R"json({"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": )json";
   const std::string encoder =
       R"json({"preprocessor": "OneHotEncoder", "version": 1, "parameters": {"columns": ["x"]}, "stats": )json";
   for (const auto& [text, what] : std::vector<std::pair<std::string, std::string>>{
-           {"{", "no JSON"},
-           {"[]", "is an object"},
+           {"{", "not valid JSON"},
+           {"[]", "is not an object"},
            {"{}", "\"preprocessor\""},
            {R"json({"preprocessor": "StandardScaler"})json", "\"version\": 1"},
            {R"json({"preprocessor": "StandardScaler", "version": 2, "parameters": {}})json", "\"version\": 1"},
-           {R"json({"preprocessor": "Chain", "version": 1, "parameters": {"preprocessors": []}})json", "at least"},
-           {scaler + "[]}", "must be an object"},
+           {R"json({"preprocessor": "Chain", "version": 1, "parameters": {"preprocessors": []}})json", "at least one"},
+           {scaler + "[]}", "must be a JSON object"},
            {scaler + R"json({"mean(x)": 1}})json", "no 'std(x)'"},
            {scaler + R"json({"mean(x)": "1", "std(x)": 1}})json", "must be a number"},
            {encoder + R"json({"unique_values(x)": [1, 1.0]}})json", "twice"},
-           {encoder + R"json({"unique_values(x)": [null]}})json", "a category is"},
+           {encoder + R"json({"unique_values(x)": [null]}})json", "a category must be"},
            {std::string(100, '['), "nested"}})
     refuses([&text = text] { Preprocessor::from_json(text); }, what);
+}
+
+TEST_CASE("the JSON form of each preprocessor is the one that earlier versions wrote") {
+  for (
+      const auto& [text, parameters] : std::vector<std::pair<std::string, std::string>>{
+          {"StandardScaler(columns: a, b)", R"json({"columns":["a","b"],"output_columns":["a","b"]})json"},
+          {"MinMaxScaler(columns: a; output_columns: z)", R"json({"columns":["a"],"output_columns":["z"]})json"},
+          {"MaxAbsScaler(columns: a)", R"json({"columns":["a"],"output_columns":["a"]})json"},
+          {"RobustScaler(columns: a)", R"json({"columns":["a"],"output_columns":["a"],"quantile_range":[0.25,0.75]})json"},
+          {"RobustScaler(columns: a; quantile_range: 0.1, 0.9)",
+           R"json({"columns":["a"],"output_columns":["a"],"quantile_range":[0.1,0.9]})json"},
+          {"Normalizer(columns: a, b)", R"json({"columns":["a","b"],"norm":"l2","output_columns":["a","b"]})json"},
+          {"Normalizer(columns: a; norm: l1; output_columns: z)",
+           R"json({"columns":["a"],"norm":"l1","output_columns":["z"]})json"},
+          {"PowerTransformer(columns: a; power: 2)",
+           R"json({"columns":["a"],"method":"yeo-johnson","output_columns":["a"],"power":2.0})json"},
+          {"PowerTransformer(columns: a; power: 0.5; method: box-cox)",
+           R"json({"columns":["a"],"method":"box-cox","output_columns":["a"],"power":0.5})json"},
+          {"SimpleImputer(columns: a)",
+           R"json({"columns":["a"],"fill_value":null,"output_columns":["a"],"strategy":"mean"})json"},
+          {"SimpleImputer(columns: a; strategy: constant; fill_value: 0)",
+           R"json({"columns":["a"],"fill_value":"0","output_columns":["a"],"strategy":"constant"})json"},
+          {"LabelEncoder(label_column: t)", R"json({"label_column":["t"],"output_column":["t"]})json"},
+          {"LabelEncoder(label_column: t; output_column: u)", R"json({"label_column":["t"],"output_column":["u"]})json"},
+          {"OrdinalEncoder(columns: t)", R"json({"columns":["t"],"encode_lists":true,"output_columns":["t"]})json"},
+          {"OrdinalEncoder(columns: t; encode_lists: no)",
+           R"json({"columns":["t"],"encode_lists":false,"output_columns":["t"]})json"},
+          {"Categorizer(columns: t)", R"json({"columns":["t"],"output_columns":["t"]})json"},
+          {"OneHotEncoder(columns: t)", R"json({"columns":["t"],"max_categories":null,"output_columns":["t"]})json"},
+          {"MultiHotEncoder(columns: l)", R"json({"columns":["l"],"max_categories":null,"output_columns":["l"]})json"},
+          {"UniformKBinsDiscretizer(columns: a; bins: 5)",
+           R"json({"bins":"5","columns":["a"],"duplicates":"raise","include_lowest":false,"output_columns":["a"],"right":true})json"},
+          {"UniformKBinsDiscretizer(columns: a; bins: 5; right: false; duplicates: drop)",
+           R"json({"bins":"5","columns":["a"],"duplicates":"drop","include_lowest":false,"output_columns":["a"],"right":false})json"},
+          {"CustomKBinsDiscretizer(columns: a; bins: 0, 1, 2; include_lowest: true)",
+           R"json({"bins":"0, 1, 2","columns":["a"],"duplicates":"raise","include_lowest":true,"output_columns":["a"],"right":true})json"},
+          {"CountVectorizer(columns: t)", R"json({"columns":["t"],"max_features":null,"output_columns":["t"]})json"},
+          {"CountVectorizer(columns: t; max_features: 7)",
+           R"json({"columns":["t"],"max_features":7,"output_columns":["t"]})json"},
+          {"HashingVectorizer(columns: t; num_features: 8)",
+           R"json({"columns":["t"],"num_features":8,"output_columns":["t"]})json"},
+          {"FeatureHasher(columns: a, b; num_features: 8; output_column: h)",
+           R"json({"columns":["a","b"],"num_features":8,"output_column":"h"})json"},
+          {"Concatenator(columns: a, b)",
+           R"json({"columns":["a","b"],"dtype":null,"flatten":false,"output_column_name":"concat_out","raise_if_missing":true})json"},
+          {"Concatenator(columns: a, b; output_column_name: v; dtype: f32; flatten: true; raise_if_missing: false)",
+           R"json({"columns":["a","b"],"dtype":"f32","flatten":true,"output_column_name":"v","raise_if_missing":false})json"}}) {
+    const auto name = text.substr(0, text.find('('));
+    CHECK(Preprocessor(text).to_json() ==
+          "{\"parameters\":" + parameters + ",\"preprocessor\":\"" + name + "\",\"version\":1}");
+  }
 }
 
 TEST_CASE("hashes are SHA-256") {

@@ -1,4 +1,4 @@
-"""fit() of the preprocessors: the runtime learns what they need, from the files, in threads of its own."""
+"""fit() of the preprocessors: the runtime reads the files in several threads and computes the statistics."""
 
 import os
 import shutil
@@ -8,27 +8,26 @@ from .. import _files
 from .._iterator import DataIterator
 from .._numpy import numpy
 
-_AT_ONCE = 1 << 16  # samples that Python hands over in one file
+_SAMPLES_PER_FILE = 1 << 16  # of samples that Python has changed
 
 
 def stats_learned_from(ds, description, columns):
-    """The stats of a preprocessor, as JSON has them."""
+    """Return the stats of a preprocessor in the JSON form. columns: names of the needed columns; None for all."""
     return _fitted(ds, description, columns).get("stats")
 
 
 def stages_learned_from(ds, chain, columns):
-    """Those of each preprocessor of a Chain, as one list."""
+    """Return the stats of each preprocessor of a Chain as one list."""
     return [stage.get("stats") for stage in _fitted(ds, chain, columns)["parameters"]["preprocessors"]]
 
 
 def _fitted(ds, description, columns):
     if isinstance(ds, DataIterator):
         if ds._operations:
-            raise ValueError("fit() takes a shard whose batches are as they are read; this one's are changed by map() and the like: fit() the dataset "
-                             "before the Trainer gets it")
+            raise ValueError("fit() does not accept a shard that is changed by map() or a similar method; fit the dataset before you pass it to the Trainer")
         return _ask(ds._link, ds._name, description)
     if not hasattr(ds, "_local_batches"):
-        raise TypeError(f"fit() takes a dataset of trainrt.data, or a shard of one; {type(ds).__name__} is none")
+        raise TypeError(f"fit() takes a dataset of trainrt.data or a shard of one, not {type(ds).__name__}")
     from .. import _server
     server = _server.server()
     if not ds._operations and ds._encoding == "utf-8":
@@ -45,7 +44,7 @@ def _fitted(ds, description, columns):
 
 
 def _read_as_needed(keys, description):
-    """Records that are looked at once are parsed by the threads that look, and not kept before by one."""
+    """Return the keys of the dataset. A fit with a single pass parses text files in its own threads; they need not be stored in memory before."""
     is_once = description["preprocessor"] not in ("Chain", "RobustScaler")
     return {**keys, "memory": "0 B"} if is_once and "memory" not in keys and keys.get("format") in ("csv", "jsonl", "text") else keys
 
@@ -55,9 +54,9 @@ def _ask(link, name, description):
 
 
 def _written(ds, columns, folder):
-    """What Python makes of the samples, in files that the runtime reads, as keys for them. columns: None for all."""
+    """Write the samples, as Python has changed them, to files that the runtime reads. Return the keys of a dataset of these files."""
     parts = _Parts(folder)
-    for batch in ds._local().iter_batches(batch_size=_AT_ONCE, remainder="uneven"):
+    for batch in ds._local().iter_batches(batch_size=_SAMPLES_PER_FILE, remainder="uneven"):
         for name in columns or ():
             if name not in batch:
                 raise ValueError(f"there is no column '{name}'; there are: {', '.join(batch)}")
@@ -66,14 +65,14 @@ def _written(ds, columns, folder):
 
 
 class _Parts:
-    """A file for each batch. What all of them hold together says in which form the runtime gets them: it wants the same fields in all files."""
+    """Files of batches, one each. Their final format depends on all batches, since the runtime requires the same fields in all files."""
 
     def __init__(self, folder):
         self._folder = folder
         self._paths = []
-        self._dtypes = {}  # of numbers: the one that holds those of all batches
-        self._shapes = {}  # of each column's first sample
-        self._others = {}  # column -> (part, row, {name: array}), the first sample of another shape
+        self._dtypes = {}  # for columns of numbers: the type that can store those of all batches
+        self._shapes = {}  # shape of each column's first sample
+        self._others = {}  # column -> (part, row, {name: array}): the first sample with another shape
         self._has_objects = False
 
     def add(self, batch):
@@ -90,7 +89,7 @@ class _Parts:
             file.write(_files._as_lines(batch)) if has_objects else numpy.savez(file, **batch)
 
     def _other_shape(self, name, column):
-        """The row of the first sample that is not of the shape of those before."""
+        """Return the row of the first sample that has another shape than those before; None if all shapes are equal."""
         if column.dtype == object and isinstance(column[0], str):
             return None
         shape = self._shapes.setdefault(name, column[0].shape)
@@ -113,7 +112,7 @@ class _Parts:
             return {name: column.astype(self._dtypes[name], copy=False) for name, column in file.items()}
 
     def _lines_of(self, path, left_out):
-        """Those of a part, without some rows."""
+        """Yield the JSON lines of a part without the rows `left_out`."""
         if path.endswith(".npz"):
             yield _files._as_lines({name: numpy.delete(column, left_out, axis=0) for name, column in self._part(path).items()})
             return
@@ -121,7 +120,7 @@ class _Parts:
             yield from (line for row, line in enumerate(file) if row not in left_out)
 
     def _as_jsonl(self):
-        """One file. The runtime looks at the first 10000 samples for the lists that vary in length: one that shows it goes to the front."""
+        """Write one file of JSON lines. The runtime checks the first 10000 samples for lists of different lengths, so samples with such lists come first."""
         early = {(part, row): sample for part, row, sample in self._others.values()}
         result = os.path.join(self._folder, "all.jsonl")
         with open(result, "wb") as file:
@@ -134,14 +133,14 @@ class _Parts:
         return {"source": result, "format": "jsonl", **({"types": types} if types else {})}
 
     def _types(self):
-        """Of lists that vary only that they are reals, where the first ones may be whole numbers."""
+        """Return the key `types`. For lists of different lengths it only declares real numbers, because the first ones may be integers."""
         varying = {name for name in self._dtypes if name in self._others}
         return _files._types_of({name: numpy.empty(0, "f8" if name in varying else dtype) for name, dtype in self._dtypes.items()
                                  if name not in varying or dtype.kind == "f"})
 
 
 def _dtypes_in(column):
-    """Those of its numbers. An empty list has none of its own."""
+    """Return the types of the numbers in a column. An empty list has no type."""
     if column.dtype != object:
         return {column.dtype}
     return {values.dtype for values in column if not isinstance(values, str) and values.size}

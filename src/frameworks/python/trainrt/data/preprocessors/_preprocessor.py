@@ -1,4 +1,4 @@
-"""What all preprocessors have: transform() of a dataset and of a batch, and those that the runtime knows also fit() and JSON."""
+"""The base classes of preprocessors: transform datasets and batches, fit, save as JSON."""
 
 import json
 import math
@@ -6,40 +6,42 @@ import math
 from .._columns import columns_of
 from .._numpy import numpy
 from ._fit import stats_learned_from
+from ._parameters import checked_parameters
 
 _VERSION = 1
-_KINDS = {}  # those of the runtime, by their names
+_KINDS = {}  # classes of from_dict(), by name
 
 
 class PreprocessorNotFittedException(RuntimeError):
-    """transform() before fit(), of one that has to learn something of the data."""
+    """A preprocessor that must be fitted was used before fit()."""
 
 
 class Preprocessor:
-    """A change of columns. A class of one's own has transform_columns(columns) -> columns, of {name: array of the samples}. In a batch that
-    transform_batch() is given a text may be missing: it is None."""
+    """A transformation of columns. A subclass of yours must define transform_columns()."""
 
     def transform_columns(self, columns):
-        raise NotImplementedError(f"{type(self).__name__} has no transform_columns()")
+        """Return the transformed columns, {name: array}. columns: {name: array} of some samples. Missing texts of a batch from transform_batch() are
+        None."""
+        raise NotImplementedError(f"{type(self).__name__} does not define transform_columns()")
 
     def fit(self, ds):
-        """Changes nothing: this one has nothing to learn from the data. Returns itself."""
+        """Return self. Subclasses that compute statistics of the dataset override this method."""
         return self
 
     def fit_transform(self, ds):
+        """Fit to the dataset and return the transformed dataset."""
         return self.fit(ds).transform(ds)
 
     def transform(self, ds, **others):
-        """The dataset whose batches are changed as they are taken. others: of map_batches(), as concurrency."""
+        """Return the dataset with batches that are transformed when they are read. others: arguments of map_batches(), such as concurrency."""
         if not hasattr(ds, "map_batches"):
-            raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, and {type(ds).__name__} is none: "
-                            f"transform_batch() takes a batch")
+            raise TypeError(f"{type(self).__name__}.transform() takes a dataset of trainrt.data, not {type(ds).__name__}; transform_batch() takes a batch")
         self._require_fitted()
         return ds.map_batches(self.transform_columns, batch_format="numpy", **others)
 
     def transform_batch(self, data):
-        """The same of one batch, {name: array} or a DataFrame: returned as it came. Values may be missing (None, NaN): SimpleImputer fills them in, and
-        columns that nothing changes keep them."""
+        """Return one transformed batch: {name: array} for a dict, a DataFrame with the same index for a DataFrame. Missing values (None, NaN) are
+        allowed: SimpleImputer replaces them, and columns that are not transformed keep them."""
         self._require_fitted()
         changed = self.transform_columns(columns_of(data, f"{type(self).__name__}.transform_batch()", "was given", has_missing=True))
         return changed if isinstance(data, dict) else self._frame_of(type(data), changed, data.index)
@@ -50,47 +52,62 @@ class Preprocessor:
         return frame
 
     def _finish_frame(self, frame, columns):
-        """What a DataFrame has of its own."""
+        """Set the column types that only a DataFrame has."""
 
     def _require_fitted(self):
         pass
 
     @staticmethod
     def from_dict(given):
-        """What to_dict() gave, here or in C++ (trainrt/preprocessor.hpp)."""
+        """Create a preprocessor from the result of to_dict(), which C++ (trainrt/preprocessor.hpp) may have written."""
         if not isinstance(given, dict) or not isinstance(given.get("parameters"), dict) or given.get("version") != _VERSION:
-            raise ValueError(f"{str(given)[:80]!r} is no preprocessor: an object with \"preprocessor\", \"version\": {_VERSION} and \"parameters\" is")
-        kind = _KINDS.get(given.get("preprocessor"))
-        if kind is None:
-            raise ValueError(f"there is no preprocessor {given.get('preprocessor')!r}; there are: {', '.join(sorted(_KINDS))}")
-        return kind._from(given["parameters"], given.get("stats"))
+            raise ValueError(f"{str(given)[:80]!r} is not the JSON of a preprocessor: it must be an object with \"preprocessor\", \"version\": {_VERSION} "
+                             f"and \"parameters\"")
+        name = given.get("preprocessor")
+        if name == "Tokenizer":
+            Tokenizer()
+        if name not in _KINDS:
+            raise ValueError(f"no such preprocessor: {name!r}; there are: {', '.join(sorted(_KINDS))}")
+        return _KINDS[name]._from(given["parameters"], given.get("stats"))
 
     @staticmethod
     def from_json(text):
+        """Create a preprocessor from the result of to_json()."""
         return Preprocessor.from_dict(json.loads(text))
 
     deserialize = from_json
 
 
 class RuntimePreprocessor(Preprocessor):
-    """One that the runtime knows too: it fits it, and reads and writes the same JSON. Its class has `parameters`, a dict for JSON."""
+    """A preprocessor that the C++ runtime fits, and that is saved as JSON. Its class is generated from the table of C++, with the table's rows in
+    `_parameters`. `parameters` are the arguments as a dict for JSON."""
 
-    learns = False
+    _kind = ""  # name in the table
+    _parameters = ()
+    needs_fit = False
 
     def __init_subclass__(cls, **others):
         super().__init_subclass__(**others)
-        if not cls.__name__.startswith("_"):
-            _KINDS[cls.__name__] = cls
+        if "_parameters" in cls.__dict__:
+            cls._kind = cls.__name__
+            _KINDS[cls._kind] = cls
 
-    def __init__(self, **parameters):
-        self.parameters, self._stats = parameters, None
+    def __init__(self, **given):
+        self.parameters, self._stats = checked_parameters(self._kind, self._parameters, given), None
+        self._prepare()
 
-    # ---- what it learns ----
+    def _prepare(self):
+        """Check the arguments further, and prepare values for transform_columns()."""
+
+    def transform_columns(self, columns):
+        raise NotImplementedError(f"{self._kind} has no NumPy code in trainrt/data/preprocessors/_arithmetic.py: use the key preprocess of the dataset")
+
+    # ---- fit ----
 
     def fit(self, ds):
-        """Learns from all samples: of a dataset in this process; of a shard (get_dataset_shard()) by all ranks together, each of which reads its
-        part. Returns itself."""
-        if self.learns:
+        """Compute the statistics of all samples and return self. For a dataset, this process reads all samples. For a shard (get_dataset_shard()), all
+        ranks must call fit() together, and each reads its part."""
+        if self.needs_fit:
             self._take_stats(stats_learned_from(ds, self._description(), self.needed_columns()))
         return self
 
@@ -106,124 +123,145 @@ class RuntimePreprocessor(Preprocessor):
         self._use_stats()
 
     def _use_stats(self):
-        """Makes of the stats, as JSON has them, what transform_columns() needs."""
+        """Prepare values for transform_columns() from the stats of the JSON form."""
 
     @property
     def stats_(self):
-        """What was learned, by Ray's names."""
+        """The statistics of the fit, with Ray's names."""
         self._require_fitted()
         return dict(self._stats or {})
 
     def _require_fitted(self):
-        if self.learns and self._stats is None:
-            raise PreprocessorNotFittedException(f"{type(self).__name__} has learned nothing yet: call fit(dataset) first")
+        if self.needs_fit and self._stats is None:
+            raise PreprocessorNotFittedException(f"{type(self).__name__} is not fitted; call fit(dataset) first")
 
-    def _stat(self, what, column):
-        """A number of the stats; NaN if all values were."""
-        value = self._stats[f"{what}({column})"]
+    def _stat(self, name, column):
+        """Return a number of the stats; NaN if all values were NaN."""
+        value = self._stats[f"{name}({column})"]
         return math.nan if value is None else value
 
     # ---- JSON ----
 
     def _description(self):
-        return {"preprocessor": type(self).__name__, "version": _VERSION, "parameters": self.parameters}
+        return {"preprocessor": self._kind, "version": _VERSION, "parameters": self.parameters}
 
     def to_dict(self):
-        """For json.dumps(), and the metadata of a Trainer or a checkpoint."""
+        """Return the JSON form as a dict, for example for the metadata of a Trainer or a checkpoint."""
         return {**self._description(), **({"stats": self._stats} if self._stats is not None else {})}
 
     def to_json(self):
+        """Return the JSON form. Preprocessor.from_json() and C++ read it."""
         return json.dumps(self.to_dict(), sort_keys=True, allow_nan=False)
 
     serialize = to_json
 
     @classmethod
     def _from(cls, parameters, stats):
+        known = [each.name for each in cls._parameters]
+        for name in parameters:
+            if name not in known:
+                raise ValueError(f"{cls._kind}: unknown parameter {name!r}; the valid ones are: {', '.join(known)}")
         try:
             made = cls(**parameters)
         except TypeError as error:
-            raise ValueError(f"{cls.__name__}: {error}") from None
+            raise ValueError(f"{cls._kind}: {error}") from None
         if stats is not None:
             if not isinstance(stats, dict):
-                raise ValueError(f"{cls.__name__}: \"stats\" must be an object")
+                raise ValueError(f"{cls._kind}: \"stats\" must be an object")
             try:
                 made._take_stats(stats)
-            except (KeyError, TypeError) as error:
-                raise ValueError(f"{cls.__name__}: the stats lack what it needs: {error}") from None
+            except (AttributeError, KeyError, TypeError) as error:
+                raise ValueError(f"{cls._kind}: invalid stats: {type(error).__name__}: {error}") from None
         return made
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
 
 
-class Columnwise(RuntimePreprocessor):
-    """One that makes a column of each of its columns: in its place, or under the name that output_columns has for it."""
+class Chain(RuntimePreprocessor):
+    """Ray Data's Chain: several preprocessors, each of which is fitted to the output of those before it.
 
-    fills_missing = False  # whether convert() takes a missing text
+    Args:
+        preprocessors: at least one.
+    """
 
-    def __init__(self, columns, output_columns=None, **parameters):
-        names = names_of(type(self).__name__, "columns", columns)
-        outputs = names if output_columns is None else names_of(type(self).__name__, "output_columns", output_columns)
-        if len(outputs) != len(names):
-            raise ValueError(f"{type(self).__name__}: output_columns has {len(outputs)} names, and there are {len(names)} columns")
-        super().__init__(columns=names, output_columns=outputs, **parameters)
+    _parameters = ()
 
-    @property
-    def output_columns(self):
-        return self.parameters["output_columns"]
+    def __init__(self, *preprocessors):
+        if not preprocessors or not all(isinstance(each, Preprocessor) for each in preprocessors):
+            raise ValueError(f"Chain{preprocessors!r}: the arguments must be preprocessors, at least one")
+        super().__init__()
+        self.preprocessors = list(preprocessors)
+
+    def fit(self, ds):
+        from ._fit import stages_learned_from
+        if all(isinstance(each, RuntimePreprocessor) for each in self.preprocessors):
+            for each, stats in zip(self._stages(), stages_learned_from(ds, self._unfitted(), self.needed_columns())):
+                if each.needs_fit:
+                    each._take_stats(stats)
+            return self
+        for each in self.preprocessors:
+            ds = each.fit_transform(ds)
+        return self
+
+    def _stages(self):
+        return [stage for each in self.preprocessors for stage in (each._stages() if isinstance(each, Chain) else [each])]
+
+    def needed_columns(self):
+        return None  # all, since a stage may use the output of another one
 
     def transform_columns(self, columns):
-        own = {name: taken(type(self).__name__, name, columns, self.fills_missing) for name in self.columns}
-        made = {output: self.convert(name, own[name]) for name, output in zip(self.columns, self.output_columns)}
-        return {**columns, **made}
+        for each in self.preprocessors:
+            columns = each.transform_columns(columns)
+        return columns
 
-    def convert(self, name, column):
-        """What the column of that name becomes."""
-        raise NotImplementedError
+    def _finish_frame(self, frame, columns):
+        for each in self.preprocessors:
+            each._finish_frame(frame, columns)
+
+    @property
+    def stats_(self):
+        return {key: value for each in self.preprocessors for key, value in each.stats_.items()}
+
+    def _require_fitted(self):
+        for each in self.preprocessors:
+            each._require_fitted()
+
+    def _described(self, part):
+        for each in self.preprocessors:
+            if not isinstance(each, RuntimePreprocessor):
+                raise TypeError(f"a Chain with the class {type(each).__name__}, which is not of trainrt, cannot be saved as JSON")
+        return {"preprocessor": "Chain", "version": _VERSION, "parameters": {"preprocessors": [part(each) for each in self.preprocessors]}}
+
+    def _unfitted(self):
+        return self._described(lambda each: each._unfitted() if isinstance(each, Chain) else each._description())
+
+    def to_dict(self):
+        return self._described(lambda each: each.to_dict())
+
+    @classmethod
+    def _from(cls, parameters, stats):
+        stages = parameters.get("preprocessors")
+        if not isinstance(stages, list):
+            raise ValueError("Chain: \"preprocessors\" must be a list")
+        return cls(*map(Preprocessor.from_dict, stages))
+
+    def __repr__(self):
+        return f"Chain({', '.join(map(repr, self.preprocessors))})"
 
 
-class Scaling(Columnwise):
-    """(x - offset) / divisor: f32 of f32, else f64; computed in f64, as in C++. A divisor of 0 counts as 1."""
+class Tokenizer:
+    """Removed: raises an error that names the replacement."""
 
-    learns = True
-
-    def scale(self, name):
-        """(offset, divisor)"""
-        raise NotImplementedError
-
-    def _use_stats(self):
-        self._scales = {name: (offset, divisor if divisor != 0 else 1.0) for name in self.columns for offset, divisor in (self.scale(name),)}
-
-    def convert(self, name, column):
-        offset, divisor = self._scales[name]
-        return as_real((numbers_of(type(self).__name__, name, column) - offset) / divisor, column)
-
-
-def names_of(of, parameter, names):
-    if isinstance(names, str) or not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"{of}({parameter}={names!r}): it must be a list of names of columns, none twice")
-    return list(names)
+    def __init__(self, *_, **__):
+        raise ValueError("the preprocessor Tokenizer was removed: make token files once with jobs/python/token_files.py (Hugging Face tokenizers)")
 
 
 def taken(of, name, columns, has_missing=False):
-    """The column of that name. has_missing: texts of it may be None."""
+    """Return the column of that name. has_missing: its texts may be None."""
     if name not in columns:
         raise ValueError(f"{of}: there is no column '{name}'; there are: {', '.join(columns)}")
     column = numpy.asarray(columns[name])
     if not has_missing and column.dtype == object and any(value is None for value in column):
-        raise ValueError(f"{of}: column '{name}' has a sample without a value (None): SimpleImputer gives it one")
+        raise ValueError(f"{of}: column '{name}' has a sample without a value (None); SimpleImputer replaces missing values")
     return column
-
-
-def numbers_of(of, name, column):
-    """A number a sample, as f64."""
-    if column.dtype == object:
-        raise TypeError(f"{of}: column '{name}' holds texts or arrays of several lengths; it must hold numbers")
-    if column.ndim != 1:
-        raise TypeError(f"{of}: column '{name}' holds arrays of the shape {column.shape[1:]}; it must hold a number a sample")
-    return column.astype("f8")
-
-
-def as_real(values, column):
-    """f64 rounded once to what the column becomes."""
-    return values.astype("f4") if column.dtype == "f4" else values

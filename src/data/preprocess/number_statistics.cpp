@@ -1,9 +1,11 @@
-#include "data/preprocess/quantile_statistic.hpp"
+#include "data/preprocess/number_statistics.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include <trainrt/error.hpp>
 
 #include "data/preprocess/numbers.hpp"
 
@@ -14,15 +16,15 @@ namespace {
 constexpr int digit_bits = 16, passes = 4, key_bits = 64;
 constexpr std::uint64_t top_bit = std::uint64_t{1} << (key_bits - 1);
 
-/// Keys have the order of the numbers.
+/// Returns a key that sorts as the number does.
 std::uint64_t sort_key_of(double value) {
-  const auto pattern = std::bit_cast<std::uint64_t>(value + 0.0);  // one zero only
+  const auto pattern = std::bit_cast<std::uint64_t>(value + 0.0);  // -0.0 becomes 0.0
   return (pattern & top_bit) != 0 ? ~pattern : pattern | top_bit;
 }
 
 double number_of_key(std::uint64_t key) { return std::bit_cast<double>((key & top_bit) != 0 ? key ^ top_bit : ~key); }
 
-/// Between a and b as NumPy's percentile() does.
+/// Interpolates between a and b with the rounding of NumPy's percentile().
 double between(double a, double b, double part) {
   const auto difference = b - a;
   return part < 0.5 ? a + difference * part : b - difference * (1 - part);
@@ -30,15 +32,59 @@ double between(double a, double b, double part) {
 
 }  // namespace
 
+double NumberStatistic::deviation() const {
+  return count_ > 0 ? std::sqrt(ExactSum::variance(sum_, squares_, count_)) : nan;
+}
+
+void NumberStatistic::add(const Table::Column& column) {
+  double min = std::numeric_limits<double>::infinity(), max = -min;
+  with_numbers(column.field.dtype, column.values, [&](auto values) {
+    valid_.resize(values.size());
+    auto* next = valid_.data();
+    for (const auto each : values) {
+      const auto value = static_cast<double>(each) + 0.0;  // -0.0 becomes 0.0, so that the order of zeros does not matter
+      if (std::isnan(value)) continue;
+      min = std::min(min, value);
+      max = std::max(max, value);
+      *next++ = value;
+    }
+    valid_.resize(static_cast<std::size_t>(next - valid_.data()));
+  });
+  if (valid_.empty()) return;
+  if (std::isinf(min) || std::isinf(max)) throw UsageError(has_infinity);
+  count_ += valid_.size();
+  min_ = std::min(min_, min);
+  max_ = std::max(max_, max);
+  if (has_moments_) ExactSum::add_moments(valid_, std::max(std::fabs(min), std::fabs(max)), sum_, squares_);
+}
+
+void NumberStatistic::write(PackedWriter& into) const {
+  into.number(count_);
+  into.number(std::bit_cast<std::uint64_t>(min_));
+  into.number(std::bit_cast<std::uint64_t>(max_));
+  if (!has_moments_) return;
+  sum_.write(into);
+  squares_.write(into);
+}
+
+void NumberStatistic::merge(PackedReader& from) {
+  count_ += from.number();
+  min_ = std::min(min_, std::bit_cast<double>(from.number()));
+  max_ = std::max(max_, std::bit_cast<double>(from.number()));
+  if (!has_moments_) return;
+  sum_.merge(from);
+  squares_.merge(from);
+}
+
 std::unique_ptr<Statistic> QuantileStatistic::fresh() const {
   auto made = std::make_unique<QuantileStatistic>(*this);
   for (auto& [prefix, counts] : made->counts_) counts.clear();
   return made;
 }
 
-void QuantileStatistic::see(double value) {
+void QuantileStatistic::add(double value) {
   if (std::isnan(value)) return;
-  if (std::isinf(value)) throw UsageError("it holds an infinite value");
+  if (std::isinf(value)) throw UsageError(has_infinity);
   const auto key = sort_key_of(value);
   const auto left = key_bits - digit_bits * (pass_ + 1);
   const auto found = counts_.find(pass_ == 0 ? 0 : key >> (left + digit_bits));
@@ -47,9 +93,9 @@ void QuantileStatistic::see(double value) {
   ++found->second[(key >> left) & ((1U << digit_bits) - 1)];
 }
 
-void QuantileStatistic::see(const Table::Column& column) {
+void QuantileStatistic::add(const Table::Column& column) {
   with_numbers(column.field.dtype, column.values, [this](auto values) {
-    for (const auto value : values) see(static_cast<double>(value));
+    for (const auto value : values) add(static_cast<double>(value));
   });
 }
 
@@ -72,45 +118,44 @@ void QuantileStatistic::merge(PackedReader& from) {
     std::uint64_t digit = 0;
     for (auto left = from.number(); left > 0; --left) {
       digit += from.number();
-      if (digit >= counts.size()) throw Error("the counts of another rank are damaged");
+      if (digit >= counts.size()) throw Error("the value counts that another rank sent are damaged");
       counts[digit] += from.number();
     }
   }
 }
 
-/// Which places in the order of all values are looked for.
-void QuantileStatistic::choose_places() {
+void QuantileStatistic::choose_targets() {
   const auto& counts = counts_.at(0);
   count_ = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   for (const auto quantile : quantiles_) {
     if (count_ == 0) return;
     const auto last = count_ - 1;
     const auto low = static_cast<std::uint64_t>(std::floor(quantile * static_cast<double>(last)));
-    wanted_.push_back({0, std::min(low, last)});
-    wanted_.push_back({0, std::min(low + 1, last)});
+    targets_.push_back({0, std::min(low, last)});
+    targets_.push_back({0, std::min(low + 1, last)});
   }
 }
 
 bool QuantileStatistic::begin_next_pass() {
-  if (pass_ == 0) choose_places();
-  for (auto& [prefix, place] : wanted_) {
+  if (pass_ == 0) choose_targets();
+  for (auto& [prefix, rank] : targets_) {
     const auto& counts = counts_.at(prefix);
     std::uint64_t digit = 0;
-    for (; place >= counts[digit]; ++digit) place -= counts[digit];
+    for (; rank >= counts[digit]; ++digit) rank -= counts[digit];
     prefix = prefix << digit_bits | digit;
   }
   counts_.clear();
   if (++pass_ == passes || count_ == 0) return false;
-  for (const auto& wanted : wanted_) counts_[wanted.prefix];
+  for (const auto& target : targets_) counts_[target.prefix];
   return true;
 }
 
 std::vector<double> QuantileStatistic::values() const {
   std::vector<double> found(quantiles_.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; count_ > 0 && i < found.size(); ++i) {
-    const auto place = quantiles_[i] * static_cast<double>(count_ - 1);
-    found[i] =
-        between(number_of_key(wanted_[2 * i].prefix), number_of_key(wanted_[2 * i + 1].prefix), place - std::floor(place));
+    const auto position = quantiles_[i] * static_cast<double>(count_ - 1);
+    found[i] = between(number_of_key(targets_[2 * i].prefix), number_of_key(targets_[2 * i + 1].prefix),
+                       position - std::floor(position));
   }
   return found;
 }

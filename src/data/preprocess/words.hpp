@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "data/preprocess/parameters.hpp"
+
+namespace trainrt::data {
+
+constexpr ParameterSpec num_features_parameter{
+    .name = "num_features", .type = ParameterType::integer, .help = "length of the vector", .max = 1 << 20};
+constexpr ParameterSpec tokenization_parameter{
+    "tokenization_fn", ParameterType::unsupported,
+    "JSON cannot contain a function; words are separated by single spaces: change the texts with map() before", "null"};
+
+/// Splits a text at each single space, as Python's split(" "). Adjacent spaces yield empty words.
+std::vector<std::string_view> split_words(std::string_view text);
+
+/// Returns the feature number, below `features` > 0, that a text hashes to: its SHA-256 as a number of 256 bits, modulo
+/// `features`. Ray's hashing preprocessors use the same hash.
+std::uint64_t hashed_feature(std::string_view text, std::uint32_t features);
+
+}  // namespace trainrt::data

@@ -1,0 +1,404 @@
+"""The transformations in NumPy, one class for each preprocessor of the C++ table that is usable without the runtime. The generated classes derive from
+them. Their results are the same, bit for bit, as those of C++."""
+
+import functools
+import hashlib
+import math
+
+from .._numpy import numpy
+from ._parameters import ELEMENT_TYPES
+from ._preprocessor import RuntimePreprocessor, taken
+
+UNKNOWN = -1
+
+
+class Columnwise(RuntimePreprocessor):
+    """A preprocessor that transforms each of its columns alone."""
+
+    fills_missing = False  # whether convert() accepts missing texts
+
+    @property
+    def output_columns(self):
+        return self.parameters["output_columns"]
+
+    def transform_columns(self, columns):
+        own = {name: taken(self._kind, name, columns, self.fills_missing) for name in self.columns}
+        made = {output: self.convert(name, own[name]) for name, output in zip(self.columns, self.output_columns)}
+        return {**columns, **made}
+
+    def convert(self, name, column):
+        """Return the output of the column of that name."""
+        raise NotImplementedError
+
+    def numbers_of(self, name, column):
+        """Return the column as f64. Raise TypeError if it has no single number per sample."""
+        return numbers_of(self._kind, name, column)
+
+    def words_of(self, name, column):
+        """Yield the words of each text, separated by single spaces."""
+        for text in column.tolist():
+            if not isinstance(text, str):
+                raise TypeError(f"{self._kind}: column '{name}' contains numbers; it must contain texts")
+            yield text.split(" ")
+
+
+class Scaling(Columnwise):
+    """(x - offset) / divisor, in f64; f32 for an f32 column. A divisor of 0 is replaced by 1."""
+
+    needs_fit = True
+
+    def scale(self, name):
+        """Return (offset, divisor)."""
+        raise NotImplementedError
+
+    def _use_stats(self):
+        self._scales = {name: (offset, divisor if divisor != 0 else 1.0) for name in self.columns for offset, divisor in (self.scale(name),)}
+
+    def convert(self, name, column):
+        offset, divisor = self._scales[name]
+        return as_real((self.numbers_of(name, column) - offset) / divisor, column)
+
+
+class StandardScaler(Scaling):
+    def scale(self, name):
+        return self._stat("mean", name), self._stat("std", name)
+
+
+class MinMaxScaler(Scaling):
+    def scale(self, name):
+        return self._stat("min", name), self._stat("max", name) - self._stat("min", name)
+
+
+class MaxAbsScaler(Scaling):
+    def scale(self, name):
+        return 0.0, self._stat("abs_max", name)
+
+
+class RobustScaler(Scaling):
+    def _prepare(self):
+        found = self.parameters["quantile_range"]
+        if len(found) != 2 or not 0 <= found[0] < found[1] <= 1:
+            raise ValueError(f"RobustScaler(quantile_range={found!r}) is invalid: it must be two increasing numbers from 0 to 1")
+
+    def scale(self, name):
+        return self._stat("median", name), self._stat("high_quantile", name) - self._stat("low_quantile", name)
+
+
+class Normalizer(Columnwise):
+    def transform_columns(self, columns):
+        own = [taken(self._kind, name, columns) for name in self.columns]
+        values = [self.numbers_of(name, column) for name, column in zip(self.columns, own)]
+        norms, norm = numpy.zeros(len(values[0])), self.parameters["norm"]
+        for each in values:  # in the order of the columns, as C++: the order determines the bits
+            if norm == "max":
+                norms = numpy.maximum(norms, numpy.abs(each))
+            else:
+                norms += each * each if norm == "l2" else numpy.abs(each)
+        if norm == "l2":
+            norms = numpy.sqrt(norms)
+        norms[norms == 0] = 1
+        return {**columns, **{output: as_real(each / norms, column) for output, each, column in zip(self.output_columns, values, own)}}
+
+
+class PowerTransformer(Columnwise):
+    """Each number is computed by the C library, as in C++: NumPy's power() may differ in the last bit."""
+
+    def convert(self, name, column):
+        values, power = self.numbers_of(name, column), self.parameters["power"]
+        if self.parameters["method"] == "box-cox":
+            return as_real(_of_power(values, power), column)
+        is_negative = ~(values >= 0)
+        made = numpy.empty_like(values)
+        made[~is_negative] = _of_power(values[~is_negative] + 1, power)
+        made[is_negative] = -_of_power(1 - values[is_negative], 2 - power)
+        return as_real(made, column)
+
+
+def _of_power(values, power):
+    if power == 0:
+        return numpy.fromiter(map(_log, values.tolist()), "f8", len(values))
+    return (numpy.fromiter((_pow(value, power) for value in values.tolist()), "f8", len(values)) - 1) / power
+
+
+def _log(value):
+    return math.log(value) if value > 0 else -math.inf if value == 0 else math.nan
+
+
+def _pow(value, power):
+    """The result of C's pow() where Python's raises an exception."""
+    try:
+        return math.pow(value, power)
+    except OverflowError:
+        return -math.inf if value < 0 and power % 2 == 1 else math.inf
+    except ValueError:
+        return math.inf if value == 0 else math.nan
+
+
+class SimpleImputer(Columnwise):
+    """Missing values of a batch for transform_batch() are None or NaN; elsewhere, NaN and empty texts."""
+
+    fills_missing = True
+
+    def _prepare(self):
+        self.needs_fit = self.parameters["strategy"] != "constant"
+        if self.needs_fit != (self.parameters["fill_value"] is None):
+            raise ValueError("SimpleImputer: fill_value is only valid with strategy='constant', which needs it")
+
+    def convert(self, name, column):
+        fill = self._stats[f"{self.parameters['strategy']}({name})"] if self.needs_fit else self.parameters["fill_value"]
+        if fill is None:
+            raise ValueError(f"SimpleImputer: column '{name}' has no fill value: all values in fit() were missing")
+        column, fill = _of_one_kind(column, fill)
+        if isinstance(fill, str) != (column.dtype == object) or column.ndim != 1:
+            raise TypeError(f"SimpleImputer: column '{name}' contains {'texts' if column.dtype == object else 'numbers'}, but the fill value is {fill!r}")
+        if column.dtype == object:
+            return numpy.array([text or fill for text in column], object)
+        if column.dtype.kind != "f":
+            return column
+        values = column.astype("f8")
+        return as_real(numpy.where(numpy.isnan(values), float(fill), values), column)
+
+
+def _of_one_kind(column, fill):
+    """Return column and fill value as numbers or both as texts. Config files write numbers as texts, and a column with only missing values may be either."""
+    if isinstance(fill, str) and column.dtype != object:
+        number = _number_in(fill)
+        fill = fill if number is None else number
+    if isinstance(fill, str) != (column.dtype == object) and len(column) and _are_missing(column):
+        column = numpy.full(len(column), None, object) if isinstance(fill, str) else numpy.full(len(column), math.nan)
+    return column, fill
+
+
+def _are_missing(column):
+    if column.dtype == object:
+        return all(value is None for value in column)
+    return column.ndim == 1 and column.dtype.kind == "f" and bool(numpy.isnan(column).all())
+
+
+def _number_in(text):
+    """Parse a number as parse_real() of C++, without spaces around it. Return None for any other text."""
+    try:
+        number = float(text) if text.strip() == text and "_" not in text else math.nan
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
+
+
+class Encoding(Columnwise):
+    """An encoder: the categories of each column are numbered in the order of the stats. 1, 1.0 and True are one category, as in a dict."""
+
+    needs_fit = True
+
+    def _prepare(self):
+        for name in self.parameters.get("max_categories") or ():
+            if name not in self.columns:
+                raise ValueError(f"{self._kind}: max_categories names '{name}', which is not one of the columns: {', '.join(self.columns)}")
+
+    def _use_stats(self):
+        self._numbers = {name: {value: number for number, value in enumerate(self._stats[f"unique_values({name})"])} for name in self.columns}
+
+    @property
+    def stats_(self):
+        """{"unique_values(COLUMN)": {value: number}}"""
+        self._require_fitted()
+        return {f"unique_values({name})": dict(numbers) for name, numbers in self._numbers.items()}
+
+    def convert(self, name, column):
+        """Return the number of each value, as i64; UNKNOWN for NaN and for a value that did not occur in fit()."""
+        if column.ndim != 1 or (column.dtype == object and any(not isinstance(value, str) for value in column)):
+            raise TypeError(f"{self._kind}: column '{name}' contains arrays; it must contain one number or text per sample")
+        numbers = self._numbers[name]
+        return numpy.fromiter((numbers.get(value, UNKNOWN) for value in column.tolist()), "i8", len(column))
+
+
+class OrdinalEncoder(Encoding):
+    pass
+
+
+class Categorizer(Encoding):
+    def _finish_frame(self, frame, columns):
+        import pandas
+        for name, output in zip(self.columns, self.output_columns):
+            codes = columns.get(output)
+            if codes is not None and codes.ndim == 1 and codes.dtype == "i8":  # else a later stage of a Chain has changed it
+                frame[output] = pandas.Categorical.from_codes(codes, list(self._numbers[name]))
+
+
+class LabelEncoder(Encoding):
+    @property
+    def columns(self):
+        return _listed(self.parameters["label_column"])
+
+    @property
+    def output_columns(self):
+        return _listed(self.parameters["output_column"])
+
+    def convert(self, name, column):
+        codes = super().convert(name, column)
+        if (codes == UNKNOWN).any():
+            value = column.tolist()[int((codes == UNKNOWN).argmax())]
+            raise ValueError(f"LabelEncoder: column '{name}' contains {value!r}, which did not occur when the encoder was fitted")
+        return codes
+
+    def inverse_transform_batch(self, data):
+        """Return a batch of transform_batch() with labels instead of numbers: a dict, or a DataFrame with its index."""
+        self._require_fitted()
+        output, labels = self.output_columns[0], list(self._numbers[self.columns[0]])
+        found = [labels[int(number)] for number in data[output]]
+        return {**data, self.columns[0]: found} if isinstance(data, dict) else data.assign(**{self.columns[0]: found})
+
+
+def _listed(names):
+    return [names] if isinstance(names, str) else names
+
+
+class OneHotEncoder(Encoding):
+    def convert(self, name, column):
+        return (super().convert(name, column)[:, None] == numpy.arange(len(self._numbers[name]))).astype("u1")
+
+
+class MultiHotEncoder(Encoding):
+    def convert(self, name, column):
+        if column.dtype == object and any(isinstance(values, str) for values in column):
+            raise TypeError(f"MultiHotEncoder: column '{name}' contains texts; it must contain lists of numbers")
+        return _counts((numpy.ravel(values).tolist() for values in column), self._numbers[name], len(column))
+
+
+class CountVectorizer(Columnwise):
+    needs_fit = True
+
+    def _use_stats(self):
+        self._places = {name: {word: place for place, (word, _) in enumerate(self._stats[f"token_counts({name})"])} for name in self.columns}
+
+    @property
+    def stats_(self):
+        """{"token_counts(COLUMN)": {word: count}}, the most frequent word first"""
+        self._require_fitted()
+        return {key: dict(map(tuple, counts)) for key, counts in self._stats.items()}
+
+    def convert(self, name, column):
+        return _counts(self.words_of(name, column), self._places[name], len(column))
+
+
+def _counts(lists, places, rows):
+    """Return, for each list, how often it contains the keys of `places`, as i64."""
+    counts = numpy.zeros((rows, len(places)), "i8")
+    for row, values in zip(counts, lists):
+        for value in values:
+            if value in places:
+                row[places[value]] += 1
+    return counts
+
+
+@functools.lru_cache(1 << 16)
+def _hashed_feature(text, features):
+    """The SHA-256 as a number, modulo `features`: Ray's hash."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest(), "big") % features
+
+
+class HashingVectorizer(Columnwise):
+    def convert(self, name, column):
+        width = self.parameters["num_features"]
+        counts = numpy.zeros((len(column), width), "i8")
+        for row, words in zip(counts, self.words_of(name, column)):
+            for word in words:
+                row[_hashed_feature(word, width)] += 1
+        return counts
+
+
+class FeatureHasher(RuntimePreprocessor):
+    def transform_columns(self, columns):
+        width = self.parameters["num_features"]
+        own = [numbers_of(self._kind, name, taken(self._kind, name, columns)) for name in self.columns]
+        sums = numpy.zeros((len(own[0]), width))
+        for name, values in zip(self.columns, own):
+            sums[:, _hashed_feature(name, width)] += values
+        return {**columns, self.parameters["output_column"]: sums}
+
+
+class Binning(Columnwise):
+    """A discretizer: the number of a bin, as pandas.cut(labels=False), but -1 for NaN and numbers outside all bins."""
+
+    def convert(self, name, column):
+        values, edges = self.numbers_of(name, column), self._edges[name]
+        numbers = numpy.searchsorted(edges, values, "left" if self.parameters["right"] else "right")
+        if self.parameters["include_lowest"]:
+            numbers[values == edges[0]] = 1
+        numbers[numpy.isnan(values) | (numbers == len(edges))] = 0
+        return numbers.astype("i8") - 1
+
+    def _increasing(self, edges):
+        edges = numpy.asarray(edges, "f8")
+        if self.parameters["duplicates"] == "drop":
+            edges = edges[numpy.append(True, edges[1:] != edges[:-1])]
+        if edges.ndim != 1 or len(edges) < 2 or not (numpy.diff(edges) > 0).all():
+            raise ValueError(f"{self._kind}: the edges of bins must be two or more strictly increasing numbers; duplicates='drop' removes equal ones")
+        return edges
+
+    def _bins_of(self, name):
+        bins = self.parameters["bins"]
+        if isinstance(bins, dict) and name not in bins:
+            raise ValueError(f"{self._kind}: bins has no value for the column '{name}'")
+        return bins[name] if isinstance(bins, dict) else bins
+
+
+class UniformKBinsDiscretizer(Binning):
+    needs_fit = True
+
+    def _prepare(self):
+        for name in self.columns:
+            self._bins_of(name)
+
+    def _use_stats(self):
+        self._edges = {name: self._increasing(self._stats[name]) for name in self.columns}
+
+
+class CustomKBinsDiscretizer(Binning):
+    def _prepare(self):
+        edges = {name: self._bins_of(name) for name in self.columns}
+        self._edges = {name: self._increasing([float(edge) for edge in (each.split(",") if isinstance(each, str) else each)]) for name, each in edges.items()}
+
+
+class Concatenator(RuntimePreprocessor):
+    def transform_columns(self, columns):
+        own, name, dtype = self.columns, self.parameters["output_column_name"], self.parameters["dtype"]
+        parts = [self._part(each, columns) for each in own]
+        rest = {each: column for each, column in columns.items() if each not in (*own, name)}
+        return {**rest, name: numpy.concatenate(parts, axis=1, dtype=dtype and ELEMENT_TYPES[dtype], casting="unsafe" if dtype else "same_kind")}
+
+    def _part(self, name, columns):
+        column = taken(self._kind, name, columns)
+        if column.dtype == object:
+            raise TypeError(f"Concatenator: column '{name}' contains texts or arrays of different lengths; it must contain numbers")
+        if column.ndim > 1 and not self.parameters["flatten"]:
+            raise ValueError(f"Concatenator: column '{name}' contains arrays of shape {column.shape[1:]}; flatten=True accepts arrays")
+        if self.parameters["dtype"] is not None:
+            _require_range(name, column, self.parameters["dtype"])
+        return column.reshape(len(column), math.prod(column.shape[1:]))
+
+
+def _require_range(name, column, dtype):
+    """Raise ValueError if `dtype` is an integer type that cannot store a number of the column. Fractions are cut off, as in C++ (concatenator.cpp)."""
+    kind = numpy.dtype(ELEMENT_TYPES[dtype])
+    if kind.kind not in "iu" or column.dtype.kind == "b" or not column.size:
+        return
+    least, end = int(numpy.iinfo(kind).min), int(numpy.iinfo(kind).max) + 1
+    if column.min().item() >= least and column.max().item() < end:  # both are false for a column with NaN
+        return
+    values = column.astype("f8" if column.dtype.kind == "f" else "i8")
+    value = values[~((values >= least) & (values < end))][0].item()
+    raise ValueError(f"Concatenator: column '{name}' contains {repr(value).removesuffix('.0')}, which is out of the range of {dtype}")
+
+
+def numbers_of(of, name, column):
+    """Return the column as f64. Raise TypeError if it has no single number per sample."""
+    if column.dtype == object:
+        raise TypeError(f"{of}: column '{name}' contains texts or arrays of different lengths; it must contain numbers")
+    if column.ndim != 1:
+        raise TypeError(f"{of}: column '{name}' contains arrays of shape {column.shape[1:]}; it must contain one number per sample")
+    return column.astype("f8")
+
+
+def as_real(values, column):
+    """Round f64 values once to the type of the output: f32 for an f32 column."""
+    return values.astype("f4") if column.dtype == "f4" else values

@@ -1,0 +1,144 @@
+"""Checks the arguments of preprocessors by the rows of the C++ table."""
+
+import math
+from typing import NamedTuple
+
+from .._numpy import numpy
+from .._whole_number import whole_number
+
+ELEMENT_TYPES = {"f64": "f8", "f32": "f4", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1"}
+
+
+class Parameter(NamedTuple):
+    """An argument of a preprocessor: a row of the C++ table (data::ParameterSpec)."""
+    name: str
+    type: str
+    is_optional: bool = False  # None: no value
+    same_as: str = ""  # argument that has the default value
+    choices: tuple = ()
+    maximum: int = 0
+    is_ignored: bool = False  # no effect, and not in the JSON
+    reason: str = ""  # why it is not supported
+
+
+def checked_parameters(of, parameters, given):
+    """Return the arguments of the preprocessor `of` as values for JSON. Raise ValueError for one that is invalid."""
+    made = {}
+    for each in parameters:
+        value = given[each.name]
+        if value is None and each.same_as:
+            made[each.name] = made[each.same_as]
+        elif value is None and each.is_optional:
+            made[each.name] = None
+        else:
+            made[each.name] = _checked(of, each, value)
+        if each.same_as and _count(made[each.name]) != _count(made[each.same_as]):
+            raise ValueError(f"{of}: {each.name} has {_count(made[each.name])} names, but there are {_count(made[each.same_as])} columns")
+    return {each.name: made[each.name] for each in parameters if not each.is_ignored and each.type != "unsupported"}
+
+
+def _checked(of, parameter, value):
+    if parameter.type == "unsupported":
+        raise ValueError(f"{of}({parameter.name}=...) is not supported: {parameter.reason}")
+    convert, valid = _TYPES[parameter.type]
+    try:
+        return convert(parameter, value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{of}({parameter.name}={value!r}) is invalid: it must be "
+                         f"{valid.format(choices=', '.join(map(repr, parameter.choices)), maximum=parameter.maximum)}") from None
+
+
+def _count(names):
+    return 1 if isinstance(names, str) else len(names)
+
+
+def _require(is_valid):
+    if not is_valid:
+        raise ValueError
+
+
+def _name(_, value):
+    _require(isinstance(value, str) and value)
+    return value
+
+
+def _names(_, value):
+    _require(not isinstance(value, str))
+    names = list(value)
+    _require(names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names))
+    return names
+
+
+def _name_or_names(parameter, value):
+    return _name(parameter, value) if isinstance(value, str) else _names(parameter, value)
+
+
+def _choice(parameter, value):
+    _require(isinstance(value, str) and value in parameter.choices)
+    return value
+
+
+def _flag(_, value):
+    _require(isinstance(value, (bool, numpy.bool_)))
+    return bool(value)
+
+
+def _number(_, value):
+    _require(math.isfinite(float(value)))
+    return float(value)
+
+
+def _numbers(parameter, value):
+    """`value` may be a text as in a config file, "0.1, 0.9"."""
+    return [_number(parameter, each) for each in (value.split(",") if isinstance(value, str) else value)]
+
+
+def _integer(parameter, value):
+    return whole_number(parameter.name, int(value) if isinstance(value, str) else value, 1, parameter.maximum or None)
+
+
+def _per_column(convert):
+    def converted(parameter, value):
+        if isinstance(value, dict):
+            return {_name(parameter, name): convert(parameter, each) for name, each in value.items()}
+        number = convert(parameter, value)
+        return value if isinstance(value, str) else number  # C++ keeps the text of a config file in the JSON
+    return converted
+
+
+def _limits(parameter, value):
+    _require(isinstance(value, dict))
+    return {_name(parameter, name): _integer(parameter, limit) for name, limit in value.items()} or None
+
+
+def _scalar(_, value):
+    value = value.item() if isinstance(value, numpy.generic) else value
+    _require(isinstance(value, (bool, int, float, str)))
+    return value
+
+
+def _element_type(_, value):
+    """The runtime's name: "f32" for numpy.float32 and "float32"."""
+    if isinstance(value, str) and value in ELEMENT_TYPES:
+        return value
+    kind = numpy.dtype(value).str[1:]
+    _require(kind in ELEMENT_TYPES.values())
+    return next(name for name, known in ELEMENT_TYPES.items() if known == kind)
+
+
+_INTEGER = "an int from 1 to {maximum}"
+_TYPES = {
+    "name": (_name, "a name"),
+    "names": (_names, "a list of column names without duplicates"),
+    "name_or_names": (_name_or_names, "a column name"),
+    "choice": (_choice, "one of {choices}"),
+    "flag": (_flag, "True or False"),
+    "number": (_number, "a finite number"),
+    "numbers": (_numbers, "a list of finite numbers"),
+    "integer": (_integer, _INTEGER),
+    "integer_per_column": (_per_column(_integer), _INTEGER + ", or a dict with one for each column"),
+    "numbers_per_column": (_per_column(_numbers), "a list of finite numbers, or a dict with one for each column"),
+    "category_limits": (_limits, "a dict of columns and ints from 1 on, as in {{'city': 10}}"),
+    "scalar": (_scalar, "a number, a string or a bool"),
+    "element_type": (_element_type, "one of " + ", ".join(ELEMENT_TYPES) + ", or a NumPy type of these"),
+}
