@@ -47,7 +47,7 @@ void read(const std::string& input) {
     file.hold(bytes);
     const data::DataFile as_listed{file.path(), bytes.size(), 0};
     for (const bool keep : {true, false})
-      read_through(data::plugins::tar, as_listed, keep, {"most_pixels=10000", "most_bytes=1 MiB"});
+      read_through(data::plugins::tar, as_listed, keep, {"most_pixels=10000", "max_file_bytes=1 MiB"});
     read_through(data::plugins::tar, as_listed, false, {"most_pixels=10000", "size=3x4", "layout=planar", "type=f32"});
   }
 }

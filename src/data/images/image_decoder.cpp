@@ -78,7 +78,7 @@ std::vector<OptionSpec> image_options() {
                      .default_value = "100000000",
                      .help = "an image of more pixels is an error: it is told from its header, before memory is taken",
                      .range = {.least = 1, .most = 0x1p32}});
-  options.push_back({.key = "most_bytes",
+  options.push_back({.key = "max_file_bytes",
                      .type = OptionType::bytes,
                      .default_value = "64 MiB",
                      .help = "of a file or an entry that is read as a whole; a larger one is an error"});
@@ -92,7 +92,7 @@ ImageDecoder::ImageDecoder(const Options& options)
       type_(options.text("type") == "f32" ? DType::f32 : DType::u8),
       channels_(static_cast<int>(parse_integer(options.text("channels")).value_or(3))),
       most_pixels_(static_cast<std::uint64_t>(options.integer("most_pixels"))),
-      most_bytes_(options.bytes("most_bytes")) {
+      most_bytes_(options.bytes("max_file_bytes")) {
   if (const auto text = options.text("size"); !text.empty()) resize_ = parse_size(text);
 }
 

@@ -12,7 +12,7 @@
 
 namespace trainrt::data {
 
-/// The keys of formats whose samples hold images: size, fit, channels, layout, type, decode, most_pixels, most_bytes.
+/// The keys of formats whose samples hold images: size, fit, channels, layout, type, decode, most_pixels, max_file_bytes.
 std::vector<OptionSpec> image_options();
 
 /// Makes values of encoded images as those keys say. Pure: any threads at once.

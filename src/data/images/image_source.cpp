@@ -33,7 +33,7 @@ EncodedImage read_image_file(const std::string& path, std::uint64_t most, Encode
   if (!S_ISREG(info.st_mode)) throw UsageError(fmt::format("the image '{}' is not a file", path));
   const auto bytes = static_cast<std::uint64_t>(info.st_size);
   if (bytes > most)
-    throw UsageError(fmt::format("the image '{}' has {} bytes: more than most_bytes = {}", path, bytes, most));
+    throw UsageError(fmt::format("the image '{}' has {} bytes: more than max_file_bytes = {}", path, bytes, most));
   const auto into = buffer.room(bytes);
   read_part(fd.get(), DataFile{path, bytes}, {0, into});
   return into;

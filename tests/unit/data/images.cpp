@@ -178,7 +178,7 @@ TEST_CASE("an image of too many pixels is refused by its header, before memory i
   both_say({{"source", dir / "set"}, {"format", "images"}}, "set/a.png", "most_pixels");
   put(dir / "set/a.png", png_2x3());
   both_say({{"source", dir / "set"}, {"format", "images"}, {"most_pixels", "5"}}, "set/a.png", "most_pixels = 5");
-  both_say({{"source", dir / "set"}, {"format", "images"}, {"most_bytes", "80 B"}}, "set/a.png", "most_bytes = 80");
+  both_say({{"source", dir / "set"}, {"format", "images"}, {"max_file_bytes", "80 B"}}, "set/a.png", "max_file_bytes = 80");
 }
 
 TEST_CASE("a file is what its bytes say, whatever its name, and what is no image is named") {

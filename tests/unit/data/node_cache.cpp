@@ -91,7 +91,7 @@ bool has_texts(const data::Source& source, const std::vector<std::uint64_t>& sam
   return found.values == expected.values && found.ends == expected.ends;
 }
 
-UnitLayout layout_of(std::vector<UnitLayout::Part> parts = {{samples_in_all}}) {
+UnitLayout layout_of(std::vector<UnitLayout::File> parts = {{samples_in_all}}) {
   return UnitLayout(NumberSource().fields(), parts, small_unit);
 }
 
@@ -99,7 +99,7 @@ struct Rank {
   std::shared_ptr<NumberSource> source = std::make_shared<NumberSource>();
   int closed = 0;
   std::unique_ptr<NodeCache> cache;
-  Rank(const UnitLayout& layout, const data::NodeShare& share, NodeCache::Part part) {
+  Rank(const UnitLayout& layout, const data::NodeShare& share, NodeCache::Settings part) {
     cache = std::make_unique<NodeCache>(
         source, [this] { ++closed; }, layout, share, std::move(part));
   }
@@ -130,7 +130,7 @@ std::vector<std::uint64_t> mixed(std::uint64_t step = 7) {
 
 TEST_CASE("units cover all samples, and cut nothing that is read together") {
   const Fields fields{{"x", DType::u8, {10}}};
-  const std::vector<UnitLayout::Part> parts{{3}, {4}, {100, Reading::by_field, 8},   {50, Reading::as_a_whole},
+  const std::vector<UnitLayout::File> parts{{3}, {4}, {100, Reading::by_field, 8},   {50, Reading::as_a_whole},
                                             {1}, {0}, {30, Reading::by_record, 1000}};
   const UnitLayout layout(fields, parts, 100);
   std::uint64_t end = 0;
@@ -304,7 +304,7 @@ TEST_CASE("who has waited too long for another rank reads its samples itself, an
 }
 
 TEST_CASE("samples that vary in length are kept once a node, as they are") {
-  const std::vector<UnitLayout::Part> parts{{samples_in_all}};
+  const std::vector<UnitLayout::File> parts{{samples_in_all}};
   const UnitLayout layout(TextSource().fields(), parts, small_unit, 4 * samples_in_all);
   REQUIRE(layout.units() > 10);
   const auto share = shared_memory(layout);
@@ -321,7 +321,7 @@ TEST_CASE("samples that vary in length are kept once a node, as they are") {
 }
 
 TEST_CASE("of samples that vary in length what has no room is read from the files, and not for others' sake") {
-  const std::vector<UnitLayout::Part> parts{{samples_in_all}};
+  const std::vector<UnitLayout::File> parts{{samples_in_all}};
   const UnitLayout layout(TextSource().fields(), parts, small_unit, 300);
   const auto source = std::make_shared<TextSource>();
   const NodeCache cache(source, [] {}, layout, shared_memory(layout), {"train", 0});

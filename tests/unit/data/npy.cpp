@@ -88,7 +88,7 @@ TEST_CASE("the header's dictionary is read as Python writes it, in any order, an
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "there is no )"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "no extent"},
       {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "escape"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "more behind"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "text after its }"},
       {"__import__('os').abort()", "there is no {"},
       {"{'descr': '|u1", "does not end"},
       {"", "there is no {"},
@@ -108,7 +108,7 @@ TEST_CASE("types without a counterpart are errors that name the file, the type a
     write(path, npy_bytes(dict(descr, "(1,)"), std::string(64, '\0')));
     both_say(npy(path), "x.npy", why);
   };
-  says("'|O'", "would need pickle: that is never loaded");
+  says("'|O'", "would need pickle. Pickled objects are never loaded");
   for (const std::string descr : {"<U5", "|S5", "<c8", "<M8[ns]", "|V2", "<f16", "=f4", "|f4", "f4", "<q"}) {
     says("'" + descr + "'", "the type '" + descr + "'");
     says("'" + descr + "'", "valid are f8, f4");
@@ -116,7 +116,7 @@ TEST_CASE("types without a counterpart are errors that name the file, the type a
   says("[('x', '<f4'), ('y', '<i4')]", "structured array");
   for (const std::string type : {"u2", "u4", "u8"}) {
     write(path, npy_bytes(dict("'<" + type + "'", "(1,)"), std::string(type[1] - '0', '\0')));
-    both_say(npy(path), "x.npy", "'<" + type + "', which train functions do not know");
+    both_say(npy(path), "x.npy", "'<" + type + "', which train functions do not support");
   }
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a .npy file cut anywhere, or with more behind its array, is found by 
     both_say(npy(dir / "x.npy"), "x.npy", length < 10 ? "too short" : "truncated");
   }
   write(dir / "x.npy", whole + whole);
-  both_say(npy(dir / "x.npy"), "x.npy", "behind its array");
+  both_say(npy(dir / "x.npy"), "x.npy", "bytes after its array");
 }
 
 TEST_CASE("what is no array of samples is an error that says so") {

@@ -92,7 +92,7 @@ TEST_CASE("the key fields chooses arrays and names them; the others may be anyth
   both_say({{"source", dir / "x.npz"}, {"fields", "x_train, x_test"}}, "x.npz",
            "'x_train' holds 3 samples, and 'x_test' holds 1");
   both_say({{"source", dir / "x.npz"}, {"fields", "x"}}, "x.npz", "has no member 'x.npy'");
-  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "there already");
+  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "as another member does");
   both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is no array");
   for (const std::string name : {"a/b.npy", "..\\b.npy", ".npy", "\xff.npy", "x"}) {
     write_zip(dir / "y.npz", {{name, images}});
@@ -105,11 +105,11 @@ TEST_CASE("arrays that a .npy file may not hold are no members of an .npz file e
   write_zip(dir / "x.npz", {{"x.npy", images}, {"o.npy", array_of("|O", "(3,)", "pickle")}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'o.npy'", "never loaded");
   write_zip(dir / "x.npz", {{"u.npy", array_of("<u2", "(1,)", "ab")}});
-  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "do not know");
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "do not support");
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(9,)", "short"), true}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "truncated");
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(2,)", "longer"), true}});
-  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "behind its array");
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "after its array");
   write_zip(dir / "x.npz", {});
   both_say({{"source", dir / "x.npz"}}, "x.npz", "holds no arrays");
 }

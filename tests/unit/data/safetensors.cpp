@@ -57,11 +57,11 @@ TEST_CASE("a safetensors file that is cut, lies or overlaps is refused with the 
   refused(good.substr(0, 5), "cut within its header");
   refused(good.substr(0, 20), "header would have");
   refused("\xff\xff\xff\xff\xff\xff\xff\xff" + good.substr(8), "header would have 18446744073709551615 bytes");
-  refused(good.substr(0, good.size() - 1), "the tensor 'a' lies");
-  refused(good + "e", "1 bytes behind its tensors");
+  refused(good.substr(0, good.size() - 1), "the tensor 'a' overlaps");
+  refused(good + "e", "1 bytes after its tensors");
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[2]", 1, 3) + "}", "abc"),
-          "the tensor 'b' lies where another one does");
-  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "takes 16 bytes, and has 4");
+          "the tensor 'b' overlaps another one");
+  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "takes 16 bytes, but it has 4");
   refused(safetensors(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", 0, 4) + "}", "abcd"), "no file can hold");
   refused(safetensors(R"({"a":)" + tensor("U16", "[2]", 0, 4) + "}", "abcd"), "U16, which is not supported");
   refused(safetensors(R"({"a":)" + tensor("F32", "[]", 0, 4) + "}", "abcd"), "no axis of samples");

@@ -179,9 +179,9 @@ TEST_CASE("an image or array in a tar archive that will not do is named by archi
   CHECK_THROWS_WITH(gathered<std::int16_t>(*open(keys), 0, {1}), Contains("'1'") && Contains("[3]") && Contains("[2]"));
 }
 
-TEST_CASE("an entry of more than most_bytes is refused before it is read") {
+TEST_CASE("an entry of more than max_file_bytes is refused before it is read") {
   const Scratch dir;
   auto keys = at(dir, tar_of({one, tar_entry("1.txt", std::string(5000, 'x'))}));
-  keys["most_bytes"] = "4096 B";
-  CHECK_THROWS_WITH(check(keys), Contains("'1'") && Contains("5000") && Contains("most_bytes"));
+  keys["max_file_bytes"] = "4096 B";
+  CHECK_THROWS_WITH(check(keys), Contains("'1'") && Contains("5000") && Contains("max_file_bytes"));
 }

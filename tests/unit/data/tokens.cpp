@@ -93,13 +93,13 @@ TEST_CASE("with document_end no window goes beyond the end of a document, which 
 TEST_CASE("windows are those that a loop over the tokens finds, whatever the form") {
   for (std::uint64_t tokens = 1; tokens < 6; ++tokens)
     for (std::uint64_t stride = 1; stride < 8; ++stride)
-      for (std::uint64_t fewest = 0; fewest < 3; ++fewest)
+      for (std::uint64_t min_tokens = 0; min_tokens < 3; ++min_tokens)
         for (std::uint64_t document = 0; document < 20; ++document) {
-          INFO(tokens << " " << stride << " " << fewest << " " << document);
+          INFO(tokens << " " << stride << " " << min_tokens << " " << document);
           std::uint64_t expected = 0, covered = 0, first = 0;
           for (; first + tokens <= document; first += stride, ++expected) covered = first + tokens;
-          const bool has_rest = fewest > 0 && covered < document && first < document && document - first >= fewest;
-          CHECK(data::WindowForm{stride, tokens, fewest}.windows_in(document) == expected + (has_rest ? 1 : 0));
+          const bool has_rest = min_tokens > 0 && covered < document && first < document && document - first >= min_tokens;
+          CHECK(data::WindowForm{stride, tokens, min_tokens}.windows_in(document) == expected + (has_rest ? 1 : 0));
         }
 }
 
@@ -139,8 +139,8 @@ TEST_CASE("tokens of every type are read, and .npy files say their own") {
   CHECK(first_of("x.npy", npy("<i2", values_of<std::int16_t>({7, 8, 9}))) ==
         std::pair(DType::i16, values_of<std::int16_t>({7, 8, 9})));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"dtype", "u32"}}),
-                    Contains("x.npy") && Contains("holds u16"));
-  CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"header", "2"}}), Contains("header is for flat files"));
+                    Contains("x.npy") && Contains("header says u16"));
+  CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"header", "2"}}), Contains("header is only valid for flat files"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<f4", "abcdabcdabcd")), Contains("x.npy") && Contains("type f4"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u8", std::string(24, '\0'))), Contains("type u8 and shape [3]"));
 }
@@ -167,10 +167,10 @@ TEST_CASE("token files that cannot be what the section says are named") {
   const auto path = dir / "x.bin";
   const Section section{{"source", path}, {"length", "2"}};
   write(path, "12345");
-  both_say(section, "x.bin", "no multiple of the 2 of a token of u16");
+  both_say(section, "x.bin", "no multiple of 2, the size of a token of type u16");
   write(path, "123456");
   both_say(with(section, {{"header", "7"}}), "x.bin", "header = 7 is more");
-  both_say(with(section, {{"document_end", "65536"}}), "x.bin", "document_end = 65536 is no id");
+  both_say(with(section, {{"document_end", "65536"}}), "x.bin", "document_end = 65536 is not a valid id");
   both_say(with(section, {{"pad", "65536"}}), "x.bin", "pad = 65536 is no id");
   both_say(with(section, {{"length", "3"}}), "[data.train]", "no samples");
   CHECK_THROWS_WITH(check({{"source", path}}), Contains("length"));
