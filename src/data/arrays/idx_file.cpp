@@ -137,7 +137,7 @@ IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit) {
     if (file.size() < needed) too_short(file, header, file.size());
     return header;
   }
-  // No file of this size can hold more, whatever its trailer says; so no memory is taken for the sizes in a damaged header.
+  // A file of this size cannot hold more. The check keeps the sizes in a damaged header from requesting memory.
   const bool is_possible = needed / largest_inflation <= file.size();
   if (is_possible) limit.require(needed, "IDX file " + file.path() + ": its gzip data");
   if (is_possible && gzip_length(file) == static_cast<std::uint32_t>(needed)) return header;

@@ -29,8 +29,8 @@ struct IdxData {
 
 /// Returns the header of `file`, and checks that the file is long enough. The length of a plain file is its size; of a gzip
 /// file it is the one in its trailer (modulo 2^32). Only if the trailer differs, because the file is truncated or has
-/// several members, the file is decompressed. Throws UsageError that names the file, what is wrong and what is valid; also
-/// if a gzip file declares more than `limit`.
+/// several members, the file is decompressed. Throws UsageError that names the file, the problem and the valid values;
+/// also if a gzip file declares more than `limit`.
 IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit);
 
 /// Reads the complete file, and verifies gzip's checksum. Throws as check_idx() does.

@@ -23,8 +23,8 @@ struct NpyDict {
 /// text is never evaluated. Throws UsageError that begins with `what`, the name of the array.
 NpyDict parse_npy_dict(std::string_view text, const std::string& what);
 
-/// The header of a .npy file (NEP 1, versions 1.0, 2.0 and 3.0): an array of numbers in C order, whose first axis counts
-/// the samples.
+/// The header of a .npy file (NEP 1, versions 1.0, 2.0 and 3.0): an array of numbers in C order. Its first axis counts the
+/// samples.
 struct NpyHeader {
   char kind = 'f';  ///< f, i, u or b, as in NumPy
   std::size_t value_bytes = 0;
@@ -45,8 +45,8 @@ struct NpyHeader {
 inline constexpr std::size_t npy_beginning = 16 << 10;
 
 /// Parses the header of a file of `size` bytes. `beginning` has the first npy_beginning bytes, or all bytes of a smaller
-/// file. Throws UsageError that begins with `what`, states what is wrong and what is valid; also if the values of the array
-/// are not exactly the rest of the file.
+/// file. Throws UsageError that begins with `what` for an invalid header, and if the values of the array are not exactly
+/// the rest of the file.
 NpyHeader npy_header(std::span<const std::byte> beginning, std::uint64_t size, const std::string& what);
 /// Reads the header of `file`.
 NpyHeader npy_header(const InputFile& file);

@@ -53,18 +53,17 @@ const SafeType* type_of(std::string_view kind) {
   return found == safe_types.end() ? nullptr : found;
 }
 
-/// Returns "WHAT: the tensor 'NAME'", the beginning of a message.
+/// Returns the beginning of a message about a tensor: "safetensors file PATH: the tensor 'NAME'".
 std::string in_tensor(const std::string& what, const std::string& name) {
   return fmt::format("{}: the tensor '{}'", what, printable_line(excerpt(name, 100)));
 }
 
-/// Returns the array of whole numbers `json[key]`. `tensor` is the beginning of error messages.
+/// Returns the array of unsigned integers `json[key]`. `tensor` is the beginning of error messages.
 std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const std::string& tensor) {
   if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
   std::vector<std::uint64_t> numbers;
   for (const auto& number : json[key]) {
-    if (!number.is_number_unsigned())
-      throw UsageError(fmt::format("{}: {} must hold whole numbers from 0 on", tensor, key));
+    if (!number.is_number_unsigned()) throw UsageError(fmt::format("{}: {} must hold integers from 0 on", tensor, key));
     numbers.push_back(number.get<std::uint64_t>());
   }
   return numbers;

@@ -71,7 +71,7 @@ ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint6
   return span;
 }
 
-/// Reads the Zip64 end record, whose locator is directly before the end record at `end`.
+/// Reads the Zip64 end record. Its locator is directly before the end record at `end`.
 ZipSpan directory_by_zip64(const InputFile& file, std::uint64_t end) {
   if (end < zip_locator_bytes) damaged_zip(file);
   const auto locator = zip_bytes(file, end - zip_locator_bytes, zip_locator_bytes);

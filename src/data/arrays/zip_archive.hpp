@@ -22,8 +22,8 @@ struct ZipMember {
 };
 
 /// A zip archive (PKWARE's APPNOTE 6.3.3, with Zip64) that is open for reading, by any number of threads. Debian's minizip
-/// 1.1 cannot read members and offsets from 4 GiB on. Functions throw UsageErrors that name the file, the member and what
-/// is wrong with it.
+/// 1.1 cannot read members and offsets from 4 GiB on. Functions throw UsageErrors that name the file, the member and
+/// the problem.
 class ZipArchive {
  public:
   /// Reads the archive's directory.

@@ -33,7 +33,7 @@ void add_idx(RowSource& source, std::string name, const DataFile& file, const Op
 
 bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }
 
-FileContent look_at_idx(const DataFile& file, const Options& options) {
+FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto images = header_of(file, options);
   if (images.shape.front() == 0) throw UsageError("IDX file " + file.path + ": holds no samples");
   FileContent content{static_cast<std::uint64_t>(images.shape.front()), {field_of("images", images)}, {}};
@@ -81,7 +81,7 @@ extern const Format idx{
                  .type = OptionType::path,
                  .default_value = "",
                  .help = "IDX file with the labels; if source names several files, as many files, in their order"}},
-    .look = look_at_idx,
+    .look = probe_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,
     .companions = {"labels"},

@@ -19,7 +19,7 @@ Dataset::Field npy_field(std::string name, const NpyHeader& header, const InputF
   return {std::move(name), dtype_of_npy(header, "NPY file " + file.path()), header.sample_shape()};
 }
 
-FileContent look_at_npy(const DataFile& file, const Options& options) {
+FileContent probe_npy(const DataFile& file, const Options& options) {
   const InputFile input(file);
   const auto header = npy_header(input);
   FileContent content{header.samples(), {npy_field(options.text("field"), header, input)}, {}};
@@ -71,7 +71,7 @@ extern const Format npy{
                  .help = "name of the field, for the train function",
                  .form = "any name but labels",
                  .fits = is_field_name}},
-    .look = look_at_npy,
+    .look = probe_npy,
     .open = open_npy,
     .is_name_of = is_npy_name,
     .companions = {"labels"}};

@@ -123,7 +123,7 @@ class NpzFile {
   std::vector<NpzArray> arrays_;
 };
 
-FileContent look_at_npz(const DataFile& file, const Options& options) {
+FileContent probe_npz(const DataFile& file, const Options& options) {
   const NpzFile npz_file(file, options);
   FileContent content{npz_file.samples(), {}, {}};
   for (const auto& array : npz_file.arrays()) {
@@ -162,7 +162,7 @@ extern const Format npz{
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "arrays to read, by default all: x, y; images=x, labels=y also renames them"}},
-    .look = look_at_npz,
+    .look = probe_npz,
     .open = open_npz,
     .is_name_of = is_npz_name,
     .checksums = "CRC-32 of each array (zip)"};

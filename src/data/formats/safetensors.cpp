@@ -64,7 +64,7 @@ class SafeTensors {
   std::vector<std::pair<Dataset::Field, SafeTensor>> fields_;
 };
 
-FileContent look_at_safetensors(const DataFile& file, const Options& options) {
+FileContent probe_safetensors(const DataFile& file, const Options& options) {
   const SafeTensors tensors(InputFile(file), options);
   FileContent content{tensors.samples(), {}, {}};
   for (const auto& [field, tensor] : tensors.fields()) content.fields.push_back(field);
@@ -96,7 +96,7 @@ extern const Format safetensors{
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "tensors to read, by default all: x, y; images=x, labels=y also renames them"}},
-    .look = look_at_safetensors,
+    .look = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};
 

@@ -38,7 +38,7 @@ class UnitLayout {
   std::uint64_t first(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
   std::uint64_t end(std::size_t unit) const { return ends_[unit]; }
   std::size_t unit_of(std::uint64_t sample) const;
-  /// Returns what has to be read of the unit's files even for one field: the largest amount of all files.
+  /// Returns how much of the unit's files must be read even for one field: the largest amount of its files.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
   std::uint64_t offset(std::size_t field) const { return offsets_[field]; }  ///< of the first sample's value, in bytes

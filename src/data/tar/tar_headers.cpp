@@ -21,7 +21,7 @@ constexpr std::size_t tar_block = 512;
 constexpr std::uint64_t max_extra_bytes = 1 << 20;  // of long names and pax records; a damaged header declares more
 
 /// A sliding window of a file that is read from the beginning to the end. After small steps it reads large pieces; after
-/// large steps, only what is needed.
+/// large steps, only the needed bytes.
 class TarWindow {
  public:
   explicit TarWindow(const InputFile& file) : file_(file) {}

@@ -17,8 +17,8 @@ struct TarEntry {
 };
 
 /// Reads the headers of a tar archive (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU and V7) from the beginning to the end, and
-/// calls `take` for each regular file in order. `first` has those first bytes of the file that were read anyway, possibly
-/// none; they are valid during the call. Directories are left out. Contents are not read.
+/// calls `take` for each regular file in order. `first` has as many first bytes of the file as were read with its
+/// header, or is empty; it is valid during the call. Directories are left out. Contents are not read.
 ///
 /// Throws UsageError that names archive and entry for: links, devices, sparse files and other entries without plain
 /// content; names that are absolute or lead out of the archive; sizes that exceed the archive; damaged headers; an archive

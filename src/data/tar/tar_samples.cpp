@@ -161,7 +161,7 @@ class TarCollector {
     constexpr std::uint64_t max_bytes = 64;
     std::byte own[max_bytes];
     if (entry.bytes > max_bytes)
-      return refuse(fmt::format("'{}' holds {} bytes, which is no whole number", excerpt(entry.name), entry.bytes));
+      return refuse(fmt::format("'{}' holds {} bytes, which is no integer", excerpt(entry.name), entry.bytes));
     if (first.size() < entry.bytes) {
       archive_.read(entry.offset, {own, entry.bytes});
       first = {own, entry.bytes};
@@ -169,7 +169,7 @@ class TarCollector {
     const auto text = trim({reinterpret_cast<const char*>(first.data()), entry.bytes});
     const auto label = parse_integer(text);
     if (!label)
-      return refuse(fmt::format("'{}' holds '{}', which is no whole number", excerpt(entry.name), printable_line(text)));
+      return refuse(fmt::format("'{}' holds '{}', which is no integer", excerpt(entry.name), printable_line(text)));
     value.label = *label;
   }
 

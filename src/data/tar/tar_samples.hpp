@@ -10,13 +10,13 @@
 
 namespace trainrt::data {
 
-/// What an entry contains, by the last part of its extension.
+/// The kind of an entry, by the last part of its extension.
 enum class EntryKind : std::uint8_t {
   image,  ///< jpg, jpeg, png, webp
-  label,  ///< cls, cls2, class, count, index, inx, id: a whole number as text
+  label,  ///< cls, cls2, class, count, index, inx, id: an integer as text
   array,  ///< npy
   bytes,  ///< txt, json and all others
-  key,    ///< no entry: the beginning of the names of the sample's entries
+  key,    ///< not an entry, but the beginning of the names of the sample's entries
 };
 
 /// A field of the samples of a tar archive.
@@ -32,9 +32,9 @@ struct EntryRange {
   std::uint64_t bytes = 0;
 };
 
-/// The samples of a tar archive, as WebDataset defines them: consecutive entries whose names are equal up to the first dot
-/// of the last part are a sample; the rest of the name, in lower case, is the extension. Entries without an extension, and
-/// those whose last part begins with a dot, belong to no sample.
+/// The samples of a tar archive, as WebDataset defines them: consecutive entries with the same name up to the first dot of
+/// the last part are a sample; the rest of the name, in lower case, is the extension. Entries without an extension,
+/// and those with a last part that begins with a dot, belong to no sample.
 class TarSamples {
  public:
   const std::vector<TarField>& fields() const { return fields_; }

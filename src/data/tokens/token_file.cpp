@@ -67,7 +67,7 @@ TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t 
   if (file.path.ends_with(".npy")) {
     read_npy_header();
     if (!type.empty() && type != name_of_tokens(type_))
-      bad_tokens(path(), fmt::format("dtype = {}, but the file's header says {}", type, name_of_tokens(type_)));
+      bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}", type, name_of_tokens(type_)));
     if (header_bytes != 0) bad_tokens(path(), "header is only valid for flat files; a .npy file has its own header");
     return;
   }

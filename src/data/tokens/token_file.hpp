@@ -17,7 +17,7 @@ struct TokenType {
   bool is_signed = false;
   bool is_big_endian = false;
 
-  /// Returns the narrowest type of train functions for these ids. It is i32 for u32, whose larger ids widen() refuses.
+  /// Returns the narrowest type of train functions for these ids. It is i32 for u32; widen() refuses larger ids.
   DType widened() const;
 };
 

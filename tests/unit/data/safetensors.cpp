@@ -20,7 +20,7 @@ std::string tensor(const std::string& dtype, const std::string& shape, int begin
 
 }  // namespace
 
-TEST_CASE("tensors of a safetensors file are fields, with their types and places") {
+TEST_CASE("the tensors of a safetensors file are fields with their types and values") {
   Scratch dir;
   write(dir / "x.safetensors", safetensors(R"({"__metadata__":{"format":"pt"},"b":)" + tensor("I16", "[3]", 6, 12) +
                                                R"(,"a":)" + tensor("U8", "[3,2]", 0, 6) + "}",
@@ -36,7 +36,7 @@ TEST_CASE("tensors of a safetensors file are fields, with their types and places
   CHECK(gathered<std::int16_t>(*dataset, 1, {1, 2}) == std::vector<std::int16_t>{2, 3});
 }
 
-TEST_CASE("the key fields chooses and renames tensors, where others have other samples") {
+TEST_CASE("the key fields chooses and renames tensors with equally many samples") {
   Scratch dir;
   write(dir / "x.safetensors",
         safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[3]", 2, 5) + "}", "abcde"));
@@ -47,7 +47,7 @@ TEST_CASE("the key fields chooses and renames tensors, where others have other s
   both_say({{"source", dir / "x.safetensors"}, {"fields", "c"}}, "x.safetensors", "has no tensor 'c'");
 }
 
-TEST_CASE("a safetensors file that is cut, lies or overlaps is refused with the tensor's name") {
+TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an error that names the tensor") {
   Scratch dir;
   const auto refused = [&](const std::string& bytes, const std::string& why) {
     write(dir / "x.safetensors", bytes);
@@ -68,6 +68,6 @@ TEST_CASE("a safetensors file that is cut, lies or overlaps is refused with the 
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"a":)" + tensor("U8", "[2]", 2, 4) + "}", "abcd"),
           "two tensors have the name 'a'");
   refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "no JSON object of tensors");
-  refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "whole numbers from 0 on");
+  refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers from 0 on");
   refused(safetensors("{}", ""), "holds no tensors");
 }
