@@ -10,6 +10,7 @@ namespace trainrt::config {
 namespace {
 
 constexpr std::array renamed{
+    RenamedKey{"data.*.most_bytes", "data.*.max_file_bytes"},
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
     RenamedKey{"data.*.read", "data.*.read_method"},

@@ -109,14 +109,14 @@ WrittenDataset write_tokens(const Scratch& folder, std::size_t samples) {
 
 WrittenDataset write_images(const Scratch& folder, std::size_t samples) {
   std::filesystem::create_directories(folder / "set");
-  std::string first;
+  std::string last;  // the first image determines the size of the others
   for (std::size_t i = 0; i < samples; ++i) {
     const auto label = folder / (i % 2 == 0 ? "set/cat" : "set/dog");
     std::filesystem::create_directories(label);
-    data_test::write(fmt::format("{}/{:02}.png", label, i), trainrt::test::png_2x3());
-    if (i == 0) first = label + "/00.png";
+    last = fmt::format("{}/{:02}.png", label, i);
+    data_test::write(last, trainrt::test::png_2x3());
   }
-  return {{{"source", folder / "set"}, {"paths", "true"}}, first};
+  return {{{"source", folder / "set"}, {"paths", "true"}}, last};
 }
 
 WrittenDataset write_hdf5(const Scratch& folder, std::size_t samples) {

@@ -68,18 +68,19 @@ std::vector<std::string> words() {
 
 void read(const std::string& input) {
   static MemoryFile file;
-  file.hold(input);
-  const data::ExpansionLimit limit({}, input.size());
-  const auto data = unless_refused<UsageError>([&] { return data::read_idx(file.path(), limit); });
+  const auto read_held = [&](const std::string& bytes) {
+    file.hold(bytes);
+    const data::InputFile held({file.path(), bytes.size(), 0});
+    return data::read_idx(held, data::ExpansionLimit({}, bytes.size()));
+  };
+  const auto data = unless_refused<UsageError>([&] { return read_held(input); });
   if (!data) return;
-  require(data->values.size() == data->header.data_bytes, "an IDX file holds as many bytes as it says");
+  require(data->values.size() == data->header.data_bytes, "an IDX file holds as many bytes as its header declares");
   data::DataFile as_listed{file.path(), input.size(), 0};
   as_listed.companions.push_back(as_listed);
   read_through(data::plugins::idx, as_listed, input.size() % 2 == 0);
-  file.hold(plain(*data));
-  require_same(*data, data::read_idx(file.path(), limit));
-  file.hold(gzip(plain(*data)));
-  require_same(*data, data::read_idx(file.path(), limit));
+  require_same(*data, read_held(plain(*data)));
+  require_same(*data, read_held(gzip(plain(*data))));
 }
 
 }  // namespace trainrt::fuzz

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
-#include "data/arrays/npy_dict.hpp"
 #include "data/arrays/npy_header.hpp"
 #include "support/fuzz/fuzz_data.hpp"
 

@@ -1,17 +1,17 @@
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <trainrt/tensor.hpp>
 
 #include "data/bytes/expansion.hpp"
+#include "data/bytes/input_file.hpp"
 
 namespace trainrt::data {
 
-/// What an IDX file holds (LeCun's format of the MNIST files: two zero bytes, a type, the number of dimensions, each of
-/// them as a big-endian u32, then the values, big-endian, the last dimension running fastest). Plain or gzip, told by its
-/// first bytes.
+/// The header of an IDX file, LeCun's format of the MNIST files: two zero bytes, a byte for the type, a byte for the number
+/// of dimensions, and each dimension as a big-endian u32. The big-endian values follow, the last dimension fastest. The
+/// file is plain or gzip, as its first bytes show.
 struct IdxHeader {
   DType dtype = DType::u8;
   Shape shape;  ///< [samples, sample shape...]
@@ -27,13 +27,13 @@ struct IdxData {
   std::vector<std::byte> values;  ///< in this machine's byte order
 };
 
-/// Looks at the file without reading the data: there, readable, an IDX header, long enough. A plain file is measured by its
-/// size, a compressed one by the length in its gzip trailer (RFC 1952; modulo 2^32). Only if that trailer does not fit
-/// (a truncated file, but also one of several gzip members) the file is decompressed to tell. Throws UsageError that names
-/// the file, what is wrong and what is expected; also if a compressed file declares more than `limit`.
-IdxHeader check_idx(const std::string& path, const ExpansionLimit& limit);
+/// Returns the header of `file`, and checks that the file is long enough. The length of a plain file is its size; of a gzip
+/// file it is the one in its trailer (modulo 2^32). Only if the trailer differs, because the file is truncated or has
+/// several members, the file is decompressed. Throws UsageError that names the file, the problem and the valid values;
+/// also if a gzip file declares more than `limit`.
+IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit);
 
-/// Reads the file whole; gzip's checksum is verified. Errors as check_idx().
-IdxData read_idx(const std::string& path, const ExpansionLimit& limit);
+/// Reads the complete file, and verifies gzip's checksum. Throws as check_idx() does.
+IdxData read_idx(const InputFile& file, const ExpansionLimit& limit);
 
 }  // namespace trainrt::data

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <trainrt/tensor.hpp>
 
@@ -10,10 +11,22 @@
 
 namespace trainrt::data {
 
-/// What stands in front of the values of a .npy file (NEP 1, versions 1.0, 2.0 and 3.0): an array of numbers, its values in
-/// C order, its first axis that of the samples.
+/// The dictionary in the header of a .npy file.
+struct NpyDict {
+  std::string descr;           ///< type of a value: "<f4"
+  bool is_structured = false;  ///< whether the type is a list of fields; the other members are not set then
+  bool fortran_order = false;
+  Shape shape;
+};
+
+/// Parses the literal of a Python dictionary that has exactly the keys descr, fortran_order and shape, in any order. The
+/// text is never evaluated. Throws UsageError that begins with `what`, the name of the array.
+NpyDict parse_npy_dict(std::string_view text, const std::string& what);
+
+/// The header of a .npy file (NEP 1, versions 1.0, 2.0 and 3.0): an array of numbers in C order. Its first axis counts the
+/// samples.
 struct NpyHeader {
-  char kind = 'f';  ///< f, i, u or b, as NumPy calls them
+  char kind = 'f';  ///< f, i, u or b, as in NumPy
   std::size_t value_bytes = 0;
   bool is_big_endian = false;
   Shape shape;  ///< [samples, sample shape...]
@@ -22,23 +35,24 @@ struct NpyHeader {
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape.front()); }
   Shape sample_shape() const { return {shape.begin() + 1, shape.end()}; }
+  /// Returns the number of bytes that swap_values() has to reverse; 1 if the order is that of this machine.
   std::size_t swapped() const { return is_big_endian ? value_bytes : 1; }
-  /// Where its rows lie in a file, if the header stands at `offset`.
-  RowLayout place_at(std::uint64_t offset) const;
+  /// Returns the position of the rows in a file that has this header at `offset`.
+  RowPlace place_at(std::uint64_t offset) const;
 };
 
-/// So many first bytes hold the header of every array that can be read.
+/// Number of first bytes of a file that contain the header of every array that can be read.
 inline constexpr std::size_t npy_beginning = 16 << 10;
 
-/// The header in the first bytes of a file of `size` bytes: npy_beginning of them, or all if it has less. Throws UsageError
-/// that begins with `what` and says what is wrong and what is valid: also if the array's values are not exactly the rest of
-/// the file.
+/// Parses the header of a file of `size` bytes. `beginning` has the first npy_beginning bytes, or all bytes of a smaller
+/// file. Throws UsageError that begins with `what` for an invalid header, and if the values of the array are not exactly
+/// the rest of the file.
 NpyHeader npy_header(std::span<const std::byte> beginning, std::uint64_t size, const std::string& what);
-/// The header of a file.
+/// Reads the header of `file`.
 NpyHeader npy_header(const InputFile& file);
 
-/// The type of its values. Throws UsageError that begins with `what` if there is none: unsigned integers of more than 8
-/// bits.
+/// Returns the type of the values. Throws UsageError that begins with `what` for unsigned integers of more than 8 bits,
+/// which train functions do not support.
 DType dtype_of_npy(const NpyHeader& header, const std::string& what);
 
 }  // namespace trainrt::data

@@ -13,6 +13,7 @@
 
 #include "core/process/memory.hpp"
 #include "core/text/json_depth.hpp"
+#include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::data {
@@ -22,13 +23,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
-constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's own limit
-constexpr int header_levels = 3;                          // of the file, of a tensor, of its shape
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // the format's own limit
+constexpr int header_levels = 3;                         // of the file, of a tensor, of its shape
 
 struct SafeType {
   std::string_view kind;
   std::size_t bytes;
-  std::optional<DType> dtype;
+  std::optional<DType> dtype;  ///< nullopt: not supported
 };
 
 constexpr std::array<SafeType, 15> safe_types = {{{"F64", 8, DType::f64},
@@ -48,64 +49,50 @@ constexpr std::array<SafeType, 15> safe_types = {{{"F64", 8, DType::f64},
                                                   {"U16", 2, std::nullopt}}};
 
 const SafeType* type_of(std::string_view kind) {
-  const auto found = std::ranges::find(safe_types, kind, &SafeType::kind);
-  return found == safe_types.end() ? nullptr : &*found;
+  const auto* const found = std::ranges::find(safe_types, kind, &SafeType::kind);
+  return found == safe_types.end() ? nullptr : found;
 }
 
-/// UsageErrors about a tensor.
-class TensorReader {
- public:
-  TensorReader(std::string name, const std::string& what) : name_(std::move(name)), what_(what) {}
+/// Returns the beginning of a message about a tensor: "safetensors file PATH: the tensor 'NAME'".
+std::string in_tensor(const std::string& what, const std::string& name) {
+  return fmt::format("{}: the tensor '{}'", what, printable_line(excerpt(name, 100)));
+}
 
-  SafeTensor read(const Json& json) const {
-    if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string()) throw wrong("has no dtype");
-    SafeTensor tensor{name_, json["dtype"].get<std::string>(), {}, 0, 0};
-    const auto shape = numbers_of(json, "shape"), offsets = numbers_of(json, "data_offsets");
-    if (offsets.size() != 2 || offsets[0] > offsets[1]) throw wrong("has no data_offsets [BEGIN, END]");
-    tensor.begin = offsets[0];
-    tensor.bytes = offsets[1] - offsets[0];
-    const auto* type = type_of(tensor.kind);
-    std::uint64_t bytes = type == nullptr ? 1 : type->bytes;
-    for (const auto extent : shape) {
-      if (extent > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) || multiplied_beyond(bytes, extent))
-        throw wrong("has a shape that no file can hold");
-      bytes *= extent;
-      tensor.shape.push_back(static_cast<std::int64_t>(extent));
-    }
-    if (type != nullptr && bytes != tensor.bytes)
-      throw wrong(fmt::format("is {}{}, which takes {} bytes, and has {}", tensor.kind, to_string(tensor.shape), bytes,
-                              tensor.bytes));
-    return tensor;
+/// Returns the array of unsigned integers `json[key]`. `tensor` is the beginning of error messages.
+std::vector<std::uint64_t> numbers_of(const Json& json, const char* key, const std::string& tensor) {
+  if (!json.contains(key) || !json[key].is_array()) throw UsageError(fmt::format("{} has no {}", tensor, key));
+  std::vector<std::uint64_t> numbers;
+  for (const auto& number : json[key]) {
+    if (!number.is_number_unsigned()) throw UsageError(fmt::format("{}: {} must hold integers from 0 on", tensor, key));
+    numbers.push_back(number.get<std::uint64_t>());
   }
+  return numbers;
+}
 
- private:
-  static bool multiplied_beyond(std::uint64_t value, std::uint64_t by) {
-    return by != 0 && value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / by;
+SafeTensor tensor_of(const std::string& name, const Json& json, const std::string& what) {
+  const auto in = in_tensor(what, name);
+  if (!json.is_object() || !json.contains("dtype") || !json["dtype"].is_string()) throw UsageError(in + " has no dtype");
+  const auto shape = numbers_of(json, "shape", in), offsets = numbers_of(json, "data_offsets", in);
+  if (offsets.size() != 2 || offsets[0] > offsets[1]) throw UsageError(in + " has no data_offsets [BEGIN, END]");
+  SafeTensor tensor{name, json["dtype"].get<std::string>(), {}, offsets[0], offsets[1] - offsets[0]};
+  const auto* type = type_of(tensor.kind);
+  auto bytes = static_cast<std::int64_t>(type == nullptr ? 1 : type->bytes);
+  for (const auto extent : shape) {
+    if (extent > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) ||
+        __builtin_mul_overflow(bytes, static_cast<std::int64_t>(extent), &bytes))
+      throw UsageError(in + " has a shape that no file can hold");
+    tensor.shape.push_back(static_cast<std::int64_t>(extent));
   }
+  if (type != nullptr && static_cast<std::uint64_t>(bytes) != tensor.bytes)
+    throw UsageError(fmt::format("{} is {}{}, which takes {} bytes, but it has {}", in, tensor.kind,
+                                 to_string(tensor.shape), bytes, tensor.bytes));
+  return tensor;
+}
 
-  UsageError wrong(const std::string& text) const {
-    return UsageError(
-        fmt::format("{}: the tensor '{}' {}", what_, printable_lines(excerpt(name_, 100) + "\n").front(), text));
-  }
-
-  std::vector<std::uint64_t> numbers_of(const Json& json, const char* key) const {
-    std::vector<std::uint64_t> numbers;
-    if (!json.contains(key) || !json[key].is_array()) throw wrong(fmt::format("has no {}", key));
-    for (const auto& number : json[key]) {
-      if (!number.is_number_unsigned()) throw wrong(fmt::format("has a {} that is not of whole numbers from 0 on", key));
-      numbers.push_back(number.get<std::uint64_t>());
-    }
-    return numbers;
-  }
-
-  std::string name_;
-  const std::string& what_;
-};
-
-/// Throws if a name stands in it twice, which the parser would let pass.
+/// Parses the header. Throws also if a name occurs twice, which the JSON library accepts.
 Json parsed(std::string_view json, const std::string& what) {
-  if (json.empty() || json.front() != '{' || is_nested_deeper(json, header_levels))
-    throw UsageError(what + ": its header is no JSON object of tensors");
+  const auto no_object = what + ": its header is no JSON object of tensors";
+  if (json.empty() || json.front() != '{' || is_nested_deeper(json, header_levels)) throw UsageError(no_object);
   std::set<std::string> names;
   std::string twice;
   const auto note_name = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -114,7 +101,7 @@ Json parsed(std::string_view json, const std::string& what) {
     return true;
   };
   auto made = Json::parse(json, note_name, false);
-  if (made.is_discarded() || !made.is_object()) throw UsageError(what + ": its header is no JSON object of tensors");
+  if (made.is_discarded() || !made.is_object()) throw UsageError(no_object);
   if (!twice.empty()) throw UsageError(fmt::format("{}: two tensors have the name '{}'", what, excerpt(twice, 100)));
   return made;
 }
@@ -125,13 +112,13 @@ void require_no_gaps(std::vector<SafeTensor> tensors, std::uint64_t data_bytes, 
   for (const auto& tensor : tensors) {
     if (tensor.begin != end || tensor.bytes > data_bytes - end)
       throw UsageError(
-          fmt::format("{}: the tensor '{}' lies where another one does, behind a gap, or beyond the end of the file: it "
-                      "begins at {} of {} bytes, behind {}",
-                      what, printable_lines(excerpt(tensor.name, 100) + "\n").front(), tensor.begin, data_bytes, end));
+          fmt::format("{} overlaps another one, follows a gap, or ends after the file: it begins at {} of {} "
+                      "bytes, and the one before it ends at {}",
+                      in_tensor(what, tensor.name), tensor.begin, data_bytes, end));
     end += tensor.bytes;
   }
   if (end != data_bytes)
-    throw UsageError(fmt::format("{}: {} bytes behind its tensors belong to none", what, data_bytes - end));
+    throw UsageError(fmt::format("{}: {} bytes after its tensors belong to no tensor", what, data_bytes - end));
 }
 
 }  // namespace
@@ -142,7 +129,7 @@ std::vector<SafeTensor> safetensors_of(std::string_view json, std::uint64_t file
   std::vector<SafeTensor> tensors;
   const auto header = parsed(json, what);
   for (const auto& [name, tensor] : header.items())
-    if (name != "__metadata__") tensors.push_back(TensorReader(name, what).read(tensor));
+    if (name != "__metadata__") tensors.push_back(tensor_of(name, tensor, what));
   require_no_gaps(tensors, file_bytes - data_begin, what);
   for (auto& tensor : tensors) tensor.begin += data_begin;
   return tensors;
@@ -155,12 +142,12 @@ std::vector<SafeTensor> safetensors_of(const InputFile& file) {
   file.read(0, std::as_writable_bytes(std::span(length)));
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) bytes |= std::uint64_t{length[i]} << (8 * i);
-  if (bytes > most_header_bytes || bytes > file.size() - length_bytes)
+  if (bytes > max_header_bytes || bytes > file.size() - length_bytes)
     throw UsageError(
-        fmt::format("{}: its header would have {} bytes, and the file has {}: it is no safetensors file, or it is cut",
+        fmt::format("{}: its header would have {} bytes, but the file has {}; it is no safetensors file, or it is cut",
                     what, bytes, file.size()));
-  constexpr std::uint64_t most_of_json = 16;  // bytes that a parsed one may take
-  require_memory(bytes * most_of_json, what + ": its header");
+  constexpr std::uint64_t max_bytes_parsed = 16;  // memory for each byte of the JSON text
+  require_memory(bytes * max_bytes_parsed, what + ": its header");
   std::string json(bytes, '\0');
   file.read(length_bytes, std::as_writable_bytes(std::span(json)));
   return safetensors_of(json, file.size(), what);
@@ -170,10 +157,9 @@ DType dtype_of(const SafeTensor& tensor, const std::string& what) {
   const auto* type = type_of(tensor.kind);
   if (type != nullptr && type->dtype) return *type->dtype;
   throw UsageError(
-      fmt::format("{}: the tensor '{}' is of the type {}, which is not supported: there are F64, F32, F16, BF16, F8_E4M3, "
-                  "F8_E5M2, I64, I32, I16, I8, U8 and BOOL; the key fields chooses others",
-                  what, printable_lines(excerpt(tensor.name, 100) + "\n").front(),
-                  printable_lines(excerpt(tensor.kind, 40) + "\n").front()));
+      fmt::format("{} is of the type {}, which is not supported; valid are F64, F32, F16, BF16, F8_E4M3, "
+                  "F8_E5M2, I64, I32, I16, I8, U8 and BOOL. The key fields can leave the tensor out",
+                  in_tensor(what, tensor.name), printable_line(excerpt(tensor.kind, 40))));
 }
 
 }  // namespace trainrt::data

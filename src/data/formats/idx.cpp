@@ -1,12 +1,10 @@
 #include <cctype>
 #include <utility>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "data/arrays/idx_file.hpp"
-#include "data/bytes/expansion.hpp"
-#include "data/bytes/local_copy.hpp"
-#include "data/bytes/object_reader.hpp"
 #include "data/source/format.hpp"
 #include "data/source/row_source.hpp"
 
@@ -14,44 +12,26 @@ namespace trainrt::data {
 
 namespace {
 
-/// What `call` makes of the path of a file of this machine that holds what matters of `file`; errors name the file itself.
-template <class Call>
-auto by_path(const DataFile& file, const Call& call) {
-  if (!is_object(file.path)) return call(file.path);
-  const LocalCopy copy(file);
-  try {
-    return call(copy.path());
-  } catch (const UsageError& error) {
-    std::string text = error.what();
-    if (const auto at = text.find(copy.path()); at != std::string::npos) text.replace(at, copy.path().size(), file.path);
-    throw UsageError(text);
-  }
-}
-
 IdxHeader header_of(const DataFile& file, const Options& options) {
-  const ExpansionLimit limit(options, file.size);
-  return by_path(file, [&](const std::string& path) { return check_idx(path, limit); });
+  return check_idx(InputFile(file), ExpansionLimit(options, file.size));
 }
-
-std::vector<std::byte> values_of(const DataFile& file, const Options& options) {
-  const ExpansionLimit limit(options, file.size);
-  return by_path(file, [&](const std::string& path) { return std::move(read_idx(path, limit).values); });
-}
-
-/// Plain, then its rows are read at their places, or compressed, then it is unpacked into memory.
-void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
-  const auto header = header_of(file, options);
-  Dataset::Field field{std::move(name), header.dtype, header.sample_shape()};
-  if (header.is_compressed) return source.add(std::move(field), values_of(file, options));
-  const RowLayout place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
-  source.add(std::move(field), RowFile(std::make_shared<InputFile>(file), place, keep));
-}
-
-bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }
 
 Dataset::Field field_of(std::string name, const IdxHeader& header) {
   return {std::move(name), header.dtype, header.sample_shape()};
 }
+
+/// Adds a field. The rows of a plain file are read at their offsets; a gzip file is decompressed into memory.
+void add_idx(RowSource& source, std::string name, const DataFile& file, const Options& options, bool keep) {
+  auto input = std::make_shared<const InputFile>(file);
+  const ExpansionLimit limit(options, file.size);
+  const auto header = check_idx(*input, limit);
+  auto field = field_of(std::move(name), header);
+  if (header.is_compressed) return source.add(std::move(field), read_idx(*input, limit).values);
+  const RowPlace place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
+  source.add(std::move(field), std::make_unique<RowFile>(std::move(input), place, keep));
+}
+
+bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }
 
 FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto images = header_of(file, options);
@@ -62,14 +42,14 @@ FileContent probe_idx(const DataFile& file, const Options& options) {
   const auto& companion = file.companions.front();
   const auto labels = header_of(companion, options);
   if (images.shape.front() != labels.shape.front())
-    throw UsageError("IDX files do not belong together: " + file.path + " holds " + std::to_string(images.shape.front()) +
-                     " samples, " + companion.path + " holds " + std::to_string(labels.shape.front()) + " labels");
+    throw UsageError(fmt::format("IDX files do not belong together: {} holds {} samples, {} holds {} labels", file.path,
+                                 images.shape.front(), companion.path, labels.shape.front()));
   content.fields.push_back(field_of("labels", labels));
   if (labels.is_compressed) content.reading = Reading::as_a_whole;
   return content;
 }
 
-/// "train-images-idx3-ubyte", "x.idx1-ubyte.gz": the names of LeCun's files.
+/// Returns whether `name` has the form of LeCun's files: "train-images-idx3-ubyte", "x.idx1-ubyte.gz".
 bool is_idx_name(std::string_view name) {
   for (const std::string_view ending : {".gz", "-ubyte"}) {
     if (name.ends_with(ending))
@@ -95,12 +75,13 @@ namespace plugins {
 
 extern const Format idx{
     .name = "idx",
-    .help = "IDX files, such as MNIST's, plain or gzip: field images, and labels if the key labels names a file",
+    .help =
+        "IDX files, plain or gzip, as those of MNIST and FashionMNIST: field images, and labels if the key labels is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",
-                 .help = "IDX file with the labels, or as many as source names"}},
-    .probe = probe_idx,
+                 .help = "IDX file with the labels; if source names several files, as many files, in their order"}},
+    .look = probe_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,
     .companions = {"labels"},

@@ -37,8 +37,8 @@ void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& fil
   auto input = std::make_shared<const InputFile>(file);
   const auto place = npy_header(*input).place_at(0);
   if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
-    throw Error("NPY file " + file.path + ": was changed since it was first looked at");
-  source.add(field, RowFile(std::move(input), place, keep));
+    throw Error("NPY file " + file.path + ": was changed since the run listed it");
+  source.add(field, std::make_unique<RowFile>(std::move(input), place, keep));
 }
 
 std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& content, const Options&, bool keep) {
@@ -59,17 +59,19 @@ namespace plugins {
 extern const Format npy{
     .name = "npy",
     .help =
-        "NumPy's .npy files, one array each; its first axis counts samples: field data (key field); labels (key labels)",
+        "NumPy's .npy files with one array each, whose first axis counts the samples: field data (key field), and labels "
+        "if "
+        "the key labels is given",
     .options = {{.key = "labels",
                  .type = OptionType::path,
                  .default_value = "",
-                 .help = ".npy file with the labels, or as many as source names"},
+                 .help = ".npy file with the labels; if source names several files, as many files, in their order"},
                 {.key = "field",
                  .default_value = "data",
-                 .help = "name of the array's field, as the train function calls it",
+                 .help = "name of the field, for the train function",
                  .form = "any name but labels",
                  .fits = is_field_name}},
-    .probe = probe_npy,
+    .look = probe_npy,
     .open = open_npy,
     .is_name_of = is_npy_name,
     .companions = {"labels"}};

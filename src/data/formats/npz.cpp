@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -8,9 +7,11 @@
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
+#include "core/text/printable.hpp"
 #include "core/text/text.hpp"
+#include "data/arrays/field_choice.hpp"
 #include "data/arrays/npy_header.hpp"
-#include "data/arrays/zip_reader.hpp"
+#include "data/arrays/zip_archive.hpp"
 #include "data/bytes/expansion.hpp"
 #include "data/bytes/verify.hpp"
 #include "data/source/format.hpp"
@@ -22,27 +23,23 @@ namespace {
 
 constexpr std::string_view npy_ending = ".npy";
 
-/// A field and the member that it is read from.
+/// A field, and the member of the archive that it is read from.
 struct NpzArray {
   std::string field;
   ZipMember member;
   NpyHeader header;
-  std::uint64_t offset = 0;  ///< of its stored bytes
-  std::string what;          ///< in messages
+  std::uint64_t offset = 0;  ///< of the member's bytes in the file
+  std::string what;          ///< beginning of messages: names file and member
 };
 
 class NpzFile {
  public:
   NpzFile(const DataFile& file, const Options& options)
       : input_(std::make_shared<InputFile>(file)), zip_(input_), limit_(options, file.size) {
-    const auto chosen = words_in(options.text("fields"));
-    if (chosen.empty())
+    const auto choices = field_choices(options.text("fields"));
+    for (const auto& [field, name] : choices) add(field, member_named(name));
+    if (choices.empty())
       for (const auto& member : zip_.members()) add(field_of_member(member), member);
-    for (const auto& word : chosen) {
-      const auto equals = word.find('=');
-      const auto name = equals == std::string::npos ? word : trim(word.substr(equals + 1));
-      add(trim(word.substr(0, equals)), member_named(name));
-    }
     if (arrays_.empty()) throw UsageError("NPZ file " + file.path + ": holds no arrays");
     require_same_samples();
   }
@@ -50,8 +47,8 @@ class NpzFile {
   const std::vector<NpzArray>& arrays() const { return arrays_; }
   std::uint64_t samples() const { return arrays_.front().header.samples(); }
 
-  /// What is compressed is unpacked into memory; `keep`: so is the rest. The checksum of what comes into memory is
-  /// verified, of stored arrays unless `verify` is off.
+  /// Adds a field to `source`. A compressed array is decompressed into memory, and a stored one is read into memory if
+  /// `keep`. The checksums of arrays that are read completely are verified; those of stored arrays not if `verify` is off.
   void add_to(RowSource& source, const Dataset::Field& field, const NpzArray& array, bool keep, Verify verify) {
     if (array.member.is_stored && (!keep || verify == Verify::off)) {
       const auto place = array.header.place_at(array.offset);
@@ -67,12 +64,12 @@ class NpzFile {
   void require_memory_for_arrays(bool keep) const {
     std::uint64_t bytes = 0;
     for (const auto& array : arrays_) bytes += array.member.is_stored && !keep ? 0 : array.member.bytes;
-    require_memory(bytes, "NPZ file " + input_->path() + ": what its arrays hold");
+    require_memory(bytes, "NPZ file " + input_->path() + ": its arrays");
   }
 
  private:
   std::string in_file(const std::string& name) const {
-    return "NPZ file " + input_->path() + ": the member '" + printable_lines(excerpt(name, 100) + "\n").front() + "'";
+    return fmt::format("NPZ file {}: the member '{}'", input_->path(), printable_line(excerpt(name, 100)));
   }
 
   std::string with_those_before(const std::string& what) const {
@@ -84,24 +81,24 @@ class NpzFile {
     if (!name.ends_with(npy_ending) || name.size() == npy_ending.size() || !is_utf8(name) ||
         name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
       throw UsageError(in_file(name) +
-                       " is no array of numpy.savez, NAME.npy without folders; the key fields chooses others");
+                       " is no array of numpy.savez, which has the form NAME.npy; the key fields can leave it out");
     return name.substr(0, name.size() - npy_ending.size());
   }
 
   const ZipMember& member_named(const std::string& name) const {
-    std::vector<std::string> names;
-    for (const auto& member : zip_.members()) {
-      if (member.name == name + std::string(npy_ending)) return member;
-      if (names.size() < 20) names.push_back(printable_lines(excerpt(member.name, 40) + "\n").front());
-    }
+    const auto& members = zip_.members();
+    const auto found = std::ranges::find(members, name + std::string(npy_ending), &ZipMember::name);
+    if (found != members.end()) return *found;
+    std::vector<std::string_view> names;
+    for (const auto& member : members) names.push_back(member.name);
     throw UsageError(fmt::format("NPZ file {}: has no member '{}{}', which the key fields names; there are: {}",
-                                 input_->path(), name, npy_ending, join(names)));
+                                 input_->path(), name, npy_ending, names_in_words(names)));
   }
 
   void add(std::string field, const ZipMember& member) {
     const auto what = in_file(member.name);
     const bool is_double = std::ranges::any_of(arrays_, [&](const auto& other) { return other.field == field; });
-    if (is_double) throw UsageError(what + " makes the field '" + field + "', which is there already");
+    if (is_double) throw UsageError(what + " makes the field '" + field + "', as another member does");
     zip_.require_readable(member);
     if (!member.is_stored) limit_.require(unpacked_bytes_ += member.bytes, with_those_before(what));
     std::vector<std::byte> beginning(std::min<std::uint64_t>(member.bytes, npy_beginning));
@@ -114,13 +111,13 @@ class NpzFile {
     for (const auto& array : arrays_)
       if (array.header.samples() != first.header.samples())
         throw UsageError(
-            fmt::format("NPZ file {}: '{}' holds {} samples, and '{}' holds {}: the key fields chooses those that belong "
-                        "together",
+            fmt::format("NPZ file {}: '{}' holds {} samples, and '{}' holds {}; choose arrays with equally many samples "
+                        "with the key fields",
                         input_->path(), first.field, first.header.samples(), array.field, array.header.samples()));
   }
 
   std::shared_ptr<const InputFile> input_;
-  ZipReader zip_;
+  ZipArchive zip_;
   ExpansionLimit limit_;
   std::uint64_t unpacked_bytes_ = 0;  ///< of the compressed members among `arrays_`
   std::vector<NpzArray> arrays_;
@@ -143,7 +140,7 @@ FileContent probe_npz(const DataFile& file, const Options& options) {
 std::unique_ptr<Source> open_npz(const DataFile& file, const FileContent& content, const Options& options, bool keep) {
   NpzFile npz_file(file, options);
   if (npz_file.arrays().size() != content.fields.size() || npz_file.samples() != content.samples)
-    throw Error("NPZ file " + file.path + ": was changed since it was first looked at");
+    throw Error("NPZ file " + file.path + ": was changed since the run listed it");
   npz_file.require_memory_for_arrays(keep);
   auto source = std::make_unique<RowSource>(content.samples);
   for (std::size_t i = 0; i < content.fields.size(); ++i)
@@ -160,13 +157,12 @@ namespace plugins {
 extern const Format npz{
     .name = "npz",
     .help =
-        "NumPy's .npz files, as numpy.savez writes them: one field per array, whose first axis counts the samples. "
-        "Compressed "
-        "arrays are decompressed into memory completely",
+        "NumPy's .npz files, as numpy.savez writes them: each array is a field, all with equally many samples. Compressed "
+        "arrays are decompressed into memory",
     .options = {{.key = "fields",
                  .default_value = "",
-                 .help = "the arrays that are read, by default all: x, y; or images=x, labels=y to give them other names"}},
-    .probe = probe_npz,
+                 .help = "arrays to read, by default all: x, y; images=x, labels=y also renames them"}},
+    .look = probe_npz,
     .open = open_npz,
     .is_name_of = is_npz_name,
     .checksums = "CRC-32 of each array (zip)"};

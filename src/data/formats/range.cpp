@@ -1,4 +1,4 @@
-// The numbers from 0 on: a dataset whose values are its places, to try a train function, or what is made of them.
+// The whole numbers from 0 on, to try train functions and operations: the value of a sample is its number.
 #include <cstring>
 
 #include <trainrt/error.hpp>
@@ -45,9 +45,9 @@ extern const Format range{.name = "range",
                           .options = {{.key = "samples",
                                        .type = OptionType::integer,
                                        .default_value = "1000",
-                                       .help = "how many numbers",
+                                       .help = "number of samples",
                                        .range = {.least = 1, .most = 0x1p62}}},
-                          .probe = probe_range,
+                          .look = probe_range,
                           .open = open_range,
                           .has_files = false};
 

@@ -1,9 +1,7 @@
-// A linear regression problem out of counters: y = w.x + noise. Only exact arithmetic of the generator and IEEE sums are
-// used (no libm), so that the values are the same on every machine.
-#include <cmath>
+// A random linear regression problem: y = w.x + noise. The values are computed from the sample's number by exact arithmetic
+// and IEEE sums, without libm, so that they are the same on every machine.
 #include <cstring>
 
-#include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
 #include "data/source/format.hpp"
@@ -16,7 +14,7 @@ enum Purpose : std::uint64_t { for_weights = 1, for_inputs = 2, for_noise = 3 };
 
 double symmetric(Random& random) { return 2 * random.uniform() - 1; }
 
-/// Mean 0, deviation 1: the sum of twelve uniform numbers (Irwin and Hall).
+/// Returns a random number with mean 0 and standard deviation 1: the sum of twelve uniform numbers (Irwin and Hall).
 double bell(Random& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += random.uniform();
@@ -71,18 +69,6 @@ class SyntheticSource final : public Source {
   std::vector<Dataset::Field> fields_;
 };
 
-void require(bool good, const Options& options, std::string_view key, const std::string& valid) {
-  if (!good) throw UsageError("synthetic data: " + std::string(key) + " is " + options.text(key) + "; it must be " + valid);
-}
-
-void check_synthetic_options(const Options& options) {
-  require(options.integer("samples") >= 1, options, "samples", "at least 1");
-  const auto features = options.integer("features");
-  require(features >= 1 && features <= 1 << 24, options, "features", "from 1 to 16777216");
-  const auto noise = options.real("noise");
-  require(std::isfinite(noise) && noise >= 0, options, "noise", "0 or more");
-}
-
 std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, const Options& options, bool) {
   return std::make_unique<SyntheticSource>(static_cast<std::uint64_t>(options.integer("samples")),
                                            static_cast<std::size_t>(options.integer("features")), options.real("noise"),
@@ -90,7 +76,6 @@ std::unique_ptr<Source> open_synthetic(const DataFile&, const FileContent&, cons
 }
 
 FileContent probe_synthetic(const DataFile& none, const Options& options) {
-  check_synthetic_options(options);
   const auto source = open_synthetic(none, {}, options, true);
   return {source->size(), source->fields(), {}};
 }
@@ -101,21 +86,24 @@ namespace plugins {
 
 extern const Format synthetic{
     .name = "synthetic",
-    .help = "linear regression problem made from a seed, without a file: fields x [features] and y",
-    .options =
-        {{.key = "samples",
-          .type = OptionType::integer,
-          .default_value = "4096",
-          .help = "number of samples",
-          .range = {.most = 0x1p62}},
-         {.key = "features", .type = OptionType::integer, .default_value = "8", .help = "length of x"},
-         {.key = "noise",
-          .type = OptionType::real,
-          .default_value = "0.01",
-          .help = "standard deviation added to y",
-          .range = {.least = 0}},
-         {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "another seed, another problem"}},
-    .probe = probe_synthetic,
+    .help = "a random linear regression problem: fields x [features] and y; no file",
+    .options = {{.key = "samples",
+                 .type = OptionType::integer,
+                 .default_value = "4096",
+                 .help = "number of samples",
+                 .range = {.least = 1, .most = 0x1p62}},
+                {.key = "features",
+                 .type = OptionType::integer,
+                 .default_value = "8",
+                 .help = "length of x",
+                 .range = {.least = 1, .most = 1 << 24}},
+                {.key = "noise",
+                 .type = OptionType::real,
+                 .default_value = "0.01",
+                 .help = "standard deviation of the noise in y",
+                 .range = {.least = 0}},
+                {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "seed of the random problem"}},
+    .look = probe_synthetic,
     .open = open_synthetic,
     .has_files = false};
 

@@ -11,8 +11,8 @@ std::vector<OptionSpec> options_of_tar() {
       {.key = "fields",
        .default_value = "",
        .help =
-           "the extensions that are read, by default those of the first sample: jpg, cls; image=jpg;png, label=cls give "
-           "names of one's own; __key__ is what a sample's names begin with"});
+           "extensions to read, by default those of the first sample: jpg, cls; image=jpg;png, label=cls also names the "
+           "fields; __key__ is the common beginning of the names of a sample"});
   return options;
 }
 
@@ -28,11 +28,11 @@ namespace plugins {
 
 extern const Format tar{.name = "tar",
                         .help =
-                            "tar archives such as WebDataset's: consecutive entries with equal names up to the first "
-                            "dot are one sample, and each extension is a field "
-                            "(images decoded, cls as i64, npy as arrays, others as bytes)",
+                            "tar archives as in WebDataset: consecutive entries whose names are equal up to the first dot "
+                            "are a sample, and extensions are fields (images are decoded, cls is i64, npy an array, others "
+                            "bytes)",
                         .options = options_of_tar(),
-                        .probe = probe_tar,
+                        .look = probe_tar,
                         .open = open_tar,
                         .is_name_of = is_tar_name,
                         .checksums = "of headers, and of PNG images; contents have none"};

@@ -21,8 +21,8 @@ WindowForm window_form(const Options& options) {
   const bool has_next = options.boolean("next_token");
   const auto length = static_cast<std::uint64_t>(options.integer("length"));
   const auto stride = options.has("stride") ? static_cast<std::uint64_t>(options.integer("stride")) : length;
-  const std::uint64_t fewest = !options.has("pad") ? 0 : has_next ? 2 : 1;
-  return {stride, length + (has_next ? 1 : 0), fewest};
+  const std::uint64_t min_tokens = !options.has("pad") ? 0 : has_next ? 2 : 1;
+  return {stride, length + (has_next ? 1 : 0), min_tokens};
 }
 
 TokenFile token_file(const DataFile& file, const Options& options) {
@@ -31,11 +31,12 @@ TokenFile token_file(const DataFile& file, const Options& options) {
 
 void require_id(const TokenFile& file, const Options& options, const std::string& key) {
   if (options.has(key) && !file.can_hold(options.integer(key)))
-    throw UsageError(fmt::format("token file {}: {} = {} is no id that a token of {} bytes can have", file.path(), key,
+    throw UsageError(fmt::format("token file {}: {} = {} is not a valid id of tokens of {} bytes", file.path(), key,
                                  options.integer(key), file.type().bytes));
 }
 
-/// The lengths of the documents. A document ends with its document_end, or with the file.
+/// Returns the lengths of the documents, encoded by append_length(). A document ends after its document_end, or at the end
+/// of the file.
 std::string lengths_of_documents(const TokenFile& file, const Options& options) {
   std::string lengths;
   std::uint64_t begin = 0;
@@ -44,10 +45,10 @@ std::string lengths_of_documents(const TokenFile& file, const Options& options) 
     begin = end;
   };
   if (options.has("document_end"))
-    file.find_all(options.integer("document_end"), [&](std::uint64_t place) { add_up_to(place + 1); });
+    file.find_all(options.integer("document_end"), [&](std::uint64_t at) { add_up_to(at + 1); });
   if (options.has("document_end") && begin == 0 && file.size() > 0)
-    log::warning(fmt::format("token file {}: document_end = {} is not met once; it is taken for one document", file.path(),
-                             options.integer("document_end")));
+    log::warning(fmt::format("token file {}: document_end = {} does not occur; the file is read as one document",
+                             file.path(), options.integer("document_end")));
   if (begin < file.size()) add_up_to(file.size());
   return lengths;
 }
@@ -80,18 +81,17 @@ class TokenSource final : public Source {
   }
 
  private:
-  /// Neighbours are read in one piece, up to so many.
-  static constexpr std::uint64_t most_at_once = 256;
+  static constexpr std::uint64_t max_windows_in_run = 256;
 
   void read_tokens(std::span<const std::uint64_t> samples, std::byte* out) const {
-    const auto most = file_.most_together();
+    const auto max_runs = file_.max_parallel_runs();
     std::vector<std::byte> scratch;
     std::vector<TokenFile::Run> runs;
-    std::vector<std::uint64_t> windows;  // of each run
+    std::vector<std::uint64_t> windows;  // number of windows of each run
     for (std::size_t at = 0; at < samples.size();) {
       runs.clear();
       windows.clear();
-      for (; at < samples.size() && runs.size() < most; at += windows.back()) {
+      for (; at < samples.size() && runs.size() < max_runs; at += windows.back()) {
         const auto count = neighbours(samples.subspan(at));
         const auto first = windows_.at(samples[at]), last = count == 1 ? first : windows_.at(samples[at + count - 1]);
         runs.push_back({first.first, last.first + last.tokens - first.first, {}});
@@ -105,14 +105,14 @@ class TokenSource final : public Source {
     }
   }
 
-  /// How many of these are one run: windows of one document.
+  /// Returns how many of the first `samples` are neighbours in one document, which are read as one run.
   std::uint64_t neighbours(std::span<const std::uint64_t> samples) const {
     std::uint64_t count = 1;
-    while (count < most_at_once && count < samples.size() && samples[count] == samples[0] + count) ++count;
+    while (count < max_windows_in_run && count < samples.size() && samples[count] == samples[0] + count) ++count;
     return count > 1 ? windows_.run_from(samples[0], count) : 1;
   }
 
-  /// Only the last window of a run may be short.
+  /// Writes the windows of a run to `out`. Only the last one may need padding.
   void widen(const TokenFile::Run& run, std::uint64_t windows, std::byte* out) const {
     const auto bytes = file_.type().bytes, wide = size_of(fields_[0].dtype);
     const auto& form = windows_.form();
@@ -151,17 +151,17 @@ FileContent probe_tokens(const DataFile& path, const Options& options) {
   content.index = lengths_of_documents(file, options);
   content.samples = windows_of(content.index, form).size();
   content.fields = {{"tokens", file.type().widened(), {static_cast<std::int64_t>(form.tokens)}}};
-  if (form.fewest != 0) content.fields.push_back({"count", DType::i32, {}});
+  if (form.min_tokens != 0) content.fields.push_back({"count", DType::i32, {}});
   if (content.samples == 0)
-    log::warning(fmt::format("token file {}: gives no samples: {} tokens, and no document fills a window of {}{}",
+    log::warning(fmt::format("token file {}: gives no samples, since no document of its {} tokens fills a window of {}{}",
                              path.path, file.size(), form.tokens,
-                             form.fewest == 0 ? "; the key pad fills short ones up" : ""));
+                             form.min_tokens == 0 ? "; with the key pad, short windows are padded" : ""));
   return content;
 }
 
 std::unique_ptr<Source> open_tokens(const DataFile& path, const FileContent& content, const Options& options, bool keep) {
-  constexpr std::uint64_t bytes_of_document = 2 * 3 * sizeof(std::uint64_t);  // a vector that grows
-  require_memory(content.index.size() * bytes_of_document, "token file " + path.path + ": the places of its documents");
+  constexpr std::uint64_t bytes_of_document = 2 * 3 * sizeof(std::uint64_t);  // twice, for a vector that grows
+  require_memory(content.index.size() * bytes_of_document, "token file " + path.path + ": the positions of its documents");
   return std::make_unique<TokenSource>(token_file(path, options), windows_of(content.index, window_form(options)),
                                        content.fields, options.has("pad") ? options.integer("pad") : 0, keep);
 }
@@ -178,38 +178,40 @@ namespace plugins {
 extern const Format tokens{
     .name = "tokens",
     .help =
-        "flat files of token ids, or .npy files of one axis: a sample is a window of ids, field tokens. u16 and u32 "
-        "become i32. "
-        "Tokens that do not fill a window are left out, or filled with pad",
-    .options =
-        {{.key = "length",
-          .type = OptionType::integer,
-          .help = "tokens that a model sees at once; a sample has one more, the target of the last",
-          .required = true,
-          .range = window_range},
-         {.key = "next_token", .type = OptionType::boolean, .default_value = "true", .help = "samples have that one more"},
-         {.key = "stride",
-          .type = OptionType::integer,
-          .help = "tokens from one window to the next; by default length",
-          .range = window_range},
-         {.key = "dtype",
-          .default_value = "",
-          .help = "type of a token in the file; by default u16, or what a .npy file says",
-          .choices = {"u8", "u16", "u32", "i32", "i64"}},
-         {.key = "header",
-          .type = OptionType::bytes,
-          .default_value = "0",
-          .help = "bytes before the first token; llm.c's files have 1024"},
-         {.key = "document_end",
-          .type = OptionType::integer,
-          .help = "the id that ends a document: no window goes beyond it. Files are read once, before the run, to find it",
-          .range = any_id},
-         {.key = "pad",
-          .type = OptionType::integer,
-          .help =
-              "an id that fills up the last window of a document; the field count says how many tokens are not filled up",
-          .range = any_id}},
-    .probe = probe_tokens,
+        "flat files of token ids, or .npy files with one axis: a sample is a window of tokens, field tokens. u16 and u32 "
+        "become i32. Tokens that do not fill a window are left out, or padded with the key pad",
+    .options = {{.key = "length",
+                 .type = OptionType::integer,
+                 .help = "length of the model's input; a sample has one token more, the target of the last one",
+                 .required = true,
+                 .range = window_range},
+                {.key = "next_token",
+                 .type = OptionType::boolean,
+                 .default_value = "true",
+                 .help = "whether samples have that additional token"},
+                {.key = "stride",
+                 .type = OptionType::integer,
+                 .help = "number of tokens from the start of a window to the start of the next one; by default length",
+                 .range = window_range},
+                {.key = "dtype",
+                 .default_value = "",
+                 .help = "type of a token in the file; by default u16, or the type in the header of a .npy file",
+                 .choices = {"u8", "u16", "u32", "i32", "i64"}},
+                {.key = "header",
+                 .type = OptionType::bytes,
+                 .default_value = "0",
+                 .help = "number of bytes before the first token; the files of llm.c have 1024"},
+                {.key = "document_end",
+                 .type = OptionType::integer,
+                 .help = "id that ends a document; no window extends into the next document. The files are read once "
+                         "before the run to find it",
+                 .range = any_id},
+                {.key = "pad",
+                 .type = OptionType::integer,
+                 .help =
+                     "id that pads the last window of a document; the field count is the number of tokens without padding",
+                 .range = any_id}},
+    .look = probe_tokens,
     .open = open_tokens,
     .is_name_of = is_token_name};
 

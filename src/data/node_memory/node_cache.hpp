@@ -17,63 +17,64 @@
 
 namespace trainrt::data {
 
-/// A source whose values are kept in memory that the ranks of a node share: each unit is read from the files once a node,
-/// by whoever needs it first, and copied from memory from then on. Nobody hangs on another rank: the turn of one that dies
-/// or meets an error goes to the next, and who has waited too long reads its samples itself, as it does if there is no
-/// memory.
+/// A source that keeps its values in memory that the ranks of a node share. The first rank that needs a unit reads it from
+/// the files; from then on all ranks copy it from memory. No rank depends on another one: if a rank dies or fails while it
+/// reads a unit, the next one reads it, and a rank that waited too long reads its samples from the files, as it does if
+/// there is not enough memory.
 class NodeCache final : public Source {
  public:
-  struct Part {
-    std::string name;         ///< of the dataset, for messages
-    int rank = 0;             ///< of this one
-    std::string rows = {};    ///< which samples will be asked for: text of RowRanges; empty: all
-    double most_wait_s = 60;  ///< for another rank that reads a unit
+  struct Settings {
+    std::string name;        ///< of the dataset, for messages
+    int rank = 0;            ///< of this process
+    std::string rows = {};   ///< the samples that will be read, as text of RowRanges; "": all
+    double max_wait_s = 60;  ///< for another rank that reads a unit
   };
-  /// Bytes of the memory that a cache takes, with its states in front.
+  /// Return the size of the memory of a cache, and of the states at its beginning.
   static std::size_t memory_bytes(const UnitLayout& layout);
   static std::size_t state_bytes(const UnitLayout& layout);
-  /// The states in share.memory are made (UnitStates::make()). `let_go` closes
-  /// what `source` has open: it opens what it needs again.
-  NodeCache(std::shared_ptr<const Source> source, std::function<void()> let_go, UnitLayout layout, NodeShare share,
-            Part part);
+  /// The states in `share.memory` must have been initialized by UnitStates::make(). `close_files` closes the open files of
+  /// `source`, which opens them again when needed.
+  NodeCache(std::shared_ptr<const Source> source, std::function<void()> close_files, UnitLayout layout, NodeShare share,
+            Settings settings);
 
   std::uint64_t size() const override { return source_->size(); }
   const std::vector<Dataset::Field>& fields() const override { return source_->fields(); }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-  /// Once all units that will be asked for are there, of all fields that were asked for.
+  /// Returns whether all needed units are in memory, for all fields that were read so far.
   bool is_resident() const override;
 
  private:
-  bool is_complete(std::size_t field) const { return states_.filled(field) >= needed_; }
-  std::vector<bool> absent(std::span<const std::uint64_t> samples, std::span<const Column> columns) const;
-  bool has(std::size_t unit, std::span<const std::size_t> fields) const;
-  bool fill(std::size_t unit, std::span<const std::size_t> fields) const;
-  bool reserve(std::size_t unit, std::span<const std::size_t> fields) const;
-  bool reserve(std::uint64_t at, std::uint64_t bytes) const;
-  bool copy_to_memory(std::size_t unit, std::span<const std::size_t> fields) const;
-  bool copy_samples(std::uint64_t first, std::uint64_t end, std::span<const std::size_t> fields) const;
-  bool keep_varying(const Column& column, std::uint64_t first) const;
-  void give_varying(std::span<const std::uint64_t> samples, Column& column) const;
-  void read_absent(std::span<const std::uint64_t> samples, const std::vector<bool>& absent,
-                   std::span<Column> columns) const;
-  double patience_s(std::size_t unit) const;
-  void note_overdue(std::size_t unit, std::size_t field) const;
-  std::size_t place(std::size_t field) const;
+  using Samples = std::span<const std::uint64_t>;
+  using FieldNumbers = std::span<const std::size_t>;
+
+  void read_source(Samples samples, std::span<Column> columns) const;
+  std::vector<bool> missing(Samples samples, std::span<const Column> columns) const;
+  bool has(std::size_t unit, FieldNumbers fields) const;
+  bool fill(std::size_t unit, FieldNumbers fields) const;
+  bool reserve(std::uint64_t offset, std::uint64_t bytes) const;
+  bool copy_unit(std::size_t unit, FieldNumbers fields) const;
+  bool copy_samples(std::uint64_t first, std::uint64_t end, FieldNumbers fields) const;
+  bool copy_varying(const Column& column, std::uint64_t first) const;
+  void give_varying(Samples samples, Column& column) const;
+  void read_missing(Samples samples, const std::vector<bool>& missing, std::span<Column> columns) const;
+  double wait_s(std::size_t unit) const;
+  void note_timeout(std::size_t unit, std::size_t field) const;
+  std::byte* values(std::size_t field) const;
 
   std::shared_ptr<const Source> source_;
-  std::function<void()> let_go_;
+  std::function<void()> close_files_;
   UnitLayout layout_;
   NodeShare share_;
-  Part part_;
-  std::size_t needed_;  ///< units that will be asked for
+  Settings settings_;
+  std::size_t needed_;  ///< number of units that will be read
   mutable UnitStates states_;
   ValueArena arena_;
   mutable std::mutex mutex_;
   mutable int filling_ = 0;                    ///< threads of this rank that read units
-  mutable std::set<std::size_t> overdue_;      ///< units that were waited for in vain
-  mutable std::atomic<bool> is_open_ = false;  ///< the source may have files open
+  mutable std::set<std::size_t> timed_out_;    ///< units that another rank did not finish in time
+  mutable std::atomic<bool> is_open_ = false;  ///< whether the source may have open files
   mutable std::atomic<bool> lacks_memory_ = false;
-  mutable std::atomic<bool> is_full_ = false;  ///< the arena: no more units are read into it
+  mutable std::atomic<bool> is_full_ = false;  ///< whether the arena is full, so that no more units are read into it
 };
 
 }  // namespace trainrt::data

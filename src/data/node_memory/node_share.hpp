@@ -4,11 +4,11 @@
 
 namespace trainrt::data {
 
-/// What a rank has to do with the others of its node, for one dataset.
+/// The memory that the ranks of a node share for a dataset.
 struct NodeShare {
-  int ranks = 1;                        ///< on the node
-  std::shared_ptr<std::byte[]> memory;  ///< that they have in common, for a NodeCache; nullptr: none
-  std::shared_ptr<const int> file;      ///< its descriptor: pages are taken when they are needed
+  int ranks = 1;                        ///< number of ranks on the node
+  std::shared_ptr<std::byte[]> memory;  ///< of a NodeCache; nullptr if nothing is shared
+  std::shared_ptr<const int> file;      ///< descriptor of the memory if pages are reserved on demand, else nullptr
 };
 
 }  // namespace trainrt::data

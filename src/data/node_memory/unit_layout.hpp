@@ -10,52 +10,54 @@
 
 namespace trainrt::data {
 
-/// How the samples of a dataset are cut into units of neighbours that are read together, and where their values lie if all
-/// of them lie in memory: those of a field that varies in length in a ValueArena, and here where they lie in it. Pure.
+/// How the samples of a dataset are divided into units, groups of neighbours that are read together, and where their values
+/// are in memory. The values of a field are adjacent, in the order of the samples. Those of a field that varies in length
+/// are in a ValueArena; the field then has a ValuePlace for each sample. Immutable.
 class UnitLayout {
  public:
-  /// A file, as far as it matters here.
-  struct Part {
+  /// Properties of a file that determine its units.
+  struct File {
     std::uint64_t samples = 0;
     Reading reading = Reading::by_field;
-    std::uint64_t together = 1;  ///< as FileContent has it
+    std::uint64_t together = 1;  ///< as in FileContent
   };
-  static constexpr std::uint64_t usual_bytes = 1 << 20;  ///< of a unit, if its files let it be so small
+  static constexpr std::uint64_t default_unit_bytes = 1 << 20;
 
-  /// `arena_bytes`: what the values of all fields that vary in length take at most.
-  UnitLayout(std::span<const Dataset::Field> fields, std::span<const Part> parts, std::uint64_t unit_bytes = usual_bytes,
-             std::uint64_t arena_bytes = 0);
-  /// Bytes of a sample, without its values that vary in length.
+  /// Units have about `unit_bytes` bytes, or more if a file cannot be read in smaller parts. `arena_bytes` is the maximum
+  /// size of the values of all fields that vary in length.
+  UnitLayout(std::span<const Dataset::Field> fields, std::span<const File> files,
+             std::uint64_t unit_bytes = default_unit_bytes, std::uint64_t arena_bytes = 0);
+  /// Returns the bytes of a sample of `field`, without values that vary in length.
   static std::size_t bytes_of_sample(const Dataset::Field& field) {
     return field.varies ? sizeof(ValuePlace) : data::sample_bytes(field);
   }
 
-  std::size_t fields() const { return places_.size(); }
+  std::size_t fields() const { return offsets_.size(); }
   std::size_t units() const { return ends_.size(); }
+  /// The samples of a unit are those from first() to end() - 1.
   std::uint64_t first(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
   std::uint64_t end(std::size_t unit) const { return ends_[unit]; }
   std::size_t unit_of(std::uint64_t sample) const;
-  /// What is read of its files even if one field is wanted: of several that which reads most.
+  /// Returns how much of the unit's files must be read even for one field: the largest amount of its files.
   Reading reading(std::size_t unit) const { return readings_[unit]; }
 
-  /// The values of one field lie one sample after another.
-  std::uint64_t place(std::size_t field) const { return places_[field]; }
+  std::uint64_t offset(std::size_t field) const { return offsets_[field]; }  ///< of the first sample's value, in bytes
   std::size_t sample_bytes(std::size_t field) const { return sample_bytes_[field]; }
-  bool varies(std::size_t field) const { return varies_[field]; }  ///< its values are ValuePlaces
+  bool varies(std::size_t field) const { return varies_[field]; }  ///< whether its values are ValuePlaces
   std::uint64_t bytes() const { return bytes_; }                   ///< of all fields
   std::uint64_t arena_bytes() const { return arena_bytes_; }
 
  private:
-  void add(const Part& part, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes);
+  void add(const File& file, std::uint64_t bytes_of_sample, std::uint64_t unit_bytes);
 
-  std::vector<std::uint64_t> ends_;  ///< samples in all up to the end of each unit
+  std::vector<std::uint64_t> ends_;  ///< for each unit, the number of samples up to its end
   std::vector<Reading> readings_;
-  std::vector<std::uint64_t> places_;
+  std::vector<std::uint64_t> offsets_;
   std::vector<std::size_t> sample_bytes_;
   std::vector<bool> varies_;
   std::uint64_t arena_bytes_;
   std::uint64_t bytes_ = 0;
-  std::uint64_t open_bytes_ = 0;  ///< of the last unit, which takes more; 0: it is full
+  std::uint64_t open_bytes_ = 0;  ///< size of the last unit if it takes more samples; 0 if it is complete
 };
 
 }  // namespace trainrt::data

@@ -18,20 +18,19 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t cache_line = 64;  // bytes: what one rank changes should not slow down who looks at the next
+constexpr std::size_t cache_line = 64;  // bytes; a change of one state must not slow down readers of the next one
 
 void require(int code, const char* what) {
   if (code != 0) throw Error(fmt::format("{}: {}", what, std::strerror(code)));
 }
 
-/// Shorter than the reading of a unit, longer than a look.
-constexpr double first_pause_s = 20e-6, longest_pause_s = 1e-3;
+constexpr double first_pause_s = 20e-6, max_pause_s = 1e-3;  // between two attempts to get a lock
 
 }  // namespace
 
-/// The mutex is robust (pthread_mutexattr_setrobust(3)): it is free again when its holder has died.
+/// The mutex is robust (pthread_mutexattr_setrobust(3)): it becomes free when its holder dies.
 struct alignas(cache_line) UnitStates::State {
-  pthread_mutex_t turn;
+  pthread_mutex_t lock;
   std::atomic<int> rank;
   std::atomic<bool> is_filled;
 };
@@ -53,7 +52,7 @@ void UnitStates::make(std::byte* memory, const UnitLayout& layout) {
   for (std::size_t i = 0; i < layout.fields(); ++i) new (states.counts_ + i) Count{};
   for (std::size_t i = 0; i < layout.fields() * layout.units(); ++i) {
     auto* const state = new (states.states_ + i) State{};
-    require(pthread_mutex_init(&state->turn, &kind), "pthread_mutex_init");
+    require(pthread_mutex_init(&state->lock, &kind), "pthread_mutex_init");
   }
   pthread_mutexattr_destroy(&kind);
 }
@@ -71,33 +70,33 @@ bool UnitStates::is_filled(std::size_t unit, std::size_t field) const {
 
 std::size_t UnitStates::filled(std::size_t field) const { return counts_[field].filled.load(std::memory_order_acquire); }
 
-UnitStates::Turn UnitStates::begin(std::size_t unit, std::size_t field, int rank, double wait_s) {
+UnitStates::Claim UnitStates::claim(std::size_t unit, std::size_t field, int rank, double wait_s) {
   auto& state = this->state(unit, field);
   const auto began_s = monotonic_seconds();
   int code = 0;
-  for (auto pause_s = first_pause_s; (code = pthread_mutex_trylock(&state.turn)) == EBUSY;
-       pause_s = std::min(2 * pause_s, longest_pause_s)) {
-    if (monotonic_seconds() - began_s >= wait_s) return Turn::over;
+  for (auto pause_s = first_pause_s; (code = pthread_mutex_trylock(&state.lock)) == EBUSY;
+       pause_s = std::min(2 * pause_s, max_pause_s)) {
+    if (monotonic_seconds() - began_s >= wait_s) return Claim::timed_out;
     std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
-    if (is_filled(unit, field)) return Turn::is_filled;
+    if (is_filled(unit, field)) return Claim::is_filled;
   }
   if (code == EOWNERDEAD)
-    pthread_mutex_consistent(&state.turn);  // whatever it has left behind is read again
+    pthread_mutex_consistent(&state.lock);  // its values, complete or not, are read again
   else
     require(code, "pthread_mutex_trylock");
   state.rank = rank;
-  if (!is_filled(unit, field)) return Turn::mine;
-  pthread_mutex_unlock(&state.turn);
-  return Turn::is_filled;
+  if (!is_filled(unit, field)) return Claim::granted;
+  pthread_mutex_unlock(&state.lock);
+  return Claim::is_filled;
 }
 
-void UnitStates::end(std::size_t unit, std::size_t field, bool is_filled) {
+void UnitStates::release(std::size_t unit, std::size_t field, bool is_filled) {
   auto& state = this->state(unit, field);
   if (is_filled) {
     state.is_filled.store(true, std::memory_order_release);
     counts_[field].filled.fetch_add(1, std::memory_order_acq_rel);
   }
-  pthread_mutex_unlock(&state.turn);
+  pthread_mutex_unlock(&state.lock);
 }
 
 int UnitStates::busy_rank(std::size_t unit, std::size_t field) const { return state(unit, field).rank; }

@@ -140,10 +140,10 @@ std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& 
   if (bytes == 0 || bytes > memory / samples) return std::nullopt;
   const auto varying_bytes = most_varying_bytes(fields, listing);
   if (varying_bytes > memory - bytes * samples) return std::nullopt;
-  std::vector<UnitLayout::Part> parts;
+  std::vector<UnitLayout::File> parts;
   for (const auto& entry : listing.entries)
     parts.push_back({entry.content.samples, entry.content.reading, entry.content.together});
-  return UnitLayout(fields, parts, UnitLayout::usual_bytes, varying_bytes);
+  return UnitLayout(fields, parts, UnitLayout::default_unit_bytes, varying_bytes);
 }
 
 void require_materializable(const Options& options, const Listing& listing) {
@@ -180,7 +180,7 @@ DatasetValues open_values(const std::string& name, int rank, const Format& forma
       share.memory ? ahead_of(bytes, memory) / static_cast<std::uint64_t>(share.ranks) : ahead_of(bytes, mine);
   auto cache = std::make_shared<NodeCache>(
       source.values, [files = source.files] { files->close(); }, *layout, kept,
-      NodeCache::Part{.name = name, .rank = rank, .rows = listing.rows});
+      NodeCache::Settings{.name = name, .rank = rank, .rows = listing.rows});
   return {std::move(cache), true, materialize, left};
 }
 

@@ -12,16 +12,46 @@
 
 #include "core/options.hpp"
 #include "core/text/text.hpp"
-#include "data/tar/tar_window.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
 constexpr std::size_t tar_block = 512;
-constexpr std::uint64_t most_tar_extra = 1 << 20;  // bytes of long names and pax records: hostile ones promise more
+constexpr std::uint64_t max_extra_bytes = 1 << 20;  // of long names and pax records; a damaged header declares more
 
-/// A header as it stands in the archive.
+/// A sliding window of a file that is read from the beginning to the end. After small steps it reads large pieces; after
+/// large steps, only the needed bytes.
+class TarWindow {
+ public:
+  explicit TarWindow(const InputFile& file) : file_(file) {}
+
+  /// Returns `count` bytes, which must be in the file; valid until the next call.
+  std::span<const std::byte> at(std::uint64_t offset, std::uint64_t count) {
+    if (offset < begin_ || offset + count > begin_ + bytes_.size()) load(offset, count);
+    return std::span(bytes_).subspan(offset - begin_, count);
+  }
+  /// Returns the first of `count` bytes as far as they are in memory.
+  std::span<const std::byte> loaded(std::uint64_t offset, std::uint64_t count) const {
+    if (offset < begin_ || offset >= begin_ + bytes_.size()) return {};
+    return std::span(bytes_).subspan(offset - begin_, std::min<std::uint64_t>(count, begin_ + bytes_.size() - offset));
+  }
+
+ private:
+  void load(std::uint64_t offset, std::uint64_t count) {
+    constexpr std::uint64_t small_step = 16 << 10, small_piece = 2 << 10, large_piece = 256 << 10;
+    const auto piece = offset < begin_ + bytes_.size() + small_step ? large_piece : small_piece;
+    bytes_.resize(std::min(std::max(count, piece), file_.size() - offset));
+    begin_ = offset;
+    file_.read(offset, bytes_);
+  }
+
+  const InputFile& file_;
+  std::vector<std::byte> bytes_;
+  std::uint64_t begin_ = 0;
+};
+
+/// A copy of a header.
 class TarHeader {
  public:
   explicit TarHeader(std::span<const std::byte> block) { std::memcpy(bytes_.data(), block.data(), tar_block); }
@@ -29,16 +59,17 @@ class TarHeader {
 
   bool is_end() const { return block_.find_first_not_of('\0') == block_.npos; }
   char type() const { return block_[156]; }
-  bool is_checked() const {
-    const auto promised = number(148, 8);
+  /// Returns whether the checksum fits, summed with unsigned or, as some archivers do, signed bytes.
+  bool is_intact() const {
+    const auto expected = number(148, 8);
     std::int64_t plain = 0, with_signs = 0;
     for (std::size_t i = 0; i < tar_block; ++i) {
       const char c = i >= 148 && i < 156 ? ' ' : block_[i];
       plain += static_cast<unsigned char>(c);
       with_signs += static_cast<signed char>(c);
     }
-    return promised &&
-           (static_cast<std::int64_t>(*promised) == plain || static_cast<std::int64_t>(*promised) == with_signs);
+    return expected &&
+           (static_cast<std::int64_t>(*expected) == plain || static_cast<std::int64_t>(*expected) == with_signs);
   }
   std::string name() const {
     const auto own = text(0, 100);
@@ -48,11 +79,11 @@ class TarHeader {
   std::optional<std::uint64_t> size() const { return number(124, 12); }
 
  private:
-  std::string_view text(std::size_t at, std::size_t most) const {
-    const auto field = block_.substr(at, most);
+  std::string_view text(std::size_t at, std::size_t width) const {
+    const auto field = block_.substr(at, width);
     return field.substr(0, std::min(field.find('\0'), field.size()));
   }
-  /// Octal digits between blanks, or bytes behind 0x80 (GNU).
+  /// Parses octal digits between blanks, or big-endian bytes after 0x80 (GNU).
   std::optional<std::uint64_t> number(std::size_t at, std::size_t width) const {
     auto field = block_.substr(at, width);
     std::uint64_t value = 0;
@@ -77,7 +108,7 @@ class TarHeader {
   std::string_view block_{bytes_.data(), tar_block};
 };
 
-/// What headers before an entry's own say of it.
+/// Attributes of an entry from extended headers before its own.
 struct TarExtra {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
@@ -93,13 +124,13 @@ class TarWalk {
     for (;;) {
       const TarHeader header(block());
       if (header.is_end()) return require_end();
-      if (!header.is_checked())
+      if (!header.is_intact())
         fail_at(at_, at_ == 0 ? "it is no tar archive, or its first header is damaged" : "a header is damaged");
       const auto size = header.size();
       if (!size) fail_at(at_, "a header has no size");
       if (is_extra(header.type())) {
         note_extra(header.type(), extra_bytes(*size), extra);
-        go_behind(at_ + tar_block, *size);
+        skip_content(at_ + tar_block, *size);
         continue;
       }
       take_entry(header, extra, *size, take);
@@ -109,18 +140,20 @@ class TarWalk {
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) { return (bytes + tar_block - 1) / tar_block * tar_block; }
-  /// To the header behind a content; to the end of the archive if that is cut within the content's padding.
-  void go_behind(std::uint64_t content, std::uint64_t bytes) { at_ = std::min(content + padded(bytes), archive_.size()); }
+  /// Moves to the header after a content, or to the end of an archive that was cut in the padding of the content.
+  void skip_content(std::uint64_t content, std::uint64_t bytes) {
+    at_ = std::min(content + padded(bytes), archive_.size());
+  }
   static bool is_extra(char type) { return std::string_view("LKxXg").find(type) != std::string_view::npos; }
 
   std::span<const std::byte> block() {
     if (archive_.size() - at_ < tar_block)
-      fail_at(at_, "it is truncated, or was not finished: it has no end. Copy it here again, or make it anew");
+      fail_at(at_, "it is truncated or unfinished, since it has no end. Copy it here again, or create it again");
     return window_.at(at_, tar_block);
   }
 
   std::string_view extra_bytes(std::uint64_t size) {
-    if (size > most_tar_extra) fail_at(at_, fmt::format("a long name or extended header of {} bytes", size));
+    if (size > max_extra_bytes) fail_at(at_, fmt::format("a long name or extended header of {} bytes", size));
     require_inside(size, "a long name");
     const auto bytes = window_.at(at_ + tar_block, size);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -130,12 +163,12 @@ class TarWalk {
     if (type == 'L') extra.name = std::string(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
     if (type == 'x' || type == 'X') note_records(bytes, extra);
     if (type != 'g') return;
-    TarExtra of_all;  // of the files that follow, which no archiver says it for
+    TarExtra of_all;  // attributes of all following entries
     note_records(bytes, of_all);
     if (of_all.name || of_all.size || of_all.is_sparse) fail_at(at_, "a global header gives all entries one name or size");
   }
 
-  /// "LENGTH KEY=VALUE\n", again and again.
+  /// Parses records of the form "LENGTH KEY=VALUE\n".
   void note_records(std::string_view bytes, TarExtra& extra) const {
     while (!bytes.empty()) {
       const auto blank = bytes.find(' ');
@@ -156,7 +189,7 @@ class TarWalk {
     if (key.starts_with("GNU.sparse.") || key.starts_with("SCHILY.realsize")) extra.is_sparse = true;
     if (key != "size") return;
     const auto size = parse_integer(value);
-    if (!size || *size < 0) fail_at(at_, "an extended header has a size that is none");
+    if (!size || *size < 0) fail_at(at_, "an extended header has an invalid size");
     extra.size = static_cast<std::uint64_t>(*size);
   }
 
@@ -167,17 +200,16 @@ class TarWalk {
     const bool is_file = header.type() != '5' && !entry.name.ends_with('/');
     entry.name = inner_name(entry.name);
     require_inside(entry.bytes, fmt::format("the entry '{}'", excerpt(entry.name)));
-    go_behind(entry.offset, entry.bytes);
+    skip_content(entry.offset, entry.bytes);
     if (!is_file) return;
-    const auto first = window_.have(entry.offset, entry.bytes);
+    const auto first = window_.loaded(entry.offset, entry.bytes);
     take(std::move(entry), first);
   }
 
   void require_inside(std::uint64_t bytes, const std::string& what) const {
     if (bytes > archive_.size() - at_ - tar_block)
-      fail_at(at_,
-              fmt::format("{} is to have {} bytes, and the archive has {} in all: it is truncated, or the size is wrong",
-                          what, bytes, archive_.size()));
+      fail_at(at_, fmt::format("{} should have {} bytes, but the archive has {}; it is truncated, or the size is wrong",
+                               what, bytes, archive_.size()));
   }
 
   void require_plain(char type, const TarExtra& extra, const std::string& name) const {
@@ -185,12 +217,11 @@ class TarWalk {
                              : type == '3' || type == '4' || type == '6'                 ? "a device"
                              : type == 'S' || extra.is_sparse                            ? "a sparse file"
                              : type == '0' || type == '\0' || type == '7' || type == '5' ? nullptr
-                                                                                         : "of a kind that is not known";
+                                                                                         : "of an unknown kind";
     if (what != nullptr)
       fail_at(at_,
-              fmt::format(
-                  "the entry '{}' is {}: samples are regular files (tar --dereference puts files in the place of links)",
-                  excerpt(name), what));
+              fmt::format("the entry '{}' is {}; samples must be regular files (tar --dereference replaces links by files)",
+                          excerpt(name), what));
   }
 
   std::string inner_name(std::string_view name) const {
@@ -201,15 +232,15 @@ class TarWalk {
     return std::string(name);
   }
 
-  /// Behind the end there are zeros, up to the size of a tape's record.
+  /// Checks that only zeros follow the end, at most one record of a tape.
   void require_end() {
-    constexpr std::uint64_t most = 1 << 20;
+    constexpr std::uint64_t max_zeros = 1 << 20;
     const auto left = archive_.size() - at_;
-    const auto rest = window_.at(at_, std::min(left, most));
+    const auto rest = window_.at(at_, std::min(left, max_zeros));
     const bool is_empty = std::ranges::all_of(rest, [](std::byte byte) { return byte == std::byte{0}; });
-    if (left > most || !is_empty)
+    if (left > max_zeros || !is_empty)
       fail_at(at_,
-              fmt::format("{} bytes stand behind its end: were archives put together by cat? List them one by one", left));
+              fmt::format("{} bytes follow its end; if several archives were joined by cat, list them separately", left));
   }
 
   [[noreturn]] void fail_at(std::uint64_t at, const std::string& why) const {
@@ -218,7 +249,7 @@ class TarWalk {
 
   const InputFile& archive_;
   TarWindow window_;
-  std::uint64_t at_ = 0;  ///< of the header in hand
+  std::uint64_t at_ = 0;  ///< offset of the current header
 };
 
 }  // namespace

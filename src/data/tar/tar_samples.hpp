@@ -10,60 +10,61 @@
 
 namespace trainrt::data {
 
-/// What an entry holds, told by the last part of its extension.
+/// The kind of an entry, by the last part of its extension.
 enum class EntryKind : std::uint8_t {
   image,  ///< jpg, jpeg, png, webp
-  label,  ///< cls, cls2, class, count, index, inx, id: a whole number as a text
+  label,  ///< cls, cls2, class, count, index, inx, id: an integer as text
   array,  ///< npy
   bytes,  ///< txt, json and all others
-  key,    ///< no entry: what the sample's names begin with
+  key,    ///< not an entry, but the beginning of the names of the sample's entries
 };
 
-/// A field of a tar archive's samples.
+/// A field of the samples of a tar archive.
 struct TarField {
   std::string name;
   EntryKind kind = EntryKind::bytes;
-  std::vector<std::string> extensions;  ///< one of which each sample has
+  std::vector<std::string> extensions;  ///< each sample has an entry with one of them
 };
 
-/// Where an entry's bytes lie in the archive.
-struct EntryPlace {
+/// The position of an entry's content in the archive.
+struct EntryRange {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-/// The samples of a tar archive as WebDataset makes them: entries that follow one another, and whose names are the same up
-/// to the first dot of the last part, are one; what follows the dot, in small letters, is the extension. Entries without an
-/// extension, and those whose last part begins with a dot, are none.
+/// The samples of a tar archive, as WebDataset defines them: consecutive entries with the same name up to the first dot of
+/// the last part are a sample; the rest of the name, in lower case, is the extension. Entries without an extension,
+/// and those with a last part that begins with a dot, belong to no sample.
 class TarSamples {
  public:
   const std::vector<TarField>& fields() const { return fields_; }
   std::uint64_t size() const { return keys_.size(); }
   std::string key(std::uint64_t sample) const { return keys_[sample]; }
-  /// Of a field of kind label.
+  /// Returns the value of `field`, which has the kind label.
   std::int64_t label(std::uint64_t sample, std::size_t field) const { return labels_[field][sample]; }
-  /// Of a field of another kind.
-  EntryPlace place(std::uint64_t sample, std::size_t field) const { return places_[field][sample]; }
-  std::uint64_t left_out() const { return left_out_; }  ///< samples, if skips_errors()
+  /// Returns the position of the entry of `field`, which has the kind image, array or bytes.
+  EntryRange range(std::uint64_t sample, std::size_t field) const { return ranges_[field][sample]; }
 
-  /// The archive's headers are read, once. The keys of `options` are those of the format tar. Throws UsageError that names
-  /// archive and sample: also if one lacks a field, unless on_error = skip leaves it out.
+  /// Reads the headers of the archive once. `options` has the keys of the format tar. Throws UsageError that names archive
+  /// and sample if a sample lacks a field or is damaged; with on_error = skip, such samples are left out with a warning.
   static TarSamples of(const InputFile& archive, const Options& options);
 
+  /// Encode the samples as bytes for other ranks, and decode them.
   std::string packed() const;
   static TarSamples unpacked(std::string_view bytes);
 
  private:
   friend class TarCollector;
+  void add_field(TarField field);
+
   std::vector<TarField> fields_;
   PackedNames keys_;
-  std::vector<std::vector<std::int64_t>> labels_;  ///< by the number of the field; empty for those of other kinds
-  std::vector<std::vector<EntryPlace>> places_;    ///< the same
-  std::uint64_t left_out_ = 0;
+  std::vector<std::vector<std::int64_t>> labels_;  ///< by field and sample; empty for other kinds
+  std::vector<std::vector<EntryRange>> ranges_;    ///< by field and sample; empty for labels and keys
 };
 
-/// The fields that a list asks for: "jpg, cls", "image=jpg;png, label=cls, __key__". Throws UsageError that shows the piece
-/// that is wrong.
+/// Parses the key `fields`: "jpg, cls", "image=jpg;png, label=cls, __key__". Throws UsageError that quotes the invalid
+/// word.
 std::vector<TarField> tar_fields(const std::string& list);
 
 }  // namespace trainrt::data

@@ -21,10 +21,10 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t most_bytes_together = 8 << 20;  // of entries that are read with one call
-constexpr std::uint64_t small_gap = 4 << 10;            // is read rather than leaped over
+constexpr std::uint64_t max_bytes_per_call = 8 << 20;  // of entries that are read at the same time
+constexpr std::uint64_t max_gap = 4 << 10;             // bytes between two entries that are read together
 
-/// Entries of one field, by the number of their sample. Any threads may read at once.
+/// Reads the entries of a field by the numbers of their samples. Any threads may read at the same time.
 class TarEntries {
  public:
   TarEntries(std::shared_ptr<const InputFile> archive, std::shared_ptr<const TarSamples> samples, bool keep)
@@ -35,56 +35,55 @@ class TarEntries {
   }
 
   bool are_kept() const { return !kept_.empty(); }
+  /// Returns the beginning of error messages about an entry.
   std::string what(std::uint64_t sample, std::size_t field) const {
     return fmt::format("tar archive '{}': the sample '{}': {}", archive_->path(), excerpt(samples_->key(sample)),
                        samples_->fields()[field].name);
   }
 
-  /// take(bytes, place among `samples`), in their order.
+  /// Calls `take(bytes, i)` for the entry of each samples[i], in order. The bytes are valid during the call.
   template <class Take>
   void read(std::size_t field, std::span<const std::uint64_t> samples, const Take& take) const {
-    for (std::size_t at = 0; at < samples.size();) {
-      if (are_kept()) {
-        const auto place = samples_->place(samples[at], field);
-        take(std::span(kept_).subspan(place.offset, place.bytes), at);
-        ++at;
-        continue;
-      }
-      at += read_some(field, samples, at, take);
+    if (!are_kept()) {
+      for (std::size_t at = 0; at < samples.size();) at += read_some(field, samples, at, take);
+      return;
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto range = samples_->range(samples[i], field);
+      take(std::span(kept_).subspan(range.offset, range.bytes), i);
     }
   }
 
  private:
-  struct Part {
-    EntryPlace place;
-    std::size_t at = 0;  ///< in the buffer
+  /// A range of the archive, with one or more entries, and its offset in the buffer.
+  struct Piece {
+    EntryRange range;
+    std::size_t at = 0;
   };
 
+  /// Reads entries from samples[first] on, up to max_bytes_per_call. Returns their number.
   template <class Take>
   std::size_t read_some(std::size_t field, std::span<const std::uint64_t> samples, std::size_t first,
                         const Take& take) const {
-    std::vector<std::size_t> begins;
-    std::vector<Part> parts;
+    std::vector<std::size_t> begins;  // of the entries in the buffer
+    std::vector<Piece> pieces;
     std::size_t bytes = 0, count = 0;
-    for (; first + count < samples.size() && (count == 0 || bytes < most_bytes_together); ++count) {
-      const auto place = samples_->place(samples[first + count], field);
-      const auto end = parts.empty() ? 0 : parts.back().place.offset + parts.back().place.bytes;
-      if (!parts.empty() && place.offset >= end && place.offset - end <= small_gap) {
-        begins.push_back(bytes + (place.offset - end));
-        bytes += place.offset - end + place.bytes;
-        parts.back().place.bytes = place.offset + place.bytes - parts.back().place.offset;
-        continue;
-      }
-      begins.push_back(bytes);
-      parts.push_back({place, bytes});
-      bytes += place.bytes;
+    for (; first + count < samples.size() && (count == 0 || bytes < max_bytes_per_call); ++count) {
+      const auto range = samples_->range(samples[first + count], field);
+      const auto end = pieces.empty() ? 0 : pieces.back().range.offset + pieces.back().range.bytes;
+      const bool is_near = !pieces.empty() && range.offset >= end && range.offset - end <= max_gap;
+      if (!is_near) pieces.push_back({{range.offset, 0}, bytes});
+      auto& piece = pieces.back();
+      begins.push_back(piece.at + (range.offset - piece.range.offset));
+      piece.range.bytes = range.offset + range.bytes - piece.range.offset;
+      bytes = piece.at + piece.range.bytes;
     }
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    std::vector<FilePart> wanted;
-    for (const auto& part : parts) wanted.push_back({part.place.offset, {buffer.get() + part.at, part.place.bytes}});
-    archive_->read(wanted);
+    std::vector<FilePart> parts;
+    for (const auto& [range, at] : pieces) parts.push_back({range.offset, {buffer.get() + at, range.bytes}});
+    archive_->read(parts);
     for (std::size_t i = 0; i < count; ++i)
-      take(std::span<const std::byte>(buffer.get() + begins[i], samples_->place(samples[first + i], field).bytes),
+      take(std::span<const std::byte>(buffer.get() + begins[i], samples_->range(samples[first + i], field).bytes),
            first + i);
     return count;
   }
@@ -98,24 +97,24 @@ NpyHeader npy_of_entry(std::span<const std::byte> entry, const std::string& what
   return npy_header(entry.subspan(0, std::min(entry.size(), npy_beginning)), entry.size(), what);
 }
 
-/// The header of a field's first array, which those of the others mostly are byte by byte.
+/// The header of the first array of a field. Most other arrays have exactly the same bytes, and need no parsing.
 struct KnownNpy {
   std::vector<std::byte> header;
-  std::size_t bytes = 0;  ///< of header and values
+  std::size_t bytes = 0;  ///< size of header and values
   std::size_t swapped = 1;
 };
 
 void put_npy_entry(std::span<const std::byte> entry, const std::string& what, const Dataset::Field& field, std::byte* out) {
   const auto header = npy_of_entry(entry, what);
   if (header.shape != field.sample_shape || dtype_of_npy(header, what) != field.dtype)
-    throw UsageError(fmt::format("{} is an array {}{}, and the first sample's is {}{}", what,
+    throw UsageError(fmt::format("{} is an array {}{}, but that of the first sample is {}{}", what,
                                  name_of(dtype_of_npy(header, what)), to_string(header.shape), name_of(field.dtype),
                                  to_string(field.sample_shape)));
   std::memcpy(out, entry.data() + header.header_bytes, header.data_bytes);
   swap_values({out, header.data_bytes}, header.swapped());
 }
 
-/// False if the entry has another header.
+/// Copies the values of an array to `out`. Returns false if it has another header than `known`.
 bool put_known_npy(std::span<const std::byte> entry, const KnownNpy& known, std::byte* out) {
   const auto head = known.header.size();
   if (head == 0 || entry.size() != known.bytes || std::memcmp(entry.data(), known.header.data(), head) != 0) return false;
@@ -161,7 +160,7 @@ class TarSource final : public Source {
   }
 
  private:
-  /// None if the first array is not what the field is: on_error = skip leaves it out.
+  /// Returns an empty header if the first array does not fit the field; on_error = skip leaves it out.
   KnownNpy first_npy(std::size_t field) const {
     KnownNpy known;
     constexpr std::uint64_t first = 0;
@@ -170,7 +169,7 @@ class TarSource final : public Source {
       try {
         put_npy_entry(entry, "", fields_[field], values.data());
       } catch (const UsageError&) {
-        return;  // told of when it is asked for
+        return;  // reported when the sample is read
       }
       const auto header = npy_of_entry(entry, "");
       known = {{entry.begin(), entry.begin() + static_cast<std::ptrdiff_t>(header.header_bytes)},
@@ -196,11 +195,11 @@ class TarSource final : public Source {
   void read_entries(std::span<const std::uint64_t> samples, const Dataset::Field& field, EntryKind kind,
                     Column& column) const {
     const auto bytes = field.varies ? 0 : sample_bytes(field);
-    entries_.read(column.field, samples, [&](std::span<const std::byte> entry, std::size_t place) {
+    entries_.read(column.field, samples, [&](std::span<const std::byte> entry, std::size_t i) {
       if (field.varies) return append_entry(column, entry);
-      auto* const out = column.values.data() + place * bytes;
+      auto* const out = column.values.data() + i * bytes;
       if (put_known_npy(entry, known_[column.field], out)) return;
-      const auto what = entries_.what(samples[place], column.field);
+      const auto what = entries_.what(samples[i], column.field);
       if (kind == EntryKind::array)
         put_npy_entry(entry, what, field, out);
       else
@@ -212,17 +211,17 @@ class TarSource final : public Source {
   TarEntries entries_;
   std::vector<Dataset::Field> fields_;
   ImageDecoder decoder_;
-  std::vector<KnownNpy> known_;  ///< by the number of the field
+  std::vector<KnownNpy> known_;  ///< by field
 };
 
-/// What the samples of a field become, told from the first that can be read.
+/// Returns the field number `number` with the type and shape of the first sample that can be read.
 Dataset::Field field_of_tar(const TarEntries& entries, const TarSamples& samples, std::size_t number,
                             const ImageDecoder& decoder, bool skips) {
   const auto& [name, kind, extensions] = samples.fields()[number];
   if (kind == EntryKind::label) return {name, DType::i64, {}};
   if (kind == EntryKind::key || kind == EntryKind::bytes || (kind == EntryKind::image && !decoder.decodes()))
     return {name, DType::u8, {}, true};
-  constexpr std::uint64_t most_tried = 100;
+  constexpr std::uint64_t max_tried = 100;
   for (std::uint64_t sample = 0;; ++sample) try {
       std::optional<Dataset::Field> field;
       entries.read(number, {&sample, 1}, [&](std::span<const std::byte> entry, std::size_t) {
@@ -236,7 +235,7 @@ Dataset::Field field_of_tar(const TarEntries& entries, const TarSamples& samples
       });
       return *field;
     } catch (const UsageError&) {
-      if (!skips || sample + 1 == std::min(samples.size(), most_tried)) throw;
+      if (!skips || sample + 1 == std::min(samples.size(), max_tried)) throw;
     }
 }
 
@@ -247,7 +246,8 @@ FileContent probe_tar(const DataFile& file, const Options& options) {
   const auto archive = open_text_file(file);
   const auto samples = std::make_shared<const TarSamples>(TarSamples::of(*archive, options));
   if (samples->size() == 0)
-    throw UsageError(fmt::format("tar archive '{}' holds no samples: their files are named KEY.EXTENSION", file.path));
+    throw UsageError(
+        fmt::format("tar archive '{}' holds no samples; their entries must be named KEY.EXTENSION", file.path));
   FileContent content{samples->size(), {}, samples->packed()};
   const TarEntries entries(archive, samples, false);
   for (std::size_t i = 0; i < samples->fields().size(); ++i)

@@ -5,7 +5,7 @@
 
 namespace trainrt::data {
 
-/// Tar archives of samples, as WebDataset makes them: what the format `tar` does.
+/// The functions `look` and `open` of the format tar (Format).
 FileContent probe_tar(const DataFile& file, const Options& options);
 std::unique_ptr<Source> open_tar(const DataFile& file, const FileContent& content, const Options& options, bool keep);
 

@@ -31,12 +31,12 @@ std::string name_of_tokens(const TokenType& type) {
   return fmt::format("{}{}", type.is_signed ? 'i' : 'u', 8 * type.bytes);
 }
 
-template <class From>
-void widen_values(std::span<const std::byte> raw, std::byte* __restrict out) {
-  const std::size_t count = raw.size() / sizeof(From);
+/// Converts u16 to i32. The loop compiles to vector code.
+void widen_u16(std::span<const std::byte> raw, std::byte* __restrict out) {
+  const std::size_t count = raw.size() / sizeof(std::uint16_t);
   const auto* in = raw.data();
   for (std::size_t i = 0; i < count; ++i) {
-    From value;
+    std::uint16_t value = 0;
     std::memcpy(&value, in + i * sizeof value, sizeof value);
     const auto wide = static_cast<std::int32_t>(value);
     std::memcpy(out + i * sizeof wide, &wide, sizeof wide);
@@ -65,32 +65,30 @@ DType TokenType::widened() const {
 TokenFile::TokenFile(const DataFile& file, std::string_view type, std::uint64_t header_bytes)
     : file_(std::make_shared<InputFile>(file)), type_(token_type_of(type)), offset_(header_bytes) {
   if (file.path.ends_with(".npy")) {
-    take_npy_header();
+    read_npy_header();
     if (!type.empty() && type != name_of_tokens(type_))
-      bad_tokens(path(),
-                 fmt::format("dtype = {} was given, and the file says that it holds {}", type, name_of_tokens(type_)));
-    if (header_bytes != 0) bad_tokens(path(), "header is for flat files: a .npy file says itself where its tokens begin");
+      bad_tokens(path(), fmt::format("dtype = {}, but the file's header has {}", type, name_of_tokens(type_)));
+    if (header_bytes != 0) bad_tokens(path(), "header is only valid for flat files; a .npy file has its own header");
     return;
   }
-  if (file.size < offset_) bad_tokens(path(), fmt::format("has {} bytes, and header = {} is more", file.size, offset_));
+  if (file.size < offset_) bad_tokens(path(), fmt::format("has {} bytes, less than header = {}", file.size, offset_));
   const auto bytes = file.size - offset_;
   if (bytes % type_.bytes != 0)
-    bad_tokens(path(),
-               fmt::format("its {} bytes of tokens are no multiple of the {} of a token of {}: it is truncated, or dtype "
-                           "or header is wrong",
-                           bytes, type_.bytes, name_of_tokens(type_)));
+    bad_tokens(path(), fmt::format("its {} bytes of tokens are no multiple of {}, the size of a token of type {}; it is "
+                                   "truncated, or dtype or header is wrong",
+                                   bytes, type_.bytes, name_of_tokens(type_)));
   size_ = bytes / type_.bytes;
 }
 
-void TokenFile::take_npy_header() {
+void TokenFile::read_npy_header() {
   const auto header = npy_header(*file_);
   const bool is_signed = header.kind == 'i';
   const bool has_type = is_signed ? header.value_bytes > 1 : header.kind == 'u' && header.value_bytes < 8;
   if (header.shape.size() != 1 || !has_type)
     bad_tokens(
         path(),
-        fmt::format("holds an array of type {}{} and shape {}; token ids are an array of one axis, of type u1, u2, u4, "
-                    "i2, i4 or i8",
+        fmt::format("holds an array of type {}{} and shape {}; token ids must be an array of one axis, of type u1, u2, "
+                    "u4, i2, i4 or i8",
                     header.kind, header.value_bytes, to_string(header.shape)));
   type_ = {header.value_bytes, is_signed, header.is_big_endian};
   offset_ = header.header_bytes;
@@ -104,21 +102,14 @@ bool TokenFile::can_hold(std::int64_t id) const {
 
 void TokenFile::keep() {
   std::vector<std::byte> all;
-  raw(0, size_, all);
+  Run run{0, size_, {}};
+  read({&run, 1}, all);
   kept_ = std::move(all);
 }
 
-std::span<const std::byte> TokenFile::raw(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& scratch) const {
-  if (!kept_.empty()) return std::span(kept_).subspan(first * type_.bytes, count * type_.bytes);
-  scratch.resize(count * type_.bytes);
-  file_->read(offset_ + first * type_.bytes, scratch);
-  if (type_.is_big_endian) swap_values(scratch, type_.bytes);
-  return scratch;
-}
-
 void TokenFile::read(std::span<Run> runs, std::vector<std::byte>& scratch) const {
-  if (runs.size() == 1 || is_resident()) {
-    for (auto& run : runs) run.raw = raw(run.first, run.count, scratch);
+  if (is_resident()) {
+    for (auto& run : runs) run.raw = std::span(kept_).subspan(run.first * type_.bytes, run.count * type_.bytes);
     return;
   }
   std::uint64_t tokens = 0;
@@ -141,27 +132,28 @@ void TokenFile::widen(std::span<const std::byte> raw, std::uint64_t first, std::
     std::copy(raw.begin(), raw.end(), out);
     return;
   }
-  if (type_.bytes == 2) return widen_values<std::uint16_t>(raw, out);
+  if (type_.bytes == 2) return widen_u16(raw, out);
   for (std::size_t at = 0; at + 4 <= raw.size(); at += 4)
     if ((raw[at + 3] & std::byte{0x80}) != std::byte{}) {
       std::uint32_t id = 0;
       std::memcpy(&id, raw.data() + at, sizeof id);
-      throw UsageError(fmt::format("token file {}: token number {} is {}; ids up to {} can be given to a train function",
-                                   path(), first + at / 4, id, std::numeric_limits<std::int32_t>::max()));
+      throw UsageError(fmt::format("token file {}: token number {} is {}; train functions support ids up to {}", path(),
+                                   first + at / 4, id, std::numeric_limits<std::int32_t>::max()));
     }
   std::copy(raw.begin(), raw.end(), out);
 }
 
 void TokenFile::find_all(std::int64_t id, const std::function<void(std::uint64_t)>& found) const {
   constexpr std::uint64_t piece_bytes = 4 << 20;
-  const auto most = piece_bytes / type_.bytes;
+  const auto max_tokens = piece_bytes / type_.bytes;
   std::vector<std::byte> scratch;
-  for (std::uint64_t first = 0; first < size_; first += most) {
-    const auto tokens = raw(first, std::min(most, size_ - first), scratch);
-    if (type_.bytes == 1) find_values<std::uint8_t>(tokens, id, first, found);
-    if (type_.bytes == 2) find_values<std::uint16_t>(tokens, id, first, found);
-    if (type_.bytes == 4) find_values<std::uint32_t>(tokens, id, first, found);
-    if (type_.bytes == 8) find_values<std::uint64_t>(tokens, id, first, found);
+  for (std::uint64_t first = 0; first < size_; first += max_tokens) {
+    Run run{first, std::min(max_tokens, size_ - first), {}};
+    read({&run, 1}, scratch);
+    if (type_.bytes == 1) find_values<std::uint8_t>(run.raw, id, first, found);
+    if (type_.bytes == 2) find_values<std::uint16_t>(run.raw, id, first, found);
+    if (type_.bytes == 4) find_values<std::uint32_t>(run.raw, id, first, found);
+    if (type_.bytes == 8) find_values<std::uint64_t>(run.raw, id, first, found);
   }
 }
 

@@ -11,53 +11,52 @@
 
 namespace trainrt::data {
 
-/// How token ids stand in a file.
+/// The type of the token ids in a file.
 struct TokenType {
   std::size_t bytes = 2;
   bool is_signed = false;
   bool is_big_endian = false;
 
-  /// The narrowest type for train functions that holds them all, i32 for u32, too.
+  /// Returns the narrowest type of train functions for these ids. It is i32 for u32; widen() refuses larger ids.
   DType widened() const;
 };
 
-/// A file of token ids, one after the other: a flat one, or a .npy file of one axis of integers.
+/// A file of token ids: a flat file, or a .npy file with one axis of integers. Any threads may read it at the same time.
 class TokenFile {
  public:
-  /// `type`: u8, u16, u32, i32 or i64; "": u16, or what the .npy file says. Flat files begin with `header_bytes` of
-  /// something else. Throws UsageError that names the file if its bytes are no whole tokens, or a .npy file holds something
-  /// else.
+  /// `type` is u8, u16, u32, i32 or i64; "" means u16 for a flat file, and the type in the header of a .npy file. A flat
+  /// file has `header_bytes` bytes before its first token. Throws UsageError that names the file if its size is not that of
+  /// complete tokens, or if a .npy file holds another array.
   TokenFile(const DataFile& file, std::string_view type, std::uint64_t header_bytes);
 
-  std::uint64_t size() const { return size_; }  ///< tokens
+  std::uint64_t size() const { return size_; }  ///< number of tokens
   const TokenType& type() const { return type_; }
   const std::string& path() const { return file_->path(); }
-  /// Whether an id can stand in the file, and be given to a train function.
+  /// Returns whether the file can contain `id`, and train functions can get it.
   bool can_hold(std::int64_t id) const;
 
   /// Reads all tokens into memory.
   void keep();
   bool is_resident() const { return !kept_.empty() || size_ == 0; }
 
-  /// Tokens as they stand in the file, in memory or read into `scratch`; valid as long as that. Any threads may read at
-  /// once.
-  std::span<const std::byte> raw(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& scratch) const;
-  /// Runs of tokens, each as raw() gives it: read together.
+  /// A range of tokens to read.
   struct Run {
     std::uint64_t first = 0, count = 0;
-    std::span<const std::byte> raw;
+    std::span<const std::byte> raw;  ///< set by read(): the tokens in the file's type and this machine's byte order
   };
+  /// Reads `runs` at the same time. Their `raw` refers to memory of this object or to `scratch`.
   void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
-  /// Runs that it is worth to read together.
-  std::size_t most_together() const { return is_resident() ? 1 : file_->max_in_flight(); }
-  /// Writes tokens in their widened type. An id that it does not hold is an Error that names file, token and id.
+  /// Returns the maximum number of runs that one call of read() reads at the same time.
+  std::size_t max_parallel_runs() const { return is_resident() ? 1 : file_->most_in_flight(); }
+  /// Writes the tokens `raw` to `out` in their widened type. `first` is the number of the first one. Throws UsageError that
+  /// names file, token and id if an id is too large for that type.
   void widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const;
 
-  /// Calls `found` with the place of each token with that id, in order; reads the whole file.
+  /// Reads the complete file, and calls `found` with the number of each token that is `id`, in order.
   void find_all(std::int64_t id, const std::function<void(std::uint64_t)>& found) const;
 
  private:
-  void take_npy_header();
+  void read_npy_header();
 
   std::shared_ptr<const InputFile> file_;
   TokenType type_;

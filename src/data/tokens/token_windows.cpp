@@ -8,10 +8,10 @@ namespace trainrt::data {
 
 std::uint64_t WindowForm::windows_in(std::uint64_t document) const {
   const auto full = document < tokens ? 0 : (document - tokens) / stride + 1;
-  if (fewest == 0 || (full > 0 && (full - 1) * stride + tokens == document)) return full;
-  // What follows the last full window belongs to one more, if there is enough of it.
+  if (min_tokens == 0 || (full > 0 && (full - 1) * stride + tokens == document)) return full;
+  // The rest after the last full window is one more window if it is long enough.
   const auto left = full > document / stride ? 0 : document - full * stride;
-  return full + (left >= fewest ? 1 : 0);
+  return full + (left >= min_tokens ? 1 : 0);
 }
 
 void TokenWindows::add_document(std::uint64_t tokens) {
@@ -32,10 +32,10 @@ Window TokenWindows::at(std::uint64_t number) const {
   return {document.first_token + offset, std::min(form_.tokens, document.tokens - offset)};
 }
 
-std::uint64_t TokenWindows::run_from(std::uint64_t number, std::uint64_t most) const {
+std::uint64_t TokenWindows::run_from(std::uint64_t number, std::uint64_t max_windows) const {
   if (form_.stride > form_.tokens) return 1;
   const auto& document = document_of(number);
-  return std::min(most, document.first_window + form_.windows_in(document.tokens) - number);
+  return std::min(max_windows, document.first_window + form_.windows_in(document.tokens) - number);
 }
 
 void append_length(std::string& lengths, std::uint64_t length) {

@@ -6,33 +6,35 @@
 
 namespace trainrt::data {
 
-/// How documents are cut into samples.
+/// How documents are divided into windows, the samples.
 struct WindowForm {
-  std::uint64_t stride = 1;  ///< tokens from the first one of a window to that of the next
-  std::uint64_t tokens = 1;  ///< of a window
-  std::uint64_t fewest = 0;  ///< a window that its document does not fill is one if it has so many; 0: never
+  std::uint64_t stride = 1;      ///< tokens from the start of a window to the start of the next one
+  std::uint64_t tokens = 1;      ///< length of a window
+  std::uint64_t min_tokens = 0;  ///< minimum length of the last window of a document, if it is padded; 0: never padded
 
-  /// Windows of a document of so many tokens.
+  /// Returns the number of windows of a document of `document` tokens.
   std::uint64_t windows_in(std::uint64_t document) const;
 };
 
-/// The tokens of a window.
+/// A range of tokens of a file.
 struct Window {
   std::uint64_t first = 0;
-  std::uint64_t tokens = 0;  ///< that are there; the form's number, or fewer
+  std::uint64_t tokens = 0;  ///< number of tokens without padding
 };
 
-/// All windows of a file, numbered through its documents. Documents without windows take no memory.
+/// The windows of a file, numbered in the order of its documents. Documents without windows take no memory.
 class TokenWindows {
  public:
   explicit TokenWindows(WindowForm form) : form_(form) {}
-  /// The next document of the file.
+  /// Appends the next document of the file, of `tokens` tokens.
   void add_document(std::uint64_t tokens);
   const WindowForm& form() const { return form_; }
   std::uint64_t size() const { return size_; }
+  /// Returns the window `number`, below size().
   Window at(std::uint64_t number) const;
-  /// How many windows from this one on, `most` at most, overlap or touch each its next one: they can be read in one piece.
-  std::uint64_t run_from(std::uint64_t number, std::uint64_t most) const;
+  /// Returns how many windows from `number` on are in one document and leave no gap, so that they can be read at once; at
+  /// most `max_windows`.
+  std::uint64_t run_from(std::uint64_t number, std::uint64_t max_windows) const;
 
  private:
   struct Document {
@@ -46,8 +48,9 @@ class TokenWindows {
   std::uint64_t tokens_ = 0;
 };
 
-/// Lengths of documents as bytes, of which small ones take one or two (LEB128), and back.
+/// Appends the length of a document to `lengths`, in one or two bytes if it is small (LEB128).
 void append_length(std::string& lengths, std::uint64_t length);
+/// Removes the first length from `lengths`, and returns it. Throws Error if the bytes are damaged.
 std::uint64_t take_length(std::string_view& lengths);
 
 }  // namespace trainrt::data

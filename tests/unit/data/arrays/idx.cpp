@@ -41,7 +41,7 @@ bool fashion_is_there() {
 
 }  // namespace
 
-TEST_CASE("IDX files, plain and gzip, give images and labels; the format is told from the name") {
+TEST_CASE("plain and gzip IDX files give images and labels; the name determines the format") {
   Scratch dir;
   const auto images = idx_bytes(0x08, {5, 2, 3}, counting(30)), labels = idx_bytes(0x08, {5}, counting(5));
   write(dir / "a-idx3-ubyte", images);
@@ -81,7 +81,7 @@ TEST_CASE("IDX values of every type arrive in this machine's byte order") {
   CHECK(dataset("f64")->source->fields()[0].dtype == DType::f64);
 }
 
-TEST_CASE("a plain IDX file cut anywhere is found by check and by open") {
+TEST_CASE("check and open refuse a plain IDX file that is cut anywhere") {
   Scratch dir;
   const auto whole = idx_bytes(0x08, {5, 2, 3}, counting(30));
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -90,7 +90,7 @@ TEST_CASE("a plain IDX file cut anywhere is found by check and by open") {
   }
 }
 
-TEST_CASE("a gzip IDX file cut anywhere is found by check and by open") {
+TEST_CASE("check and open refuse a gzip IDX file that is cut anywhere") {
   Scratch dir;
   write_gzip(dir / "whole", idx_bytes(0x08, {40, 2, 3}, counting(240)));
   const auto whole = read(dir / "whole");
@@ -133,7 +133,7 @@ TEST_CASE("gzip data of an IDX file that expands to more than max_expanded_bytes
   both_say({{"source", source}, {"max_expanded_bytes", "1 MiB"}}, source, "max_expanded_bytes = 1048576");
 }
 
-TEST_CASE("what a gzip IDX file cannot hold is not asked of the memory, whatever its trailer says") {
+TEST_CASE("no memory is taken for a size that a gzip IDX file cannot hold") {
   Scratch dir;
   const auto path = dir / "x-idx3-ubyte.gz";
   write_gzip(path, idx_bytes(0x08, {1, 65536, 65536}, ""));  // 4 GiB promised, and a trailer that says so modulo 2^32
@@ -142,7 +142,7 @@ TEST_CASE("what a gzip IDX file cannot hold is not asked of the memory, whatever
   CHECK_THROWS_WITH(open({{"source", path}}), Contains("is truncated: it holds 16 bytes"));
 }
 
-TEST_CASE("samples of an IDX file with an axis of no extent hold nothing, and are gathered all the same") {
+TEST_CASE("samples of an IDX file with an axis of extent 0 have no values, and can be read") {
   Scratch dir;
   write(dir / "x-idx2-ubyte", idx_bytes(0x08, {2, 0}, ""));
   const auto dataset = open({{"source", dir / "x-idx2-ubyte"}});
@@ -150,7 +150,7 @@ TEST_CASE("samples of an IDX file with an axis of no extent hold nothing, and ar
   CHECK(gathered<std::uint8_t>(*dataset, 0, {1, 0}).empty());
 }
 
-TEST_CASE("a gzip file of two members is read whole") {
+TEST_CASE("a gzip file of two members is read completely") {
   Scratch dir;
   const auto whole = idx_bytes(0x08, {30}, counting(30));
   write_gzip(dir / "first", whole.substr(0, 20));
@@ -161,7 +161,7 @@ TEST_CASE("a gzip file of two members is read whole") {
   CHECK(gathered<std::uint8_t>(*open(values), 0, {29}) == std::vector<std::uint8_t>{203});
 }
 
-TEST_CASE("what is no IDX file is an error that shows its first bytes and what is expected") {
+TEST_CASE("a file that is no IDX file is an error that shows its first bytes and the valid ones") {
   Scratch dir;
   write(dir / "x-idx3-ubyte", "\x89PNG and so on");
   both_say({{"source", dir / "x-idx3-ubyte"}}, "x-idx3-ubyte", "89504e47");
@@ -204,7 +204,7 @@ TEST_CASE("the real FashionMNIST: 60000 images of 28 x 28, each of 10 labels 600
   for (std::size_t label = 0; label < 256; ++label) CHECK(histogram[label] == (label < 10 ? 6000 : 0));
 }
 
-TEST_CASE("a cut copy of the real FashionMNIST is found by check") {
+TEST_CASE("check refuses a truncated copy of the real FashionMNIST") {
   if (!fashion_is_there()) return;
   Scratch dir;
   const auto whole = read(fashion + "t10k-images-idx3-ubyte.gz");

@@ -18,7 +18,7 @@ std::string dict(const std::string& descr, const std::string& shape, const std::
 
 }  // namespace
 
-TEST_CASE("a .npy file of each version gives its rows; the format is told from the name") {
+TEST_CASE("the rows of a .npy file of each version are read; the name determines the format") {
   Scratch dir;
   for (const int version : {1, 2, 3}) {
     const auto path = dir / ("v" + std::to_string(version) + ".npy");
@@ -34,7 +34,7 @@ TEST_CASE("a .npy file of each version gives its rows; the format is told from t
   }
 }
 
-TEST_CASE("every type of NumPy's that has a counterpart is read, in both byte orders") {
+TEST_CASE("every NumPy type that has a counterpart is read, in both byte orders") {
   Scratch dir;
   const auto type_of = [&](const std::string& descr, const std::string& values) {
     write(dir / "x.npy", npy_bytes(dict("'" + descr + "'", "(1,)"), values));
@@ -68,7 +68,7 @@ TEST_CASE("labels of a second .npy file belong to the samples, and the key field
   CHECK_THROWS_WITH(open({{"source", dir / "x.npy"}, {"field", "labels"}}), Contains("any name but labels"));
 }
 
-TEST_CASE("the header's dictionary is read as Python writes it, in any order, and never evaluated") {
+TEST_CASE("the dictionary in the header is parsed in any order, and never evaluated") {
   Scratch dir;
   const auto path = dir / "x.npy";
   for (const std::string good : {"{'descr':'|u1','fortran_order':False,'shape':(2,)}",
@@ -80,15 +80,15 @@ TEST_CASE("the header's dictionary is read as Python writes it, in any order, an
   }
   const std::vector<std::pair<std::string, std::string>> bad{
       {"{'descr': '|u1', 'fortran_order': False}", "'shape' is missing"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,), 'more': 1}", "the key 'more'"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,), 'more': 1}", "the unknown key 'more'"},
       {"{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", "twice"},
       {"{'descr': '|u1', 'fortran_order': 0, 'shape': (2,)}", "neither True nor False"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "no tuple"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2)}", "not a tuple"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", "no extent"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (1+1,)}", "there is no )"},
       {"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999,)}", "no extent"},
       {"{'descr': '|\\x75\\x31', 'fortran_order': False, 'shape': (2,)}", "escape"},
-      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "more behind"},
+      {"{'descr': '|u1', 'fortran_order': False, 'shape': (2,)} + {}", "text after its }"},
       {"__import__('os').abort()", "there is no {"},
       {"{'descr': '|u1", "does not end"},
       {"", "there is no {"},
@@ -100,7 +100,7 @@ TEST_CASE("the header's dictionary is read as Python writes it, in any order, an
   }
 }
 
-TEST_CASE("types without a counterpart are errors that name the file, the type and what is valid") {
+TEST_CASE("a type without a counterpart is an error that names the file, the type and the valid ones") {
   Scratch dir;
   const auto path = dir / "x.npy";
   const auto says = [&](const std::string& descr, const std::string& why) {
@@ -108,7 +108,7 @@ TEST_CASE("types without a counterpart are errors that name the file, the type a
     write(path, npy_bytes(dict(descr, "(1,)"), std::string(64, '\0')));
     both_say(npy(path), "x.npy", why);
   };
-  says("'|O'", "would need pickle: that is never loaded");
+  says("'|O'", "would need pickle. Pickled objects are never loaded");
   for (const std::string descr : {"<U5", "|S5", "<c8", "<M8[ns]", "|V2", "<f16", "=f4", "|f4", "f4", "<q"}) {
     says("'" + descr + "'", "the type '" + descr + "'");
     says("'" + descr + "'", "valid are f8, f4");
@@ -116,11 +116,11 @@ TEST_CASE("types without a counterpart are errors that name the file, the type a
   says("[('x', '<f4'), ('y', '<i4')]", "structured array");
   for (const std::string type : {"u2", "u4", "u8"}) {
     write(path, npy_bytes(dict("'<" + type + "'", "(1,)"), std::string(type[1] - '0', '\0')));
-    both_say(npy(path), "x.npy", "'<" + type + "', which train functions do not know");
+    both_say(npy(path), "x.npy", "'<" + type + "', which train functions do not support");
   }
 }
 
-TEST_CASE("Fortran order is an error that says how to convert, but of an array of one axis") {
+TEST_CASE("Fortran order is an error that shows how to convert, except for arrays of one axis") {
   Scratch dir;
   write(dir / "x.npy", npy_bytes(dict("'|u1'", "(2, 2)", "True"), "abcd"));
   both_say(npy(dir / "x.npy"), "x.npy", "numpy.ascontiguousarray");
@@ -128,7 +128,7 @@ TEST_CASE("Fortran order is an error that says how to convert, but of an array o
   CHECK(open(npy(dir / "y.npy"))->source->size() == 2);
 }
 
-TEST_CASE("a .npy file cut anywhere, or with more behind its array, is found by check and by open") {
+TEST_CASE("check and open refuse a .npy file that is cut anywhere or has bytes after its array") {
   Scratch dir;
   const auto whole = npy_bytes(dict("'|u1'", "(5, 2)"), "abcdefghij");
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -137,10 +137,10 @@ TEST_CASE("a .npy file cut anywhere, or with more behind its array, is found by 
     both_say(npy(dir / "x.npy"), "x.npy", length < 10 ? "too short" : "truncated");
   }
   write(dir / "x.npy", whole + whole);
-  both_say(npy(dir / "x.npy"), "x.npy", "behind its array");
+  both_say(npy(dir / "x.npy"), "x.npy", "bytes after its array");
 }
 
-TEST_CASE("what is no array of samples is an error that says so") {
+TEST_CASE("a file that is no array of samples is an error that names the reason") {
   Scratch dir;
   const auto says = [&](const std::string& bytes, const std::string& why) {
     write(dir / "x.npy", bytes);
@@ -157,7 +157,7 @@ TEST_CASE("what is no array of samples is an error that says so") {
   CHECK_THROWS_WITH(check(npy(dir / "x.npy")), Contains("no samples"));
 }
 
-TEST_CASE("several .npy files are one dataset, an empty one among them") {
+TEST_CASE("several .npy files are one dataset, also if one of them is empty") {
   Scratch dir;
   write(dir / "a.npy", npy_bytes(dict("'|u1'", "(2,)"), "ab"));
   write(dir / "b.npy", npy_bytes(dict("'|u1'", "(0,)"), ""));
@@ -165,7 +165,7 @@ TEST_CASE("several .npy files are one dataset, an empty one among them") {
   CHECK(gathered<char>(*open({{"source", dir / "*.npy"}}), 0, {2, 0, 1}) == std::vector<char>{'c', 'a', 'b'});
 }
 
-TEST_CASE("samples without values that a small file declares are an error once there are too many of them") {
+TEST_CASE("too many samples without values in a small file are an error") {
   const Scratch dir;
   write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 0)}", ""));
   CHECK(open({{"source", dir / "x.npy"}})->source->size() == 1000);

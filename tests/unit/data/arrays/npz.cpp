@@ -66,7 +66,7 @@ TEST_CASE("members of an .npz file are fields, stored and deflated, with and wit
     }
 }
 
-TEST_CASE("what is not kept in memory is read at its place in the file, if it is stored") {
+TEST_CASE("stored members that are not kept in memory are read at their offsets") {
   Scratch dir;
   write_zip(dir / "x.npz", {{"packed.npy", images, true}, {"x.npy", images}, {"y.npy", labels}}, true);
   for (const std::string memory : {"0", "1 MiB"}) {
@@ -78,7 +78,7 @@ TEST_CASE("what is not kept in memory is read at its place in the file, if it is
   }
 }
 
-TEST_CASE("the key fields chooses arrays and names them; the others may be anything") {
+TEST_CASE("the key fields chooses and renames arrays; other members may be anything") {
   Scratch dir;
   write_zip(dir / "x.npz", {{"x_train.npy", images},
                             {"y_train.npy", labels},
@@ -92,7 +92,7 @@ TEST_CASE("the key fields chooses arrays and names them; the others may be anyth
   both_say({{"source", dir / "x.npz"}, {"fields", "x_train, x_test"}}, "x.npz",
            "'x_train' holds 3 samples, and 'x_test' holds 1");
   both_say({{"source", dir / "x.npz"}, {"fields", "x"}}, "x.npz", "has no member 'x.npy'");
-  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "there already");
+  both_say({{"source", dir / "x.npz"}, {"fields", "x=x_train, x=y_train"}}, "x.npz", "as another member does");
   both_say({{"source", dir / "x.npz"}}, "x.npz", "'../about.txt' is no array");
   for (const std::string name : {"a/b.npy", "..\\b.npy", ".npy", "\xff.npy", "x"}) {
     write_zip(dir / "y.npz", {{name, images}});
@@ -100,16 +100,16 @@ TEST_CASE("the key fields chooses arrays and names them; the others may be anyth
   }
 }
 
-TEST_CASE("arrays that a .npy file may not hold are no members of an .npz file either") {
+TEST_CASE("an array that is invalid in a .npy file is invalid in an .npz file") {
   Scratch dir;
   write_zip(dir / "x.npz", {{"x.npy", images}, {"o.npy", array_of("|O", "(3,)", "pickle")}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'o.npy'", "never loaded");
   write_zip(dir / "x.npz", {{"u.npy", array_of("<u2", "(1,)", "ab")}});
-  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "do not know");
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "do not support");
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(9,)", "short"), true}});
   both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "truncated");
   write_zip(dir / "x.npz", {{"u.npy", array_of("|u1", "(2,)", "longer"), true}});
-  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "behind its array");
+  both_say({{"source", dir / "x.npz"}}, "x.npz: the member 'u.npy'", "after its array");
   write_zip(dir / "x.npz", {});
   both_say({{"source", dir / "x.npz"}}, "x.npz", "holds no arrays");
 }
@@ -129,7 +129,7 @@ TEST_CASE("compressed members that expand to more than max_expanded_bytes are an
   CHECK(open(with("100 kB"))->source->size() == 700'000);
 }
 
-TEST_CASE("an .npz file cut anywhere is found by check and by open") {
+TEST_CASE("check and open refuse an .npz file that is cut anywhere") {
   Scratch dir;
   write_zip(dir / "whole.npz", {{"x.npy", images, true}, {"y.npy", labels}});
   const auto whole = read(dir / "whole.npz");
@@ -140,7 +140,7 @@ TEST_CASE("an .npz file cut anywhere is found by check and by open") {
   }
 }
 
-TEST_CASE("members that are damaged, encrypted or compressed in another way are named") {
+TEST_CASE("errors name members that are damaged, encrypted or compressed by another method") {
   Scratch dir;
   const std::map<std::string, std::string> section{{"source", dir / "x.npz"}};
   const auto changed = [&](bool is_deflated, const auto& change) {
@@ -166,7 +166,7 @@ TEST_CASE("members that are damaged, encrypted or compressed in another way are 
   both_say(section, "x.npz: the member 'x.npy'", "");
 }
 
-TEST_CASE("what deflate cannot hold is not asked of the memory, whatever the archive says") {
+TEST_CASE("no memory is taken for a size that deflate cannot hold") {
   Scratch dir;
   const auto header = array_of("|u1", "(1099511627776,)", "");
   write_zip(dir / "x.npz", {{"x.npy", header + std::string(1 << 16, '\0'), true}}, true);
@@ -189,7 +189,7 @@ TEST_CASE("what deflate cannot hold is not asked of the memory, whatever the arc
   both_say({{"source", dir / "x.npz"}}, "x.npz", "cannot hold");
 }
 
-TEST_CASE("what is no zip archive is an error that says so") {
+TEST_CASE("a file that is no zip archive is an error that names the reason") {
   Scratch dir;
   write(dir / "x.npz", images);
   both_say({{"source", dir / "x.npz"}}, "x.npz", "is no zip archive");
@@ -207,7 +207,7 @@ std::size_t place_of(const std::string& path, const std::string& values) { retur
 
 }  // namespace
 
-TEST_CASE("a stored array with another checksum is an error that names it, however it is read") {
+TEST_CASE("a stored array with a wrong checksum is an error that names it, with every setting of memory") {
   Scratch dir;
   write_zip(dir / "a.npz", {{"x.npy", images}, {"y.npy", labels}});
   write_zip(dir / "b.npz", {{"x.npy", images}, {"y.npy", labels}});
@@ -250,7 +250,7 @@ TEST_CASE("verify = always finds values that change after they were verified") {
   }
 }
 
-TEST_CASE("ranks that verify together read each byte once, and all of them learn what is damaged") {
+TEST_CASE("ranks that verify together read each byte once, and all report the damage") {
   Scratch dir;
   write_zip(dir / "a.npz", {{"x.npy", array_of("|u1", "(300000,)", std::string(300000, 'a'))},
                             {"y.npy", array_of("|u1", "(300000,)", std::string(300000, 'b'))}});
@@ -402,7 +402,7 @@ void write_large_zip(const std::string& path, std::vector<LargeMember> members) 
 
 }  // namespace
 
-TEST_CASE("members of more than 4 GiB are read, verified, and found behind the first 4 GiB") {
+TEST_CASE("members of more than 4 GiB, and at offsets from 4 GiB on, are read and verified") {
   Scratch dir;
   constexpr std::uint64_t rows = 4097, row_bytes = 1 << 20;
   write_large_zip(dir / "x.npz", {{"x.npy", array_of("|u1", "(4097, 1048576)", ""), rows * row_bytes},

@@ -20,7 +20,7 @@ std::string tensor(const std::string& dtype, const std::string& shape, int begin
 
 }  // namespace
 
-TEST_CASE("tensors of a safetensors file are fields, with their types and places") {
+TEST_CASE("the tensors of a safetensors file are fields with their types and values") {
   Scratch dir;
   write(dir / "x.safetensors", safetensors(R"({"__metadata__":{"format":"pt"},"b":)" + tensor("I16", "[3]", 6, 12) +
                                                R"(,"a":)" + tensor("U8", "[3,2]", 0, 6) + "}",
@@ -36,7 +36,7 @@ TEST_CASE("tensors of a safetensors file are fields, with their types and places
   CHECK(gathered<std::int16_t>(*dataset, 1, {1, 2}) == std::vector<std::int16_t>{2, 3});
 }
 
-TEST_CASE("the key fields chooses and renames tensors, where others have other samples") {
+TEST_CASE("the key fields chooses and renames tensors with equally many samples") {
   Scratch dir;
   write(dir / "x.safetensors",
         safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[3]", 2, 5) + "}", "abcde"));
@@ -47,7 +47,7 @@ TEST_CASE("the key fields chooses and renames tensors, where others have other s
   both_say({{"source", dir / "x.safetensors"}, {"fields", "c"}}, "x.safetensors", "has no tensor 'c'");
 }
 
-TEST_CASE("a safetensors file that is cut, lies or overlaps is refused with the tensor's name") {
+TEST_CASE("a safetensors file with a damaged header or overlapping tensors is an error that names the tensor") {
   Scratch dir;
   const auto refused = [&](const std::string& bytes, const std::string& why) {
     write(dir / "x.safetensors", bytes);
@@ -57,17 +57,17 @@ TEST_CASE("a safetensors file that is cut, lies or overlaps is refused with the 
   refused(good.substr(0, 5), "cut within its header");
   refused(good.substr(0, 20), "header would have");
   refused("\xff\xff\xff\xff\xff\xff\xff\xff" + good.substr(8), "header would have 18446744073709551615 bytes");
-  refused(good.substr(0, good.size() - 1), "the tensor 'a' lies");
-  refused(good + "e", "1 bytes behind its tensors");
+  refused(good.substr(0, good.size() - 1), "the tensor 'a' overlaps");
+  refused(good + "e", "1 bytes after its tensors");
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[2]", 1, 3) + "}", "abc"),
-          "the tensor 'b' lies where another one does");
-  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "takes 16 bytes, and has 4");
+          "the tensor 'b' overlaps another one");
+  refused(safetensors(R"({"a":)" + tensor("F32", "[4]", 0, 4) + "}", "abcd"), "takes 16 bytes, but it has 4");
   refused(safetensors(R"({"a":)" + tensor("F32", "[4611686018427387904,4]", 0, 4) + "}", "abcd"), "no file can hold");
   refused(safetensors(R"({"a":)" + tensor("U16", "[2]", 0, 4) + "}", "abcd"), "U16, which is not supported");
   refused(safetensors(R"({"a":)" + tensor("F32", "[]", 0, 4) + "}", "abcd"), "no axis of samples");
   refused(safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"a":)" + tensor("U8", "[2]", 2, 4) + "}", "abcd"),
           "two tensors have the name 'a'");
   refused(safetensors(R"({"a":[[[[1]]]]})", "abcd"), "no JSON object of tensors");
-  refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "whole numbers from 0 on");
+  refused(safetensors(R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "abcd"), "integers from 0 on");
   refused(safetensors("{}", ""), "holds no tensors");
 }

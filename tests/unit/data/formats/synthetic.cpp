@@ -4,7 +4,7 @@
 
 using namespace data_test;
 
-TEST_CASE("synthetic data is the same for all times, on all ranks and machines") {
+TEST_CASE("synthetic data never changes, on any rank and machine") {
   const auto dataset = open({{"format", "synthetic"}});
   CHECK(dataset->source->size() == 4096);
   CHECK(dataset->source->fields()[0].sample_shape == Shape{8});
@@ -38,7 +38,7 @@ TEST_CASE("synthetic targets are linear in the inputs up to the noise, which has
 }
 
 TEST_CASE("bad values of synthetic data are errors that name section, key and value") {
-  both_say({{"format", "synthetic"}, {"samples", "0"}}, "samples is 0", "at least 1");
-  both_say({{"format", "synthetic"}, {"features", "-3"}}, "features is -3", "from 1");
+  both_say({{"format", "synthetic"}, {"samples", "0"}}, "samples in [data.train] is '0'", "from 1 to");
+  both_say({{"format", "synthetic"}, {"features", "-3"}}, "features in [data.train] is '-3'", "from 1 to 16777216");
   both_say({{"format", "synthetic"}, {"noise", "nan"}}, "is 'nan'", "0 or more");
 }

@@ -46,7 +46,7 @@ const std::string one = tar_entry("0.txt", "a");
 
 }  // namespace
 
-TEST_CASE("neighbours in a tar archive whose names begin alike are a sample, and extensions its fields") {
+TEST_CASE("consecutive entries with the same beginning of the name are a sample; extensions are its fields") {
   const Scratch dir;
   auto keys = at(dir, samples());
   for (const std::string memory : {"256 MiB", "1 B"}) {  // kept, and read at its places
@@ -64,7 +64,7 @@ TEST_CASE("neighbours in a tar archive whose names begin alike are a sample, and
   }
 }
 
-TEST_CASE("fields of a tar archive are chosen and renamed, of several extensions too") {
+TEST_CASE("the key fields chooses and renames fields, also with several extensions") {
   const Scratch dir;
   auto keys = at(dir, tar_of({tar_entry("d/0.jpg", jpeg_8x16()), tar_entry("d/0.json", "{}"), tar_entry("d/1.seg.png", "?"),
                               tar_entry("d/1.jpeg", jpeg_8x16())}));
@@ -79,7 +79,7 @@ TEST_CASE("fields of a tar archive are chosen and renamed, of several extensions
   }
 }
 
-TEST_CASE("long names of GNU and pax, prefixes, and entries of no sample are understood") {
+TEST_CASE("long names of GNU and pax, prefixes, and entries without a sample are read") {
   const Scratch dir;
   const std::string name(300, 'n');
   const auto dataset =
@@ -97,7 +97,7 @@ TEST_CASE("long names of GNU and pax, prefixes, and entries of no sample are und
   CHECK(text_of(*dataset, 1, 2) == "in/a/folder/2");
 }
 
-TEST_CASE("many entries, small and large, are found where they lie") {
+TEST_CASE("many small and large entries are read at their offsets") {
   const Scratch dir;
   std::vector<std::string> entries;
   for (int i = 0; i < 300; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("many entries, small and large, are found where they lie") {
   }
 }
 
-TEST_CASE("names that lead out of a tar archive, and what is no file, are refused by entry") {
+TEST_CASE("names that lead out of the archive, and entries that are no files, are errors that name the entry") {
   for (const std::string name : {"../0.txt", "/etc/0.txt", "a/../../0.txt", "./../0.txt", "a/.."})
     refused(tar_of({one, tar_entry(name, "x")}), name.substr(name.starts_with("./") ? 2 : 0), "leads out");
   refused(tar_of({one, tar_entry("1.txt", "", '2')}), "1.txt", "link");
@@ -128,7 +128,7 @@ TEST_CASE("names that lead out of a tar archive, and what is no file, are refuse
   refused(tar_of({one, tar_entry("1.txt", "x", 'Z')}), "1.txt", "kind");
 }
 
-TEST_CASE("sizes that lie, and what is damaged or cut, are refused with their place") {
+TEST_CASE("wrong sizes, damage and truncation are errors that name the position") {
   refused(tar_of({one, tar_entry("1.txt", "x", '0', 1 << 20)}), "1.txt", "1048576");
   refused(tar_of({one, tar_entry("h", pax_record("size", "99999999999"), 'x'), tar_entry("1.txt", "x")}), "1.txt",
           "99999999999");
@@ -148,7 +148,7 @@ TEST_CASE("sizes that lie, and what is damaged or cut, are refused with their pl
   refused(std::string("\x1f\x8b\x08 packed"), "gzip", "gunzip");
 }
 
-TEST_CASE("a sample that lacks a field, or has it twice, is named; it is left out if the section says so") {
+TEST_CASE("a sample that lacks a field or has it twice is an error that names it, or is left out by on_error") {
   const Scratch dir;
   auto keys =
       at(dir, tar_of({tar_entry("0.txt", "a"), tar_entry("0.cls", "1"), tar_entry("1.txt", "b"), tar_entry("2.txt", "c"),
@@ -164,7 +164,7 @@ TEST_CASE("a sample that lacks a field, or has it twice, is named; it is left ou
   CHECK_THROWS_WITH(check(keys), Contains("'4'") && Contains("two entries"));
 }
 
-TEST_CASE("an image or array in a tar archive that will not do is named by archive, sample and field") {
+TEST_CASE("an invalid image or array is an error that names archive, sample and field") {
   const Scratch dir;
   const auto cut = png_2x3().substr(0, 60);
   auto keys = at(dir, tar_of({tar_entry("0.png", png_2x3()), tar_entry("1.png", cut), tar_entry("2.png", jpeg_8x16())}));

@@ -41,7 +41,7 @@ Ids windows_of(const Section& section) {
 
 }  // namespace
 
-TEST_CASE("windows of a flat file hold length tokens and the next one, which is the first of the next window") {
+TEST_CASE("a window of a flat file has length tokens and the first token of the next window") {
   Scratch dir;
   const auto path = dir / "train.bin";
   write(path, counting_tokens<std::uint16_t>(11));
@@ -59,7 +59,7 @@ TEST_CASE("windows of a flat file hold length tokens and the next one, which is 
   CHECK(windows_of(with(section, {{"header", "12"}})) == Ids{6, 7, 8, 9, 10});
 }
 
-TEST_CASE("with pad the end of a file is a window too, and the field count tells how much of it is real") {
+TEST_CASE("with pad, the end of a file is a window, and the field count is its number of tokens") {
   Scratch dir;
   const auto path = dir / "train.bin";
   const auto counts_of = [&](std::size_t tokens) {
@@ -79,7 +79,7 @@ TEST_CASE("with pad the end of a file is a window too, and the field count tells
         Ids{0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 10, 99, 99});
 }
 
-TEST_CASE("with document_end no window goes beyond the end of a document, which is its last token") {
+TEST_CASE("with document_end, no window extends beyond the end of a document") {
   Scratch dir;
   const auto path = dir / "train.bin";
   write(path, values_of<std::uint16_t>({1, 2, 3, 0, 0, 4, 5, 0, 6, 7, 8, 9, 10, 11, 12}));
@@ -90,20 +90,20 @@ TEST_CASE("with document_end no window goes beyond the end of a document, which 
         Ids{1, 2, 3, 0, 0, 0, 0, 0, 0, 4, 5, 0, 6, 7, 8, 9, 10, 11, 12, 0, 0});
 }
 
-TEST_CASE("windows are those that a loop over the tokens finds, whatever the form") {
+TEST_CASE("windows are equal to those of a loop over the tokens, for every form") {
   for (std::uint64_t tokens = 1; tokens < 6; ++tokens)
     for (std::uint64_t stride = 1; stride < 8; ++stride)
-      for (std::uint64_t fewest = 0; fewest < 3; ++fewest)
+      for (std::uint64_t min_tokens = 0; min_tokens < 3; ++min_tokens)
         for (std::uint64_t document = 0; document < 20; ++document) {
-          INFO(tokens << " " << stride << " " << fewest << " " << document);
+          INFO(tokens << " " << stride << " " << min_tokens << " " << document);
           std::uint64_t expected = 0, covered = 0, first = 0;
           for (; first + tokens <= document; first += stride, ++expected) covered = first + tokens;
-          const bool has_rest = fewest > 0 && covered < document && first < document && document - first >= fewest;
-          CHECK(data::WindowForm{stride, tokens, fewest}.windows_in(document) == expected + (has_rest ? 1 : 0));
+          const bool has_rest = min_tokens > 0 && covered < document && first < document && document - first >= min_tokens;
+          CHECK(data::WindowForm{stride, tokens, min_tokens}.windows_in(document) == expected + (has_rest ? 1 : 0));
         }
 }
 
-TEST_CASE("lengths of documents are short bytes, and come back") {
+TEST_CASE("lengths of documents are encoded in few bytes and decoded") {
   std::string bytes;
   const std::vector<std::uint64_t> lengths{0, 1, 127, 128, 300, 1 << 20, UINT64_MAX};
   for (const auto length : lengths) data::append_length(bytes, length);
@@ -115,7 +115,7 @@ TEST_CASE("lengths of documents are short bytes, and come back") {
   CHECK_THROWS_WITH(data::take_length(left), Contains("damaged"));
 }
 
-TEST_CASE("tokens of every type are read, and .npy files say their own") {
+TEST_CASE("tokens of every type are read; .npy files declare their type") {
   Scratch dir;
   const auto first_of = [&](const std::string& name, const std::string& bytes, const Section& more = {}) {
     write(dir / name, bytes);
@@ -139,13 +139,14 @@ TEST_CASE("tokens of every type are read, and .npy files say their own") {
   CHECK(first_of("x.npy", npy("<i2", values_of<std::int16_t>({7, 8, 9}))) ==
         std::pair(DType::i16, values_of<std::int16_t>({7, 8, 9})));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"dtype", "u32"}}),
-                    Contains("x.npy") && Contains("holds u16"));
-  CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"header", "2"}}), Contains("header is for flat files"));
+                    Contains("x.npy") && Contains("header has u16"));
+  CHECK_THROWS_WITH(first_of("x.npy", npy("<u2", "abcdef"), {{"header", "2"}}),
+                    Contains("header is only valid for flat files"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<f4", "abcdabcdabcd")), Contains("x.npy") && Contains("type f4"));
   CHECK_THROWS_WITH(first_of("x.npy", npy("<u8", std::string(24, '\0'))), Contains("type u8 and shape [3]"));
 }
 
-TEST_CASE("token files that are not kept in memory are read at the windows' places, the same as those that are") {
+TEST_CASE("token files give the same windows from memory and from the file") {
   Scratch dir;
   const auto path = dir / "train.bin";
   constexpr std::size_t count = 60'000;
@@ -162,16 +163,16 @@ TEST_CASE("token files that are not kept in memory are read at the windows' plac
   }
 }
 
-TEST_CASE("token files that cannot be what the section says are named") {
+TEST_CASE("a token file that does not fit the section is an error that names it") {
   Scratch dir;
   const auto path = dir / "x.bin";
   const Section section{{"source", path}, {"length", "2"}};
   write(path, "12345");
-  both_say(section, "x.bin", "no multiple of the 2 of a token of u16");
+  both_say(section, "x.bin", "no multiple of 2, the size of a token of type u16");
   write(path, "123456");
-  both_say(with(section, {{"header", "7"}}), "x.bin", "header = 7 is more");
-  both_say(with(section, {{"document_end", "65536"}}), "x.bin", "document_end = 65536 is no id");
-  both_say(with(section, {{"pad", "65536"}}), "x.bin", "pad = 65536 is no id");
+  both_say(with(section, {{"header", "7"}}), "x.bin", "less than header = 7");
+  both_say(with(section, {{"document_end", "65536"}}), "x.bin", "document_end = 65536 is not a valid id");
+  both_say(with(section, {{"pad", "65536"}}), "x.bin", "pad = 65536 is not a valid id");
   both_say(with(section, {{"length", "3"}}), "[data.train]", "no samples");
   CHECK_THROWS_WITH(check({{"source", path}}), Contains("length"));
   CHECK_THROWS_WITH(check(with(section, {{"length", "0"}})), Contains("length") && Contains("from 1 to"));

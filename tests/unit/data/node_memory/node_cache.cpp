@@ -91,7 +91,7 @@ bool has_texts(const data::Source& source, const std::vector<std::uint64_t>& sam
   return found.values == expected.values && found.ends == expected.ends;
 }
 
-UnitLayout layout_of(std::vector<UnitLayout::Part> parts = {{samples_in_all}}) {
+UnitLayout layout_of(std::vector<UnitLayout::File> parts = {{samples_in_all}}) {
   return UnitLayout(NumberSource().fields(), parts, small_unit);
 }
 
@@ -99,7 +99,7 @@ struct Rank {
   std::shared_ptr<NumberSource> source = std::make_shared<NumberSource>();
   int closed = 0;
   std::unique_ptr<NodeCache> cache;
-  Rank(const UnitLayout& layout, const data::NodeShare& share, NodeCache::Part part) {
+  Rank(const UnitLayout& layout, const data::NodeShare& share, NodeCache::Settings part) {
     cache = std::make_unique<NodeCache>(
         source, [this] { ++closed; }, layout, share, std::move(part));
   }
@@ -128,9 +128,9 @@ std::vector<std::uint64_t> mixed(std::uint64_t step = 7) {
 
 }  // namespace
 
-TEST_CASE("units cover all samples, and cut nothing that is read together") {
+TEST_CASE("units cover all samples, and do not divide groups that are read together") {
   const Fields fields{{"x", DType::u8, {10}}};
-  const std::vector<UnitLayout::Part> parts{{3}, {4}, {100, Reading::by_field, 8},   {50, Reading::as_a_whole},
+  const std::vector<UnitLayout::File> parts{{3}, {4}, {100, Reading::by_field, 8},   {50, Reading::as_a_whole},
                                             {1}, {0}, {30, Reading::by_record, 1000}};
   const UnitLayout layout(fields, parts, 100);
   std::uint64_t end = 0;
@@ -154,7 +154,7 @@ TEST_CASE("units cover all samples, and cut nothing that is read together") {
   CHECK(layout.bytes() >= 1880);
 }
 
-TEST_CASE("each unit is read once a node, whatever the order in which ranks ask, and then copied from memory") {
+TEST_CASE("each unit is read once per node, in any order of ranks, and then copied from memory") {
   const auto layout = layout_of();
   REQUIRE(layout.units() > 10);
   const auto share = shared_memory(layout);
@@ -176,7 +176,7 @@ TEST_CASE("each unit is read once a node, whatever the order in which ranks ask,
   CHECK(first.source->read_samples + second.source->read_samples == 2 * samples_in_all);
 }
 
-TEST_CASE("a field that nobody asks for is not read, and does not keep the cache from being resident") {
+TEST_CASE("a field that no rank reads is not loaded, and the cache becomes resident without it") {
   const auto layout = layout_of();
   Rank rank(layout, shared_memory(layout), {"train", 0});
   CHECK(values_of(*rank.cache, mixed(), 0).size() == samples_in_all);
@@ -186,7 +186,7 @@ TEST_CASE("a field that nobody asks for is not read, and does not keep the cache
   CHECK_FALSE(rank.cache->is_resident());
 }
 
-TEST_CASE("of a file that is unpacked as a whole all fields are taken at once, and it is closed behind that") {
+TEST_CASE("all fields of a file that is unpacked are loaded at once, and the file is closed") {
   const auto layout = layout_of({{samples_in_all, Reading::as_a_whole}});
   REQUIRE(layout.units() == 1);
   Rank rank(layout, shared_memory(layout), {"train", 0});
@@ -197,7 +197,7 @@ TEST_CASE("of a file that is unpacked as a whole all fields are taken at once, a
   CHECK(rank.source->read_samples == 2 * samples_in_all);
 }
 
-TEST_CASE("of records all fields are taken at once, unit by unit") {
+TEST_CASE("all fields of records are loaded at once, unit by unit") {
   const auto layout = layout_of({{samples_in_all, Reading::by_record}});
   REQUIRE(layout.units() > 10);
   Rank rank(layout, shared_memory(layout), {"train", 0});
@@ -208,7 +208,7 @@ TEST_CASE("of records all fields are taken at once, unit by unit") {
   CHECK(rank.closed == 0);
 }
 
-TEST_CASE("a cache of some rows is resident once their units are there") {
+TEST_CASE("a cache for chosen rows is resident when their units are loaded") {
   const auto layout = layout_of();
   Rank rank(layout, shared_memory(layout), {"train", 0, "900:910, 17, 15:19"});
   CHECK(values_of(*rank.cache, {905}, 0) == std::vector<std::int64_t>{905});
@@ -218,7 +218,7 @@ TEST_CASE("a cache of some rows is resident once their units are there") {
   CHECK(rank.source->read_samples < 5 * small_unit / 8);
 }
 
-TEST_CASE("a rank that is killed while it reads a unit holds nobody up, and what it began is read again") {
+TEST_CASE("if a rank is killed while it reads a unit, another rank reads it again without waiting") {
   const auto layout = layout_of();
   const auto share = shared_memory(layout);
   int ready[2];
@@ -248,7 +248,7 @@ TEST_CASE("a rank that is killed while it reads a unit holds nobody up, and what
   close(ready[1]);
 }
 
-TEST_CASE("processes fill one memory together, and each gets the right values") {
+TEST_CASE("processes that fill one memory all get the right values") {
   const auto layout = layout_of();
   const auto share = shared_memory(layout, 4);
   std::vector<pid_t> children;
@@ -268,7 +268,7 @@ TEST_CASE("processes fill one memory together, and each gets the right values") 
   }
 }
 
-TEST_CASE("an error is that of the rank that met it; the unit is read by the next who needs it") {
+TEST_CASE("an error is thrown only on its rank; the next rank that needs the unit reads it") {
   const auto layout = layout_of();
   const auto share = shared_memory(layout);
   Rank bad(layout, share, {"train", 0}), good(layout, share, {"train", 1});
@@ -279,7 +279,7 @@ TEST_CASE("an error is that of the rank that met it; the unit is read by the nex
   CHECK(is_right(*bad.cache, {4}));
 }
 
-TEST_CASE("who has waited too long for another rank reads its samples itself, and does not wait for that unit again") {
+TEST_CASE("after a timeout, a rank reads its samples itself, and does not wait for that unit again") {
   const auto layout = layout_of();
   const auto share = shared_memory(layout);
   Rank slow(layout, share, {"train", 0}), quick(layout, share, {"train", 1, "", 0.1});
@@ -303,8 +303,8 @@ TEST_CASE("who has waited too long for another rank reads its samples itself, an
   CHECK(quick.cache->is_resident());
 }
 
-TEST_CASE("samples that vary in length are kept once a node, as they are") {
-  const std::vector<UnitLayout::Part> parts{{samples_in_all}};
+TEST_CASE("samples that vary in length are kept once per node") {
+  const std::vector<UnitLayout::File> parts{{samples_in_all}};
   const UnitLayout layout(TextSource().fields(), parts, small_unit, 4 * samples_in_all);
   REQUIRE(layout.units() > 10);
   const auto share = shared_memory(layout);
@@ -320,8 +320,8 @@ TEST_CASE("samples that vary in length are kept once a node, as they are") {
   CHECK(other.is_resident());
 }
 
-TEST_CASE("of samples that vary in length what has no room is read from the files, and not for others' sake") {
-  const std::vector<UnitLayout::Part> parts{{samples_in_all}};
+TEST_CASE("samples that vary in length and have no room are read from the files when needed") {
+  const std::vector<UnitLayout::File> parts{{samples_in_all}};
   const UnitLayout layout(TextSource().fields(), parts, small_unit, 300);
   const auto source = std::make_shared<TextSource>();
   const NodeCache cache(source, [] {}, layout, shared_memory(layout), {"train", 0});
@@ -333,7 +333,7 @@ TEST_CASE("of samples that vary in length what has no room is read from the file
   CHECK(source->read_samples - before > samples_in_all / 2);
 }
 
-TEST_CASE("without memory for a unit its samples are read from the files") {
+TEST_CASE("without memory for a unit, its samples are read from the files") {
   const auto layout = layout_of();
   auto share = shared_memory(layout);
   share.file = std::make_shared<const int>(open("/dev/null", O_RDONLY | O_CLOEXEC));  // in which no pages can be taken

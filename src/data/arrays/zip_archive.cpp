@@ -1,0 +1,225 @@
+#include "data/arrays/zip_archive.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/text/printable.hpp"
+#include "core/text/text.hpp"
+#include "data/arrays/inflate_stream.hpp"
+#include "data/bytes/crc32.hpp"
+#include "data/bytes/inflate.hpp"
+#include "io/storage_error.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::size_t zip_end_bytes = 22, zip_locator_bytes = 20, zip_end64_bytes = 56, zip_entry_bytes = 46,
+                      zip_header_bytes = 30;
+constexpr std::size_t max_zip_comment_bytes = 0xffff;
+constexpr std::uint64_t max_zip_directory_bytes = 256 << 20;
+constexpr std::string_view zip_end_signature("PK\x05\x06", 4), zip_locator_signature("PK\x06\x07", 4),
+    zip_end64_signature("PK\x06\x06", 4), zip_entry_signature("PK\x01\x02", 4), zip_header_signature("PK\x03\x04", 4);
+constexpr std::uint16_t zip_encrypted = 1, zip_sizes_follow = 8;  // bits of the flags
+constexpr std::uint16_t zip_stored = 0, zip_deflated = 8;         // compression methods
+constexpr std::uint32_t in_zip64 = 0xffffffff;                    // in a 32-bit field: the value is in the Zip64 fields
+
+/// Little-endian numbers in the bytes of a header, which must be there.
+class ZipFields {
+ public:
+  explicit ZipFields(std::string_view bytes) : bytes_(bytes) {}
+  std::uint16_t u16(std::size_t at) const { return static_cast<std::uint16_t>(number(at, sizeof(std::uint16_t))); }
+  std::uint32_t u32(std::size_t at) const { return static_cast<std::uint32_t>(number(at, sizeof(std::uint32_t))); }
+  std::uint64_t u64(std::size_t at) const { return number(at, sizeof(std::uint64_t)); }
+
+ private:
+  std::uint64_t number(std::size_t at, std::size_t bytes) const {
+    std::uint64_t value = 0;
+    for (std::size_t i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_.at(at + i));
+    return value;
+  }
+  std::string_view bytes_;
+};
+
+std::string zip_bytes(const InputFile& file, std::uint64_t offset, std::uint64_t bytes) {
+  std::string read(bytes, '\0');
+  file.read(offset, std::as_writable_bytes(std::span(read)));
+  return read;
+}
+
+[[noreturn]] void bad_zip(const InputFile& file, const std::string& why) {
+  throw UsageError("NPZ file " + file.path() + ": " + why + "; copy it here again");
+}
+
+[[noreturn]] void damaged_zip(const InputFile& file) { bad_zip(file, "is truncated, or its table of contents is damaged"); }
+
+/// Position of the directory in the file, and number of its entries.
+struct ZipSpan {
+  std::uint64_t offset = 0, bytes = 0, entries = 0;
+};
+
+/// Returns `span` if it ends at `end` and is possible. `is_single`: the archive is not divided into several files.
+ZipSpan require_directory(const InputFile& file, const ZipSpan& span, std::uint64_t end, bool is_single) {
+  if (!is_single || span.bytes > end || span.offset != end - span.bytes || span.entries > span.bytes / zip_entry_bytes)
+    damaged_zip(file);
+  if (span.bytes > max_zip_directory_bytes) bad_zip(file, "its table of contents is larger than 256 MiB");
+  return span;
+}
+
+/// Reads the Zip64 end record. Its locator is directly before the end record at `end`.
+ZipSpan directory_by_zip64(const InputFile& file, std::uint64_t end) {
+  if (end < zip_locator_bytes) damaged_zip(file);
+  const auto locator = zip_bytes(file, end - zip_locator_bytes, zip_locator_bytes);
+  if (!locator.starts_with(zip_locator_signature)) damaged_zip(file);
+  const auto at = ZipFields(locator).u64(8);
+  if (at > end - zip_locator_bytes || end - zip_locator_bytes - at < zip_end64_bytes) damaged_zip(file);
+  const auto record = zip_bytes(file, at, zip_end64_bytes);
+  if (!record.starts_with(zip_end64_signature)) damaged_zip(file);
+  const ZipFields fields(record);
+  const bool is_single = fields.u32(16) == 0 && fields.u32(20) == 0 && fields.u64(24) == fields.u64(32);
+  return require_directory(file, {fields.u64(48), fields.u64(40), fields.u64(32)}, at, is_single);
+}
+
+ZipSpan find_directory(const InputFile& file) {
+  const auto tail_bytes = std::min<std::uint64_t>(file.size(), zip_end_bytes + max_zip_comment_bytes);
+  const auto tail_offset = file.size() - tail_bytes;
+  const auto tail = zip_bytes(file, tail_offset, tail_bytes);
+  const auto at = tail_bytes < zip_end_bytes ? tail.npos : tail.rfind(zip_end_signature, tail_bytes - zip_end_bytes);
+  if (at == tail.npos)
+    bad_zip(file, "is no zip archive, or is truncated: its table of contents, which is at the end, is missing");
+  const ZipFields fields(std::string_view(tail).substr(at, zip_end_bytes));
+  constexpr std::uint16_t count_in_zip64 = 0xffff;
+  if (fields.u16(10) == count_in_zip64 || fields.u32(12) == in_zip64 || fields.u32(16) == in_zip64)
+    return directory_by_zip64(file, tail_offset + at);
+  const bool is_single = fields.u16(4) == 0 && fields.u16(6) == 0 && fields.u16(8) == fields.u16(10);
+  return require_directory(file, {fields.u32(16), fields.u32(12), fields.u16(10)}, tail_offset + at, is_single);
+}
+
+/// Replaces the sizes and the offset that are in the Zip64 extra field. Returns false if one of them is missing there.
+bool read_zip64(std::string_view extra, ZipMember& member) {
+  constexpr std::size_t head = 4;
+  std::vector<std::uint64_t*> wanted;
+  for (auto* const value : {&member.bytes, &member.packed, &member.header})
+    if (*value == in_zip64) wanted.push_back(value);
+  while (!wanted.empty() && extra.size() >= head) {
+    const ZipFields fields(extra);
+    const std::size_t bytes = fields.u16(2);
+    if (bytes > extra.size() - head) return false;
+    if (fields.u16(0) == 1) {
+      if (bytes < wanted.size() * sizeof(std::uint64_t)) return false;
+      for (std::size_t i = 0; i < wanted.size(); ++i) *wanted[i] = fields.u64(head + i * sizeof(std::uint64_t));
+      return true;
+    }
+    extra.remove_prefix(head + bytes);
+  }
+  return wanted.empty();
+}
+
+/// Reads the entry at `at`, and moves `at` to the next one. Returns nullopt if the entry is damaged.
+std::optional<ZipMember> read_entry(std::string_view directory, std::size_t& at) {
+  if (directory.size() - at < zip_entry_bytes || !directory.substr(at).starts_with(zip_entry_signature))
+    return std::nullopt;
+  const ZipFields fields(directory.substr(at, zip_entry_bytes));
+  const std::size_t name = fields.u16(28), extra = fields.u16(30), comment = fields.u16(32);
+  at += zip_entry_bytes;
+  if (name + extra + comment > directory.size() - at) return std::nullopt;
+  ZipMember member{.name = std::string(directory.substr(at, name)),
+                   .bytes = fields.u32(24),
+                   .packed = fields.u32(20),
+                   .header = fields.u32(42),
+                   .crc32 = fields.u32(16),
+                   .method = fields.u16(10),
+                   .flags = fields.u16(8),
+                   .is_stored = fields.u16(10) == zip_stored};
+  if (!read_zip64(directory.substr(at + name, extra), member)) return std::nullopt;
+  at += name + extra + comment;
+  return member;
+}
+
+}  // namespace
+
+ZipArchive::ZipArchive(std::shared_ptr<const InputFile> file) : file_(std::move(file)) {
+  const auto span = find_directory(*file_);
+  const auto directory = zip_bytes(*file_, span.offset, span.bytes);
+  std::size_t at = 0;
+  for (std::uint64_t i = 0; i < span.entries; ++i) {
+    auto member = read_entry(directory, at);
+    if (!member || member->header >= span.offset) damaged_zip(*file_);
+    members_.push_back(*std::move(member));
+  }
+  if (at != directory.size()) damaged_zip(*file_);
+}
+
+void ZipArchive::bad(const ZipMember& member, const std::string& why) const {
+  throw UsageError(
+      fmt::format("NPZ file {}: the member '{}' {}", file_->path(), printable_line(excerpt(member.name, 100)), why));
+}
+
+void ZipArchive::damaged(const ZipMember& member, const std::string& why) const {
+  bad(member, "is damaged: " + why + "; copy the file here again");
+}
+
+void ZipArchive::require_readable(const ZipMember& member) const {
+  if ((member.flags & zip_encrypted) != 0) bad(member, "is encrypted; save it without encryption");
+  if (member.method != zip_stored && member.method != zip_deflated)
+    bad(member, fmt::format("is compressed by method {}; valid are stored and deflated members (methods 0 and 8), as "
+                            "numpy.savez and numpy.savez_compressed write them",
+                            member.method));
+  const bool is_possible =
+      member.is_stored ? member.bytes == member.packed : member.bytes / largest_inflation <= member.packed;
+  if (!is_possible || member.packed > file_->size())
+    damaged(member, fmt::format("it cannot hold {} bytes in {}", member.bytes, member.packed));
+}
+
+std::uint64_t ZipArchive::offset_of(const ZipMember& member) const {
+  if (file_->size() - member.header < zip_header_bytes) damaged(member, "its header is missing");
+  const auto bytes = zip_bytes(*file_, member.header, zip_header_bytes);
+  const ZipFields fields(bytes);
+  const auto differs = [&](std::size_t at, std::uint64_t value) {
+    return fields.u32(at) != value && fields.u32(at) != in_zip64 && (member.flags & zip_sizes_follow) == 0;
+  };
+  const std::size_t name_bytes = fields.u16(26), extra_bytes = fields.u16(28);
+  const auto offset = member.header + zip_header_bytes + name_bytes + extra_bytes;
+  if (!bytes.starts_with(zip_header_signature) || fields.u16(6) != member.flags || fields.u16(8) != member.method ||
+      differs(14, member.crc32) || differs(18, member.packed) || differs(22, member.bytes) ||
+      name_bytes != member.name.size() || offset > file_->size() || member.packed > file_->size() - offset ||
+      zip_bytes(*file_, member.header + zip_header_bytes, name_bytes) != member.name)
+    damaged(member, "its header differs from the table of contents");
+  return offset;
+}
+
+void ZipArchive::read_beginning(const ZipMember& member, std::span<std::byte> into) const {
+  if (!member.is_stored) return decompress(member, into, false);
+  if (into.size() > member.bytes) damaged(member, "it is too short");
+  file_->read(offset_of(member), into);
+}
+
+void ZipArchive::read(const ZipMember& member, std::span<std::byte> into) const {
+  if (!member.is_stored)
+    decompress(member, into, true);
+  else
+    file_->read(offset_of(member), into);
+  if (crc32_of(into) != member.crc32) damaged(member, "its checksum does not fit");
+}
+
+void ZipArchive::decompress(const ZipMember& member, std::span<std::byte> into, bool is_all) const {
+  InflateStream stream(*file_, offset_of(member), member.packed, InflateStream::Form::deflate);
+  try {
+    if (const auto missing = stream.read(into); !missing.empty())
+      throw Error(fmt::format("{} of its bytes are missing", missing.size()));
+    std::byte more{};
+    if (is_all && (stream.read({&more, 1}).empty() || !stream.is_complete()))
+      throw Error("it holds more or fewer bytes than the table of contents declares");
+  } catch (const io::StorageError&) {
+    throw;
+  } catch (const Error& error) {
+    damaged(member, error.what());
+  }
+}
+
+}  // namespace trainrt::data
