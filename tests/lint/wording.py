@@ -44,6 +44,8 @@ STRICT = (
     "src/comm",
     "src/config",
     "src/core",
+    "src/data/records",
+    "src/data/text",
     "src/device",
     "src/io",
     "src/launch",

@@ -145,8 +145,9 @@ ResumableFile::Identity Conversion::identity(const Part& part) const {
                                  opened_.listing.format, data::in_words(part.job.fields)};
   add_keys("", opened_.keys, words);
   for (const auto& [name, listing] : opened_.joined) add_keys("data." + name + ".", opened_.others.at(name), words);
-  words.push_back(fmt::format("split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
-                              wishes_.compression, part.order->rows(), part.order->parts()));
+  words.push_back(fmt::format("split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.split.value_or(1),
+                              part.name, part.order->in_words(), opened_.seed, wishes_.compression, part.order->rows(),
+                              part.order->parts()));
   if (wishes_.for_spreadsheets) words.emplace_back("for spreadsheets");
   if (wishes_.checksums) words.emplace_back("with checksums");
   return {sources_, join(words, "; ")};

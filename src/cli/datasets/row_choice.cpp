@@ -8,9 +8,9 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
+#include "data/order/shuffle.hpp"
 #include "data/source/kept_rows.hpp"
 #include "data/source/selected_source.hpp"
-#include "data/order/shuffle.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -17,39 +17,34 @@ namespace trainrt::data {
 
 /// Limits of a ReadAhead.
 struct ReadAheadLimits {
-  int threads = 1;          ///< > 0
-  std::size_t batches = 2;  ///< > 0: maximum number of items that are read or being read, and not yet taken
-  std::size_t run = 1;      ///< > 0, <= batches: items that a thread reads one after another; more if items are small, so
-                            ///< that threads wake rarely
+  int threads = 1;        ///< number of threads, > 0
+  std::size_t items = 2;  ///< maximum number of items that are read or being read and not yet taken, > 0
+  /// Number of consecutive items that a thread reads at once, > 0, <= items. A larger number suits items that are read in
+  /// a short time: threads are then woken up less often.
+  std::size_t run = 1;
 };
 
-/// Reads numbered items ahead in its own threads, several at once, and returns them in the order of their numbers. One
-/// thread takes the items. Their memory is used again.
+/// Reads numbered items, such as batches, ahead of their use, several at the same time in threads of its own, and returns
+/// them in the order of their numbers. Only one thread may call its functions.
 template <class Item>
 class ReadAhead {
  public:
-  using Limits = ReadAheadLimits;
-  /// Reads the item with the given number into `into`, which may hold an older item. Called by any of the threads. next()
-  /// throws what it throws.
+  /// Reads the item `number` into `into`, which may hold an older item: its memory can be reused. Called by any of the
+  /// threads. An exception is thrown by the next() that would return the item.
   using Read = std::function<void(std::uint64_t number, Item& into)>;
 
-  /// Reads the items `first` to `end` - 1. The memory of the items in `spare` is used first.
-  ReadAhead(std::uint64_t first, std::uint64_t end, Read read, Limits limits, std::vector<Item> spare = {})
-      : read_(std::move(read)),
-        end_(end),
-        run_(limits.run),
-        slots_(limits.batches),
-        next_read_(first),
-        next_taken_(first) {
+  /// Starts to read the items `first` to `end` - 1, at first into the memory of `spare`.
+  ReadAhead(std::uint64_t first, std::uint64_t end, Read read, ReadAheadLimits limits, std::vector<Item> spare = {})
+      : read_(std::move(read)), end_(end), run_(limits.run), slots_(limits.items), next_read_(first), next_taken_(first) {
     for (std::size_t i = 0; i < std::min(spare.size(), slots_.size()); ++i) slots_[i].item = std::move(spare[i]);
     for (int i = 0; i < limits.threads; ++i) threads_.push_back(thread_without_signals([this] { work(); }));
   }
-  /// Waits until the items that are being read are complete.
+  /// Waits for the reads in progress.
   ~ReadAhead() { join(); }
   ReadAhead(const ReadAhead&) = delete;
 
-  /// Takes the next item, of which there must be one, and keeps the memory of `item` for a later one. Returns whether the
-  /// item was ready: false if the call waited.
+  /// Swaps `item` with the next item, for which it waits if necessary; the memory of `item` is reused. Returns whether the
+  /// item was ready. Precondition: an item is left.
   bool next(Item& item) {
     std::unique_lock lock(mutex_);
     auto& slot = slot_of(next_taken_);
@@ -65,16 +60,14 @@ class ReadAhead {
     if (error) std::rethrow_exception(error);
     return was_ready;
   }
-
-  /// Returns whether next() would return an item at once.
+  /// Returns whether next() would return an item without waiting.
   bool has_ready() {
     const std::lock_guard lock(mutex_);
     const auto& slot = slot_of(next_taken_);
     return slot.is_ready && !slot.error;
   }
-
-  /// Waits until the items that are being read are complete, and returns the memory of the items that were not taken. No
-  /// function may be called afterwards.
+  /// Waits for the reads in progress, and returns the memory of the items that were not taken. No function may be called
+  /// afterwards.
   std::vector<Item> end() {
     join();
     std::vector<Item> spare;
@@ -95,7 +88,7 @@ class ReadAhead {
   void join() {
     {
       const std::lock_guard lock(mutex_);
-      ending_ = true;
+      is_ending_ = true;
     }
     room_.notify_all();
     for (auto& thread : threads_) thread.join();
@@ -105,8 +98,8 @@ class ReadAhead {
   void work() {
     for (;;) {
       std::unique_lock lock(mutex_);
-      room_.wait(lock, [&] { return ending_ || may_begin(); });
-      if (ending_) return;
+      room_.wait(lock, [&] { return is_ending_ || may_begin(); });
+      if (is_ending_) return;
       const auto first = next_read_;
       next_read_ += next_run();
       const auto end = next_read_;
@@ -115,11 +108,11 @@ class ReadAhead {
     }
   }
 
-  /// Reads a run of items, and publishes them at its end, in a slow run every millisecond.
+  /// Reads a run of items. The items become ready at the end of the run, or in a slow run after each millisecond.
   void read_run(std::uint64_t first, std::uint64_t end) {
-    constexpr auto max_hidden = std::chrono::milliseconds(1);
+    constexpr auto max_delay = std::chrono::milliseconds(1);
     auto shown_at = std::chrono::steady_clock::now();
-    for (auto number = first; number < end && !ending_; ++number) {
+    for (auto number = first; number < end && !is_ending_; ++number) {
       auto& slot = slot_of(number);
       try {
         read_(number, slot.item);
@@ -127,14 +120,14 @@ class ReadAhead {
         slot.error = std::current_exception();
       }
       const auto now = std::chrono::steady_clock::now();
-      if (number + 1 < end && now - shown_at < max_hidden) continue;
-      publish(first, number + 1);
+      if (number + 1 < end && now - shown_at < max_delay) continue;
+      set_ready(first, number + 1);
       first = number + 1;
       shown_at = now;
     }
   }
 
-  void publish(std::uint64_t first, std::uint64_t end) {
+  void set_ready(std::uint64_t first, std::uint64_t end) {
     const std::lock_guard lock(mutex_);
     for (auto number = first; number < end; ++number) slot_of(number).is_ready = true;
     if (first <= next_taken_ && next_taken_ < end) ready_.notify_one();
@@ -147,7 +140,7 @@ class ReadAhead {
   std::condition_variable room_, ready_;
   std::vector<Slot> slots_;
   std::uint64_t next_read_, next_taken_;
-  std::atomic<bool> ending_ = false;
+  std::atomic<bool> is_ending_ = false;
   std::vector<std::thread> threads_;
 };
 
