@@ -54,6 +54,8 @@ STRICT = (
     "src/data/node_memory",
     "src/data/tar",
     "src/data/tokens",
+    "src/data/records",
+    "src/data/text",
     "src/device",
     "src/frameworks/python/trainrt/data/preprocessors",
     "src/io",

@@ -50,10 +50,9 @@ void keep_freed_memory() {
 ExitCode convert_data(std::span<const std::string> words) {
   std::vector<std::string> long_words(words.begin(), words.end());
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  auto choice =
-      choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
-                                 .switches = {"shuffle", "checksums", "spreadsheet", "force", "quiet"},
-                                 .usage = std::string(convert_usage)});
+  auto choice = choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
+                                           .switches = {"shuffle", "checksums", "spreadsheet", "force", "quiet"},
+                                           .usage = std::string(convert_usage)});
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
   if (arguments.has("where")) choice.keys.set("where", {text("where"), std::string(command_line)});

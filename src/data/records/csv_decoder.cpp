@@ -9,7 +9,6 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/records/csv_values.hpp"
 #include "data/source/source.hpp"
 #include "data/text/byte_masks.hpp"
 #include "data/text/number_text.hpp"

@@ -10,7 +10,6 @@
 #include "data/bytes/log_once.hpp"
 #include "data/records/csv_decoder.hpp"
 #include "data/records/csv_layout.hpp"
-#include "data/records/csv_values.hpp"
 #include "data/records/text_file.hpp"
 #include "data/text/column_notes.hpp"
 
@@ -49,7 +48,7 @@ void warn_of(const ColumnNotes& notes, const CsvColumn& column, const std::strin
                   path, name, notes.numbers(), notes.values(), odd->row + 1, odd->text, advice, name));
 }
 
-/// Infers the types of the columns that are read and whose types the section does not give.
+/// Infers the types of the columns that are read, unless the section gives the type.
 void infer_types(std::vector<CsvColumn>& columns, const RecordFile& records, const CsvOptions& options, bool quotes,
                  std::uint64_t probed) {
   const CsvDecoder decoder(records.path(), columns, options, quotes);

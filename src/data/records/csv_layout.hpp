@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <trainrt/dataset.hpp>
@@ -20,7 +21,7 @@ struct CsvOptions {
   std::uint64_t max_record_bytes = 0;
   std::vector<std::string> columns;  ///< names of the columns to read; empty: all
   GivenTypes types;
-  std::string vector;                ///< name of the field that combines several columns; empty: none
+  std::string vector;                ///< name of the field that combines several columns; may be empty
   DType vector_type = DType::f32;    ///< type of its values
   bool skips_errors = false;         ///< rows with a wrong number of values are reported when they are read
   std::vector<std::string> missing;  ///< words for a missing value; the empty one is among them
@@ -44,11 +45,24 @@ struct CsvColumn {
 std::vector<CsvColumn> csv_columns(const std::vector<std::string>& first_row, bool header, const std::string& path);
 /// Sets which columns are read, and the types that the section gives. Throws UsageError for an unknown column.
 void choose_columns(std::vector<CsvColumn>& columns, const CsvOptions& options, const std::string& path);
-/// Assigns the columns, whose types must be known, to fields, and returns the fields: one per column, or with
-/// options.vector one field for all columns of numbers whose type the section does not give.
+/// Assigns the columns to fields, and returns the fields: one per column, or with options.vector one field for all columns
+/// of numbers without a type in the section. Precondition: the types of all columns are set.
 std::vector<Dataset::Field> assign_fields(std::vector<CsvColumn>& columns, const CsvOptions& options);
 
 void pack(std::span<const CsvColumn> columns, PackedWriter& into);
 std::vector<CsvColumn> unpacked_columns(PackedReader& from);
+
+/// A value of a CSV row.
+struct CsvValue {
+  std::string_view text;      ///< without its quotes; in the row or in the scratch text
+  const char* end = nullptr;  ///< at its delimiter or at the end of the row
+};
+
+/// Returns the value at `begin` of a row that ends at `end`. `quotes`: the value may be quoted; if it contains doubled
+/// quotes, its text is copied to `scratch`. Throws UsageError for a quote that does not close correctly.
+CsvValue csv_value(const char* begin, const char* end, char delimiter, bool quotes, std::string& scratch);
+
+/// Returns all values of a row.
+std::vector<std::string> csv_values(std::string_view row, char delimiter, bool quotes);
 
 }  // namespace trainrt::data

@@ -53,7 +53,8 @@ class JsonGuess final : public JsonVisitor {
       return;
     }
     if (is_in_list_ && (kind == Seen::text || kind == Seen::boolean))
-      refuse("holds an array with values that are not numbers, which a field cannot hold; name the keys to read in columns");
+      refuse(
+          "holds an array with values that are not numbers, which a field cannot hold; name the keys to read in columns");
     ++count_;
     current_->guess.see(kind);
     if (!is_in_list_) current_->notes.see(kind, text_of(value), row_);
@@ -118,8 +119,8 @@ class JsonGuess final : public JsonVisitor {
   Numbers::iterator add(std::string_view name) {
     constexpr std::size_t max_keys = 1 << 20;
     if (keys_.size() == max_keys)
-      throw UsageError(fmt::format("has more keys than the maximum of {}; each line must be one sample with the same keys",
-                                   max_keys));
+      throw UsageError(
+          fmt::format("has more keys than the maximum of {}; each line must be one sample with the same keys", max_keys));
     keys_.push_back({.key = {.name = std::string(name), .type = {}}});
     return numbers_.emplace(name, keys_.size() - 1).first;
   }

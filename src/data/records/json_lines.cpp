@@ -153,10 +153,10 @@ class JsonPass final : public RecordPass, JsonVisitor {
 
   void warn_of(std::string_view name) {
     if (!others_.emplace(name).second) return;
-    warning_once(
-        fmt::format("'{}': row {} has the key '{}', which is not read, because the first rows do not have it; to silence this "
-                    "warning, name the keys to read in columns",
-                    path_, row_ + 1, excerpt(name, 60)));
+    warning_once(fmt::format(
+        "'{}': row {} has the key '{}', which is not read, because the first rows do not have it; to silence this "
+        "warning, name the keys to read in columns",
+        path_, row_ + 1, excerpt(name, 60)));
   }
 
   void begin_array() override {
@@ -186,8 +186,8 @@ class JsonPass final : public RecordPass, JsonVisitor {
   [[noreturn]] void refuse_value(const JsonScalar& value) const {
     const auto type = name_of(current_->key->type);
     const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
-    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; types gives a key another type", json_text(value),
-                                      type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
+    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; types gives a key another type",
+                                      json_text(value), type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
   }
 
   const std::string& path_;
@@ -228,8 +228,7 @@ FileContent probe_json_lines(const DataFile& file, const Options& given, const R
   const auto keys = json_keys(*records, options, probed);
   FileContent content{records->size(), fields_of(keys), {}, Reading::by_record};
   if (!options.skips_errors)
-    RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false)
-        .check_first(probed);
+    RecordSource(records, content.fields, std::make_unique<JsonDecoder>(file.path, keys, false), false).check_first(probed);
   PackedWriter packed;
   packed.number(options.columns.empty() ? 1 : 0);
   pack(keys, packed);

@@ -111,7 +111,7 @@ class ObjectWalk {
   }
 
   static JsonScalar scalar_of(ondemand::value& value) {
-    auto token = value.raw_json_token();  // and what follows, up to the next token
+    auto token = value.raw_json_token();  // with the blanks after it
     token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
     if (token.front() == '"') {
       if (token.find('\\') != token.npos) return valid(value.get_string());
@@ -158,8 +158,8 @@ std::string_view python_constant(std::string_view message) {
 } catch (const nlohmann::json::exception& error) {
   const std::string_view message = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
   if (const auto constant = python_constant(message); !constant.empty())
-    throw UsageError(
-        fmt::format("is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", constant));
+    throw UsageError(fmt::format(
+        "is not valid JSON: {} is not a JSON value; write null for a missing number (in Python, None)", constant));
   throw UsageError(fmt::format("is not valid JSON: {}", excerpt(message.substr(message.find("] ") + 2), 200)));
 }
 

@@ -17,7 +17,7 @@ void RecordIndex::note(const Entry& entry) {
 
 std::size_t RecordIndex::span_of(std::uint64_t record) const {
   const auto after = std::upper_bound(entries_.begin(), entries_.end() - 1, record,
-                                       [](std::uint64_t wanted, const Entry& entry) { return wanted < entry.record; });
+                                      [](std::uint64_t wanted, const Entry& entry) { return wanted < entry.record; });
   return static_cast<std::size_t>(after - entries_.begin()) - 1;
 }
 

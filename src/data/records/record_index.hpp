@@ -16,7 +16,7 @@ class RecordIndex {
     std::uint64_t row = 0;     ///< counted from 0; not all rows are records
     std::uint64_t offset = 0;  ///< of the record's first byte in the file
   };
-  static constexpr std::uint64_t default_spacing = 32 << 10;          ///< bytes
+  static constexpr std::uint64_t default_spacing = 32 << 10;        ///< bytes
   static constexpr std::size_t max_entries = std::size_t{1} << 20;  ///< in larger files the spacing grows
 
   explicit RecordIndex(std::uint64_t spacing = default_spacing) : spacing_(spacing) {}

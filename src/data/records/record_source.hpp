@@ -28,7 +28,7 @@ class RecordDecoder {
   virtual std::unique_ptr<RecordPass> pass(std::span<Column> columns) const = 0;
 };
 
-/// A source whose samples are the records of a text file.
+/// A source that has the records of a text file as samples.
 class RecordSource final : public Source {
  public:
   /// `keep`: reads all values now, and keeps them in memory.
@@ -38,7 +38,7 @@ class RecordSource final : public Source {
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
   bool is_resident() const override { return !kept_.empty(); }
-  /// Decodes the first `samples` samples, and throws what a RecordPass throws.
+  /// Decodes the first `samples` samples, and throws the errors of a RecordPass.
   void check_first(std::uint64_t samples) const { first(samples); }
 
  private:

@@ -22,7 +22,7 @@ constexpr std::size_t chunk_bytes = 64;
 
 bool has(std::string_view bytes, char wanted) { return bytes.find(wanted) != bytes.npos; }
 
-/// A block of a file, with what can be found without the blocks before it.
+/// A block of a file, with the facts that do not depend on the blocks before it.
 struct Block {
   /// The positions of line breaks and delimiters in 64 bytes: a bit for each byte.
   struct Chunk {
@@ -44,7 +44,7 @@ struct Block {
       chunk.breaks = equal_bits(&buffer[at], '\n') & all;
       chunk.splits = syntax.has_values() ? equal_bits(&buffer[at], syntax.delimiter) & all : 0;
     }
-    is_plain = !has_either(buffer.data(), count, '\0', '"');
+    is_plain = !has(text(), '\0') && !has(text(), '"');
   }
 };
 
@@ -157,10 +157,11 @@ class RowScanner {
   [[noreturn]] void refuse_quote(const char* bytes, int bit, int valid, std::uint64_t breaks) const {
     const auto row = row_ + static_cast<std::uint64_t>(std::popcount(breaks & bits_below(bit)));
     const int from = std::max(0, bit - 10), to = std::min(valid, bit + 10);
-    bad_row(file_.path(), row,
-            fmt::format("unexpected quote in '{}'; a value that contains quotes must be quoted, with its own quotes doubled; "
-                        "or set quotes = false",
-                        join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
+    bad_row(
+        file_.path(), row,
+        fmt::format("unexpected quote in '{}'; a value that contains quotes must be quoted, with its own quotes doubled; "
+                    "or set quotes = false",
+                    join(printable_lines(std::string_view(bytes + from, static_cast<std::size_t>(to - from))), "\\n")));
   }
 
   const InputFile& file_;

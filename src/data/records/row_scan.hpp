@@ -11,9 +11,9 @@ namespace trainrt::data {
 
 /// How the rows of a text file end, and which rows are records.
 struct RowSyntax {
-  bool quotes = false;    ///< values may be in double quotes, and may then contain line breaks and delimiters (RFC 4180)
-  char delimiter = '\n';  ///< separates the values of a row; '\n': a row is not divided into values
-  bool header = false;    ///< the first row is not a record
+  bool quotes = false;     ///< values may be in double quotes, and may then contain line breaks and delimiters (RFC 4180)
+  char delimiter = '\n';   ///< separates the values of a row; '\n': a row is not divided into values
+  bool header = false;     ///< the first row is not a record
   bool skip_empty = true;  ///< empty rows are not records
   std::uint64_t max_row_bytes = 16 << 20;
 

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -26,25 +25,6 @@ inline std::uint64_t equal_bits(const char* bytes, char wanted) {
   for (int i = 0; i < 64; ++i) bits |= std::uint64_t{bytes[i] == wanted} << i;
 #endif
   return bits;
-}
-
-/// Returns whether one of two characters occurs in `count` bytes.
-inline bool has_either(const char* bytes, std::size_t count, char one, char other) {
-  std::size_t at = 0;
-  for (; at + 64 <= count; at += 64) {
-#ifdef __SSE2__
-    auto equal = _mm_setzero_si128();
-    for (int part = 0; part < 4; ++part) {
-      const auto some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + at + 16 * part));
-      equal = _mm_or_si128(
-          equal, _mm_or_si128(_mm_cmpeq_epi8(some, _mm_set1_epi8(one)), _mm_cmpeq_epi8(some, _mm_set1_epi8(other))));
-    }
-    if (_mm_movemask_epi8(equal) != 0) return true;
-#else
-    if (std::memchr(bytes + at, one, 64) != nullptr || std::memchr(bytes + at, other, 64) != nullptr) return true;
-#endif
-  }
-  return std::memchr(bytes + at, one, count - at) != nullptr || std::memchr(bytes + at, other, count - at) != nullptr;
 }
 
 /// Returns the number of set bits, as std::popcount(), which is a function call on processors without the instruction.

@@ -24,7 +24,9 @@ class ColumnNotes {
   /// not meant to be text.
   std::optional<Value> odd_value() const;
   std::uint64_t numbers() const { return numbers_.count; }  ///< number of values that are numbers
-  std::uint64_t values() const { return numbers_.count + texts_.count + booleans_.count; }  ///< number of values, without missing ones
+  std::uint64_t values() const {
+    return numbers_.count + texts_.count + booleans_.count;
+  }  ///< number of values, without missing ones
   /// Returns the first number with leading zeros.
   const std::optional<Value>& leading_zero() const { return leading_zeros_.first; }
   /// Returns the kinds of values if there are several, each with the row of its first value, counted from 1: "row 1 has a

@@ -18,7 +18,7 @@ struct FieldSpec {
 /// describes the expected arguments for its message.
 std::vector<FieldSpec> field_specs(std::string_view text, std::string_view arguments);
 
-/// Returns the index of the field called `name`. Throws UsageError, with the names of all fields, if there is none.
+/// Returns the index of the field called `name`. Throws UsageError, with the names of all fields, for an unknown name.
 std::size_t find_field(const std::vector<Dataset::Field>& fields, std::string_view name);
 
 }  // namespace trainrt::data

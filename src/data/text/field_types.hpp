@@ -42,8 +42,8 @@ enum class Seen : std::uint8_t { missing = 1, boolean = 2, integer = 4, real = 8
 class TypeGuess {
  public:
   void see(Seen kind) { seen_ |= static_cast<unsigned>(kind); }
-  /// Returns bool if all values are booleans, i64 if they are integers, f64 if they are numbers of which some may be missing
-  /// (NaN), and otherwise text.
+  /// Returns bool if all values are booleans, i64 if they are integers, f64 if they are numbers of which some may be
+  /// missing (NaN), and otherwise text.
   ValueType type() const;
 
  private:
@@ -64,6 +64,30 @@ inline bool put_real(double value, DType type, std::byte* out) {
   const auto kept = static_cast<float>(value);
   std::memcpy(out, &kept, sizeof kept);
   return !std::isinf(kept) || std::isinf(value);
+}
+
+/// Returns the value of type T at `at`, which need not be aligned.
+template <class T>
+T loaded(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+/// Returns the integer or boolean of type `type` at `at`.
+inline std::int64_t integer_at(const std::byte* at, DType type) {
+  switch (type) {
+    case DType::i64:
+      return loaded<std::int64_t>(at);
+    case DType::i32:
+      return loaded<std::int32_t>(at);
+    case DType::i16:
+      return loaded<std::int16_t>(at);
+    case DType::i8:
+      return loaded<std::int8_t>(at);
+    default:
+      return loaded<std::uint8_t>(at);
+  }
 }
 
 template <class T>

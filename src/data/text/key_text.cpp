@@ -1,38 +1,13 @@
 #include "data/text/key_text.hpp"
 
 #include <cstdint>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "data/text/field_types.hpp"
+
 namespace trainrt::data {
-
-namespace {
-
-template <class T>
-std::int64_t whole_number(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-std::int64_t number_of_key(const std::byte* at, DType dtype) {
-  switch (dtype) {
-    case DType::i64:
-      return whole_number<std::int64_t>(at);
-    case DType::i32:
-      return whole_number<std::int32_t>(at);
-    case DType::i16:
-      return whole_number<std::int16_t>(at);
-    case DType::i8:
-      return whole_number<std::int8_t>(at);
-    default:
-      return whole_number<std::uint8_t>(at);
-  }
-}
-
-}  // namespace
 
 void require_key(const Dataset::Field& field, const std::string& what) {
   const bool is_text = field.varies && field.dtype == DType::u8;
@@ -45,7 +20,7 @@ void require_key(const Dataset::Field& field, const std::string& what) {
 std::string key_of(const TensorView& values, const Dataset::Field& field) {
   const auto* const data = static_cast<const std::byte*>(values.data);
   if (field.varies) return {reinterpret_cast<const char*>(data), values.bytes()};
-  const auto number = number_of_key(data, field.dtype);
+  const auto number = integer_at(data, field.dtype);
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
@@ -66,9 +41,9 @@ std::string key_in_words(std::span<const TensorView> values, std::span<const Dat
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto& field = fields[i];
     if (i > 0) words += " and ";
-    words += field.varies ? fmt::format("{} '{}'", field.name, key_of(values[i], field))
-                          : fmt::format("{} {}", field.name,
-                                        number_of_key(static_cast<const std::byte*>(values[i].data), field.dtype));
+    words += field.varies
+                 ? fmt::format("{} '{}'", field.name, key_of(values[i], field))
+                 : fmt::format("{} {}", field.name, integer_at(static_cast<const std::byte*>(values[i].data), field.dtype));
   }
   return words;
 }

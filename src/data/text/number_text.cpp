@@ -6,6 +6,8 @@
 #include <fast_float/fast_float.h>
 #include <fmt/format.h>
 
+#include "core/text/parse_number.hpp"
+
 namespace trainrt::data {
 
 namespace {
@@ -42,11 +44,7 @@ std::optional<double> real_in(std::string_view text) {
 
 std::optional<std::int64_t> integer_in(std::string_view text) {
   text = bare(text);
-  const auto* const end = text.data() + text.size();
-  std::int64_t value = 0;
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
-  if (text.size() > max_number_bytes || code != std::errc() || stop != end) return std::nullopt;
-  return value;
+  return text.size() > max_number_bytes ? std::nullopt : parse_number<std::int64_t>(text);
 }
 
 NumberKind number_kind(std::string_view text) {

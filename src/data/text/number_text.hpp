@@ -72,9 +72,9 @@ inline bool read_short_real(const char* begin, const char* end, double& value) {
 /// The same as read_real(), for numbers of any form.
 const char* read_long_real(const char* begin, const char* end, double& value);
 
-/// Reads the decimal number at `begin`, rounded to the nearest double, ties to even, and returns its end. Returns nullptr if
-/// there is no number or if it is too large for a double; a number that is too small is read as 0. Accepts "nan" and "inf",
-/// but neither "+1" nor " 1". *end must not be a digit.
+/// Reads the decimal number at `begin`, rounded to the nearest double, ties to even, and returns its end. Returns nullptr
+/// if there is no number or if it is too large for a double; a number that is too small is read as 0. Accepts "nan" and
+/// "inf", but neither "+1" nor " 1". *end must not be a digit.
 inline const char* read_real(const char* begin, const char* end, double& value) {
   const bool negative = *begin == '-';
   if (!read_short_real(begin + negative, end, value)) return read_long_real(begin, end, value);
@@ -108,8 +108,8 @@ enum class NumberKind : std::uint8_t { none, whole, real };
 /// Returns whether integer_in() or, if it cannot, real_in() reads `text`.
 NumberKind number_kind(std::string_view text);
 
-/// Returns false if `text` is an integer that a double cannot hold exactly, such as 9007199254740993. Returns true for every
-/// other text.
+/// Returns false if `text` is an integer that a double cannot hold exactly, such as 9007199254740993. Returns true for
+/// every other text.
 bool is_exact_in(std::string_view text);
 
 /// Returns the boolean in `text`: true, True, TRUE, false, False or FALSE, with blanks around it; nothing for other texts.

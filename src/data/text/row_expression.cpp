@@ -29,7 +29,8 @@ class ExpressionParser {
 
   RowExpression parse() {
     if (text_.size() > max_expression_bytes)
-      throw UsageError(fmt::format("the expression has {} bytes; at most {} are allowed", text_.size(), max_expression_bytes));
+      throw UsageError(
+          fmt::format("the expression has {} bytes; at most {} are allowed", text_.size(), max_expression_bytes));
     auto made = condition();
     if (!is_at_end()) fail("'and', 'or' or the end is expected");
     return made;
@@ -194,7 +195,8 @@ class ExpressionParser {
   class Deeper {
    public:
     explicit Deeper(ExpressionParser& parser) : parser_(parser) {
-      if (++parser_.depth_ > max_expression_depth) parser_.fail(fmt::format("nested more than {} deep", max_expression_depth));
+      if (++parser_.depth_ > max_expression_depth)
+        parser_.fail(fmt::format("nested more than {} deep", max_expression_depth));
     }
     ~Deeper() { --parser_.depth_; }
     Deeper(const Deeper&) = delete;

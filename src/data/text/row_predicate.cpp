@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
-#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -13,6 +12,7 @@
 #include "core/small_floats.hpp"
 #include "core/text/text.hpp"
 #include "data/text/field_specs.hpp"
+#include "data/text/field_types.hpp"
 
 namespace trainrt::data {
 
@@ -64,13 +64,6 @@ bool meets(std::partial_ordering order, Comparison comparison) {
   return false;
 }
 
-template <class T>
-T loaded(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 OperandValue number_at(const std::byte* at, DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -85,16 +78,8 @@ OperandValue number_at(const std::byte* at, DType dtype) {
       return double{from_f8e4m3(loaded<std::uint8_t>(at))};
     case DType::f8e5m2:
       return double{from_f8e5m2(loaded<std::uint8_t>(at))};
-    case DType::i64:
-      return loaded<std::int64_t>(at);
-    case DType::i32:
-      return std::int64_t{loaded<std::int32_t>(at)};
-    case DType::i16:
-      return std::int64_t{loaded<std::int16_t>(at)};
-    case DType::i8:
-      return std::int64_t{loaded<std::int8_t>(at)};
     default:
-      return std::int64_t{loaded<std::uint8_t>(at)};
+      return integer_at(at, dtype);
   }
 }
 
@@ -148,7 +133,8 @@ void RowPredicate::bind(RowOperand& operand, const std::vector<Dataset::Field>& 
   if (field.varies && operand.element) fail(operand, "a text has no elements to be compared");
   const auto values = field.varies ? 1 : static_cast<std::uint64_t>(element_count(field.sample_shape));
   if (!field.sample_shape.empty() && !operand.element)
-    fail(operand, fmt::format("'{}' holds {} numbers per sample: choose one, such as {}[0]", field.name, values, field.name));
+    fail(operand,
+         fmt::format("'{}' holds {} numbers per sample: choose one, such as {}[0]", field.name, values, field.name));
   if (operand.element && *operand.element >= values)
     fail(operand, fmt::format("'{}' holds {} per sample, numbered from 0", field.name,
                               counted(static_cast<std::int64_t>(values), "number")));

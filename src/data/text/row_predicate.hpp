@@ -10,7 +10,7 @@
 
 namespace trainrt::data {
 
-/// A condition on samples: an expression whose fields are resolved. Numbers of different types are compared by their exact
+/// A condition on samples: an expression with resolved fields. Numbers of different types are compared by their exact
 /// values. All comparisons with NaN are false, except `!=`. Texts are compared byte by byte. Any number of threads may call
 /// holds() at once.
 class RowPredicate {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <trainrt/random.hpp>
 
-#include "data/source/format.hpp"
 #include "data/records/record_formats.hpp"
+#include "data/source/format.hpp"
 #include "unit/data/support.hpp"
 
 namespace data_test {

@@ -31,15 +31,15 @@ std::unique_ptr<Operation> make_where(const std::string& text) { return std::mak
 
 namespace plugins {
 
-extern const OperationKind where{
-    .name = "where",
-    .help =
-        "keeps the samples that meet a condition on numbers and texts, such as price > 0 and (city == \"Bern\" or not sold); "
-        "x[3] is one number of an array. The first of the keys that make samples",
-    .form = "CONDITION",
-    .make = make_where,
-    .place = -3,
-    .mixes_sources = true};
+extern const OperationKind where{.name = "where",
+                                 .help =
+                                     "keeps the samples that meet a condition on numbers and texts, such as price > 0 and "
+                                     "(city == \"Bern\" or not sold); "
+                                     "x[3] is one number of an array. The first of the keys that make samples",
+                                 .form = "CONDITION",
+                                 .make = make_where,
+                                 .place = -3,
+                                 .mixes_sources = true};
 
 }  // namespace plugins
 

@@ -120,10 +120,14 @@ TEST_CASE("tables of any form give the values that were written, whatever is rea
   }
 }
 
-TEST_CASE("what is nearly a short number is none") {
+TEST_CASE("text that is nearly a short number is not read as a number") {
   for (const auto* word : {"1.2.3", "1.2x", "x1.2", "-.", "1..2", "1.-2", ":.5", "/.5", "1./", "1.:", "--1.5", "1.5e"}) {
     CAPTURE(word);
     CHECK_FALSE(data::real_in(word));
+    const auto padded = word + std::string(8, '\0');
+    const auto* const end = padded.data() + padded.size() - 8;
+    double value = 0;
+    CHECK(data::read_real(padded.data(), end, value) != end);
   }
 }
 
@@ -296,7 +300,8 @@ TEST_CASE("a table of one sample works, and an epoch resumes after any sample") 
   const Scratch dir;
   CHECK(epoch_of(opened(dir, "t,u\nonly,\n")) == std::vector<std::string>{"0:only;;"});
   std::string text = "n,t,x\n";
-  for (int row = 0; row < 20; ++row) text += fmt::format("{},\"{}\",{}\n", row, std::string(row, 'q'), row % 3 ? "1.5" : "");
+  for (int row = 0; row < 20; ++row)
+    text += fmt::format("{},\"{}\",{}\n", row, std::string(row, 'q'), row % 3 ? "1.5" : "");
   write(dir / "y.csv", text);
   for (const auto* memory : {"0 B", "256 MiB"}) check_resumes_anywhere({{"source", dir / "y.csv"}, {"memory", memory}});
   CHECK_THROWS_WITH(open({{"source", dir / "y.csv"}, {"drop_empty_lines", "true"}}), Contains("drop_empty_lines"));

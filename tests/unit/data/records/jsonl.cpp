@@ -58,9 +58,21 @@ TEST_CASE("keys of JSON lines are fields: numbers, booleans, texts and arrays of
 
 TEST_CASE("real numbers of JSON lines have the bits that strtod() returns, and integers are exact") {
   const Scratch dir;
-  const std::vector<std::string> reals{"-0.0", "1e-400", "-1e-400", "5e-324", "2.2250738585072011e-308", "0.1", "1E5", "2e+3",
-                                       "1.7976931348623157e308", "123456789012345678901234567890.5", "0.30000000000000004",
-                                       "18446744073709551615", "18446744073709551616", "9007199254740993.0", "-12.50"};
+  const std::vector<std::string> reals{"-0.0",
+                                       "1e-400",
+                                       "-1e-400",
+                                       "5e-324",
+                                       "2.2250738585072011e-308",
+                                       "0.1",
+                                       "1E5",
+                                       "2e+3",
+                                       "1.7976931348623157e308",
+                                       "123456789012345678901234567890.5",
+                                       "0.30000000000000004",
+                                       "18446744073709551615",
+                                       "18446744073709551616",
+                                       "9007199254740993.0",
+                                       "-12.50"};
   std::string text;
   for (const auto& number : reals) text += "{\"x\": " + number + "}\n";
   const auto dataset = opened(dir, text, {{"types", "x:f64"}});
@@ -69,7 +81,8 @@ TEST_CASE("real numbers of JSON lines have the bits that strtod() returns, and i
     CAPTURE(reals[i]);
     CHECK(std::memcmp(&value, &expected, sizeof value) == 0);
   }
-  const auto whole = opened(dir, "{\"n\":-9223372036854775808}\n{\"n\":9223372036854775807}\n{\"n\":9007199254740993}\n{\"n\":-0}\n");
+  const auto whole =
+      opened(dir, "{\"n\":-9223372036854775808}\n{\"n\":9223372036854775807}\n{\"n\":9007199254740993}\n{\"n\":-0}\n");
   CHECK(gathered<std::int64_t>(*whole, 0, {0, 1, 2, 3}) ==
         std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
                                   9007199254740993, 0});
@@ -91,10 +104,33 @@ TEST_CASE("strings of JSON lines are unescaped, and keys may have escapes") {
 
 TEST_CASE("a line that is not valid JSON is an error with its row, also in values that are not read") {
   const Scratch dir;
-  const std::vector<std::string> damaged{
-      "tru", "nulll", "01", "-", "1.", ".5", "+1", "1e", "1e400", "NaN", "\"\\ud800\"", "\"\\udc00\"", "\"\\x\"", "\"\xff\"",
-      "\"a\tb\"", "\"a", "[1,]", "[1 2]", "[1", "{\"c\" 1}", "{\"c\":}", "{1:2}", "{\"c\":[{\"d\":fals}]}", "1 2", "1}", "\"a\":2",
-      std::string("\"\0\"", 3)};
+  const std::vector<std::string> damaged{"tru",
+                                         "nulll",
+                                         "01",
+                                         "-",
+                                         "1.",
+                                         ".5",
+                                         "+1",
+                                         "1e",
+                                         "1e400",
+                                         "NaN",
+                                         "\"\\ud800\"",
+                                         "\"\\udc00\"",
+                                         "\"\\x\"",
+                                         "\"\xff\"",
+                                         "\"a\tb\"",
+                                         "\"a",
+                                         "[1,]",
+                                         "[1 2]",
+                                         "[1",
+                                         "{\"c\" 1}",
+                                         "{\"c\":}",
+                                         "{1:2}",
+                                         "{\"c\":[{\"d\":fals}]}",
+                                         "1 2",
+                                         "1}",
+                                         "\"a\":2",
+                                         std::string("\"\0\"", 3)};
   for (const auto& value : damaged) {
     CAPTURE(value);
     for (const auto* key : {"a", "other"}) {
@@ -111,7 +147,8 @@ TEST_CASE("a JSON lines dataset of one sample works, and an epoch resumes after 
   const Scratch dir;
   CHECK(epoch_of(opened(dir, "{\"t\":\"only\"}")) == std::vector<std::string>{"0:only;"});
   std::string text;
-  for (int row = 0; row < 20; ++row) text += fmt::format("{{\"n\":{},\"t\":\"{}\",\"v\":[{}]}}\n", row, std::string(row, 'q'), row % 3 ? "1" : "");
+  for (int row = 0; row < 20; ++row)
+    text += fmt::format("{{\"n\":{},\"t\":\"{}\",\"v\":[{}]}}\n", row, std::string(row, 'q'), row % 3 ? "1" : "");
   write(dir / "y.jsonl", text);
   for (const auto* memory : {"0 B", "256 MiB"}) check_resumes_anywhere({{"source", dir / "y.jsonl"}, {"memory", memory}});
   CHECK_THROWS_WITH(open({{"source", dir / "y.jsonl"}, {"delimiter", ","}}), Contains("delimiter"));
@@ -189,9 +226,8 @@ TEST_CASE("an array of another length after the probed rows is an error when it 
   const auto source = data::open_json_lines(file, content, false);
   data::Column column;
   for (const std::uint64_t sample : {35, 36})
-    CHECK_THROWS_WITH(
-        source->read(std::vector{sample}, {&column, 1}),
-        Contains(fmt::format("row {}: the key 'v' holds an array that does not have 3 values", sample + 1)));
+    CHECK_THROWS_WITH(source->read(std::vector{sample}, {&column, 1}),
+                      Contains(fmt::format("row {}: the key 'v' holds an array that does not have 3 values", sample + 1)));
 }
 
 TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows with the keys, not with their square") {

@@ -110,7 +110,8 @@ TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is d
 
 TEST_CASE("where keeps the samples that meet a condition, before all other keys that make samples") {
   const Scratch dir;
-  write(dir / "visits.jsonl", "{\"user\":1,\"pages\":[10,11,12]}\n{\"user\":2,\"pages\":[20]}\n{\"user\":3,\"pages\":[30]}\n");
+  write(dir / "visits.jsonl",
+        "{\"user\":1,\"pages\":[10,11,12]}\n{\"user\":2,\"pages\":[20]}\n{\"user\":3,\"pages\":[30]}\n");
   const std::map<std::string, std::string> keys{{"source", dir / "visits.jsonl"}, {"types", "pages:i64"}};
   const auto with = [&](std::map<std::string, std::string> more) {
     more.insert(keys.begin(), keys.end());
@@ -118,9 +119,10 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
   };
   CHECK(whole_field(Config(with({{"where", "user != 2"}, {"explode", "pages"}})).open("train"), "pages") ==
         std::vector<std::int64_t>{10, 11, 12, 30});
-  CHECK(whole_field(Config(with({{"where", "user >= 2"}, {"sequence", "2"}, {"columns", "user"}, {"types", ""}})).open("train"),
-                    "user") == std::vector<std::int64_t>{2, 3});
-  const auto one = Config(with({{"where", "user > 1"}})).open("train"), other = Config(with({{"where", "user < 3"}})).open("train");
+  CHECK(whole_field(Config(with({{"where", "user >= 2"}, {"keep", "1"}})).open("train"), "user") ==
+        std::vector<std::int64_t>{3});
+  const auto one = Config(with({{"where", "user > 1"}})).open("train"),
+             other = Config(with({{"where", "user < 3"}})).open("train");
   CHECK(one->filter_text != other->filter_text);  // the position in an epoch depends on it
   refused(with({{"where", "user >"}}), {"[data.train]", "where", "at character 7"});
   refused(with({{"where", "user > 1 and usr < 3"}}), {"where", "at character 14", "no field 'usr'", "user, pages"});

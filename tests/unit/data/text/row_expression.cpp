@@ -41,12 +41,12 @@ const double nan_value = std::numeric_limits<double>::quiet_NaN();
 /// Returns which of three samples meet the condition, such as "101".
 std::string holding(const std::string& text) {
   std::vector<Column> all{column_of<std::int64_t>(0, {1, -2, large}),
-                                column_of<double>(1, {0.5, nan_value, 9007199254740992.0}),
-                                column_of<float>(2, {1, 2, 3, 4, 5, 6}),
-                                column_of<std::uint8_t>(3, {1, 0, 1}),
-                                texts_of(4, {"a", "", "b\"c"}),
-                                {},
-                                column_of<std::int8_t>(6, {-1, 0, 1})};
+                          column_of<double>(1, {0.5, nan_value, 9007199254740992.0}),
+                          column_of<float>(2, {1, 2, 3, 4, 5, 6}),
+                          column_of<std::uint8_t>(3, {1, 0, 1}),
+                          texts_of(4, {"a", "", "b\"c"}),
+                          {},
+                          column_of<std::int8_t>(6, {-1, 0, 1})};
   const RowPredicate predicate(text, example_fields);
   std::string found;
   for (std::size_t sample = 0; sample < 3; ++sample) {
