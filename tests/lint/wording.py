@@ -44,6 +44,8 @@ STRICT = (
     "src/comm",
     "src/config",
     "src/core",
+    "src/data/images",
+    "src/data/transform",
     "src/device",
     "src/io",
     "src/launch",
