@@ -270,7 +270,7 @@ TEST_CASE("a codec that was not built is an error that names the package") {
   }
 }
 
-TEST_CASE("PNG images without pixels and animated WebP images are errors that say what is wrong") {
+TEST_CASE("a PNG image without pixels and an animated WebP image are errors that name the problem") {
   const auto empty = bytes_of_hex(
       "89504e470d0a1a0a0000000d4948445200000000000000010800000000d5bcf06b0000000949444154789c6300000001"
       "00015eff7df9"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Images and tar archives: the values that Pillow and tarfile find, in each way to read them; places in them after stops; bad ones."""
+"""Images and tar archives: values compared with those of Pillow and tarfile, positions after stops, and damaged files."""
 import io
 import os
 import sys
@@ -21,13 +21,13 @@ except ImportError:
     Image = None
 
 NUMBERS = numpy.random.default_rng(1)
-JPEG_LEVELS = 2  # what another build of libjpeg may differ by
+JPEG_LEVELS = 2  # maximum difference between builds of libjpeg
 
 
 def needs_pillow(function):
     def checked():
         if Image is None:
-            skip("Pillow is not there (package python3-pil)")
+            skip("Pillow is not installed (package python3-pil)")
         function()
     checked.__name__ = function.__name__
     return test(checked)
@@ -46,7 +46,7 @@ def encoded(image, ending, **options):
 
 
 def kinds():
-    """(name, image, options of save()) of what the formats can hold."""
+    """Yields name, image and options of save() for each kind of image."""
     rgb, gray = Image.fromarray(picture(37, 53)), Image.fromarray(picture(37, 53, 1))
     for quality in (30, 95):
         for subsampling in (0, 1, 2):
@@ -191,7 +191,7 @@ def places_after_stops(section, image):
         whole = config("whole")
         check_exit(run_program(ranks, whole, env={"IMAGE": image}), FINISHED)
         expected = [row["total"] for row in reports(run_dir_of(whole))]
-        for stops in ((1, 3), (2,)):  # obeyed at the step after
+        for stops in ((1, 3), (2,)):  # the stop takes effect at the next step
             stopped = config(f"stopped-{stops[0]}")
             for step in stops:
                 check_exit(run_program(ranks, stopped, env={"STOP_AT": step, "IMAGE": image}), STOPPED)
@@ -212,7 +212,7 @@ def a_run_over_images_that_is_stopped_at_each_step_ends_with_the_same_sum():
 def a_turned_hue_is_that_of_the_standard_library_within_a_level():
     import colorsys
     images = numpy.random.default_rng(3).integers(0, 256, (6, 8, 8, 3), dtype="u1")
-    images[:, 0, 0] = (200, 40, 90)  # tells the angle
+    images[:, 0, 0] = (200, 40, 90)  # determines the angle
     images[:, 0, 1] = (77, 77, 77)
     for given, scale in ((images, 255), ((images / 255).astype("f4"), 1)):
         turned = column(data.from_numpy({"image": given}).options(color_jitter="image: 0 0 0 0.4"), "image") * (255 / scale)

@@ -56,6 +56,8 @@ STRICT = (
     "src/data/tokens",
     "src/data/records",
     "src/data/text",
+    "src/data/images",
+    "src/data/transform",
     "src/device",
     "src/frameworks/python/trainrt/data/preprocessors",
     "src/io",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,9 +11,10 @@
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "data/bytes/once.hpp"
+#include "data/bytes/stage_clock.hpp"
 #include "data/images/image_decoder.hpp"
+#include "data/images/image_files.hpp"
 #include "data/images/image_list.hpp"
-#include "data/images/image_source.hpp"
 #include "data/source/format.hpp"
 #include "data/source/on_error.hpp"
 #include "io/files/digest.hpp"
@@ -47,7 +49,7 @@ bool has_labels(const std::vector<ImageList>& lists, const std::string& key) {
 
 bool is_number(const std::string& name) { return parse_integer(name).has_value(); }
 
-/// Returns whether all labels are whole numbers in list files, which are used as they are.
+/// Returns whether all labels are integers in list files, which are used as they are.
 bool are_numbers(const std::vector<ImageList>& lists) {
   return std::ranges::all_of(
       lists, [](const auto& list) { return list.is_list_file && std::ranges::all_of(list.labels, is_number); });
@@ -185,8 +187,58 @@ std::function<std::string(std::uint64_t sample)> paths_of_images(const FileConte
   };
 }
 
+void append(Column& column, std::span<const std::byte> bytes) {
+  column.values.insert(column.values.end(), bytes.begin(), bytes.end());
+  column.ends.push_back(column.values.size());
+}
+
+/// A source with one sample per image file: field `image`, and optionally `label` and `path`.
+class ImageSource final : public Source {
+ public:
+  ImageSource(const FileContent& content, const Options& options)
+      : files_(ImageFiles::unpacked(content.index)), fields_(content.fields), decoder_(options) {}
+  std::uint64_t size() const override { return files_.size(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    for (auto& column : columns) {
+      const auto& field = fields_[column.field];
+      const auto bytes = field.varies ? 0 : sample_bytes(field);
+      column.ends.clear();
+      column.values.resize(samples.size() * bytes);
+      if (field.name == "image") read_images(samples, column);
+      for (std::size_t i = 0; field.name == "path" && i < samples.size(); ++i) {
+        const auto path = files_.path(samples[i]);
+        append(column, std::as_bytes(std::span(path)));
+      }
+      for (std::size_t i = 0; field.name == "label" && i < samples.size(); ++i) {
+        const auto label = files_.label(samples[i]);
+        std::memcpy(column.values.data() + i * bytes, &label, sizeof label);
+      }
+    }
+  }
+
+ private:
+  void read_images(std::span<const std::uint64_t> samples, Column& column) const {
+    const InStage decoding(Stage::decode);
+    const auto& field = fields_[column.field];
+    std::vector<std::byte> buffer;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto image = files_.read(samples[i], decoder_.max_file_bytes(), buffer);
+      if (field.varies)
+        append(column, image);
+      else
+        decoder_.decode(image, files_.what(samples[i]), field, column.values.data() + i * sample_bytes(field));
+    }
+  }
+
+  ImageFiles files_;
+  std::vector<Dataset::Field> fields_;
+  ImageDecoder decoder_;
+};
+
 std::unique_ptr<Source> open_images(const DataFile&, const FileContent& content, const Options& options, bool) {
-  return std::make_unique<ImageSource>(ImageFiles::unpacked(content.index), content.fields, ImageDecoder(options));
+  return std::make_unique<ImageSource>(content, options);
 }
 
 std::vector<OptionSpec> images_options() {

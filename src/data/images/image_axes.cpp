@@ -49,10 +49,10 @@ Dataset::Field with_size(const Dataset::Field& field, ImageSize size) {
   shape[height_axis] = size.height;
   shape[height_axis + 1] = size.width;
   if (const auto inferred = image_axes(resized); inferred.planes != axes.planes || inferred.channels != axes.channels)
-    throw UsageError(
-        fmt::format("{} would have the shape {}, in which channels cannot be told from rows; choose a height and width of "
-                    "more than 4",
-                    field.name, to_string(shape)));
+    throw UsageError(fmt::format(
+        "{} would have the shape {}, in which channels and rows cannot be distinguished; choose a height and width of "
+        "more than 4",
+        field.name, to_string(shape)));
   return resized;
 }
 

@@ -13,7 +13,7 @@
 
 namespace trainrt::data {
 
-/// Returns the keys of formats whose samples hold images: size, resize_mode, channels, layout, type, decode, max_pixels,
+/// Returns the keys of formats that hold images: size, resize_mode, channels, layout, type, decode, max_pixels,
 /// max_file_bytes.
 std::vector<OptionSpec> image_options();
 

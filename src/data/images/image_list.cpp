@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Appends the image in a line of a list file. Throws UsageError that says what is wrong with the line.
+/// Appends the image in a line of a list file. Throws UsageError with the error in the line.
 void add_line(ImageList& images, const std::string& line) {
   const auto separator = line.find_last_of(",\t");
   const bool has_label = separator != std::string::npos;

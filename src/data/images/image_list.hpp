@@ -12,7 +12,7 @@ struct ImageList {
   std::vector<std::string> paths;      ///< in bytewise order, or in the order of a list file
   std::vector<std::string> labels;     ///< label of each image in the list file, or its class folder; empty: no labels
   bool is_list_file = false;           ///< the paths and labels are from a list file with labels
-  std::uint64_t other_file_count = 0;  ///< number of files whose names are not names of images
+  std::uint64_t other_file_count = 0;  ///< number of files without the name of an image
 };
 
 /// Returns whether the extension of `path` is that of an image: .jpg, .jpeg, .png or .webp, in upper or lower case.

@@ -37,8 +37,8 @@ SampleMaps augmented(std::vector<Dataset::Field> fields, const Options& options)
 struct AreaRange {
   double min = 0, max = 1;
 };
-/// Parses the arguments "[MIN MAX]" of an augmentation: returns `default_range` if there are none, and nullopt if they are
-/// invalid.
+/// Parses the arguments "[MIN MAX]" of an augmentation: returns `default_range` if they are missing, and nullopt if they
+/// are invalid.
 std::optional<AreaRange> parse_area_range(std::span<const std::string> arguments, AreaRange default_range);
 
 }  // namespace trainrt::data

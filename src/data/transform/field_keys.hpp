@@ -30,7 +30,7 @@ std::vector<OptionSpec> field_keys(PluginTable<Record> table) {
 inline std::size_t find_fixed_field(const std::vector<Dataset::Field>& fields, std::string_view name) {
   const auto number = find_field(fields, name);
   if (fields[number].varies)
-    throw UsageError(fmt::format("field {} varies in length; this key changes fields whose samples have one length", name));
+    throw UsageError(fmt::format("field {} varies in length; this key changes only fields of one length", name));
   return number;
 }
 

@@ -60,7 +60,7 @@ std::vector<Channel> parse_channels(const Dataset::Field& field, std::span<const
 FieldMap standardized(const Dataset::Field& field, std::span<const std::string> arguments) {
   auto channels = parse_channels(field, arguments);
   if (!is_plain_number(field.dtype))
-    throw UsageError(fmt::format("{} is {}, which cannot be standardized; valid are f64, f32, whole numbers and bool",
+    throw UsageError(fmt::format("{} is {}, which cannot be standardized; valid are f64, f32, integers and bool",
                                  field.name, name_of(field.dtype)));
   auto changed = field;
   changed.dtype = DType::f32;

@@ -39,8 +39,8 @@ PluginTable<Transform> transform_table();
 /// Returns the keys of all transforms.
 std::vector<OptionSpec> transform_options();
 
-/// Returns `source` with the changes that `options` request, or `source` itself if they request none. Throws UsageError
-/// that names the key and the field if a value is invalid.
+/// Returns `source` with the changes that `options` request, or `source` itself if they request no changes. Throws
+/// UsageError that names the key and the field if a value is invalid.
 std::shared_ptr<const Source> transformed(std::shared_ptr<const Source> source, const Options& options);
 
 /// Returns the field map that brings images of `field` to `size`. For each image it calls `change` with the values of the

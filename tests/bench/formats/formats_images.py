@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""Images and archives: samples that a train function gets from [data.train] on one rank, batches of 64, warm page cache, nothing kept in memory.
-Images are counted per second of processor time, over all threads of the process; archives per second of the clock. Arguments after the build
-directory choose rows of this table.
+"""Images and archives: samples per second that a train function receives from [data.train] on one rank, in batches of 64, with a warm page
+cache and no samples kept in memory. Images are measured per second of processor time over all threads, archives per second of wall time.
+Arguments after the build directory choose rows of this table.
 
-jpeg_224    JPEG of 224 x 224, quality 90; peers: turbojpeg's C interface in a loop over the files, and Pillow's Image.open().convert(), both
-            into the array of a batch
-jpeg_500    the same of 375 x 500
-resized     these, resized to 224 x 224; peer: Pillow's resize() of the same kind, which gives the same values
-tar         an archive of 20,000 samples, each with an array of 784 bytes and a label; peer: WebDataset, which gives bytes, and its decode()
+jpeg_224    JPEG images of 224 x 224, quality 90, compared with turbojpeg's C interface in a loop over the files, and with Pillow's
+            Image.open().convert(), both into an array of a batch
+jpeg_500    the same for images of 375 x 500
+resized     images of 375 x 500 resized to 224 x 224, compared with Pillow's resize() with the same filter, which computes the same values
+tar         an archive of 20,000 samples, each an array of 784 bytes and a label, compared with WebDataset, which returns bytes, and with its
+            decode()
 """
 import io
 import re
@@ -26,7 +27,7 @@ WEBDATASET = "webdataset==1.0.2"
 
 
 def photo(numbers, height, width):
-    """Returns an image with smooth areas, edges and some noise, as in photographs: about 2 bits per pixel at quality 90."""
+    """Returns an image with smooth areas, edges and some noise, like a photograph: about 2 bits per pixel at quality 90."""
     y, x = numpy.mgrid[0:height, 0:width]
     image = numpy.zeros((height, width, 3))
     for _ in range(40):
@@ -62,7 +63,7 @@ def write_archive(path, count):
 
 
 def with_webdataset():
-    """Returns a Python that has the package and those of Debian's Python (torch)."""
+    """Returns the Python of an environment with WebDataset and Debian's packages (torch), or None if it cannot be installed."""
     environment = BUILD / "bench/webdataset"
     python = environment / "bin/python"
     if not python.exists():
@@ -85,7 +86,7 @@ def main():
     try:
         import PIL  # noqa: F401
     except ImportError:
-        skip("Pillow not found (package python3-pil)")
+        skip("Pillow is not installed (package python3-pil)")
     bench = Bench("formats_images", __doc__.strip())
     figures = {}
     small, large = write_images(bench.work / "small", 224, 224, 960), write_images(bench.work / "large", 375, 500, 2400)
@@ -122,7 +123,7 @@ def main():
                ("tar", "vs_webdataset_decoded", "tar", "webdataset_decoded", 20)]
     asked = sys.argv[2:] or list(rows)
     if set(asked) - set(rows):
-        sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; there are: {', '.join(rows)}")
+        sys.exit(f"no such row: {', '.join(sorted(set(asked) - set(rows)))}; valid rows are {', '.join(rows)}")
     webdataset = with_webdataset() if "tar" in asked else None
     if "tar" in asked and webdataset is None:
         print(f"skipped: tar: {WEBDATASET} cannot be installed", flush=True)

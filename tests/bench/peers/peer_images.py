@@ -1,17 +1,18 @@
-"""Prints samples per second of the library argv[1] (turbojpeg, pillow, pillow_resized, webdataset, webdataset_decoded). argv[2] is a folder of
-images of one size, or the archive. Images are decoded into batches of 64 in one array, and every byte is read. The second pass is measured."""
+"""Prints the samples per second of another library: argv[1] is turbojpeg, pillow, pillow_resized, webdataset or webdataset_decoded; argv[2] is a
+folder of images of one size, or an archive. Images are decoded in batches of 64 into one array, and every byte is read. The second pass is
+measured."""
 import sys
 import time
 from pathlib import Path
 
 import numpy
 
-what, path = sys.argv[1:3]
+peer, path = sys.argv[1:3]
 BATCH = 64
 
 
 def turbojpeg():
-    """Decodes by turbojpeg's C interface into the batch's array. The call from Python takes a hundredth of the time."""
+    """Decodes by the C interface into the array of the batch. A call from Python takes about 1 % of the time of an image."""
     import ctypes
     library = ctypes.CDLL("libturbojpeg.so.0")
     library.tjInitDecompress.restype = ctypes.c_void_p
@@ -45,8 +46,8 @@ def images(decode, size=None):
 
     def walk():
         for first in range(0, len(files), BATCH):
-            for place, file in enumerate(files[first:first + BATCH]):
-                decode(file, batch[place])
+            for number, file in enumerate(files[first:first + BATCH]):
+                decode(file, batch[number])
             batch.reshape(-1).view("u8").sum()
         return len(files)
     return walk
@@ -60,7 +61,7 @@ def webdataset(is_decoded):
 
 
 walk = {"turbojpeg": lambda: images(turbojpeg()), "pillow": lambda: images(pillow()), "pillow_resized": lambda: images(pillow((224, 224)), (224, 224)),
-        "webdataset": lambda: webdataset(False), "webdataset_decoded": lambda: webdataset(True)}[what]()
+        "webdataset": lambda: webdataset(False), "webdataset_decoded": lambda: webdataset(True)}[peer]()
 walk()
 begin, cpu_begin = time.monotonic(), time.process_time()
 seen = walk()

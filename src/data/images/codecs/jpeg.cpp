@@ -19,7 +19,7 @@ bool is_jpeg(EncodedImage image) { return has_signature(image, "\xff\xd8\xff"); 
 
 #ifdef TRAINRT_JPEG
 
-// As TJFLAG_LIMITSCANS of turbojpeg: a file of some kilobytes can have so many scans that decoding takes hours.
+// As TJFLAG_LIMITSCANS of turbojpeg: the scans in a file of some kilobytes can take hours to decode.
 constexpr int max_scans = 500;
 
 /// The state of libjpeg for one image. The library reports errors by longjmp(), so the functions that call it have no local

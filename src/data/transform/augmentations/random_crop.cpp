@@ -31,7 +31,7 @@ SampleMap make_random_crop(const Dataset::Field& field, std::span<const std::str
   const auto max = static_cast<double>(std::min(axes.width, axes.height));
   const auto number = arguments.size() == 1 ? parse_real(arguments[0]) : std::nullopt;
   if (!number || !(*number >= 1 && *number <= max) || *number != static_cast<double>(static_cast<std::int64_t>(*number)))
-    throw UsageError(fmt::format("{} needs a whole number of pixels, from 1 to {}; '{}' is not valid", field.name, max,
+    throw UsageError(fmt::format("{} needs an integer number of pixels, from 1 to {}; '{}' is not valid", field.name, max,
                                  join(arguments, " ")));
   return {field, [axes, padding = static_cast<std::int64_t>(*number)](std::span<const std::byte> from,
                                                                       std::span<std::byte> to, Random& random) {

@@ -16,7 +16,7 @@ Box box_at(std::size_t top, std::size_t left, std::size_t height, std::size_t wi
           static_cast<float>(left + width)};
 }
 
-/// Returns the largest box in the center of an image whose proportions are valid.
+/// Returns the largest box of valid proportions in the center of an image.
 Box center_box(const ImageAxes& axes) {
   auto height = axes.height, width = axes.width;
   const auto ratio = static_cast<double>(width) / static_cast<double>(height);

@@ -14,7 +14,7 @@ FieldMap make_one_hot(const Dataset::Field& field, std::span<const std::string> 
     throw UsageError(fmt::format("{} needs the number of classes, 1 to {}; '{}' is not valid", field.name, max_classes,
                                  join(arguments, " ")));
   if (!is_plain_number(field.dtype) || field.dtype == DType::f64 || field.dtype == DType::f32)
-    throw UsageError(fmt::format("{} is {}; it must hold whole numbers", field.name, name_of(field.dtype)));
+    throw UsageError(fmt::format("{} is {}; it must hold integers", field.name, name_of(field.dtype)));
   auto changed = field;
   changed.dtype = DType::f32;
   changed.sample_shape.push_back(*number);
@@ -39,7 +39,7 @@ FieldMap make_one_hot(const Dataset::Field& field, std::span<const std::string> 
 namespace plugins {
 
 extern const Transform one_hot{.name = "one_hot",
-                               .help = "turns a whole number into CLASSES f32 values: 1 at its index, 0 elsewhere",
+                               .help = "turns an integer into CLASSES f32 values: 1 at its index, 0 elsewhere",
                                .arguments = "CLASSES",
                                .make = make_one_hot};
 

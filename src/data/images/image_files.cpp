@@ -1,7 +1,6 @@
-#include "data/images/image_source.hpp"
+#include "data/images/image_files.hpp"
 
 #include <cerrno>
-#include <cstring>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -17,11 +16,6 @@
 namespace trainrt::data {
 
 namespace {
-
-void append(Column& column, std::span<const std::byte> bytes) {
-  column.values.insert(column.values.end(), bytes.begin(), bytes.end());
-  column.ends.push_back(column.values.size());
-}
 
 EncodedImage read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& buffer) {
   const io::Descriptor fd(open_guarded(path, O_RDONLY | O_NONBLOCK));
@@ -69,41 +63,6 @@ ImageFiles ImageFiles::unpacked(std::string_view bytes) {
   files.names_ = PackedNames::unpacked(reader);
   for (std::size_t i = 0; i < files.size(); ++i) files.labels_.push_back(reader.integer());
   return files;
-}
-
-void ImageSource::read_images(std::span<const std::uint64_t> samples, Column& column) const {
-  const InStage decoding(Stage::decode);
-  const auto& field = fields_[column.field];
-  std::vector<std::byte> buffer;
-  auto* out = column.values.data();
-  for (const auto sample : samples) {
-    const auto image = files_.read(sample, decoder_.max_file_bytes(), buffer);
-    if (field.varies) {
-      append(column, image);
-      continue;
-    }
-    decoder_.decode(image, files_.what(sample), field, out);
-    out += sample_bytes(field);
-  }
-}
-
-void ImageSource::read(std::span<const std::uint64_t> samples, std::span<Column> columns) const {
-  for (auto& column : columns) {
-    const auto& field = fields_[column.field];
-    column.ends.clear();
-    column.values.resize(field.varies ? 0 : samples.size() * sample_bytes(field));
-    if (field.name == "image") read_images(samples, column);
-    if (field.name == "path")
-      for (const auto sample : samples) {
-        const auto path = files_.path(sample);
-        append(column, std::as_bytes(std::span(path)));
-      }
-    if (field.name == "label")
-      for (std::size_t i = 0; i < samples.size(); ++i) {
-        const auto label = files_.label(samples[i]);
-        std::memcpy(column.values.data() + i * sizeof label, &label, sizeof label);
-      }
-  }
 }
 
 }  // namespace trainrt::data

@@ -2,11 +2,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/bytes/coding/packed_names.hpp"
-#include "data/images/image_decoder.hpp"
-#include "data/source/source.hpp"
+#include "data/images/image_codec.hpp"
 
 namespace trainrt::data {
 
@@ -31,30 +31,13 @@ class ImageFiles {
   EncodedImage read(std::size_t number, std::uint64_t max_bytes, std::vector<std::byte>& buffer) const;
 
   std::string packed() const;
-  /// Returns the object whose packed() was `bytes`.
+  /// Returns the object that packed() encoded as `bytes`.
   static ImageFiles unpacked(std::string_view bytes);
 
  private:
   std::string base_;
   PackedNames names_;
   std::vector<std::int64_t> labels_;
-};
-
-/// A source whose samples are image files: field `image`, and optionally `label` and `path`.
-class ImageSource final : public Source {
- public:
-  ImageSource(ImageFiles files, std::vector<Dataset::Field> fields, ImageDecoder decoder)
-      : files_(std::move(files)), fields_(std::move(fields)), decoder_(std::move(decoder)) {}
-  std::uint64_t size() const override { return files_.size(); }
-  const std::vector<Dataset::Field>& fields() const override { return fields_; }
-  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override;
-
- private:
-  void read_images(std::span<const std::uint64_t> samples, Column& column) const;
-
-  ImageFiles files_;
-  std::vector<Dataset::Field> fields_;
-  ImageDecoder decoder_;
 };
 
 }  // namespace trainrt::data
