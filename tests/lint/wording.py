@@ -44,6 +44,8 @@ STRICT = (
     "src/comm",
     "src/config",
     "src/core",
+    "src/data/bytes",
+    "src/data/source",
     "src/device",
     "src/io",
     "src/launch",
