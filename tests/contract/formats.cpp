@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "data/source/format.hpp"
 #include "data/section/open_dataset.hpp"
+#include "data/source/format.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

@@ -12,8 +12,8 @@
 #include "cli/table.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
-#include "data/section/prepare.hpp"
 #include "data/bytes/verify.hpp"
+#include "data/section/prepare.hpp"
 
 namespace trainrt::cli::datasets {
 

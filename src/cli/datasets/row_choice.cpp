@@ -11,10 +11,10 @@
 #include "cli/byte_progress.hpp"
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/opened_data.hpp"
-#include "data/source/row_bitmap.hpp"
-#include "data/text/row_predicate.hpp"
-#include "data/source/selected_source.hpp"
 #include "data/order/shuffle.hpp"
+#include "data/source/row_bitmap.hpp"
+#include "data/source/selected_source.hpp"
+#include "data/text/row_predicate.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -11,8 +11,8 @@
 
 #include "cli/datasets/in_order.hpp"
 #include "core/text/text.hpp"
-#include "data/section/named_files.hpp"
 #include "data/bytes/object_reader.hpp"
+#include "data/section/named_files.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {

@@ -34,8 +34,8 @@ std::vector<std::byte> filled(const std::string& value, std::size_t bytes) {
 
 }  // namespace
 
-ChunkedRows::ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files, std::string path,
-                         std::shared_ptr<ChunkCacheShare> cache)
+ChunkedRows::ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files,
+                         std::string path, std::shared_ptr<ChunkCacheShare> cache)
     : table_(std::move(table)),
       number_(number),
       files_(std::move(files)),

@@ -6,8 +6,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/expansion.hpp"
 #include "data/bytes/coding/inflate.hpp"
+#include "data/bytes/expansion.hpp"
 #include "data/hdf5/chunk_places.hpp"
 #include "data/source/source.hpp"
 

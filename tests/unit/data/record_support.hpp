@@ -6,8 +6,8 @@
 
 #include <trainrt/random.hpp>
 
-#include "data/source/format.hpp"
 #include "data/records/record_source.hpp"
+#include "data/source/format.hpp"
 #include "unit/data/support.hpp"
 
 namespace data_test {

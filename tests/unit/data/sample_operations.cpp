@@ -7,9 +7,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/small_floats.hpp"
-#include "data/text/field_wishes.hpp"
 #include "data/reshape/missing_values.hpp"
 #include "data/source/source.hpp"
+#include "data/text/field_wishes.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
