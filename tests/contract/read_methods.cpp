@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -52,16 +53,18 @@ Origin origin_of(const io::StorageKind& kind, const Scratch& dir) {
           [=](const std::string& name) { return base + name; }};
 }
 
-/// Calls `check` for each read method and each storage. Prints "skipped" for those that cannot be used here.
+/// Calls `check` for each read method and each storage. Those that cannot be used here are skipped, which is printed once.
 void for_each_origin(const std::function<void(const Origin&)>& check) {
   static const test::ObjectStore store;
+  static std::set<std::string_view> skipped;
   const auto run = [&](const auto& record, const auto& require) {
     INFO(record.name);
     const Scratch dir;
     try {
       require(record);
     } catch (const UsageError& error) {
-      return test::skip(fmt::format("{}: {}", record.name, error.what()));
+      if (skipped.insert(record.name).second) test::skip(fmt::format("{}: {}", record.name, error.what()));
+      return;
     }
     check(origin_of(record, dir));
   };
