@@ -7,8 +7,8 @@
 #include "comm/node/shared_segment.hpp"
 #include "core/output/log.hpp"
 #include "data/node_memory/node_cache.hpp"
-#include "data/section/open_dataset.hpp"
 #include "data/node_memory/unit_states.hpp"
+#include "data/section/open_dataset.hpp"
 
 namespace trainrt::trainer {
 

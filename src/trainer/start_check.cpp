@@ -8,8 +8,8 @@
 
 #include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
-#include "data/section/listing.hpp"
 #include "data/reshape/operation.hpp"
+#include "data/section/listing.hpp"
 #include "launch/world.hpp"
 #include "rundir/attempts/meter.hpp"
 #include "rundir/storage/guarded_run.hpp"

@@ -19,6 +19,7 @@
 #include "data/source/source.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "frameworks/program/framework_environment.hpp"
+#include "io/storage.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
 #include "trainer/callback_kind.hpp"
@@ -54,6 +55,7 @@ void check_options(std::span<const OptionSpec> options, bool with_section) {
 }  // namespace
 
 TEST_CASE("every plug-in has a name of its own and help") {
+  check_names(io::storage_table());
   check_names(launch::launcher_table());
   check_names(comm::backend_table());
   check_names(comm::gpu_backend_table());

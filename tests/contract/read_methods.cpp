@@ -3,6 +3,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -52,16 +53,18 @@ Origin origin_of(const io::StorageKind& kind, const Scratch& dir) {
           [=](const std::string& name) { return base + name; }};
 }
 
-/// Calls `check` for each read method and each storage. Prints "skipped" for those that cannot be used here.
+/// Calls `check` for each read method and each storage. Those that cannot be used here are skipped, which is printed once.
 void for_each_origin(const std::function<void(const Origin&)>& check) {
   static const test::ObjectStore store;
+  static std::set<std::string_view> skipped;
   const auto run = [&](const auto& record, const auto& require) {
     INFO(record.name);
     const Scratch dir;
     try {
       require(record);
     } catch (const UsageError& error) {
-      return test::skip(fmt::format("{}: {}", record.name, error.what()));
+      if (skipped.insert(record.name).second) test::skip(fmt::format("{}: {}", record.name, error.what()));
+      return;
     }
     check(origin_of(record, dir));
   };
@@ -72,10 +75,10 @@ void for_each_origin(const std::function<void(const Origin&)>& check) {
     });
 }
 
-std::string random_bytes(std::size_t count) {
-  Random random(3, count);
+/// Returns bytes that differ between any two offsets nearby.
+std::string test_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  for (auto& byte : bytes) byte = static_cast<char>(random.below(256));
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<char>((i * 2654435761U >> 16) ^ (i >> 8));
   return bytes;
 }
 
@@ -110,7 +113,7 @@ TEST_CASE("every read method and storage returns the bytes of a file of any size
   for_each_origin([](const Origin& origin) {
     for (const std::size_t size : {0U, 1U, 511U, 4095U, 4096U, 4097U, 100'001U, (5U << 20) + 3}) {
       INFO(origin.name << ", " << size << " bytes");
-      const auto bytes = random_bytes(size);
+      const auto bytes = test_bytes(size);
       const data::InputFile file(origin.write(fmt::format("size-{}", size), bytes));
       CHECK(file.size() == size);
       CHECK(file.max_in_flight() >= 1);
@@ -128,14 +131,14 @@ TEST_CASE("every read method and storage returns the bytes of a file of any size
 
 TEST_CASE("every read method and storage reads many ranges in one call, for several threads at the same time") {
   for_each_origin([](const Origin& origin) {
-    const auto bytes = random_bytes(100'001);
+    const auto bytes = test_bytes(100'001);
     const data::InputFile file(origin.write("many", bytes));
     std::atomic<int> wrong = 0;
     std::vector<std::thread> threads;
     for (std::uint64_t thread = 0; thread < 3; ++thread)
       threads.emplace_back([&, thread] {
         Random random(4, thread);
-        for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 130U}) {
+        for (const std::size_t count : {1U, 64U, 130U}) {
           std::vector<Range> ranges(count);
           for (auto& [offset, size] : ranges) {
             size = random.below(3000);
@@ -151,7 +154,7 @@ TEST_CASE("every read method and storage reads many ranges in one call, for seve
 
 TEST_CASE("every read method and storage reads small pieces in sequence like the complete file") {
   for_each_origin([](const Origin& origin) {
-    const auto bytes = random_bytes(3'000'017);
+    const auto bytes = test_bytes(3'000'017);
     const data::InputFile file(origin.write("sequence", bytes));
     std::string all;
     while (all.size() < bytes.size())

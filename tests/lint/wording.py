@@ -58,6 +58,8 @@ STRICT = (
     "src/data/text",
     "src/data/images",
     "src/data/transform",
+    "src/data/bytes",
+    "src/data/source",
     "src/device",
     "src/frameworks/python/trainrt/data/preprocessors",
     "src/io",

@@ -9,7 +9,7 @@
 
 namespace trainrt::data {
 
-/// A numbered list of things, such as files, that are opened at their first use. At most `max_open` are open at the same
+/// A numbered list of resources, such as files, that are opened at their first use. At most `max_open` are open at the same
 /// time: the least recently used is closed as soon as nobody uses it. Thread-safe.
 template <class T>
 class OpenCache {
@@ -18,7 +18,7 @@ class OpenCache {
 
   OpenCache(std::size_t count, Open open, std::size_t max_open)
       : open_(std::move(open)), max_open_(max_open), opened_(count) {}
-  /// Returns the thing with index `number`. Throws the exceptions of `open`.
+  /// Returns the resource with index `number`. Throws the exceptions of `open`.
   std::shared_ptr<const T> get(std::size_t number) const {
     const std::lock_guard lock(mutex_);
     if (!opened_.at(number)) opened_[number] = open_(number);

@@ -2,8 +2,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/input_file.hpp"
 #include "data/bytes/coding/packed.hpp"
+#include "data/bytes/input_file.hpp"
 #include "data/tables/sqlite_connection.hpp"
 #include "data/tables/sqlite_reader.hpp"
 #include "data/tables/table_source.hpp"

@@ -28,8 +28,8 @@ std::vector<std::size_t> sorted_requests(std::span<const std::uint64_t> rows) {
 
 }  // namespace
 
-ChunkedRows::ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files, std::string path,
-                         std::shared_ptr<ChunkCacheShare> cache)
+ChunkedRows::ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files,
+                         std::string path, std::shared_ptr<ChunkCacheShare> cache)
     : table_(std::move(table)),
       number_(number),
       files_(std::move(files)),

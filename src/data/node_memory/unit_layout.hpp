@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "data/node_memory/value_arena.hpp"
 #include "data/source/format.hpp"
 #include "data/source/source.hpp"
-#include "data/node_memory/value_arena.hpp"
 
 namespace trainrt::data {
 

@@ -74,7 +74,7 @@ class FieldsOfSections {
     const auto options = good_options(section, sections_.at(name), listing);
     auto fields = in_section(section, [&]() -> Fields {
       const auto none = std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields,
-                                                       std::vector<std::uint64_t>{0}, nullptr, false);
+                                                             std::vector<std::uint64_t>{0}, nullptr, false);
       return transformed(none, options)->fields();
     });
     fields = follow(name, std::move(fields), operations_of(options, When::before_preprocess));

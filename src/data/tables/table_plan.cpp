@@ -8,8 +8,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/log_once.hpp"
 #include "data/bytes/coding/packed.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/text/field_types.hpp"
 #include "io/storage_error.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/options.hpp"
-#include "data/bytes/input_file.hpp"
 #include "data/bytes/coding/packed_names.hpp"
+#include "data/bytes/input_file.hpp"
 
 namespace trainrt::data {
 

@@ -10,6 +10,7 @@
 #include "data/reshape/missing_values.hpp"
 #include "data/source/source.hpp"
 #include "data/text/field_specs.hpp"
+#include "data/text/field_wishes.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
