@@ -72,7 +72,7 @@ void read(const std::string& input) {
   const data::ExpansionLimit limit({}, input.size());
   const auto data = unless_refused<UsageError>([&] { return data::read_idx(file.path(), limit); });
   if (!data) return;
-  require(data->values.size() == data->header.data_bytes, "an IDX file holds as many bytes as it says");
+  require(data->values.size() == data->header.data_bytes, "an IDX file has as many bytes as its header declares");
   data::DataFile as_listed{file.path(), input.size(), 0};
   as_listed.companions.push_back(as_listed);
   read_through(data::plugins::idx, as_listed, input.size() % 2 == 0);
