@@ -15,7 +15,7 @@ from ._whole_number import whole_number
 
 _BATCH = 1024  # samples per batch when this process reads all of them
 _MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which takes about 1 GB
-_SET_BY_METHODS = {"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "explode", "sequence", "pack", "draw_by_weight"}
+_SET_BY_METHODS = {"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
 
 
 class Schema:
@@ -113,17 +113,28 @@ class Dataset(ReshapeMethods):
         memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
+            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), explode(), "
                              f"window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- choice and order of samples ----
 
-    def filter(self, fn, *, fn_args=None, fn_kwargs=None, **resources):
-        """Keeps the samples for which `fn(row, *fn_args, **fn_kwargs)` returns true. `fn` is called once per sample, in this process, before the
-        first sample is used. Raises ValueError after options(on_error="skip") and after draw_by_weight()."""
+    def filter(self, fn=None, expr=None, *, fn_args=None, fn_kwargs=None, **resources):
+        """Keeps the samples for which `fn(row, *fn_args, **fn_kwargs)` returns true, or those that meet the condition `expr`, such as
+        "x > 0 and (city == 'Bern' or not sold)".
+
+        fn: called once per sample, in this process, before the first sample is used; all samples must be readable.
+        expr: str, evaluated by the ranks of a run without Python (key `where` of [data.NAME]). It compares numbers, texts, columns and
+        elements of columns (x[3]) by == != < <= > >=, and combines comparisons and bool columns by `and`, `or`, `not` and parentheses.
+
+        Raises TypeError unless exactly one of them is given, ValueError after draw_by_weight() and, with `fn`, after
+        options(on_error="skip"). Reading raises ValueError for an invalid condition, and for one that no sample meets."""
         check_ignored("filter", resources)
         self._require_not_drawn("filter()")
+        if (fn is None) == (expr is None):
+            raise TypeError("filter() needs either a function or expr=CONDITION")
+        if expr is not None:
+            return self._keep_where(expr)
         if self._keys.get("on_error") == "skip":
             raise ValueError("filter() after options(on_error='skip') is not possible: it selects samples by number, and each sample that is left out "
                              "changes the numbers after it. Write the readable samples to files first (write_parquet(folder)), and filter those")

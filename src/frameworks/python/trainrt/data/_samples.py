@@ -6,8 +6,8 @@ from ._operations import Call
 from ._sources import MadeSource
 from ._whole_number import whole_number
 
-_ORDER = {"explode": 0, "sequence": 1, "pack": 2, "draw_by_weight": 4}  # in which the runtime applies these keys
-_ORDER_OF_ROWS = 3
+_ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies these keys
+_ORDER_OF_ROWS = 4
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read")
 
 
@@ -30,8 +30,8 @@ class Reshape:
 
 
 class ReshapeMethods:
-    """Part of Dataset. The runtime applies explode(), window(), pack(), a choice of samples, and draw_by_weight() in this order. In another
-    order, or after map() and similar methods, all samples are computed once in the script's process, when they are first needed."""
+    """Part of Dataset. The runtime applies filter(expr=...), explode(), window(), pack(), a choice of samples, and draw_by_weight() in this order.
+    In another order, or after map() and similar methods, all samples are computed once in the script's process, when they are first needed."""
 
     def flat_map(self, fn, *, fn_args=None, fn_kwargs=None, fn_constructor_args=None, fn_constructor_kwargs=None, concurrency=None, **resources):
         """Replaces each sample by the samples that `fn(row)` returns, a list of dicts; arguments as of map(), except that `concurrency` is ignored.
@@ -41,6 +41,15 @@ class ReshapeMethods:
         check_ignored("flat_map", resources)
         call = Call("flat_map", fn, fn_args, fn_kwargs, fn_constructor_args, fn_constructor_kwargs)
         return self._computed_here("flat_map()", lambda rows: (new for row in rows for new in _checked_rows(call(row), call.name)), call.name)
+
+    def _keep_where(self, condition):
+        """Returns the samples that meet the condition. Consecutive conditions are combined, since there is one key `where`."""
+        if not isinstance(condition, str) or not condition.strip() or "\n" in condition:
+            raise ValueError(f"filter(expr={condition!r}): expected a condition in one line, such as \"x > 0 and city == 'Bern'\"")
+        before = self._reshape.keys.get("where")
+        if before and self._reshape.last == _ORDER["where"] and self._rows is None and not self._operations:
+            return self._with(reshape=self._reshape.with_key("where", f"({before}) and ({condition.strip()})"))
+        return self._with_reshape_key("where", condition.strip())
 
     def explode(self, column):
         """Makes one sample of each element of the lists in `column`; the other columns are repeated. A sample with an empty list makes no sample."""
