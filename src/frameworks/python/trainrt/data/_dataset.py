@@ -113,8 +113,8 @@ class Dataset(ReshapeMethods):
         memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), explode(), "
-                             f"window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), "
+                             f"explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- choice and order of samples ----
