@@ -1,5 +1,5 @@
-"""Ray Train's guide to data: datasets made, changed and split by the script, taken as tensors by the train function. Killed and started
-again it goes on in the middle of its epoch, with the samples that are left.
+"""The script makes, changes and splits datasets, as in Ray Train's guide to data; the train function takes them as tensors. If the run is killed
+and started again, it resumes within the epoch, with the remaining samples.
 
     python3 torch_datasets.py                      # starts the workers
     srun trainrt -- python3 torch_datasets.py      # runs on those that srun has started
@@ -19,19 +19,19 @@ def increment(batch):
 
 
 def train_function(config):
-    torch.set_num_threads(1)  # another number may give other bits
-    torch.manual_seed(0)  # of the first weights
+    torch.set_num_threads(1)  # another number of threads may give other bits
+    torch.manual_seed(0)  # seeds the initial weights
     model = prepare_model(nn.Linear(1, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    at = load_state(model, optimizer, epoch=0)  # the last checkpoint, if there is one
+    at = load_state(model, optimizer, epoch=0)  # loads the last checkpoint, if there is one
     training, validation = train.get_dataset_shard("train"), train.get_dataset_shard("valid")
     for epoch in range(at["epoch"], config["epochs"]):
-        for batch in training.iter_torch_batches(batch_size=10, dtypes=torch.float32, epoch=epoch):  # after a restart: the rest of it
+        for batch in training.iter_torch_batches(batch_size=10, dtypes=torch.float32, epoch=epoch):  # after a restart: the rest of the epoch
             loss = nn.functional.mse_loss(model(batch["x"]), batch["y"])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            save_point()  # here the run may stop, and lose nothing
+            save_point()  # the run may stop here without losing anything
         with torch.no_grad():
             losses = [nn.functional.mse_loss(model(batch["x"]), batch["y"]) for batch in validation.iter_torch_batches(batch_size=50, dtypes=torch.float32)]
         save_state(model, optimizer, epoch=epoch + 1, metrics={"epoch": epoch, "loss": torch.stack(losses).mean().item()})

@@ -581,7 +581,7 @@ def a_reader_that_was_killed_is_followed_by_another():
 def numbers_that_are_not_whole_and_names_that_stand_twice_are_refused():
     rows = data.from_items([{"a": n, "b": 1} for n in range(6)])
     raises(ValueError, "limit(): -1 is not 0 or more", of=lambda: rows.limit(-1))
-    raises(TypeError, "2.5 is no whole number", of=lambda: rows.take(2.5))
+    raises(TypeError, "2.5 is not an integer", of=lambda: rows.take(2.5))
     raises(TypeError, "window(length=...): 4.5", of=lambda: rows.window(4.5))
     raises(ValueError, "window(stride=...): 0", of=lambda: rows.window(4, stride=0))
     raises(TypeError, "pack(length=...): True", of=lambda: rows.pack("a", True))

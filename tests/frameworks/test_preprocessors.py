@@ -483,9 +483,9 @@ def missing_values_of_a_batch_are_filled_or_passed_on():
     chain = prep.Chain(prep.SimpleImputer(["t"], "constant", "z"), prep.HashingVectorizer(["t"], 1))
     equal(chain.transform_batch(batch)["t"].tolist(), [[1], [1], [1], [1]], "in a chain")
     raises(ValueError, "HashingVectorizer: column 't' has a sample without a value (None); SimpleImputer", of=lambda: prep.HashingVectorizer(["t"], 1).transform_batch(batch))
-    raises(ValueError, "'l' of what SimpleImputer.transform_batch() was given has a sample", of=lambda: fill(["x"], 1, {"x": [1], "l": [None, [1, 2]]}))
+    raises(ValueError, "column 'l' that SimpleImputer.transform_batch() was given has a sample", of=lambda: fill(["x"], 1, {"x": [1], "l": [None, [1, 2]]}))
     raises(TypeError, "SimpleImputer.transform_batch() was given a list", of=lambda: fill(["x"], 1, [1]))
-    raises(ValueError, "'t' of what from_items was given has a sample", of=lambda: data.from_items([{"t": "a"}, {"t": None}]))
+    raises(ValueError, "column 't' that from_items was given has a sample", of=lambda: data.from_items([{"t": "a"}, {"t": None}]))
 
 
 @test

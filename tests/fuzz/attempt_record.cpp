@@ -86,7 +86,7 @@ void read(const std::string& input) {
   const auto record = unless_refused<AnyException>([&] { return rundir::attempt_record_from(input); });
   if (!record) return;
   rundir::state_of(*record);
-  require(!rundir::why_without_end(record->owner, record->owner).empty(), "an attempt without an end is told of");
+  require(!rundir::why_without_end(record->owner, record->owner).empty(), "an attempt without an end is reported");
   const auto written = rundir::to_text(*record);
   require(rundir::to_text(rundir::attempt_record_from(written)) == written,
           "an attempt's record that is read and written again stays the same");

@@ -48,7 +48,7 @@ void require_same(const data::Source& source, const std::vector<data::Column>& a
       const auto end = varies ? column.ends[sample] : begin + bytes;
       const std::vector<std::byte> expected(column.values.begin() + static_cast<std::ptrdiff_t>(begin),
                                             column.values.begin() + static_cast<std::ptrdiff_t>(end));
-      require(one.values == expected, "a value is the same, whichever way it is read");
+      require(one.values == expected, "a value does not depend on the method of reading");
     }
 }
 

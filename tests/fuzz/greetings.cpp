@@ -26,7 +26,7 @@ void check(const Decide& decide, const std::string& input) {
   const auto decided = decide(input, secret);
   for (const auto size : {std::size_t{0}, input.size() / 3, input.size() / 2, input.size() - input.size() / 8}) {
     const auto before = decide(std::string_view(input).substr(0, size), secret);
-    require(before == Admission::pending || before == decided, "more bytes do not change what was decided");
+    require(before == Admission::pending || before == decided, "more bytes do not change the decision");
   }
   if (decided == Admission::granted) require(input.find(secret) != input.npos, "the secret is needed");
   require(decide(input, "") != Admission::granted, "nobody is admitted if there is no secret");

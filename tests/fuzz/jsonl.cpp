@@ -24,7 +24,7 @@ void require_same(const data::Source& a, const data::Source& b, const std::vecto
     data::Column one{field, {}, {}}, other{field, {}, {}};
     a.read(samples, {&one, 1});
     b.read(samples, {&other, 1});
-    require(one.values == other.values && one.ends == other.ends, "a value is the same, whichever way it is read");
+    require(one.values == other.values && one.ends == other.ends, "a value does not depend on the method of reading");
     const auto& each = a.fields()[field];
     require(each.varies ? one.ends.size() == samples.size() && one.ends.back() == one.values.size()
                         : one.values.size() == samples.size() * data::sample_bytes(each),

@@ -53,9 +53,9 @@ std::vector<std::string> words() {
 void read(const std::string& input) {
   if (const auto page = unless_refused([&] { return io::s3::listed_page(input); }))
     require(std::ranges::all_of(page->objects, [&](const auto& object) { return object.name.size() <= input.size(); }),
-            "no name is longer than what came");
+            "no name is longer than the answer");
   const auto error = io::s3::store_error(input);
-  require(error.code.size() + error.message.size() <= 2 * input.size(), "an error is no longer than what came");
+  require(error.code.size() + error.message.size() <= 2 * input.size(), "an error is not longer than the answer");
   static_cast<void>(unless_refused([&] { return io::s3::text_of_element(input, "UploadId"); }));
 }
 

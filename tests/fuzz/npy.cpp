@@ -77,7 +77,7 @@ void read(const std::string& input) {
   const auto content = read_through(data::plugins::npy, {file.path(), input.size(), 0}, input.size() % 2 == 0);
   if (content)
     require(data::npy_header(data::InputFile({file.path(), input.size(), 0})).samples() == content->samples,
-            "a file says the same twice");
+            "a file has the same content when it is read twice");
 }
 
 }  // namespace trainrt::fuzz

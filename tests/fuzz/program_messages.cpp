@@ -124,7 +124,7 @@ void Context::stop_point() { session_.save(); }
 
 void Context::log(std::string_view text) const {
   for (const auto& line : printable_lines(text))
-    fuzz::require(is_utf8(line) && line.find('\x1b') == std::string::npos, "what is logged can be shown");
+    fuzz::require(is_utf8(line) && line.find('\x1b') == std::string::npos, "log lines have no control characters");
 }
 
 void Context::read(std::string_view key, LoopValue& value, bool) const {
@@ -234,7 +234,7 @@ void check_answers(int socket) {
   for (ssize_t count; (count = recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0;) answers.append(bytes, count);
   for (std::size_t at = 0; at < answers.size();) {
     const auto end = answers.find('\n', at);
-    require(end != std::string::npos, "an answer is a whole line");
+    require(end != std::string::npos, "an answer is a complete line");
     const auto answer = program::Json::parse(answers.substr(at, end - at));
     require(answer.contains("ok") || answer.contains("error") || answer.contains("save"), "an answer is of a known kind");
     at = end + 1;
@@ -254,7 +254,7 @@ std::vector<std::string> batches_of(const std::string& input) {
 /// Handles messages until the unknown message `enough`, and returns whether it was reached.
 bool hold(program::Conversation& conversation, program::Channel& channel) try {
   auto first = channel.receive(1);
-  require(first.has_value(), "what was sent is received");
+  require(first.has_value(), "a sent message is received");
   conversation.hold(std::move(*first));
   return false;
 } catch (const Error& error) {

@@ -46,7 +46,7 @@ void read(const std::string& input) {
   const auto line = rundir::rank_status_line(*sign);
   require(line.size() == rundir::rank_status_bytes, "a line has its length");
   const auto again = rundir::rank_status_from(line, 1);
-  require(again && rundir::rank_status_line(*again) == line, "what was read and written is read again");
+  require(again && rundir::rank_status_line(*again) == line, "a status that was read is written and read again unchanged");
 }
 
 }  // namespace trainrt::fuzz

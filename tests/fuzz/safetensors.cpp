@@ -23,7 +23,7 @@ void check_places(const std::string& json, std::uint64_t bytes) {
   std::uint64_t sum = 0;
   for (const auto& tensor : *tensors) {
     require(tensor.begin >= 8 + json.size() && tensor.begin <= bytes && tensor.bytes <= bytes - tensor.begin,
-            "a tensor lies within its file");
+            "a tensor is within its file");
     sum += tensor.bytes;
   }
   require(sum == bytes - 8 - json.size(), "tensors fill their file");

@@ -34,7 +34,7 @@ std::vector<OptionSpec> options_of_samples() {
       {.key = "shuffle_seed",
        .type = OptionType::integer,
        .default_value = "0",
-       .help = "seed of shuffle = true: change it for other orders; they also depend on run.seed"},
+       .help = "seed of shuffle = true: change it for other orders; they also depend on the run's seed"},
       {.key = "rows",
        .default_value = "",
        .help =

@@ -1,4 +1,4 @@
-"""Ray Data's names over trainrt's datasets: what a Trainer gives its train function.
+"""Datasets with Ray Data's names, which a Trainer gives its train function.
 
     import trainrt
 
@@ -11,7 +11,7 @@
             for batch in shard.iter_torch_batches(batch_size=64):    # {"x": tensor, "y": tensor}
                 ...
 
-Files are read by the runtime, ahead of the train function, in memory that the two share; the place in the data is part of every
+The runtime reads the files, ahead of the train function, into memory that the two share. The position in the data is part of every
 checkpoint. Needs NumPy.
 """
 

@@ -8,49 +8,49 @@ from ._numpy import numpy
 _NARROWER = {"u2": "i4", "u4": "i8", "u8": "i8", "g": "f8"}  # types that the runtime lacks -> types that it has
 
 
-def columns_of(batch, what, did="returned", has_missing=False):
-    """Returns {name: array} for a dict of arrays or lists, or a DataFrame. `what` and `did` ("returned" or "was given") describe the origin in
+def columns_of(batch, origin, did="returned", has_missing=False):
+    """Returns {name: array} for a dict of arrays or lists, or a DataFrame. `origin` and `did` ("returned" or "was given") describe the origin in
     messages; `has_missing` as in column_of(). Raises TypeError for another type, and ValueError for columns of different lengths."""
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
         from ._frames import columns_of_frame
-        batch = columns_of_frame(batch, f"the DataFrame that {what} {did}", has_missing)
+        batch = columns_of_frame(batch, f"the DataFrame that {origin} {did}", has_missing)
     if not isinstance(batch, dict):
-        raise TypeError(f"{what} {did} a {type(batch).__name__}; it must be a dict of arrays, {{'x': array, 'y': array}}, or a DataFrame")
-    found = {name: column_of(batch[key], f"'{name}' of what {what} {did}", has_missing) for key, name in _names_of(batch, what, did)}
+        raise TypeError(f"{origin} {did} a {type(batch).__name__}; it must be a dict of arrays, {{'x': array, 'y': array}}, or a DataFrame")
+    found = {name: column_of(batch[key], f"column '{name}' that {origin} {did}", has_missing) for key, name in _names_of(batch, origin, did)}
     if len({len(column) for column in found.values()}) > 1:
-        raise ValueError(f"{what} {did} columns of several lengths: " + ", ".join(f"{name} has {len(column)}" for name, column in found.items()))
+        raise ValueError(f"{origin} {did} columns of several lengths: " + ", ".join(f"{name} has {len(column)}" for name, column in found.items()))
     return found
 
 
-def _names_of(keys, what, did):
+def _names_of(keys, origin, did):
     """Returns [(key, name)], where `name` is the key as text. Raises ValueError if two keys have the same name."""
     names = [(key, str(key)) for key in keys]
     known = {}
     for key, name in names:
         if name in known:
-            raise ValueError(f"{what} {did} the columns {known[name]!r} and {key!r}, which have one name as text: rename one")
+            raise ValueError(f"{origin} {did} the columns {known[name]!r} and {key!r}, which have one name as text: rename one")
         known[name] = key
     return names
 
 
-def column_of(values, what, has_missing=False):
-    """Returns one column as an array of a type that the runtime has. `what` names it in messages.
+def column_of(values, origin, has_missing=False):
+    """Returns one column as an array of a type that the runtime has. `origin` names it in messages.
 
     If `has_missing`, values may be missing (None, NaN, pandas.NA): missing texts become None, missing numbers NaN. Raises TypeError for
     other values than numbers, bools, texts and arrays of them, and ValueError for None otherwise."""
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     if isinstance(values, numpy.ndarray) and values.ndim and values.dtype != object and values.dtype.kind in "fiub":
-        return _supported(values, what)
+        return _supported(values, origin)
     values = _with_missing(list(values)) if has_missing else values
     if has_missing and any(isinstance(value, str) or value is None for value in values) and not any(map(_is_list, values)):
-        return _texts(values, what, has_missing=True)
-    items = [_item(value, what) for value in values]
+        return _texts(values, origin, has_missing=True)
+    items = [_item(value, origin) for value in values]
     if any(isinstance(item, (str, bytes)) for item in items):
-        return _texts(items, what)
+        return _texts(items, origin)
     if len({numpy.shape(item) for item in items}) > 1:
-        return _ragged(items, what)
-    return _supported(numpy.asarray(items), what)
+        return _ragged(items, origin)
+    return _supported(numpy.asarray(items), origin)
 
 
 def _is_missing(value):
@@ -70,43 +70,43 @@ def _is_list(value):
     return value is not None and not isinstance(value, (str, int, float)) and numpy.ndim(value) > 0
 
 
-def _item(value, what):
+def _item(value, origin):
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
     if value is None:
-        raise ValueError(f"{what} has a sample without a value (None): use NaN or an empty text")
+        raise ValueError(f"{origin} has a sample without a value (None): use NaN or an empty text")
     return value
 
 
-def _texts(items, what, has_missing=False):
+def _texts(items, origin, has_missing=False):
     column = numpy.empty(len(items), object)
     for number, item in enumerate(items):
         if not isinstance(item, str) and not (has_missing and item is None):
-            raise TypeError(f"{what} holds texts, and {item!r}; all samples must have one type (bytes are not supported)")
+            raise TypeError(f"{origin} holds texts, and {item!r}; all samples must have one type (bytes are not supported)")
         column[number] = item
     return column
 
 
-def _ragged(items, what):
+def _ragged(items, origin):
     column = numpy.empty(len(items), object)
     for number, item in enumerate(items):
-        column[number] = _supported(numpy.asarray(item), what)
+        column[number] = _supported(numpy.asarray(item), origin)
         if column[number].ndim != 1:
-            raise ValueError(f"{what} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers may "
+            raise ValueError(f"{origin} has arrays of several shapes, such as {numpy.shape(items[0])} and {numpy.shape(item)}; only lists of numbers may "
                              f"vary in length")
     return column
 
 
-def _supported(array, what):
+def _supported(array, origin):
     """Returns the array in a type that the runtime has. Raises TypeError for other values than numbers and bools, OverflowError for an
     unsigned integer above 2**63 - 1."""
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{what} has the type {array.dtype}; supported are numbers, bools and texts")
+        raise TypeError(f"{origin} has the type {array.dtype}; supported are numbers, bools and texts")
     narrower = _NARROWER.get(array.dtype.str[1:])
     if narrower is None:
         return array
     if array.size and array.dtype.kind == "u" and int(array.max()) > numpy.iinfo(narrower).max:
-        raise OverflowError(f"{what} has {int(array.max())}, which does not fit into 64 bits with a sign")
+        raise OverflowError(f"{origin} has {int(array.max())}, which does not fit into 64 bits with a sign")
     return array.astype(narrower)
 
 
@@ -117,16 +117,16 @@ def rows_of(batch):
         yield {name: value.item() if isinstance(value, numpy.generic) else value for name, value in zip(names, values)}
 
 
-def stacked(rows, what, did="returned"):
-    """Returns the columns of `rows`, a list of dicts that is not empty; `what` and `did` as in columns_of(). Raises TypeError if a row is not a
+def stacked(rows, origin, did="returned"):
+    """Returns the columns of `rows`, a list of dicts that is not empty; `origin` and `did` as in columns_of(). Raises TypeError if a row is not a
     dict, and ValueError if the rows have different keys."""
     first = rows[0]
     for row in rows:
         if not isinstance(row, dict):
-            raise TypeError(f"{what} {did} a {type(row).__name__}; it must be a dict, {{'x': 1.0, 'y': 2}}")
+            raise TypeError(f"{origin} {did} a {type(row).__name__}; it must be a dict, {{'x': 1.0, 'y': 2}}")
         if row.keys() != first.keys():
-            raise ValueError(f"{what} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}")
-    return {name: column_of([row[key] for row in rows], f"'{name}' of what {what} {did}") for key, name in _names_of(first, what, did)}
+            raise ValueError(f"{origin} {did} rows with different keys: {', '.join(map(str, first))}; and {', '.join(map(str, row))}")
+    return {name: column_of([row[key] for row in rows], f"column '{name}' that {origin} {did}") for key, name in _names_of(first, origin, did)}
 
 
 def concatenated(batches):

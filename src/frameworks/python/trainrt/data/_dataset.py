@@ -113,19 +113,22 @@ class Dataset(ReshapeMethods):
         memory="4 GiB"). Raises ValueError for keys that methods set; reading raises ValueError for unknown keys and invalid values."""
         others = sorted(_SET_BY_METHODS & set(keys))
         if others:
-            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
-                             f"window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+            raise ValueError(f"options({others[0]}=...): use the methods for it: read_...(), filter(), filter(expr=...), limit(), split(), random_shuffle(), "
+                             f"explode(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- choice and order of samples ----
 
     def filter(self, fn=None, expr=None, *, fn_args=None, fn_kwargs=None, **resources):
-        """Keeps the samples for which fn(row) is true, or those that meet the condition `expr`, such as "x > 0 and (city == 'Bern' or not sold)".
+        """Keeps the samples for which `fn(row, *fn_args, **fn_kwargs)` returns true, or those that meet the condition `expr`, such as
+        "x > 0 and (city == 'Bern' or not sold)".
 
-        fn is called here, once per sample, before the first sample is used, and all samples must be readable. A condition is evaluated by the
-        ranks of a run, as the key `where` of [data.NAME], without Python: it compares numbers, texts, columns and elements of columns (x[3]) by
-        == != < <= > >=, and combines comparisons and columns of bool by `and`, `or`, `not` and parentheses. A condition that no sample meets is
-        an error when the samples are read."""
+        fn: called once per sample, in this process, before the first sample is used; all samples must be readable.
+        expr: str, evaluated by the ranks of a run without Python (key `where` of [data.NAME]). It compares numbers, texts, columns and
+        elements of columns (x[3]) by == != < <= > >=, and combines comparisons and bool columns by `and`, `or`, `not` and parentheses.
+
+        Raises TypeError unless exactly one of them is given, ValueError after draw_by_weight() and, with `fn`, after
+        options(on_error="skip"). Reading raises ValueError for an invalid condition, and for one that no sample meets."""
         check_ignored("filter", resources)
         self._require_not_drawn("filter()")
         if (fn is None) == (expr is None):

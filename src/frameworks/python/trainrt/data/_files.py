@@ -35,7 +35,7 @@ def put_columns(folder, columns):
         path = put(folder, lambda file: _save_npz(file, columns), "npz", _digest_of(columns))
         return {"source": path, "format": "npz"}
     types = _types_of(columns)
-    return {"source": put_text(folder, _json_lines(columns), "jsonl"), "format": "jsonl", **({"types": types} if types else {})}
+    return {"source": put_text(folder, _as_lines(columns), "jsonl"), "format": "jsonl", **({"types": types} if types else {})}
 
 
 def _can_be_member(name):
@@ -59,7 +59,7 @@ def _digest_of(columns):
     return digest.hexdigest()[:32]
 
 
-def _json_lines(columns):
+def _as_lines(columns):
     for name, column in columns.items():
         if column.dtype != object and column.ndim > 2:
             raise ValueError(f"'{name}' has samples of the shape {column.shape[1:]}; {_AS_TEXT} a sample has at most one axis: reshape it, rename the "

@@ -6,22 +6,22 @@ from ._numpy import numpy
 _MAX_EXACT = 2**53  # a float holds all integers up to this one
 
 
-def columns_of_frame(frame, what, keeps_missing):
-    """Returns {name: array}. `what` names the frame in messages. If `keeps_missing`, missing values stay as pandas has them; otherwise missing
-    numbers become NaN and missing texts empty. Raises ValueError if two columns have the same name, or an integer beside missing values would
-    be rounded."""
+def columns_of_frame(frame, origin, keeps_missing):
+    """Returns {name: array}. `origin` names the frame in messages. If `keeps_missing`, missing values stay as pandas has them; otherwise missing
+    numbers become NaN and missing texts empty. Raises ValueError if two columns have the same name, or an integer in a column with missing
+    values would be rounded."""
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"{what} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): rename them, or remove "
+        raise ValueError(f"{origin} has {names.count(repeated[0])} columns named '{repeated[0]}' (names are compared as texts): rename them, or remove "
                          f"some: df.loc[:, ~df.columns.duplicated()]")
     series = [frame.iloc[:, number] for number in range(len(names))]
     if keeps_missing:
         return {name: each.to_numpy() for name, each in zip(names, series)}
-    return {name: _without_missing(each, f"'{name}' of {what}") for name, each in zip(names, series)}
+    return {name: _without_missing(each, f"column '{name}' of {origin}") for name, each in zip(names, series)}
 
 
-def _without_missing(series, what):
+def _without_missing(series, origin):
     values = series.to_numpy()
     if values.dtype != object:
         return values
@@ -31,21 +31,21 @@ def _without_missing(series, what):
         return values
     present = values[~is_missing]
     if not len(present):
-        _notes.say(f"{what} has no value: it becomes a column of NaN")
+        _notes.say(f"{origin} has no value: it becomes a column of NaN")
         return numpy.full(len(values), numpy.nan)
     if all(isinstance(each, str) for each in present):
-        _notes.say(f"{what} has {count} missing texts: they become empty texts")
+        _notes.say(f"{origin} has {count} missing texts: they become empty texts")
         return numpy.where(is_missing, "", values)
     if not all(isinstance(each, (bool, int, float, numpy.bool_, numpy.number)) for each in present):
         return values
     if all(isinstance(each, (bool, numpy.bool_)) for each in present):
-        _notes.say(f"{what} has {count} missing bools: they become NaN, True becomes 1.0 and False 0.0")
-    return _as_floats(values, is_missing, what)
+        _notes.say(f"{origin} has {count} missing bools: they become NaN, True becomes 1.0 and False 0.0")
+    return _as_floats(values, is_missing, origin)
 
 
-def _as_floats(values, is_missing, what):
+def _as_floats(values, is_missing, origin):
     for row in numpy.flatnonzero(~is_missing):
         if not isinstance(values[row], (float, numpy.floating)) and abs(int(values[row])) > _MAX_EXACT:
-            raise ValueError(f"{what} has missing values and the integer {values[row]} in row {row}: with missing values, numbers become floats, which are "
+            raise ValueError(f"{origin} has missing values and the integer {values[row]} in row {row}: with missing values, numbers become floats, which are "
                              f"exact up to 2**53. Fill in the missing values, or convert the column to text: astype(str)")
     return numpy.where(is_missing, numpy.nan, values).astype("f8")

@@ -13,15 +13,15 @@ def applied(operations, batch, draws):
 
 
 class Call:
-    """A user's function, or a class with __call__. A class is instantiated once per process, at the first call. `what` is the name of the
-    method that got it, for messages. Raises TypeError if `function` is not callable."""
+    """A user's function, or a class with __call__. A class is instantiated once per process, at the first call. `method` is the name of the
+    Dataset method that got it, for messages. Raises TypeError if `function` is not callable."""
 
-    def __init__(self, what, function, args=(), kwargs=None, constructor_args=(), constructor_kwargs=None):
+    def __init__(self, method, function, args=(), kwargs=None, constructor_args=(), constructor_kwargs=None):
         if not callable(function):
-            raise TypeError(f"{what}() takes a function, not {function!r}")
+            raise TypeError(f"{method}() takes a function, not {function!r}")
         self._function, self._args, self._kwargs = function, tuple(args or ()), dict(kwargs or {})
         self._constructor_args, self._constructor_kwargs = tuple(constructor_args or ()), dict(constructor_kwargs or {})
-        self.name = f"{what}({getattr(function, '__qualname__', type(function).__name__)})"
+        self.name = f"{method}({getattr(function, '__qualname__', type(function).__name__)})"
         self._callable = None
 
     def __call__(self, *values):

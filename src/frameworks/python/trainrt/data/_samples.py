@@ -30,8 +30,8 @@ class Reshape:
 
 
 class ReshapeMethods:
-    """Part of Dataset. The runtime applies explode(), window(), pack(), a choice of samples, and draw_by_weight() in this order. In another
-    order, or after map() and similar methods, all samples are computed once in the script's process, when they are first needed."""
+    """Part of Dataset. The runtime applies filter(expr=...), explode(), window(), pack(), a choice of samples, and draw_by_weight() in this order.
+    In another order, or after map() and similar methods, all samples are computed once in the script's process, when they are first needed."""
 
     def flat_map(self, fn, *, fn_args=None, fn_kwargs=None, fn_constructor_args=None, fn_constructor_kwargs=None, concurrency=None, **resources):
         """Replaces each sample by the samples that `fn(row)` returns, a list of dicts; arguments as of map(), except that `concurrency` is ignored.
@@ -43,7 +43,7 @@ class ReshapeMethods:
         return self._computed_here("flat_map()", lambda rows: (new for row in rows for new in _checked_rows(call(row), call.name)), call.name)
 
     def _keep_where(self, condition):
-        """Keeps the samples that meet the condition. A condition directly after another one is combined with it, since there is one key `where`."""
+        """Returns the samples that meet the condition. Consecutive conditions are combined, since there is one key `where`."""
         if not isinstance(condition, str) or not condition.strip() or "\n" in condition:
             raise ValueError(f"filter(expr={condition!r}): expected a condition in one line, such as \"x > 0 and city == 'Bern'\"")
         before = self._reshape.keys.get("where")
@@ -52,7 +52,7 @@ class ReshapeMethods:
         return self._with_reshape_key("where", condition.strip())
 
     def explode(self, column):
-        """Makes one sample of each element of the lists in `column`; the other columns are repeated. A sample with an empty list makes none."""
+        """Makes one sample of each element of the lists in `column`; the other columns are repeated. A sample with an empty list makes no sample."""
         return self._with_reshape_key("explode", _column_name("explode", column))
 
     def pack(self, column, length, separator=None):
@@ -91,23 +91,23 @@ class ReshapeMethods:
             return base._with(reshape=base._reshape.with_key(name, text))
         return base._with(reshape=Reshape({name: text}, base._rows), rows=None)
 
-    def _require_not_drawn(self, what):
+    def _require_not_drawn(self, method):
         if self._reshape.is_drawn():
-            raise ValueError(f"{what} after draw_by_weight() is not possible, because samples are drawn in each epoch: call it before")
+            raise ValueError(f"{method} after draw_by_weight() is not possible, because samples are drawn in each epoch: call it before")
 
-    def _computed_here(self, what, make, name):
+    def _computed_here(self, method, make, name):
         """Returns the Dataset of make(rows), whose rows this process computes when they are first needed. `name` describes them in messages."""
         from ._dataset import Dataset, _without_shuffle
-        self._require_not_drawn(what)
+        self._require_not_drawn(method)
         if any(operation.is_random for operation in self._operations):
-            raise ValueError(f"{what} after map(random=True) is not possible, because its samples change in each epoch: call it before")
+            raise ValueError(f"{method} after map(random=True) is not possible, because its samples change in each epoch: call it before")
         before = self._with(keys=_without_shuffle(self._keys))
 
         def columns():
             rows = list(make(before.iter_rows()))
             return stacked(rows, name) if rows else {}
 
-        return Dataset(MadeSource(columns, f"{what} of {before!r}"), keys={key: text for key, text in self._keys.items() if key in _READING_KEYS})
+        return Dataset(MadeSource(columns, f"{method} of {before!r}"), keys={key: text for key, text in self._keys.items() if key in _READING_KEYS})
 
 
 def _column_name(method, column):
@@ -117,7 +117,7 @@ def _column_name(method, column):
     return column
 
 
-def _checked_rows(rows, what):
+def _checked_rows(rows, method):
     if isinstance(rows, dict) or not hasattr(rows, "__iter__"):
-        raise TypeError(f"{what} returned a {type(rows).__name__}; it must be a list of dicts")
+        raise TypeError(f"{method} returned a {type(rows).__name__}; it must be a list of dicts")
     return rows
