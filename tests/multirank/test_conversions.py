@@ -64,7 +64,7 @@ def a_conversion_is_not_resumed_after_a_change_of_a_joined_dataset():
     config.write_text(f"[data.train]\nsource = {folder}/a.csv\njoin = heights on key\n[data.heights]\nsource = {heights}\nrows = 0:3\n")
     refused("convert", "--config", config, "train", "-o", heights, "--force", says=["is a source of"])
     words = ["--config", config, "train", "--columns", "key,x,height"]
-    refused_until_restored(folder / "out.h5", words, lambda: replaced(heights, b"key,height\n0,7\n1,8\n2,9\n"), ["sources have changed", "heights.csv"])
+    refused_until_restored(folder / "out.h5", words, lambda: replaced(heights, b"key,height\n0,7\n1,8\n2,9\n"), ["a source has changed", "heights.csv"])
     other_keys = config.read_bytes().replace(b"0:3", b"0:1, 1:3")
     refused_until_restored(folder / "out.h5", words, lambda: replaced(config, other_keys), ["other options"])
 
@@ -105,10 +105,10 @@ def a_conversion_is_not_resumed_after_a_change_of_an_image():
         output = folder / "out.h5"
         last = images / "dog" / f"{each - 2:04}.png"
         named = [last.name] if each == 150 else ["images"]
-        refused_until_restored(output, words, lambda: swapped(images / "cat", images / "dog"), ["sources have changed", "images"])
-        refused_until_restored(output, words, lambda: replaced(last, last.read_bytes()[:-20] + bytes(20)), ["sources have changed", *named])
+        refused_until_restored(output, words, lambda: swapped(images / "cat", images / "dog"), ["a source has changed", "images"])
+        refused_until_restored(output, words, lambda: replaced(last, last.read_bytes()[:-20] + bytes(20)), ["a source has changed", *named])
         moved = images / "cat" / f"{each}.png"
-        refused_until_restored(output, words, lambda: (last.rename(moved), lambda: moved.rename(last))[1], ["sources have changed", "names and labels"])
+        refused_until_restored(output, words, lambda: (last.rename(moved), lambda: moved.rename(last))[1], ["a source has changed", "names and labels"])
 
 
 @test
@@ -122,7 +122,7 @@ def a_conversion_is_not_resumed_after_a_change_of_a_file_that_a_key_names():
     numbers = ["--columns", "key,x"]
     for keys, changed, data in (([f"--rows=@{rows}", *numbers], rows, b"1:150001"), ([f"--keep=@{rows}", *numbers], rows, b"1:150001"),
                                 ([f"--preprocess=@{scaler}", "--keep=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
-        refused_until_restored(folder / "out.h5", [table, *keys], lambda: replaced(changed, data), ["sources have changed", changed.name])
+        refused_until_restored(folder / "out.h5", [table, *keys], lambda: replaced(changed, data), ["a source has changed", changed.name])
 
 
 @test
@@ -136,7 +136,7 @@ def a_conversion_is_not_resumed_after_a_change_of_an_object():
         before = own.buckets["data"]["a.csv"]
         own.put("data", "a.csv", before[:-3] + b"ix\n")
         return lambda: own.put("data", "a.csv", before)
-    refused_until_restored(folder / "out.csv", ["s3://data/a.csv"], put_other, ["sources have changed", "s3://data/a.csv"], env=own.environment())
+    refused_until_restored(folder / "out.csv", ["s3://data/a.csv"], put_other, ["a source has changed", "s3://data/a.csv"], env=own.environment())
 
 
 # ---- two files -----------------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def a_refused_split_keeps_the_incomplete_file_of_an_earlier_command():
     refused("convert", *words, says=["test.csv' exists already"])
     check(parts_noted(train) > 0, "what was done is lost")
     test_.unlink()
-    check("are there already" in tool("convert", *words).err, "it did not go on")
+    check("resuming after" in tool("convert", *words).err, "it did not resume")
     nothing_left(folder)
 
 

@@ -142,7 +142,7 @@ def words_of_a_source_mean_in_a_bucket_what_they_mean_in_a_folder():
                           ("ftp://data/x.csv", "no such storage"), ("s3://da ta/x", "invalid bucket name")):
         job = run([TRAINRT, "check", "--config", read_config({"format": "csv", "source": source})], env=own.environment())
         check(job.code in (USAGE, FAILED) and re.search(words, job.err), f"{source}: an error with {words!r}", job)
-    for source, words in (("s3://data/t", "format = tar"), ("s3://data/x.db", "reads files only")):
+    for source, words in (("s3://data/t", "format = tar"), ("s3://data/x.db", "cannot read from an object store")):
         own.put("data", "x.db", b"SQLite format 3\0")
         section = {"format": "images"} if source.endswith("t") else {"format": "sqlite", "table": "t"}
         job = run([TRAINRT, "check", "--config", read_config({**section, "source": source})], env=own.environment())

@@ -98,7 +98,6 @@ class TableEncoder {
 struct TableModule {
   static constexpr int current_abi = 4;
   int abi = current_abi;
-  const char* library = "";  ///< library that the module uses: "Apache Arrow 26.0.1"
   /// Opens a file of the format `format`, "parquet" or "arrow". The reader takes at most `max_memory` bytes, not counting
   /// its targets. `blocks`: rows of each block if they are known, else empty. Throws Error that describes the damage.
   std::unique_ptr<const TableReader> (*open)(const char* format, std::shared_ptr<const TableInput> input,
