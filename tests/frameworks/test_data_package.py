@@ -459,7 +459,7 @@ def a_concatenator_puts_columns_side_by_side():
     raises(ValueError, "there is no column 'z'; there are: v, a", of=lambda: Concatenator(["z"]).transform_batch(vectors))
     raises(ValueError, "shape (2,); flatten=True", of=lambda: Concatenator(["v", "a"]).transform_batch(vectors))
     raises(TypeError, "contains texts", of=lambda: Concatenator(["t"]).transform_batch({"t": ["one", "two"]}))
-    raises(ValueError, "must be a list of names", of=lambda: Concatenator("a"))
+    raises(ValueError, "must be a list of column names", of=lambda: Concatenator("a"))
     raises(TypeError, "takes a dataset of trainrt.data", of=lambda: both.transform(vectors))
 
 
@@ -468,7 +468,7 @@ def a_concatenator_refuses_what_a_whole_number_cannot_hold():
     put = lambda dtype, *values: Concatenator(["a", "b"], dtype=dtype).transform_batch({"a": numpy.zeros(len(values)), "b": numpy.array(values)})["concat_out"]
     for dtype, value, words in (("i32", float("nan"), "nan"), ("i32", 3e10, "30000000000"), ("i64", 2.0**63, ""), ("u8", 300, "300"), ("u8", -1, "-1"),
                                 ("u8", -0.5, "-0.5"), ("i8", numpy.float16(numpy.inf), "inf"), ("i32", 2**31, "2147483648")):
-        raises(ValueError, f"column 'b' holds {words}", f", which is no {dtype}", of=lambda: put(dtype, 1, value))
+        raises(ValueError, f"column 'b' contains {words}", f"out of the range of {dtype}", of=lambda: put(dtype, 1, value))
     same(put("u8", 0, 255, 2.9), numpy.array([[0, 0], [0, 255], [0, 2]], "u1"), "what u8 holds, fractions cut off")
     same(put("i32", -2**31, 2**31 - 1), numpy.array([[0, -2**31], [0, 2**31 - 1]], "i4"), "the ends of i32")
     same(put("i64", -2**63, 2**63 - 1)[:, 1], numpy.array([-2**63, 2**63 - 1]), "the ends of i64")

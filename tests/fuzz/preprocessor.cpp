@@ -52,7 +52,8 @@ void read(const std::string& input) {
   const auto found = unless_refused<UsageError>([&] { return Preprocessor::from_json(input); });
   if (!found) return;
   const auto text = found->to_json();
-  require(Preprocessor::from_json(text).to_json() == text, "the JSON of a loaded preprocessor loads as the same preprocessor");
+  require(Preprocessor::from_json(text).to_json() == text,
+          "the JSON of a loaded preprocessor loads as the same preprocessor");
   Table table;
   table.add("a", std::vector<double>{1, -2.5, 1e300});
   table.add("t", std::vector<std::string>{"w x", "", "a"});
