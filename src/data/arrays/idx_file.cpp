@@ -1,6 +1,7 @@
 #include "data/arrays/idx_file.hpp"
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -67,22 +68,10 @@ class IdxReader {
 };
 
 std::optional<DType> dtype_of_code(unsigned char code) {
-  switch (code) {
-    case 0x08:
-      return DType::u8;
-    case 0x09:
-      return DType::i8;
-    case 0x0B:
-      return DType::i16;
-    case 0x0C:
-      return DType::i32;
-    case 0x0D:
-      return DType::f32;
-    case 0x0E:
-      return DType::f64;
-    default:
-      return std::nullopt;
-  }
+  static const std::map<unsigned char, DType> types = {{0x08, DType::u8},  {0x09, DType::i8},  {0x0B, DType::i16},
+                                                       {0x0C, DType::i32}, {0x0D, DType::f32}, {0x0E, DType::f64}};
+  const auto found = types.find(code);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::array<unsigned char, 4> next_four(const InputFile& file, IdxReader& reader) {
