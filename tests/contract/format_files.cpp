@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "data/tables/table_module.hpp"
+#include "data/tables/arrow_loader.hpp"
 #include "support/cpp/image_bytes.hpp"
 #include "support/cpp/tar_bytes.hpp"
 #include "unit/data/h5_support.hpp"
@@ -134,7 +134,7 @@ WrittenDataset write_hdf5(const Scratch& folder, std::size_t samples) {
 }
 
 WrittenDataset write_parquet(const Scratch& folder, std::size_t samples) {
-  const auto encoder = trainrt::data::arrow_encoder("parquet", {{"x", DType::f32, {}}}, "");
+  const auto encoder = trainrt::data::make_arrow_encoder("parquet", {{"x", DType::f32, {}}}, "");
   std::string bytes(encoder->head());
   const auto append = [&](std::span<const std::byte> more) {
     bytes.append(reinterpret_cast<const char*>(more.data()), more.size());

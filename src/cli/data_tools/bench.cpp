@@ -25,7 +25,7 @@ constexpr std::string_view bench_usage =
 
 using Measures = std::vector<std::function<Rate(double seconds)>>;
 
-bool is_available(const data::ReadWay& method) try {
+bool is_available(const data::ReadMethod& method) try {
   method.require();
   return true;
 } catch (const Error&) {
@@ -37,7 +37,7 @@ void add_storage(const OpenedData& opened, int threads, Measures& measures) {
   constexpr std::uint64_t min_piece = 4096, max_piece = 1 << 20;
   const auto piece = std::clamp(about_sample_bytes(opened), min_piece, max_piece);
   for (const bool at_random : {false, true})
-    for (const auto* method : data::read_way_table())
+    for (const auto* method : data::read_method_table())
       if (is_available(*method))
         measures.push_back([&opened, method, at_random, piece, threads](double seconds) {
           return measure_storage(opened, *method, at_random, piece, threads, seconds);

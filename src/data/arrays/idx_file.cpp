@@ -10,7 +10,7 @@
 
 #include "core/process/memory.hpp"
 #include "data/arrays/inflate_stream.hpp"
-#include "data/bytes/inflate.hpp"
+#include "data/bytes/coding/inflate.hpp"
 #include "data/source/row_file.hpp"
 #include "io/storage_error.hpp"
 
@@ -127,7 +127,7 @@ IdxHeader check_idx(const InputFile& file, const ExpansionLimit& limit) {
     return header;
   }
   // A file of this size cannot hold more. The check keeps the sizes in a damaged header from requesting memory.
-  const bool is_possible = needed / largest_inflation <= file.size();
+  const bool is_possible = needed / max_inflation <= file.size();
   if (is_possible) limit.require(needed, "IDX file " + file.path() + ": its gzip data");
   if (is_possible && gzip_length(file) == static_cast<std::uint32_t>(needed)) return header;
   const auto bytes = header.header_bytes + reader.skip(header.data_bytes);

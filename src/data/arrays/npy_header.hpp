@@ -38,7 +38,7 @@ struct NpyHeader {
   /// Returns the number of bytes that swap_values() has to reverse; 1 if the order is that of this machine.
   std::size_t swapped() const { return is_big_endian ? value_bytes : 1; }
   /// Returns the position of the rows in a file that has this header at `offset`.
-  RowPlace place_at(std::uint64_t offset) const;
+  RowLayout place_at(std::uint64_t offset) const;
 };
 
 /// Number of first bytes of a file that contain the header of every array that can be read.

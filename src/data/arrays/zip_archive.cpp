@@ -11,8 +11,8 @@
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "data/arrays/inflate_stream.hpp"
-#include "data/bytes/crc32.hpp"
-#include "data/bytes/inflate.hpp"
+#include "data/bytes/coding/crc32.hpp"
+#include "data/bytes/coding/inflate.hpp"
 #include "io/storage_error.hpp"
 
 namespace trainrt::data {
@@ -170,8 +170,7 @@ void ZipArchive::require_readable(const ZipMember& member) const {
     bad(member, fmt::format("is compressed by method {}; valid are stored and deflated members (methods 0 and 8), as "
                             "numpy.savez and numpy.savez_compressed write them",
                             member.method));
-  const bool is_possible =
-      member.is_stored ? member.bytes == member.packed : member.bytes / largest_inflation <= member.packed;
+  const bool is_possible = member.is_stored ? member.bytes == member.packed : member.bytes / max_inflation <= member.packed;
   if (!is_possible || member.packed > file_->size())
     damaged(member, fmt::format("it cannot hold {} bytes in {}", member.bytes, member.packed));
 }

@@ -8,7 +8,7 @@ extern const Format arrow{
     .name = "arrow",
     .help = "Arrow IPC files and Feather files (version 2): fields as of Parquet; needs a build with Apache Arrow",
     .options = table_options(),
-    .look = [](const DataFile& file, const Options& options) { return probe_arrow_file("arrow", file, options); },
+    .probe = [](const DataFile& file, const Options& options) { return probe_arrow_file("arrow", file, options); },
     .open = [](const DataFile& file, const FileContent& content, const Options& options,
                bool keep) { return open_arrow_file("arrow", file, content, options, keep); },
     .is_name_of =

@@ -88,7 +88,7 @@ extern const Format hdf5{
                  .type = OptionType::bytes,
                  .default_value = "128 MiB",
                  .help = "memory for decompressed chunks of all HDF5 files of a rank"}},
-    .look = probe_hdf5,
+    .probe = probe_hdf5,
     .open = open_hdf5,
     .is_name_of = is_hdf5_name,
     .read_cache = "chunk_cache",

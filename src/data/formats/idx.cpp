@@ -27,8 +27,8 @@ void add_idx(RowSource& source, std::string name, const DataFile& file, const Op
   const auto header = check_idx(*input, limit);
   auto field = field_of(std::move(name), header);
   if (header.is_compressed) return source.add(std::move(field), read_idx(*input, limit).values);
-  const RowPlace place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
-  source.add(std::move(field), std::make_unique<RowFile>(std::move(input), place, keep));
+  const RowLayout place{header.header_bytes, source.size(), sample_bytes(field), size_of(header.dtype)};
+  source.add(std::move(field), RowFile(std::move(input), place, keep));
 }
 
 bool has_labels(const DataFile& file) { return !file.companions.empty() && !file.companions.front().path.empty(); }
@@ -81,7 +81,7 @@ extern const Format idx{
                  .type = OptionType::path,
                  .default_value = "",
                  .help = "IDX file with the labels; if source names several files, as many files, in their order"}},
-    .look = probe_idx,
+    .probe = probe_idx,
     .open = open_idx,
     .is_name_of = is_idx_name,
     .companions = {"labels"},

@@ -10,13 +10,13 @@
 
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/images/image_decoder.hpp"
 #include "data/images/image_files.hpp"
 #include "data/images/image_list.hpp"
 #include "data/source/format.hpp"
-#include "data/source/on_error.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "io/files/digest.hpp"
 #include "io/storage_error.hpp"
 

@@ -38,7 +38,7 @@ void add_npy(RowSource& source, const Dataset::Field& field, const DataFile& fil
   const auto place = npy_header(*input).place_at(0);
   if (place.rows != source.size() || place.row_bytes != sample_bytes(field))
     throw Error("NPY file " + file.path + ": was changed since the run listed it");
-  source.add(field, std::make_unique<RowFile>(std::move(input), place, keep));
+  source.add(field, RowFile(std::move(input), place, keep));
 }
 
 std::unique_ptr<Source> open_npy(const DataFile& file, const FileContent& content, const Options&, bool keep) {
@@ -71,7 +71,7 @@ extern const Format npy{
                  .help = "name of the field, for the train function",
                  .form = "any name but labels",
                  .fits = is_field_name}},
-    .look = probe_npy,
+    .probe = probe_npy,
     .open = open_npy,
     .is_name_of = is_npy_name,
     .companions = {"labels"}};

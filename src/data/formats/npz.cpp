@@ -162,7 +162,7 @@ extern const Format npz{
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "arrays to read, by default all: x, y; images=x, labels=y also renames them"}},
-    .look = probe_npz,
+    .probe = probe_npz,
     .open = open_npz,
     .is_name_of = is_npz_name,
     .checksums = "CRC-32 of each array (zip)"};

@@ -8,7 +8,7 @@ extern const Format parquet{
     .name = "parquet",
     .help = "Parquet files: each column is a field, or many numbers become one vector; needs a build with Apache Arrow",
     .options = table_options(),
-    .look = [](const DataFile& file, const Options& options) { return probe_arrow_file("parquet", file, options); },
+    .probe = [](const DataFile& file, const Options& options) { return probe_arrow_file("parquet", file, options); },
     .open = [](const DataFile& file, const FileContent& content, const Options& options,
                bool keep) { return open_arrow_file("parquet", file, content, options, keep); },
     .is_name_of = [](std::string_view path) { return path.ends_with(".parquet") || path.ends_with(".pq"); },

@@ -47,7 +47,7 @@ extern const Format range{.name = "range",
                                        .default_value = "1000",
                                        .help = "number of samples",
                                        .range = {.least = 1, .most = 0x1p62}}},
-                          .look = probe_range,
+                          .probe = probe_range,
                           .open = open_range,
                           .has_files = false};
 

@@ -95,7 +95,7 @@ extern const Format safetensors{
     .options = {{.key = "fields",
                  .default_value = "",
                  .help = "tensors to read, by default all: x, y; images=x, labels=y also renames them"}},
-    .look = probe_safetensors,
+    .probe = probe_safetensors,
     .open = open_safetensors,
     .is_name_of = is_safetensors_name};
 

@@ -107,7 +107,7 @@ extern const Format sqlite{
     .name = "sqlite",
     .help = "SQLite databases: the rows of a table or query; each column is a field, or many numbers become one vector",
     .options = sqlite_options(),
-    .look = probe_database,
+    .probe = probe_database,
     .open = open_database,
     .is_name_of = is_sqlite_name,
     .read_cache = "chunk_cache"};

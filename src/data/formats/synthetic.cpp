@@ -103,7 +103,7 @@ extern const Format synthetic{
                  .help = "standard deviation of the noise in y",
                  .range = {.least = 0}},
                 {.key = "seed", .type = OptionType::integer, .default_value = "1", .help = "seed of the random problem"}},
-    .look = probe_synthetic,
+    .probe = probe_synthetic,
     .open = open_synthetic,
     .has_files = false};
 

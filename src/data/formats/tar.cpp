@@ -13,8 +13,8 @@
 #include "data/images/image_decoder.hpp"
 #include "data/records/text_file.hpp"
 #include "data/source/format.hpp"
-#include "data/source/on_error.hpp"
 #include "data/source/row_file.hpp"
+#include "data/source/skipping_reader.hpp"
 #include "data/tar/tar_samples.hpp"
 
 namespace trainrt::data {
@@ -286,7 +286,7 @@ extern const Format tar{.name = "tar",
                             "are a sample, and extensions are fields (images are decoded, cls is i64, npy an array, others "
                             "bytes)",
                         .options = options_of_tar(),
-                        .look = probe_tar,
+                        .probe = probe_tar,
                         .open = open_tar,
                         .is_name_of = is_tar_name,
                         .checksums = "of headers, and of PNG images; contents have none"};

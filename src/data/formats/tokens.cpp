@@ -211,7 +211,7 @@ extern const Format tokens{
                  .help =
                      "id that pads the last window of a document; the field count is the number of tokens without padding",
                  .range = any_id}},
-    .look = probe_tokens,
+    .probe = probe_tokens,
     .open = open_tokens,
     .is_name_of = is_token_name};
 

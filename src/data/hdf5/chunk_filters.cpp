@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/inflate.hpp"
+#include "data/bytes/coding/inflate.hpp"
 #include "data/bytes/stage_clock.hpp"
 #include "data/source/row_file.hpp"
 

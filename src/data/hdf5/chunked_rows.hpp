@@ -17,7 +17,7 @@ class ChunkedRows final : public Rows {
  public:
   /// `number`: number of the table, which identifies it in the cache. `path`: path of its file, for messages and HDF5.
   /// Throws UsageError if there is not enough memory for a chunk.
-  ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const InputFiles> files, std::string path,
+  ChunkedRows(H5ChunkTable table, std::size_t number, std::shared_ptr<const OpenFileCache> files, std::string path,
               std::shared_ptr<ChunkCacheShare> cache);
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override;
 

@@ -5,7 +5,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "data/bytes/packed.hpp"
+#include "data/bytes/coding/packed.hpp"
 
 namespace trainrt::data {
 

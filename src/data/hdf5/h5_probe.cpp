@@ -6,9 +6,9 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
+#include "data/bytes/coding/inflate.hpp"
 #include "data/bytes/expansion.hpp"
-#include "data/bytes/inflate.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/hdf5/chunk_lookup.hpp"
 #include "data/hdf5/h5_resolver.hpp"
 #include "io/hdf5/h5_members.hpp"

@@ -23,7 +23,7 @@ namespace {
 /// Rows of a field that is one contiguous dataset.
 class ContiguousRows final : public Rows {
  public:
-  ContiguousRows(const DataFile& file, const RowPlace& place, bool keep)
+  ContiguousRows(const DataFile& file, const RowLayout& place, bool keep)
       : rows_(std::make_shared<InputFile>(file), place, keep) {}
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override { rows_.read(rows, out); }
   bool is_resident() const override { return rows_.is_resident(); }
@@ -35,7 +35,7 @@ class ContiguousRows final : public Rows {
 /// Rows of a contiguous piece in one of possibly many files.
 class FileRows final : public Rows {
  public:
-  FileRows(std::shared_ptr<const InputFiles> files, std::size_t file, const RowPlace& place)
+  FileRows(std::shared_ptr<const OpenFileCache> files, std::size_t file, const RowLayout& place)
       : files_(std::move(files)), file_(file), place_(place) {}
   void read(std::span<const std::uint64_t> rows, std::byte* out) const override {
     read_rows(*files_->get(file_), place_, rows, out);

@@ -73,7 +73,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
   /// `warns`: whether to print a warning for a key that is not in `keys`.
   JsonPass(const std::string& path, std::span<const JsonKey> keys, bool warns, std::span<Column> columns)
       : path_(path), targets_(keys.size()), warns_(warns), finder_(keys) {
-    const auto asked = asked_columns(columns, keys.size());
+    const auto asked = requested_columns(columns, keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) targets_[i] = {.key = &keys[i], .column = asked[i]};
   }
 

@@ -11,7 +11,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/bytes/once.hpp"
+#include "data/bytes/log_once.hpp"
 #include "data/tables/sqlite_connection.hpp"
 #include "data/text/column_notes.hpp"
 #include "data/text/field_types.hpp"

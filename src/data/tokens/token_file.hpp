@@ -47,7 +47,7 @@ class TokenFile {
   /// Reads `runs` at the same time. Their `raw` refers to memory of this object or to `scratch`.
   void read(std::span<Run> runs, std::vector<std::byte>& scratch) const;
   /// Returns the maximum number of runs that one call of read() reads at the same time.
-  std::size_t max_parallel_runs() const { return is_resident() ? 1 : file_->most_in_flight(); }
+  std::size_t max_parallel_runs() const { return is_resident() ? 1 : file_->max_in_flight(); }
   /// Writes the tokens `raw` to `out` in their widened type. `first` is the number of the first one. Throws UsageError that
   /// names file, token and id if an id is too large for that type.
   void widen(std::span<const std::byte> raw, std::uint64_t first, std::byte* out) const;

@@ -7,7 +7,7 @@
 
 #include "core/options.hpp"
 #include "data/bytes/by_order.hpp"
-#include "data/text/field_wishes.hpp"
+#include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
@@ -39,7 +39,7 @@ inline std::size_t find_fixed_field(const std::vector<Dataset::Field>& fields, s
 template <class Record, class Add>
 void for_each_field_key(PluginTable<Record> table, const Options& options, const Add& add) {
   for (const auto* record : by_order(table)) try {
-      for (const auto& [field, arguments] : field_wishes(options.text(record->name), record->arguments))
+      for (const auto& [field, arguments] : field_specs(options.text(record->name), record->arguments))
         add(*record, field, arguments);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}: {}", options.find(record->name)->origin, record->name, error.what()));

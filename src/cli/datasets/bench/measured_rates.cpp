@@ -66,13 +66,13 @@ void drop_from_page_cache(const std::string& path) {
 
 }  // namespace
 
-Rate measure_storage(const OpenedData& opened, const data::ReadWay& method, bool at_random, std::uint64_t piece,
+Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
                      int threads, double seconds) {
   constexpr std::uint64_t large_piece = 1 << 20;
   data::DataFile file;
   for (const auto& entry : opened.listing.entries)
     if (entry.file.size > file.size) file = entry.file;
-  file.way = &method;
+  file.read_method = &method;
   drop_from_page_cache(file.path);
   const data::InputFile input(file);
   const auto bytes = std::min(at_random ? piece : large_piece, file.size), pieces = file.size / bytes;

@@ -24,7 +24,7 @@ struct Rate {
 
 /// Measures for about `seconds` how fast bytes of the dataset's largest file are read by one read method: consecutive MiB,
 /// or pieces of `piece` bytes at random offsets, 64 in each call. Drops the file from the page cache first.
-Rate measure_storage(const OpenedData& opened, const data::ReadWay& method, bool at_random, std::uint64_t piece,
+Rate measure_storage(const OpenedData& opened, const data::ReadMethod& method, bool at_random, std::uint64_t piece,
                      int threads, double seconds);
 
 /// Measures how fast all fields of the samples are read in the order of the files.

@@ -12,7 +12,7 @@
 #include "cli/datasets/in_order.hpp"
 #include "cli/datasets/opened_data.hpp"
 #include "data/order/shuffle.hpp"
-#include "data/source/kept_rows.hpp"
+#include "data/source/row_bitmap.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/text/row_predicate.hpp"
 
@@ -20,8 +20,8 @@ namespace trainrt::cli::datasets {
 
 namespace {
 
-constexpr auto word_bits = data::KeptRows::word_bits;
-using Selected = data::SelectedSource<data::KeptRows>;
+constexpr auto word_bits = data::RowBitmap::word_bits;
+using Selected = data::SelectedSource<data::RowBitmap>;
 
 std::uint64_t words_of(std::uint64_t samples) { return (samples + word_bits - 1) / word_bits; }
 
@@ -37,32 +37,6 @@ void append_sample(const Dataset::Field& field, const data::Column& from, std::u
 }
 
 }  // namespace
-
-SharedSource select_rows(const SharedSource& source, const std::string& condition, std::uint64_t at_once, int threads,
-                         bool quiet) {
-  const data::RowPredicate predicate(condition, source->fields());
-  const auto size = source->size(), each = words_of(at_once) * word_bits;
-  std::vector<std::uint64_t> bits(words_of(size));
-  ByteProgress progress("where", quiet);
-  InOrder blocks(0, (size + each - 1) / each);
-  blocks.run(
-      threads,
-      [&](std::uint64_t block) {
-        const auto first = block * each, count = std::min(each, size - first);
-        const auto holds = predicate.holds(read_samples(*source, predicate.fields(), first, count), count);
-        std::vector<std::uint64_t> words(words_of(count));
-        for (std::uint64_t i = 0; i < count; ++i)
-          if (holds[i] != 0) set_bit(words, i);
-        return words;
-      },
-      [&](std::uint64_t block, const std::vector<std::uint64_t>& words) {
-        std::copy(words.begin(), words.end(), bits.begin() + static_cast<std::ptrdiff_t>(block * each / word_bits));
-        progress.show((block + 1) * each, size);
-      });
-  data::KeptRows rows(std::move(bits));
-  if (rows.size() == 0) throw UsageError(fmt::format("--where: no sample of {} meets the condition", size));
-  return std::make_shared<Selected>(source, std::move(rows));
-}
 
 std::array<SharedSource, 2> split_rows(const SharedSource& source, double share, std::uint64_t seed) {
   const auto size = source->size();
@@ -80,8 +54,8 @@ std::array<SharedSource, 2> split_rows(const SharedSource& source, double share,
   auto others = chosen;
   for (auto& word : others) word = ~word;
   if (size % word_bits != 0) others.back() &= (std::uint64_t{1} << (size % word_bits)) - 1;
-  return {std::make_shared<Selected>(source, data::KeptRows(std::move(chosen))),
-          std::make_shared<Selected>(source, data::KeptRows(std::move(others)))};
+  return {std::make_shared<Selected>(source, data::RowBitmap(std::move(chosen))),
+          std::make_shared<Selected>(source, data::RowBitmap(std::move(others)))};
 }
 
 RowOrder::RowOrder(SharedSource source, std::vector<std::size_t> fields, std::uint64_t sample_bytes, std::uint64_t at_once,

@@ -10,7 +10,6 @@
 #include "data/reshape/missing_values.hpp"
 #include "data/source/source.hpp"
 #include "data/text/field_specs.hpp"
-#include "data/text/field_wishes.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
