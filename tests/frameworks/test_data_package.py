@@ -305,6 +305,7 @@ def a_filter_chooses_samples_before_the_first_is_used():
 
 @test
 def a_condition_keeps_the_samples_that_meet_it_in_any_order_with_other_operations():
+    ids = lambda dataset: [row["id"] for row in dataset.take_all()]
     numbers = data.range(100)
     equal(numbers.filter(expr="id >= 90 and id != 95").count(), 9, "count")
     equal(ids(numbers.filter(expr="id >= 90").filter(expr="id < 92 or id > 98")), [90, 91, 99], "two conditions")
