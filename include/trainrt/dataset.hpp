@@ -157,7 +157,7 @@ class TRAINRT_API Epoch {
 /// All ranks share one global order of the samples. Copies of a Dataset refer to the same dataset. Only the thread that
 /// runs the train function may call functions of a Dataset.
 ///
-/// filter(), flat_map(), pack(), window(), join() and draw_by_weight() replace the samples. They must be called before the
+/// filter(), flat_map(), pack(), window() and draw_by_weight() replace the samples. They must be called before the
 /// first epoch, in the same way after a restart; they throw UsageError while a loop over batches runs. If a function that
 /// the user passes throws an exception, collective calls throw the exception on all ranks.
 class TRAINRT_API Dataset {
@@ -234,22 +234,6 @@ class TRAINRT_API Dataset {
   /// real samples in each window. Throws UsageError for a field that varies in length, and if no window results.
   /// Collective.
   void window(const Windows& windows);
-  /// How join() treats a sample with a key value that does not occur in the other dataset.
-  enum class Unmatched : std::uint8_t {
-    error,      ///< throw Error when a sample without a match is read
-    leave_out,  ///< leave the sample out (inner join), which makes join() collective
-    missing,    ///< fill the added fields (left outer join) with NaN, or an empty text or list
-  };
-  /// Adds to each sample the fields of that sample of `other` that has the same value of field `key`, a field of integers
-  /// or text in both datasets.
-  ///
-  /// Throws UsageError if a value of `key` occurs twice in `other`, if the datasets have another field name in common, if
-  /// no sample is left, and for Unmatched::missing with a field type that cannot represent a missing value. Collective only
-  /// with Unmatched::leave_out.
-  void join(const Dataset& other, std::string_view key, Unmatched unmatched = Unmatched::error);
-  /// Joins two datasets by the values of several fields, which together form the key. Otherwise the same as join() by one
-  /// field.
-  void join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched = Unmatched::error);
   /// Draws the samples of each epoch at random, with replacement, in proportion to their value of field `field` (PyTorch:
   /// WeightedRandomSampler). An epoch still has size() samples. Uses 8 bytes of memory per sample. Throws UsageError for an
   /// unknown field, for weights that are negative, infinite or NaN, and if all weights are 0. Collective.

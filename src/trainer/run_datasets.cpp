@@ -14,9 +14,9 @@
 #include "core/text/text.hpp"
 #include "data/section/dataset_options.hpp"
 #include "data/section/identity.hpp"
-#include "data/source/on_error.hpp"
 #include "data/section/open_dataset.hpp"
 #include "data/section/prepare.hpp"
+#include "data/source/on_error.hpp"
 
 namespace trainrt::trainer {
 
@@ -101,25 +101,16 @@ bool RunDatasets::need_preparation() const {
 std::string RunDatasets::prepare(const std::string& stored) {
   const auto earlier = nlohmann::json::parse(stored, nullptr, false);
   auto fitted = nlohmann::json::object();
-  for (const auto& [name, options] : spec_.data)
-    if (data::needs_preparation(options, listings_.at(name))) prepare(name, earlier, fitted);
+  for (const auto& [name, options] : spec_.data) {
+    const auto& listing = listings_.at(name);
+    if (!data::needs_preparation(options, listing)) continue;
+    open(name);
+    const auto known = earlier.is_object() && earlier.contains(name) ? earlier.at(name).dump() : "";
+    const auto together = [&](const auto& step) { comm::collectively(communicator_, step); };
+    const auto text = data::prepare(*opened_.at(name), options, listing, {.stored = known, .together = together});
+    if (!text.empty()) fitted[name] = nlohmann::json::parse(text);
+  }
   return fitted.empty() ? "" : fitted.dump();
-}
-
-/// Those whose samples it takes come first.
-void RunDatasets::prepare(const std::string& name, const nlohmann::json& stored, nlohmann::json& fitted) {
-  open(name);
-  if (!prepared_.insert(name).second) return;
-  const auto known = stored.is_object() && stored.contains(name) ? stored.at(name).dump() : "";
-  const auto text = data::prepare(*opened_.at(name), spec_.data.at(name), listings_.at(name),
-                                  {.stored = known,
-                                   .other =
-                                       [&](const std::string& other) {
-                                         prepare(other, stored, fitted);
-                                         return opened_.at(other);
-                                       },
-                                   .together = [&](const auto& step) { comm::collectively(communicator_, step); }});
-  if (!text.empty()) fitted[name] = nlohmann::json::parse(text);
 }
 
 Dataset RunDatasets::open(const std::string& name) {

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,8 +68,6 @@ class RunDatasets {
   void warn_if_starving();
 
  private:
-  void prepare(const std::string& name, const nlohmann::json& stored, nlohmann::json& fitted);
-
   using OwnPlace = std::array<std::int64_t, 7>;
   /// A data cursor as checkpoint values.
   struct StoredCursor {
@@ -97,7 +94,6 @@ class RunDatasets {
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
   std::map<std::string, std::shared_ptr<data::FileVerification>> verifications_;
-  std::set<std::string> prepared_;
   std::optional<std::uint64_t> limit_;  ///< of samples
   StarvationWatch starvation_;
 };

@@ -113,15 +113,6 @@ def reading_a_path_again_gives_what_the_files_hold_then():
 
 
 @test
-def files_that_are_joined_are_looked_at_again_too():
-    folder = scratch()
-    users, visits = folder / "users.csv", data.from_items([{"id": 0}, {"id": 1}])
-    for name in ("al", "bo"):
-        users.write_text(f"id,name\n0,{name}\n1,cy\n")
-        equal([row["name"] for row in visits.join(data.read_csv(users), on="id").take_all()], [name, "cy"], "names")
-
-
-@test
 def what_is_made_of_one_reading_opens_its_files_once():
     import pickle
     from trainrt.data import _server
@@ -255,27 +246,8 @@ def other_samples_are_made_of_samples():
 
 
 @test
-def a_join_adds_columns_by_a_key_and_leaves_out_what_matches_none():
-    visits = data.from_items([{"id": n % 4, "n": n} for n in range(8)])
-    users = data.from_items([{"id": 2, "name": "bo"}, {"id": 0, "name": "al"}, {"id": 1, "name": "cy"}])
-    for joined in (visits.join(users, "inner", 4, on=("id",)), visits.join(users.random_shuffle(), on="id")):
-        equal([(row["n"], row["name"]) for row in joined.take_all()], [(n, ["al", "cy", "bo"][n % 4]) for n in range(8) if n % 4 < 3], "joined")
-    equal([row["name"] for row in users.join(visits.limit(4), join_type="strict", on="id").window(1, within="name").take_all()], ["bo", "al", "cy"], "strict")
-    twice = visits.join(users, on="id").join(data.from_items([{"n": n, "x": -n} for n in range(8)]), on="n")
-    equal([(row["x"], row["name"]) for row in twice.limit(2).take_all()], [(0, "al"), (-1, "cy")], "joined twice")
-    raises(ValueError, "id 3", of=visits.join(users, "strict", on="id").take_all)
-    raises(ValueError, "'full_outer'", "left_outer", of=lambda: visits.join(users, "full_outer", on="id"))
-    equal([row["name"] for row in visits.join(users, "left_outer", on="id").take_all()], 2 * ["al", "cy", "bo", ""], "left outer")
-    heights = data.from_items([{"id": 0, "m": 1.5}, {"id": 2, "m": 2.5}])
-    same(column(visits.join(heights, "left_outer", on="id"), "m"), 2 * [1.5, numpy.nan, 2.5, numpy.nan], "heights")
-    raises(ValueError, "'n' is i64", of=users.join(visits.limit(4), "left_outer", on="id").count)
-    days = data.from_items([{"id": n % 4, "n": n, "day": f"d{n}"} for n in (5, 2, 7)])
-    equal([(row["n"], row["day"]) for row in visits.join(days, on=("id", "n")).take_all()], [(2, "d2"), (5, "d5"), (7, "d7")], "by two columns")
-    raises(ValueError, "same names", of=lambda: visits.join(users, on="id", right_on="n"))
-    raises(ValueError, "same names", of=lambda: visits.join(users, on=()))
-    raises(ValueError, "itself", of=lambda: visits.join(visits, on="id"))
-    raises(ValueError, "'idd'", "join", of=visits.join(users, on="idd").count)
-    raises(TypeError, "int", of=lambda: visits.join(3))
+def join_is_an_error_that_names_duckdb_and_pandas():
+    raises(NotImplementedError, "Dataset.join() was removed", "DuckDB or pandas", of=lambda: data.range(3).join(data.range(3), on="id"))
 
 
 @test

@@ -54,21 +54,6 @@ def refused_until_restored(output, words, change, says, env=None):
 # ---- other sources -------------------------------------------------------------------------------------------------------
 
 
-@test
-def a_joined_dataset_counts_with_its_files_and_keys():
-    folder = scratch()
-    write_table(folder / "a.csv")
-    heights = folder / "heights.csv"
-    heights.write_text("key,height\n0,1\n1,2\n2,3\n")
-    config = folder / "run.ini"
-    config.write_text(f"[data.train]\nsource = {folder}/a.csv\njoin = heights on key\n[data.heights]\nsource = {heights}\nrows = 0:3\n")
-    refused("convert", "--config", config, "train", "-o", heights, "--force", says=["is a source itself"])
-    words = ["--config", config, "train", "--columns", "key,x,height"]
-    refused_until_restored(folder / "out.h5", words, lambda: replaced(heights, b"key,height\n0,7\n1,8\n2,9\n"), ["sources have changed", "heights.csv"])
-    other_keys = config.read_bytes().replace(b"0:3", b"0:1, 1:3")
-    refused_until_restored(folder / "out.h5", words, lambda: replaced(config, other_keys), ["other options"])
-
-
 def write_png(path, value):
     """8 x 8 pixels of one color, in as many bytes whatever the color."""
     def chunk(kind, data):

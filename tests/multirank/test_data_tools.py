@@ -200,18 +200,21 @@ def inspect_draws_images_and_takes_keys_and_sections_of_a_config():
 def check_inspect_and_convert_show_the_samples_that_keys_make():
     folder = scratch()
     (folder / "r.csv").write_text("station,t\n" + "".join(f"{t % 3},{t}\n" for t in range(20)))
-    (folder / "s.csv").write_text("station,height\n0,1\n1,2\n2,3\n")
     config = folder / "run.ini"
     config.write_text(f"[run]\nname = x\nstorage_path = {folder}\n[train]\nprogram = true\n[data.train]\nsource = {folder}/r.csv\n"
-                      f"join = stations on station\nsequence = 3 within=station\n[data.stations]\nsource = {folder}/s.csv\n")
-    made = "14 samples: station i64[], t i64[3], height i64[3]"
+                      f"sequence = 3 within=station\n")
+    made = "14 samples: station i64[], t i64[3]"
     check(made in run([TRAINRT, "check", "--config", config]).out, "check does not show them")
     check(made in tool("inspect", "--config", config, "train").out, "inspect does not show them")
-    equal(fields_of(inspected("--config", config, "train"))["height"]["shape"], [3], "the joined field")
+    equal(fields_of(inspected("--config", config, "train"))["t"]["shape"], [3], "the field of the sequences")
     tool("convert", "--config", config, "train", "-o", folder / "made.npz")
     equal(numpy.load(folder / "made.npz")["t"][:2].tolist(), [[0, 3, 6], [3, 6, 9]], "converted")
-    refused("inspect", "--config", config, "train", "--join=stations on stat", says=["[data.train]", "join", "'stat'"])
-    refused("inspect", folder / "r.csv", "--join=users on station", says=["no [data.users]"])
+    refused("inspect", "--config", config, "train", "--sequence=3 within=stat", says=["[data.train]", "sequence", "'stat'"])
+    removed = ["the key join in [data.train] was removed", "DuckDB or pandas"]
+    refused("inspect", "--config", config, "train", "--join=stations on station", says=removed)
+    config.write_text(config.read_text() + "join = stations on station\n")
+    failed = run([TRAINRT, "check", "--config", config])
+    check(failed.code != 0 and all(words in failed.out + failed.err for words in removed), "check accepts a removed key", failed)
 
 
 # ---- convert -------------------------------------------------------------------------------------------------------------

@@ -108,9 +108,7 @@ struct Prediction {
     if (!arguments.has("force") || !io::exists(path)) return;
     trainer::use_stores(plan.spec);
     datasets::WholeDatasets all(plan.spec.data, plan.spec.run.seed);
-    all.listing(plan.dataset);
-    for (const auto& [name, listing] : all.listings())
-      datasets::refuse_source(path, name, listing, plan.spec.data.at(name));
+    datasets::refuse_source(path, plan.dataset, all.listing(plan.dataset), plan.spec.data.at(plan.dataset));
   }
 
   TrainFunction take_function() {

@@ -44,14 +44,13 @@ fs::path plain_path(const std::string& path) {
 /// A file that is replaced at the end of reading it: nothing could go on, and what it held would be lost.
 void refuse_sources(const OpenedData& opened, const std::string& path) {
   refuse_source(path, opened.name, opened.listing, opened.keys);
-  for (const auto& [name, listing] : opened.joined) refuse_source(path, name, listing, opened.others.at(name));
 }
 
 /// The keys of a section that change what is written; the files of `source` are told by themselves.
-void add_keys(const std::string& section, const Options& keys, std::vector<std::string>& words) {
+void add_keys(const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
     if (key != "threads" && key != "read" && key != "source" && key != "verify")
-      words.push_back(section + key + "=" + keys.text(key));
+      words.push_back(key + "=" + keys.text(key));
 }
 
 RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
@@ -149,8 +148,7 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
 ResumableFile::Identity Conversion::identity(const Part& part) const {
   std::vector<std::string> words{fmt::format("trainrt {}", version), std::string(writer_.name), opened_.name,
                                  opened_.listing.format, data::in_words(part.job.fields)};
-  add_keys("", opened_.keys, words);
-  for (const auto& [name, listing] : opened_.joined) add_keys("data." + name + ".", opened_.others.at(name), words);
+  add_keys(opened_.keys, words);
   words.push_back(fmt::format("where {}, split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", wishes_.where,
                               wishes_.split.value_or(1), part.name, part.order->in_words(), opened_.seed,
                               wishes_.compression, part.order->rows(), part.order->parts()));

@@ -41,8 +41,6 @@ OpenedData open_data(const SourceChoice& choice) {
   opened.dataset = data::needs_preparation(keys, opened.listing)
                        ? all.open(choice.name)
                        : data::open_dataset(choice.name, keys, opened.listing, Shard{}, choice.seed);
-  opened.joined = all.listings();
-  opened.joined.erase(choice.name);
   return opened;
 }
 

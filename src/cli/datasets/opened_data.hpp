@@ -15,9 +15,8 @@ struct OpenedData {
   Options keys;  ///< as they were given
   std::uint64_t seed = 0;
   data::Listing listing;
-  std::shared_ptr<DatasetImpl> dataset;              ///< of one rank alone
-  std::map<std::string, Options> others;             ///< the other sections of the config
-  std::map<std::string, data::Listing> joined = {};  ///< of these sections, those whose samples it takes
+  std::shared_ptr<DatasetImpl> dataset;   ///< of one rank alone
+  std::map<std::string, Options> others;  ///< the other sections of the config, which may have class names
 
   /// Samples as the keys that change values make them, without what is drawn at random.
   const data::Source& source() const { return *dataset->source; }

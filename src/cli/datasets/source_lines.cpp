@@ -11,8 +11,8 @@
 
 #include "cli/datasets/in_order.hpp"
 #include "core/text/text.hpp"
-#include "data/section/named_files.hpp"
 #include "data/bytes/object_reader.hpp"
+#include "data/section/named_files.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {
@@ -89,7 +89,6 @@ void add_dataset(const data::Listing& listing, const Options& keys, int threads,
 std::vector<std::string> source_lines(const OpenedData& opened, int threads) {
   Lines lines;
   add_dataset(opened.listing, opened.keys, threads, lines);
-  for (const auto& [name, listing] : opened.joined) add_dataset(listing, opened.others.at(name), threads, lines);
   return lines;
 }
 

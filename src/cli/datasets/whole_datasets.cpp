@@ -14,11 +14,9 @@ WholeDatasets::WholeDatasets(std::map<std::string, Options> sections, std::uint6
 
 const data::Listing& WholeDatasets::listing(const std::string& name) {
   if (listings_.contains(name)) return listings_.at(name);
-  auto wanted = data::with_others(name, sections_);
+  std::map<std::string, Options> wanted{*sections_.find(name)};
   data::add_train_of_classes(wanted, sections_);
   auto found = data::list_datasets(wanted);
-  for (const auto& [other, options] : sections_)
-    if (!wanted.contains(other)) wanted.emplace(other, Options());  // so that messages name it
   data::require_operations(wanted, found);
   listings_.merge(found);
   return listings_.at(name);
@@ -28,7 +26,7 @@ std::shared_ptr<DatasetImpl> WholeDatasets::open(const std::string& name) {
   const auto& its = listing(name);
   const auto& options = sections_.at(name);
   auto dataset = data::open_dataset(name, options, its, Shard{}, seed_);
-  data::prepare(*dataset, options, its, {.other = [this](const std::string& other) { return open(other); }});
+  data::prepare(*dataset, options, its, {});
   return dataset;
 }
 

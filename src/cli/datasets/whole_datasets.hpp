@@ -13,11 +13,9 @@ class WholeDatasets {
  public:
   /// `sections`: the keys of each [data.NAME].
   WholeDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
-  /// What its files hold; listed once, with those whose samples it takes. Throws as data::list_dataset() and
-  /// data::require_operations().
+  /// Returns the listing of the dataset `name`, which must be a section. Its files are listed at the first call. Throws the
+  /// errors of data::list_datasets() and data::require_operations().
   const data::Listing& listing(const std::string& name);
-  /// Of all that were listed until now.
-  const std::map<std::string, data::Listing>& listings() const { return listings_; }
   /// Another one each time. What its samples are found from is read.
   std::shared_ptr<DatasetImpl> open(const std::string& name);
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,19 +16,13 @@ namespace trainrt::data {
 /// What a key makes of the samples of a dataset: others, in another number.
 class Operation {
  public:
-  using OfOthers = std::map<std::string, std::shared_ptr<DatasetImpl>>;
-  using FieldsOfOthers = std::map<std::string, std::vector<Dataset::Field>>;
-
   virtual ~Operation() = default;
-  /// Names of the datasets that it takes samples of.
-  virtual std::vector<std::string> others() const { return {}; }
-  /// The fields that samples of the dataset `name` with the fields `before` get. UsageError for those it does not suit.
-  /// `others`: those of others().
-  virtual std::vector<Dataset::Field> fields(const std::string& name, const std::vector<Dataset::Field>& before,
-                                             const FieldsOfOthers& others) const = 0;
+  /// Returns the fields of the samples that it makes of samples with the fields `before`. Throws UsageError if it cannot be
+  /// applied to them.
+  virtual std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const = 0;
   /// Collective over dataset.team, before the first epoch. What it throws anywhere but for lack of what only one rank
   /// cannot read all throw.
-  virtual void apply(DatasetImpl& dataset, const OfOthers& others) const = 0;
+  virtual void apply(DatasetImpl& dataset) const = 0;
 };
 
 /// A plug-in: one file in data/operations. Its name is a key of every [data.NAME].

@@ -12,7 +12,6 @@
 #include "data/preprocess/fit.hpp"
 #include "data/preprocess/preprocessed_source.hpp"
 #include "data/reshape/flat_map.hpp"
-#include "data/reshape/key_join.hpp"
 #include "data/reshape/pack.hpp"
 #include "data/reshape/window.hpp"
 #include "data/text/field_wishes.hpp"
@@ -145,16 +144,6 @@ void Dataset::pack(std::string_view field, std::uint64_t length, std::optional<s
 }
 
 void Dataset::window(const Windows& windows) try { data::window(*impl_, windows); } catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
-}
-
-void Dataset::join(const Dataset& other, std::string_view key, Unmatched unmatched) {
-  join(other, std::vector{std::string(key)}, unmatched);
-}
-
-void Dataset::join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched) try {
-  data::join_by_key(*impl_, *other.impl_, {key, unmatched});
-} catch (const UsageError& error) {
   throw UsageError("dataset '" + impl_->name + "': " + error.what());
 }
 

@@ -5,6 +5,7 @@
 #include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
+#include "data/section/removed_keys.hpp"
 
 namespace trainrt::data {
 
@@ -51,6 +52,7 @@ const Format& format_of(const std::string& section, const Options& options) {
 Options checked_options(const std::string& section, const Options& options, const Format& format) {
   auto specs = common_options();
   specs.insert(specs.end(), format.options.begin(), format.options.end());
+  refuse_removed_keys(section, options);
   auto good = checked(options, specs, section);
   in_section(section, [&] { require_mixable(good); });
   if (format.has_files && good.text("source").empty())

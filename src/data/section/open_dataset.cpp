@@ -16,6 +16,7 @@
 #include "data/section/identity.hpp"
 #include "data/section/listed_files.hpp"
 #include "data/section/prepare.hpp"
+#include "data/section/removed_keys.hpp"
 #include "data/source/block_source.hpp"
 #include "data/source/joined_source.hpp"
 #include "data/source/on_error.hpp"
@@ -107,6 +108,7 @@ void require_keys_of_values(const Options& options, const Listing& listing) {
 
 void check_options(const std::string& name, const Options& options) {
   const auto section = section_of(name);
+  refuse_removed_keys(section, options);
   if (const auto* given = options.find("format")) checked_options(section, options, format_named(section, *given));
 }
 

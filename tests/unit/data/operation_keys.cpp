@@ -1,4 +1,4 @@
-// Keys of [data.NAME] that make other samples of its: explode, join, sequence, pack, keep, draw_by_weight.
+// Keys of [data.NAME] that make other samples of its: explode, sequence, pack, keep, draw_by_weight.
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
@@ -22,8 +22,7 @@ class Config {
   }
   std::shared_ptr<DatasetImpl> open(const std::string& name) const {
     auto dataset = data::open_dataset(name, sections_.at(name), listings_.at(name), {}, 1);
-    data::prepare(*dataset, sections_.at(name), listings_.at(name),
-                  {.other = [this](const auto& other) { return open(other); }});
+    data::prepare(*dataset, sections_.at(name), listings_.at(name), {});
     return dataset;
   }
 
@@ -59,35 +58,30 @@ TEST_CASE("keys that make samples are applied in their documented order, whateve
   write(dir / "visits.jsonl",
         "{\"user\":1,\"pages\":[10,11,12]}\n{\"user\":2,\"pages\":[20]}\n{\"user\":3,\"pages\":[]}\n{\"user\":1,\"pages\":["
         "13]}\n");
-  write(dir / "users.csv", "user,age\n1,31\n2,32\n");
   const Sections sections{{"train",
                            {{"source", dir / "visits.jsonl"},
                             {"types", "pages:i64"},
                             {"sequence", "2 within=user pad"},
-                            {"join", "users on user inner"},
                             {"keep", "1:3, 0"},
-                            {"explode", "pages"}}},
-                          {"users", {{"source", dir / "users.csv"}}}};
+                            {"explode", "pages"}}}};
   const auto dataset = Config(sections).open("train");
-  CHECK(data::in_words(dataset->source->fields()) == "user i64[], pages i64[2], age i64[2], count i32[]");
+  CHECK(data::in_words(dataset->source->fields()) == "user i64[], pages i64[2], count i32[]");
   CHECK(whole_field(dataset, "pages") == std::vector<std::int64_t>{11, 12, 12, 13, 10, 11});
-  CHECK(whole_field(dataset, "age") == std::vector<std::int64_t>{31, 31, 31, 31, 31, 31});
 }
 
-TEST_CASE("a preprocessor sees the samples behind explode and join, and sequences are made of what it makes") {
+TEST_CASE("a preprocessor sees the samples after explode, and sequences are made of its results") {
   const Scratch dir;
-  write(dir / "rows.csv", "id,x\n1,0\n1,2\n2,4\n");
-  write(dir / "more.csv", "id,y\n1,10\n2,40\n");
+  write(dir / "rows.jsonl", "{\"id\":1,\"x\":[0,2]}\n{\"id\":2,\"x\":[4]}\n");
   const auto dataset = Config({{"train",
-                                {{"source", dir / "rows.csv"},
-                                 {"join", "more on id"},
-                                 {"preprocess", "MinMaxScaler(columns: x, y)"},
-                                 {"sequence", "2"}}},
-                               {"more", {{"source", dir / "more.csv"}}}})
+                                {{"source", dir / "rows.jsonl"},
+                                 {"types", "x:f64"},
+                                 {"explode", "x"},
+                                 {"preprocess", "MinMaxScaler(columns: id, x)"},
+                                 {"sequence", "2"}}}})
                            .open("train");
   CHECK(Dataset(dataset).size() == 2);
   CHECK(gathered<double>(*dataset, 1, {0, 1}) == std::vector<double>{0, 0.5, 0.5, 1});
-  CHECK(gathered<double>(*dataset, 2, {1}) == std::vector<double>{0, 1});
+  CHECK(gathered<double>(*dataset, 0, {1}) == std::vector<double>{0, 1});
 }
 
 TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is drawn at random comes behind them") {
@@ -111,9 +105,8 @@ TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is d
 TEST_CASE("keys that make samples are refused with section, key and what is wrong") {
   const Scratch dir;
   write(dir / "a.csv", "id,x,name\n1,0.5,al\n2,1.5,bo\n");
-  write(dir / "b.csv", "id,y\n1,10\n2,20\n");
   const auto one = [&](const std::string& key, const std::string& text) {
-    return Sections{{"train", {{"source", dir / "a.csv"}, {key, text}}}, {"b", {{"source", dir / "b.csv"}}}};
+    return Sections{{"train", {{"source", dir / "a.csv"}, {key, text}}}};
   };
   refused(one("explode", "x"), {"[data.train]", "train.ini:7", "explode", "'x'", "one value"});
   refused(one("explode", "name"), {"texts"});
@@ -132,25 +125,18 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
   refused(one("draw_by_weight", "name"), {"draw_by_weight", "'name'"});
   refused(one("draw_by_weight", "w"), {"no field 'w'"});
   refused(one("keep", "1:5"), {"keep", "sample 4", "there are 2"});
-  refused(one("join", "b on idd"), {"join", "'idd'"});
-  refused(one("join", "b on x"), {"join", "[data.train]"});
-  refused(one("join", "c on id"), {"no [data.c]", "b, train"});
-  refused(one("join", "b at id"), {"NAME on FIELD"});
-  refused(one("join", "b on id left"), {"join", "left join with 'b' by 'id'", "i64"});
-  refused(one("join", "b on id outer"), {"'outer'"});
-  refused(one("join", "b on id and id"), {"join", "'id' is given twice"});
-  refused(one("join", "b on id and"), {"a word is missing"});
-  refused(one("join", "b on id and name"), {"join", "'b'", "'name'"});
-  refused(one("join", "train on id"), {"join", "'train' takes samples of itself"});
-  auto both = one("join", "b on id");
-  both["b"]["join"] = "train on id";
-  refused(both, {"takes samples of itself", "train", "b"});
-  auto drawn = one("join", "b on id");
-  drawn["b"]["draw_by_weight"] = "y";
-  refused(drawn, {"join", "'b'", "drawn by weight"});
   auto mixed = one("sequence", "2");
   mixed["train"]["source"] = (dir / "a.csv") + ", " + (dir / "a.csv");
   mixed["train"]["weights"] = "0.5, 0.5";
   mixed["train"]["shuffle"] = "true";
   refused(mixed, {"weights and sequence exclude each other"});
+}
+
+TEST_CASE("a removed key is an error that names its replacement, before any file is read") {
+  const auto message =
+      "train.ini:7: the key join in [data.train] was removed: join the tables before the run, with DuckDB or "
+      "pandas, and use the joined file as source";
+  CHECK_THROWS_WITH(data::check_options("train", options({{"source", "/none.csv"}, {"join", "users on id"}})), message);
+  CHECK_THROWS_WITH(data::list_dataset("train", options({{"format", "range"}, {"samples", "3"}, {"join", "users on id"}})),
+                    Contains(message));
 }

@@ -1,15 +1,12 @@
-// What makes other samples of a dataset's: flat_map, pack, join, draw_by_weight.
-#include <cmath>
+// What makes other samples of a dataset's: flat_map, pack, draw_by_weight.
 #include <cstring>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/small_floats.hpp"
-#include "data/text/field_wishes.hpp"
-#include "data/reshape/missing_values.hpp"
 #include "data/source/source.hpp"
+#include "data/text/field_wishes.hpp"
 #include "unit/data/support.hpp"
 
 using namespace data_test;
@@ -26,27 +23,6 @@ std::vector<T> walked(const std::shared_ptr<DatasetImpl>& dataset, const std::st
     seen.insert(seen.end(), numbers, numbers + element_count(values.shape));
   }
   return seen;
-}
-
-double value_of(DType dtype, const std::byte* bytes) {
-  const auto as = [bytes]<class T>(T value) {
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  };
-  switch (dtype) {
-    case DType::f64:
-      return as(double{});
-    case DType::f32:
-      return as(float{});
-    case DType::f16:
-      return from_f16(as(std::uint16_t{}));
-    case DType::bf16:
-      return from_bf16(as(std::uint16_t{}));
-    case DType::f8e4m3:
-      return from_f8e4m3(as(std::uint8_t{}));
-    default:
-      return from_f8e5m2(as(std::uint8_t{}));
-  }
 }
 
 /// Rows n = 0, 1, ...: n and its square; sample n becomes n % 3 samples n * 10 + k.
@@ -198,134 +174,10 @@ TEST_CASE("pack leaves out a document that cannot be read, and nothing around it
   }
 }
 
-TEST_CASE("join adds the fields of the sample with the same key, whatever the order of the keys") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n3,0.5\n1,1.5\n3,2.5\n2,3.5\n");
-  write(dir / "right.csv", "name,id,age\nbo,2,20\ncy,3,30\nal,1,10\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}});
-  const auto right = data_test::open({{"source", dir / "right.csv"}});
-  Dataset(left).join(Dataset(right), "id");
-  CHECK(walked<std::int64_t>(left, "age") == std::vector<std::int64_t>{30, 10, 30, 20});
-  CHECK(walked<double>(left, "x") == std::vector<double>{0.5, 1.5, 2.5, 3.5});
-  std::string names;
-  for (const auto& batch : Dataset(left).epoch(0).batches(3, Remainder::uneven))
-    for (std::size_t i = 0; i < batch.size(); ++i) names += batch.text("name", i);
-  CHECK(names == "cyalcybo");
-  write(dir / "words.csv", "name,score\nal,7\nbo,8\ncy,9\n");
-  const auto by_name = data_test::open({{"source", dir / "right.csv"}});
-  Dataset(by_name).join(Dataset(data_test::open({{"source", dir / "words.csv"}})), "name");
-  CHECK(walked<std::int64_t>(by_name, "score") == std::vector<std::int64_t>{8, 9, 7});
-}
-
-TEST_CASE("a join without the key, with two of it, or with a field of the same name is an error that names it") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n3,0.5\n9,1.5\n");
-  const auto joined = [&](const std::string& right, const std::string& key) {
-    write(dir / "right.csv", right);
-    const auto left = data_test::open({{"source", dir / "left.csv"}});
-    Dataset(left).join(Dataset(data_test::open({{"source", dir / "right.csv"}})), key);
-    return left;
-  };
-  CHECK_THROWS_WITH(walked<std::int64_t>(joined("id,age\n3,30\n", "id"), "age"), Contains("sample 1") && Contains("id 9"));
-  CHECK_THROWS_WITH(joined("id,age\n3,30\n3,31\n", "id"), Contains("id 3") && Contains("samples 0 and 1"));
-  CHECK_THROWS_WITH(joined("id,x\n3,30\n", "id"), Contains("'x'"));
-  CHECK_THROWS_WITH(joined("id,age\n3,30\n", "age"), Contains("'age'"));
-  CHECK_THROWS_WITH(joined("id,age\nu,30\n", "id"), Contains("text in one"));
-  CHECK_THROWS_WITH(joined("x,age\n1.5,30\n", "x"), Contains("neither"));
-}
-
-TEST_CASE("in a left join a sample without a partner keeps its place, and has NaN, or a text or list of nothing") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n9,0.5\n3,1.5\n8,2.5\n1,3.5\n7,4.5\n");
-  write(dir / "right.jsonl",
-        "{\"name\":\"cy\",\"id\":3,\"w\":[1,2],\"l\":[5,6]}\n{\"name\":\"al\",\"id\":1,\"w\":[3,4],\"l\":[7]}\n");
-  for (const std::size_t rows : {1, 2, 5}) {  // blocks without a partner, too
-    const auto left = data_test::open({{"source", dir / "left.csv"}});
-    const auto right = data_test::open({{"source", dir / "right.jsonl"}, {"types", "w:f32, l:i64"}});
-    Dataset(left).join(Dataset(right), "id", Dataset::Unmatched::missing);
-    CHECK(left->source->size() == 5);
-    std::string texts;
-    std::vector<float> w;
-    std::vector<std::int64_t> l;
-    for (const auto& batch : Dataset(left).epoch(0).batches(rows, Remainder::uneven)) {
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        texts += fmt::format("{};", batch.text("name", i));
-        const auto list = batch.varying("l", i);
-        const auto* values = static_cast<const std::int64_t*>(list.data);
-        l.insert(l.end(), values, values + list.shape[0]);
-      }
-      const auto view = batch.field("w");
-      const auto* values = static_cast<const float*>(view.data);
-      w.insert(w.end(), values, values + 2 * batch.size());
-    }
-    CHECK(texts == ";cy;;al;;");
-    CHECK(l == std::vector<std::int64_t>{5, 6, 7});
-    REQUIRE(w.size() == 10);
-    CHECK((w[2] == 1 && w[3] == 2 && w[6] == 3 && w[7] == 4));
-    for (const std::size_t at : {0, 1, 4, 5, 8, 9}) CHECK(std::isnan(w[at]));
-  }
-}
-
-TEST_CASE("several fields make a key together, of which each part counts") {
-  const Scratch dir;
-  write(dir / "left.csv", "user,day,x\nal,1,0.5\na,1,1.5\nal,2,2.5\nbo,1,3.5\n");
-  write(dir / "right.csv", "day,user,w\n2,al,20.0\n1,al,10.0\n1,bo,30.0\n1,a,40.0\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}});
-  Dataset(left).join(Dataset(data_test::open({{"source", dir / "right.csv"}})), std::vector<std::string>{"user", "day"});
-  CHECK(walked<double>(left, "w") == std::vector<double>{10, 40, 20, 30});
-  const auto joined = [&](const std::string& right, Dataset::Unmatched unmatched) {
-    write(dir / "right.csv", right);
-    const auto dataset = data_test::open({{"source", dir / "left.csv"}});
-    Dataset(dataset).join(Dataset(data_test::open({{"source", dir / "right.csv"}})),
-                          std::vector<std::string>{"user", "day"}, unmatched);
-    return dataset;
-  };
-  const auto inner = joined("day,user,w\n1,bo,30.0\n2,al,20.0\n2,bo,1.0\n", Dataset::Unmatched::leave_out);
-  CHECK(walked<double>(inner, "x") == std::vector<double>{2.5, 3.5});
-  CHECK_THROWS_WITH(joined("day,user,w\n1,al,1.0\n2,al,2.0\n1,al,3.0\n", Dataset::Unmatched::error),
-                    Contains("user 'al' and day 1") && Contains("samples 0 and 2"));
-  CHECK_THROWS_WITH(walked<double>(joined("day,user,w\n1,al,1.0\n", Dataset::Unmatched::error), "w"),
-                    Contains("user 'a' and day 1"));
-}
-
-TEST_CASE("the missing value of every float is NaN") {
-  for (const auto dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2}) {
-    data::Column column;
-    data::fill_missing({"x", dtype, {2}}, std::vector<std::uint64_t>{data::no_sample}, column);
-    REQUIRE(column.values.size() == 2 * size_of(dtype));
-    for (std::size_t at = 0; at < column.values.size(); at += size_of(dtype))
-      CHECK(std::isnan(value_of(dtype, column.values.data() + at)));
-  }
-}
-
-TEST_CASE("a left join refuses whole numbers, which have no missing value") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n3,0.5\n");
-  write(dir / "right.csv", "id,age\n3,30\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}}),
-             right = data_test::open({{"source", dir / "right.csv"}});
-  CHECK_THROWS_WITH(Dataset(left).join(Dataset(right), "id", Dataset::Unmatched::missing),
-                    Contains("'age' is i64") && Contains("inner"));
-}
-
-TEST_CASE("keys of 64 bits that no double tells apart are told apart") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n9007199254740993,1\n9007199254740992,2\n");
-  write(dir / "right.csv", "id,age\n9007199254740992,20\n9007199254740993,30\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}});
-  Dataset(left).join(Dataset(data_test::open({{"source", dir / "right.csv"}})), "id");
-  CHECK(walked<std::int64_t>(left, "age") == std::vector<std::int64_t>{30, 20});
-}
-
 TEST_CASE("a place inside an epoch goes on behind the same operations, and behind others it is refused") {
   const Scratch dir;
-  write(dir / "right.csv", "square,age\n0,1\n1,2\n4,3\n9,4\n16,5\n25,6\n");
   using Operation = std::function<void(Dataset)>;
-  const auto joined = [&](Dataset dataset) {
-    dataset.join(Dataset(data_test::open({{"source", dir / "right.csv"}})), "square");
-  };
-  const Operation operations[] = {joined,
-                                  [](Dataset dataset) {
+  const Operation operations[] = {[](Dataset dataset) {
                                     dataset.flat_map("n", {"", DType::i64, {}}, several);
                                   },
                                   [](Dataset dataset) { dataset.draw_by_weight("n"); }};

@@ -11,13 +11,12 @@ class DrawByWeight final : public Operation {
  public:
   explicit DrawByWeight(std::string field) : field_(std::move(field)) {}
 
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     require_weights(before[find_field(before, field_)]);
     return before;
   }
 
-  void apply(DatasetImpl& dataset, const OfOthers&) const override { data::draw_by_weight(dataset, field_); }
+  void apply(DatasetImpl& dataset) const override { data::draw_by_weight(dataset, field_); }
 
  private:
   std::string field_;

@@ -15,15 +15,14 @@ class Explode final : public Operation {
  public:
   explicit Explode(std::string field) : field_(std::move(field)) {}
 
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     auto fields = before;
     const auto at = find_field(before, field_);
     fields[at] = element_of(before[at]);
     return fields;
   }
 
-  void apply(DatasetImpl& dataset, const OfOthers&) const override {
+  void apply(DatasetImpl& dataset) const override {
     const auto& before = dataset.source->fields();
     flat_map(dataset, field_, element_of(before[find_field(before, field_)]),
              [](const TensorView& values, std::vector<std::byte>& made) {

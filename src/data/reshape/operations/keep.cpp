@@ -18,12 +18,9 @@ class Keep final : public Operation {
     if (rows_.size() == 0) throw UsageError("it chooses no samples");
   }
 
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
-    return before;
-  }
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override { return before; }
 
-  void apply(DatasetImpl& dataset, const OfOthers&) const override {
+  void apply(DatasetImpl& dataset) const override {
     const auto samples = dataset.source->size();
     if (rows_.largest() >= samples)
       throw UsageError(fmt::format("it chooses sample {}, and there are {}, numbered from 0", rows_.largest(), samples));
@@ -46,7 +43,7 @@ namespace plugins {
 
 extern const OperationKind keep{.name = "keep",
                                 .help =
-                                    "as rows, but of the samples that explode, join, sequence and pack have made: which "
+                                    "as rows, but of the samples that explode, sequence and pack have made: which "
                                     "of them count, in this order",
                                 .form = "FIRST:END, single numbers, several between commas, or @FILE with such",
                                 .make = make_keep,

@@ -15,12 +15,11 @@ class Pack final : public Operation {
   Pack(std::string field, std::uint64_t length, std::optional<std::int64_t> separator)
       : field_(std::move(field)), length_(length), separator_(separator) {}
 
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     return {packed_field(before[find_field(before, field_)], length_, separator_)};
   }
 
-  void apply(DatasetImpl& dataset, const OfOthers&) const override { data::pack(dataset, field_, length_, separator_); }
+  void apply(DatasetImpl& dataset) const override { data::pack(dataset, field_, length_, separator_); }
 
  private:
   std::string field_;

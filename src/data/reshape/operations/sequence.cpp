@@ -12,12 +12,11 @@ class Sequence final : public Operation {
  public:
   explicit Sequence(Dataset::Windows windows) : windows_(std::move(windows)) {}
 
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
     return windowed_fields(before, windows_);
   }
 
-  void apply(DatasetImpl& dataset, const OfOthers&) const override { window(dataset, windows_); }
+  void apply(DatasetImpl& dataset) const override { window(dataset, windows_); }
 
  private:
   Dataset::Windows windows_;

@@ -97,11 +97,11 @@ class Dataset(MakesSamples):
     def options(self, **keys):
         """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
         memory="4 GiB")."""
-        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "explode", "join", "sequence", "pack", "draw_by_weight"}
+        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "explode", "sequence", "pack", "draw_by_weight"}
                         & set(keys))
         if others:
             raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
-                             f"join(), window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
+                             f"window(), pack(), draw_by_weight(), and DataConfig(datasets_to_split=...)")
         return self._with(keys={**self._keys, **checked_keys(keys)})
 
     # ---- which samples, in which order ----
@@ -292,13 +292,13 @@ class Dataset(MakesSamples):
         columns = self._source.empty_columns()
         if columns is not None:
             return columns
-        return self._with(rows=None, operations=(), made=Made(self._made.keys, None, self._made.joins))._local()._empty_batch()
+        return self._with(rows=None, operations=(), made=Made(self._made.keys))._local()._empty_batch()
 
     def _empty_batch(self):
         """The columns of a dataset without samples, with what the operations make of them: that of the first sample that was not chosen, if there
         is one, since functions are seldom made for no sample."""
         if self._source.empty_columns() is None:
-            for batch in self._with(rows=None, made=Made(self._made.keys, None, self._made.joins))._local_batches(1):
+            for batch in self._with(rows=None, made=Made(self._made.keys))._local_batches(1):
                 return {name: column[:0] for name, column in batch.items()}
         return self._local()._empty_batch()
 
@@ -312,10 +312,9 @@ class Dataset(MakesSamples):
 
     # ---- what a run needs to know ----
 
-    def _config(self, folder, name_of=None):
-        """The keys of [data.NAME]. What is in memory here is written into `folder`, which all nodes see. name_of(dataset): the name of
-        another one whose samples it takes."""
-        keys = {**self._source.keys(folder), **self._keys, **self._made.config(name_of)}
+    def _config(self, folder):
+        """The keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
+        keys = {**self._source.keys(folder), **self._keys, **self._made.keys}
         chosen = {"rows": _numbers_of(self._made.rows), "keep": self._row_numbers()} if self._made.keys else {"rows": self._row_numbers()}
         for key, rows in chosen.items():
             if rows is None:
@@ -328,15 +327,11 @@ class Dataset(MakesSamples):
 
     def _open_at(self, server, with_more=dict):
         """Its name there. with_more(keys): those that it is opened with."""
-        return server.open(with_more(self._config(local_folder(), lambda other: other._open_at(server))), 0, self._reading())
-
-    def _reading(self):
-        """That of its source, and of those that are joined to it."""
-        return (self._source.reading, *(other._reading() for other, *_ in self._made.joins))
+        return server.open(with_more(self._config(local_folder())), 0, self._source.reading)
 
     def __getstate__(self):
         """What filter() chooses is chosen where the script runs."""
-        made = Made(self._made.keys, _numbers_of(self._made.rows), self._made.joins)
+        made = Made(self._made.keys, _numbers_of(self._made.rows))
         return {**self.__dict__, "_rows": self._row_numbers(), "_made": made}
 
 

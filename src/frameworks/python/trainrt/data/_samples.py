@@ -5,19 +5,19 @@ from ._operations import Call
 from ._sources import MadeSource
 from ._whole_number import whole_number
 
-_PLACES = {"explode": 0, "join": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies them
-_PLACE_OF_ROWS = 4
+_PLACES = {"explode": 0, "sequence": 1, "pack": 2, "draw_by_weight": 4}  # in which the runtime applies them
+_PLACE_OF_ROWS = 3
 _OF_READING = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read")
 
 
 class Made:
     """The keys of such operations, in their order, and which rows they start from."""
 
-    def __init__(self, keys=None, rows=None, joins=()):
-        self.keys, self.rows, self.joins = dict(keys or {}), rows, tuple(joins)
+    def __init__(self, keys=None, rows=None):
+        self.keys, self.rows = dict(keys or {}), rows
 
-    def with_key(self, name, text, join=None):
-        return Made({**self.keys, name: text}, self.rows, (*self.joins, join) if join else self.joins)
+    def with_key(self, name, text):
+        return Made({**self.keys, name: text}, self.rows)
 
     @property
     def last(self):
@@ -25,12 +25,6 @@ class Made:
 
     def is_drawn(self):
         return "draw_by_weight" in self.keys
-
-    def config(self, name_of):
-        """name_of(dataset): the section of a joined one."""
-        if not self.joins:
-            return self.keys
-        return {**self.keys, "join": ", ".join(f"{name_of(other)} on {key}{inner}" for other, key, inner in self.joins)}
 
 
 class MakesSamples:
@@ -68,47 +62,21 @@ class MakesSamples:
         comes behind it."""
         return self._and_make("draw_by_weight", _word("draw_by_weight", column))
 
-    def join(self, ds, join_type="inner", num_partitions=None, on=("id",), right_on=None, left_suffix=None, right_suffix=None, **others):
-        """The columns of `ds` beside those here, by a column `on` of whole numbers or texts that both have, or several that make a key together;
-        in `ds` each key stands once.
-        join_type "inner" leaves out the samples without one; with "left_outer" they have NaN, or a text or list of nothing, and columns of whole
-        numbers in `ds` are refused; with "strict" such a sample is an error where it is read. num_partitions changes nothing."""
-        del num_partitions
-        others = sorted(set(others) - {"partition_size_hint", "aggregator_ray_remote_args", "validate_schemas"})
-        if others:
-            raise TypeError(f"join() got an unexpected argument: {', '.join(others)}")
-        if not isinstance(ds, MakesSamples):
-            raise TypeError(f"join() takes another Dataset, not a {type(ds).__name__}")
-        kind = getattr(join_type, "value", join_type)
-        word = {"inner": " inner", "left_outer": " left", "strict": ""}.get(kind)
-        if word is None:
-            raise ValueError(f"join(join_type={join_type!r}): there are 'inner', 'left_outer', and 'strict', where a sample that matches none is an error; "
-                             f"a join has no samples but those of the dataset that it is called of")
-        keys = (on,) if isinstance(on, str) else tuple(on)
-        if not keys or (right_on is not None and tuple([right_on] if isinstance(right_on, str) else right_on) != keys):
-            raise ValueError(f"join(on={on!r}, right_on={right_on!r}): columns of the same names in both; rename_columns() gives them")
-        if left_suffix is not None or right_suffix is not None:
-            raise ValueError("join(left_suffix=..., right_suffix=...): columns of one name are refused; rename_columns() or drop_columns() before")
-        if ds is self:
-            raise ValueError("join() of a dataset with itself")
-        return self._and_make("join", "", (ds._to_join(), " and ".join(_word("join", key) for key in keys), word))
+    def join(self, *args, **kwargs):
+        """Always raises NotImplementedError: join the tables before the run, with DuckDB or pandas."""
+        del args, kwargs
+        raise NotImplementedError("Dataset.join() was removed: join the tables before the run, with DuckDB or pandas, and read the joined file "
+                                  "(read_parquet(), read_csv(), ...)")
 
-    def _to_join(self):
-        if self._made.is_drawn():
-            raise ValueError("join() with a dataset whose samples are drawn by weight: each value stands in one sample")
-        whole = self._settled("join()") if self._operations else self
-        return whole._with(keys={key: text for key, text in whole._keys.items() if key not in ("shuffle", "shuffle_seed")})
-
-    def _and_make(self, name, text, join=None):
+    def _and_make(self, name, text):
         """The runtime has one order of these; what is asked for in another one is made here first."""
         self._require_not_drawn(name)
         place = _PLACES[name]
-        is_next = place > self._made.last or (name == "join" and self._made.last == place)
         rows_come_first = not self._made.keys or self._rows is None or place > _PLACE_OF_ROWS
-        base = self if is_next and rows_come_first and not self._operations else self._settled(f"{name}()")
+        base = self if place > self._made.last and rows_come_first and not self._operations else self._settled(f"{name}()")
         if base._made.keys:
-            return base._with(made=base._made.with_key(name, text, join))
-        return base._with(made=Made(rows=base._rows).with_key(name, text, join), rows=None)
+            return base._with(made=base._made.with_key(name, text))
+        return base._with(made=Made(rows=base._rows).with_key(name, text), rows=None)
 
     def _require_not_drawn(self, what):
         if self._made.is_drawn():

@@ -1,6 +1,5 @@
 """The Trainer's datasets, as keys of [data.NAME] of the config; the shards that a train function takes."""
 
-import itertools
 import os
 import re
 
@@ -30,22 +29,13 @@ def settings(datasets, config, storage):
     folder = os.path.join(storage or _storage_of_launch(), ".datasets")
     found = {}
     for name, dataset in datasets.items():
-        _add(found, name, dataset, folder, {} if config is None or config.is_split(name) else {"split": "false"})
+        if dataset.is_empty():
+            raise ValueError(f"datasets={{{name!r}: ...}}: the dataset has no samples ({dataset!r}): a run needs one at least; leave it out")
+        keys = dataset._config(folder)
+        if config is not None and not config.is_split(name):
+            keys["split"] = "false"
+        found.update({f"data.{name}.{key}": text for key, text in keys.items()})
     return found
-
-
-def _add(found, name, dataset, folder, more):
-    """The keys of its section, and of those whose samples it takes."""
-    count = itertools.count(1)
-
-    def name_of(other):
-        section = f"{name}-joined-{next(count)}"
-        _add(found, section, other, folder, {})
-        return section
-
-    if dataset.is_empty():
-        raise ValueError(f"datasets={{{name!r}: ...}}: the dataset has no samples ({dataset!r}): a run needs one at least; leave it out")
-    found.update({f"data.{name}.{key}": text for key, text in {**dataset._config(folder, name_of), **more}.items()})
 
 
 def _is_other_rank():
