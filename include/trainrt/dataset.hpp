@@ -86,10 +86,10 @@ class TRAINRT_API Batch {
 
  private:
   friend class Batches;
-  friend struct BatchesImpl;
+  friend class BatchesImpl;
   std::vector<std::uint64_t> indices_;
   double weight_ = 1;
-  struct BatchesImpl* owner_ = nullptr;
+  class BatchesImpl* owner_ = nullptr;
 };
 
 /// The batches of one rank in one epoch: a range that can be iterated over once (Ray: iter_batches).
@@ -99,17 +99,17 @@ class TRAINRT_API Batch {
 /// thread that runs the train function may call functions of Batches.
 class TRAINRT_API Batches {
  public:
-  explicit Batches(std::shared_ptr<struct BatchesImpl> impl) : impl_(std::move(impl)) {}
+  explicit Batches(std::shared_ptr<class BatchesImpl> impl) : impl_(std::move(impl)) {}
 
   class TRAINRT_API iterator {
    public:
-    explicit iterator(struct BatchesImpl* impl = nullptr) : impl_(impl) {}
+    explicit iterator(class BatchesImpl* impl = nullptr) : impl_(impl) {}
     const Batch& operator*() const;
     iterator& operator++();
     bool operator==(const iterator& other) const { return impl_ == other.impl_; }
 
    private:
-    struct BatchesImpl* impl_;
+    class BatchesImpl* impl_;
   };
   /// Takes the first batch. A second call throws Error, because the batches can be iterated over only once.
   iterator begin();
@@ -122,13 +122,13 @@ class TRAINRT_API Batches {
   bool has_ready() const;
 
  private:
-  std::shared_ptr<struct BatchesImpl> impl_;
+  std::shared_ptr<class BatchesImpl> impl_;
 };
 
 /// One pass over the samples of a dataset, in an order that depends on (run.seed, dataset, number of the epoch).
 class TRAINRT_API Epoch {
  public:
-  Epoch(std::shared_ptr<struct DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
+  Epoch(std::shared_ptr<class DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
   /// Returns this rank's batches, of `batch_size` samples per rank.
   ///
   /// In an elastic run (scaling.min_workers), the global batch keeps the size that it has on the full number of ranks
@@ -148,7 +148,7 @@ class TRAINRT_API Epoch {
   Batches range(std::uint64_t first, std::uint64_t count, std::size_t batch_size) const;
 
  private:
-  std::shared_ptr<struct DatasetImpl> dataset_;
+  std::shared_ptr<class DatasetImpl> dataset_;
   std::int64_t number_;
 };
 
@@ -162,7 +162,7 @@ class TRAINRT_API Epoch {
 /// the user passes throws an exception, collective calls throw the exception on all ranks.
 class TRAINRT_API Dataset {
  public:
-  explicit Dataset(std::shared_ptr<struct DatasetImpl> impl) : impl_(std::move(impl)) {}
+  explicit Dataset(std::shared_ptr<class DatasetImpl> impl) : impl_(std::move(impl)) {}
   std::uint64_t size() const;  ///< number of samples in the dataset, over all ranks. Not collective
   /// Returns the number of batches that Epoch::batches() returns for the same arguments. Throws UsageError if `batch_size`
   /// is 0. Not collective.
@@ -247,7 +247,7 @@ class TRAINRT_API Dataset {
  private:
   friend class Preprocessor;
   PreprocessorImpl fitted(const PreprocessorImpl& preprocessor) const;
-  std::shared_ptr<struct DatasetImpl> impl_;
+  std::shared_ptr<class DatasetImpl> impl_;
 };
 
 }  // namespace trainrt

@@ -74,11 +74,11 @@ class RunDatasets {
     bool in_progress = false;
     std::int64_t epoch = -1;
     std::int64_t position = 0;
-    std::string files;  ///< DatasetImpl::files, and order_text
-    std::string order;
-    std::string filter;  ///< DatasetImpl::filter_text
-    /// Of a dataset that is not split, of which some ranks may have taken less than others, or nothing: in place of all
-    /// above.
+    std::string files;   ///< DatasetPlan::files_text
+    std::string order;   ///< DatasetPlan::order_text
+    std::string filter;  ///< DatasetPlan::steps_text()
+    /// The position in a dataset that is not split, instead of all above: ranks may have taken different numbers of
+    /// samples.
     OwnPlace own = {};
   };
   static OwnPlace own_place(const DatasetImpl& dataset);

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "data/source/format.hpp"
 #include "data/section/open_dataset.hpp"
+#include "data/source/format.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;
@@ -70,7 +70,7 @@ TEST_CASE("every data format finds out that its files are missing before a run s
       CHECK_THROWS_WITH(data::list_dataset("train", section), Contains("[data.train]") && Contains("/no/such/file"));
     } else {
       const auto dataset = data::open_dataset("train", section, data::list_dataset("train", section), {}, 1);
-      check_source(*dataset->source);
+      check_source(*dataset->source());
     }
   }
 }

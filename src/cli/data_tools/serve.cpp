@@ -57,7 +57,7 @@ class Server {
     const auto listing = data::list_dataset(name, options);
     const auto seed = static_cast<std::uint64_t>(program::number_field(body, "seed"));
     const auto dataset = data::open_dataset(name, options, listing, Shard{}, seed);
-    data::prepare(*dataset, options, listing, {});
+    data::prepare(*dataset, options, listing);
     opened_.insert_or_assign(name, dataset);
     return Json::object();
   }

@@ -57,7 +57,7 @@ RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   const auto options = data::checked_options(data::section_of(opened.name), opened.keys, format);
   return {wanted,
-          data::order_seed(opened.dataset->seed, opened.name, 0),  // with shuffle_seed, as a run has it
+          data::order_seed(opened.dataset->plan().order.seed, opened.name, 0),  // with shuffle_seed, as a run has it
           options.bytes("memory"),
           {static_cast<std::uint64_t>(options.integer("block")), static_cast<std::uint64_t>(options.integer("window"))}};
 }
@@ -107,7 +107,7 @@ void Conversion::choose_fields() {
 }
 
 void Conversion::make_parts() {
-  SharedSource rows = opened_.dataset->source;
+  SharedSource rows = opened_.dataset->source();
   if (!wishes_.where.empty()) try {
       rows = rows_where(rows, wishes_.where, samples_at_once(opened_), wishes_.threads, wishes_.quiet);
     } catch (const UsageError& error) {

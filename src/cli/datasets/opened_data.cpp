@@ -102,8 +102,8 @@ ReadSamples read_good_samples(const OpenedData& opened, std::uint64_t first, std
   ReadSamples read{std::vector<std::uint64_t>(count), {}};
   std::iota(read.numbers.begin(), read.numbers.end(), first);
   for (const auto field : all_fields(opened)) read.columns.push_back({field, {}, {}});
-  if (opened.dataset->skipping)
-    opened.dataset->skipping->read_if_any(opened.source(), read.numbers, read.columns);
+  if (const auto& skipping = opened.dataset->plan().skipping)
+    skipping->read_if_any(opened.source(), read.numbers, read.columns);
   else
     opened.source().read(read.numbers, read.columns);
   return read;

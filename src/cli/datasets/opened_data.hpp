@@ -19,9 +19,9 @@ struct OpenedData {
   std::map<std::string, Options> others;  ///< the other sections of the config, which may have class names
 
   /// Samples as the keys that change values make them, without what is drawn at random.
-  const data::Source& source() const { return *dataset->source; }
-  const std::vector<Dataset::Field>& fields() const { return dataset->source->fields(); }
-  std::uint64_t size() const { return dataset->source->size(); }
+  const data::Source& source() const { return *dataset->source(); }
+  const std::vector<Dataset::Field>& fields() const { return dataset->source()->fields(); }
+  std::uint64_t size() const { return dataset->source()->size(); }
 };
 
 /// Lists and opens it, for passes in the order of the files: of keys that say how a run reads it (order, memory), none

@@ -10,7 +10,7 @@
 
 #include "core/text/text.hpp"
 #include "data/section/dataset_section.hpp"
-#include "data/section/named_files.hpp"
+#include "data/section/referenced_files.hpp"
 
 namespace trainrt::cli::datasets {
 
@@ -54,7 +54,7 @@ void refuse_source(const std::string& path, const std::string& dataset, const da
   const auto section = data::section_of(dataset);
   if (holds(listing, path))
     throw UsageError(fmt::format("'{}' is a source itself, of {}: choose another name", path, section));
-  if (is_list_of_files(path, listing, keys) || is_among(path, data::named_files(keys)))
+  if (is_list_of_files(path, listing, keys) || is_among(path, data::referenced_files(keys)))
     throw UsageError(fmt::format("'{}' is a file that a key of {} names: choose another name", path, section));
 }
 

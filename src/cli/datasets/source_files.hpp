@@ -2,7 +2,7 @@
 #include <string>
 
 #include "core/options.hpp"
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 
 namespace trainrt::cli::datasets {
 

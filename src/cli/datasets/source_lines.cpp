@@ -12,7 +12,7 @@
 #include "cli/datasets/in_order.hpp"
 #include "core/text/text.hpp"
 #include "data/bytes/object_reader.hpp"
-#include "data/section/named_files.hpp"
+#include "data/section/referenced_files.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {
@@ -81,7 +81,7 @@ void add_dataset(const data::Listing& listing, const Options& keys, int threads,
     found = {fmt::format("the files of {}, {} lines with digest {}", whole_path(listing.entries.front().file.path),
                          found.size(), io::digest_of(join(found, "\n")))};
   std::ranges::move(found, std::back_inserter(lines));
-  for (const auto& file : data::named_files(keys)) lines.push_back(line_of(file));
+  for (const auto& file : data::referenced_files(keys)) lines.push_back(line_of(file));
 }
 
 }  // namespace

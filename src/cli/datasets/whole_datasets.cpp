@@ -17,7 +17,7 @@ const data::Listing& WholeDatasets::listing(const std::string& name) {
   std::map<std::string, Options> wanted{*sections_.find(name)};
   data::add_train_of_classes(wanted, sections_);
   auto found = data::list_datasets(wanted);
-  data::require_operations(wanted, found);
+  data::require_steps(wanted, found);
   listings_.merge(found);
   return listings_.at(name);
 }
@@ -26,12 +26,12 @@ std::shared_ptr<DatasetImpl> WholeDatasets::open(const std::string& name) {
   const auto& its = listing(name);
   const auto& options = sections_.at(name);
   auto dataset = data::open_dataset(name, options, its, Shard{}, seed_);
-  data::prepare(*dataset, options, its, {});
+  data::prepare(*dataset, options, its);
   return dataset;
 }
 
 std::string in_words(const DatasetImpl& dataset) {
-  return fmt::format("{} samples: {}", dataset.source->size(), data::in_words(data::fields_of(dataset)));
+  return fmt::format("{} samples: {}", dataset.source()->size(), data::in_words(dataset.plan().fields()));
 }
 
 }  // namespace trainrt::cli::datasets

@@ -14,7 +14,7 @@ class WholeDatasets {
   /// `sections`: the keys of each [data.NAME].
   WholeDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
   /// Returns the listing of the dataset `name`, which must be a section. Its files are listed at the first call. Throws the
-  /// errors of data::list_datasets() and data::require_operations().
+  /// errors of data::list_datasets() and data::require_steps().
   const data::Listing& listing(const std::string& name);
   /// Another one each time. What its samples are found from is read.
   std::shared_ptr<DatasetImpl> open(const std::string& name);

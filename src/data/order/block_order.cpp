@@ -19,9 +19,9 @@ BlockOrder::BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks) : 
   windows_ = std::max<std::uint64_t>(1, (whole + blocks_.window - 1) / blocks_.window);
   window_of_rest_ = mix_seed(seed, for_rest) % windows_;
   order_of_blocks_ = Permutation::quick(whole, mix_seed(seed, for_blocks));
-  for (std::uint64_t window = 0; windows_ <= most_prepared && window < windows_; ++window)
+  for (std::uint64_t window = 0; windows_ <= max_prepared && window < windows_; ++window)
     prepared_.push_back(inside(window));
-  if (whole > most_listed) return;
+  if (whole > max_listed) return;
   std::vector<std::uint64_t> blocks_in_order(whole);
   std::iota(blocks_in_order.begin(), blocks_in_order.end(), std::uint64_t{0});
   order_of_blocks_.map(blocks_in_order);

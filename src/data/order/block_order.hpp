@@ -35,8 +35,8 @@ class BlockOrder {
   std::uint64_t size_ = 0, seed_ = 0;
   Blocks blocks_;
   std::uint64_t windows_ = 0, rest_ = 0, window_of_rest_ = 0;
-  static constexpr std::uint64_t most_prepared = 1 << 16;
-  static constexpr std::uint64_t most_listed = 1 << 20;
+  static constexpr std::uint64_t max_prepared = 1 << 16;
+  static constexpr std::uint64_t max_listed = 1 << 20;
   Permutation order_of_blocks_;
   std::vector<std::uint32_t> listed_;  ///< the same, if there are not too many blocks
   std::vector<Permutation> prepared_;  ///< of the samples of each window, if there are not too many windows

@@ -22,8 +22,8 @@ class EpochOrder {
  public:
   static EpochOrder identity(std::uint64_t size);
   static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed);
-  /// As the first versions shuffled (Shuffle::of_first_versions).
-  static EpochOrder shuffled_as_first(std::uint64_t size, std::uint64_t seed);
+  /// As the first versions shuffled (Shuffle::legacy).
+  static EpochOrder legacy_shuffled(std::uint64_t size, std::uint64_t seed);
   /// BlockOrder.
   static EpochOrder in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks);
   /// MixedOrder; `size` is the sum of the shares.

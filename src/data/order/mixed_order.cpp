@@ -77,13 +77,13 @@ MixedOrder::MixedOrder(std::vector<MixedPart> parts, std::uint64_t seed, std::ui
       seed_(seed),
       epoch_(epoch),
       slots_(sum_of_shares(parts_), mix_seed(seed, for_slots, epoch)) {
-  constexpr std::uint64_t most_prepared = 1024;
+  constexpr std::uint64_t max_prepared = 1024;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     const auto [first, size, share] = parts_[part];
     ends_.push_back((ends_.empty() ? 0 : ends_.back()) + share);
     Passes passes{epoch * share / size, {}};
     const auto end = (epoch * share + share - 1) / size + 1;
-    for (auto number = passes.first; end - passes.first <= most_prepared && number < end; ++number)
+    for (auto number = passes.first; end - passes.first <= max_prepared && number < end; ++number)
       passes.prepared.push_back(pass(part, number));
     passes_.push_back(std::move(passes));
   }

@@ -13,14 +13,14 @@ namespace trainrt::data {
 /// takes neither memory nor time before the first.
 class Shuffle {
  public:
-  static constexpr std::uint64_t most_listed = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t min_computed = std::uint64_t{1} << 20;
   Shuffle(std::uint64_t size, std::uint64_t seed);
 
-  /// What the first versions did, whose runs go on as they began: a list, 4 bytes a number, up to most_listed_before.
-  static Shuffle of_first_versions(std::uint64_t size, std::uint64_t seed);
-  static constexpr std::uint64_t most_listed_before = std::uint64_t{1} << 30;
-  /// Bytes that of_first_versions() takes.
-  static std::uint64_t bytes_of_first_versions(std::uint64_t size);
+  /// What the first versions did, whose runs go on as they began: a list, 4 bytes a number, up to min_legacy_computed.
+  static Shuffle legacy(std::uint64_t size, std::uint64_t seed);
+  static constexpr std::uint64_t min_legacy_computed = std::uint64_t{1} << 30;
+  /// Bytes that legacy() takes.
+  static std::uint64_t legacy_bytes(std::uint64_t size);
 
   std::uint64_t operator[](std::uint64_t number) const {  ///< number < size
     if (const auto* const listed = std::get_if<List>(&order_)) return (*listed)[number];

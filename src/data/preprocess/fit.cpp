@@ -120,7 +120,7 @@ void merge_bytes(std::span<const Wish> wishes, const std::string& bytes) {
 }
 
 /// What this rank's part says, by several threads: the parts do not matter, since statistics are exact.
-std::vector<std::string> looked_at(const DatasetImpl& dataset, const Source& source, std::span<const Wish> wishes) {
+std::vector<std::string> looked_at(const DatasetPlan& dataset, const Source& source, std::span<const Wish> wishes) {
   const auto mine = part_of_fit({0, source.size()}, dataset.team.rank, dataset.team.size);
   const auto threads =
       std::clamp<int>(dataset.threads, 1, static_cast<int>(std::min<std::uint64_t>(mine.end - mine.first + 1, 64)));
@@ -146,7 +146,7 @@ std::vector<std::string> looked_at(const DatasetImpl& dataset, const Source& sou
 }
 
 /// One statement for all threads of this rank: what is sent does not grow with them.
-std::string look_once(const DatasetImpl& dataset, const Source& source, std::span<const Wish> wishes) {
+std::string look_once(const DatasetPlan& dataset, const Source& source, std::span<const Wish> wishes) {
   auto found = looked_at(dataset, source, wishes);
   if (found.size() == 1) return std::move(found.front());
   std::vector<Wish> together;
@@ -158,7 +158,7 @@ std::string look_once(const DatasetImpl& dataset, const Source& source, std::spa
 }
 
 PreprocessorImpl::Stage fitted_stage(const PreprocessorImpl::Stage& stage, const Source& source,
-                                     const DatasetImpl& dataset) {
+                                     const DatasetPlan& dataset) {
   const auto wishes = in_stage(stage, [&] { return stage.work->wishes(source.fields()); });
   for (bool has_more = true; has_more;) {
     const auto parts =
@@ -174,7 +174,7 @@ PreprocessorImpl::Stage fitted_stage(const PreprocessorImpl::Stage& stage, const
 
 }  // namespace
 
-PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset, bool keep_fitted) {
+PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetPlan& dataset, bool keep_fitted) {
   PreprocessorImpl made{{}, preprocessor.is_chain};
   auto source = dataset.source;
   for (const auto& stage : preprocessor.stages) {

@@ -16,15 +16,15 @@ std::vector<OptionSpec> operation_options() {
   return options;
 }
 
-std::vector<WantedOperation> operations_of(const Options& options, std::optional<When> when) {
-  std::vector<WantedOperation> found;
+std::vector<RequestedStep> requested_steps(const Options& options, std::optional<When> when) {
+  std::vector<RequestedStep> found;
   for (const auto* kind : in_place(operation_table())) {
     const auto* const given = options.find(kind->name);
-    const auto its = kind->place < 0 ? When::before_preprocess : When::after_preprocess;
-    if (given == nullptr || given->text.empty() || (when && *when != its)) continue;
-    WantedOperation wanted{kind, nullptr, given->origin};
-    wanted.operation = in_operation(wanted, [&] { return kind->make(given->text); });
-    found.push_back(std::move(wanted));
+    const auto kind_when = kind->place < 0 ? When::before_preprocess : When::after_preprocess;
+    if (given == nullptr || given->text.empty() || (when && *when != kind_when)) continue;
+    RequestedStep requested{kind, nullptr, given->origin};
+    requested.step = in_operation(requested, [&] { return kind->make(given->text); });
+    found.push_back(std::move(requested));
   }
   return found;
 }

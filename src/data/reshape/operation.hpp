@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,57 +8,47 @@
 
 #include "core/options.hpp"
 #include "core/plugin.hpp"
-#include "data/batches/dataset_impl.hpp"
+#include "data/batches/dataset_plan.hpp"
 
 namespace trainrt::data {
 
-/// What a key makes of the samples of a dataset: others, in another number.
-class Operation {
- public:
-  virtual ~Operation() = default;
-  /// Returns the fields of the samples that it makes of samples with the fields `before`. Throws UsageError if it cannot be
-  /// applied to them.
-  virtual std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const = 0;
-  /// Collective over dataset.team, before the first epoch. What it throws anywhere but for lack of what only one rank
-  /// cannot read all throw.
-  virtual void apply(DatasetImpl& dataset) const = 0;
-};
-
-/// A plug-in: one file in data/operations. Its name is a key of every [data.NAME].
+/// A plug-in, one file in data/reshape/operations: a key of every [data.NAME] that adds a step to the dataset's plan.
+/// `name` is the key.
 struct OperationKind {
   std::string_view name;
   std::string_view help;
-  std::string_view form;  ///< of the key's text, in words: "FIELD LENGTH"
-  /// Throws UsageError that says what is wrong with the text.
-  std::unique_ptr<Operation> (*make)(const std::string& text) = nullptr;
-  int place = 0;               ///< among the others; below 0: before the key `preprocess`
-  bool mixes_sources = false;  ///< whether it may stand beside the key `weights`
-  bool reads_file = false;     ///< its text may be @FILE
+  std::string_view form;  ///< form of the key's text, for help and messages: "FIELD LENGTH"
+  /// Returns the step that the text describes. Throws UsageError that says what is wrong with the text.
+  std::shared_ptr<const Step> (*make)(const std::string& text) = nullptr;
+  int place = 0;            ///< keys are applied in ascending order; below 0: before the
+                            ///< key `preprocess`
+  bool reads_file = false;  ///< the text may be @FILE
 };
 
 PluginTable<OperationKind> operation_table();
 
-/// The keys of all operations.
+/// Returns the specifications of the keys of all operations.
 std::vector<OptionSpec> operation_options();
 
 enum class When : std::uint8_t { before_preprocess, after_preprocess };
 
-/// An operation that a section asks for.
-struct WantedOperation {
+/// A key of a section that adds a step.
+struct RequestedStep {
   const OperationKind* kind = nullptr;
-  std::shared_ptr<const Operation> operation;
-  std::string origin;  ///< of its key
+  std::shared_ptr<const Step> step;
+  std::string origin;  ///< source of the key's value, for messages
 };
 
-/// Those of the keys of a section, in the order in which they are applied. UsageErrors name origin and key.
-std::vector<WantedOperation> operations_of(const Options& options, std::optional<When> when = std::nullopt);
+/// Returns the steps that the keys of a section request, in the order in which they are applied. Throws UsageError that
+/// names origin and key.
+std::vector<RequestedStep> requested_steps(const Options& options, std::optional<When> when = std::nullopt);
 
-/// What `call` throws about an operation, with origin and key in front.
+/// Calls `call` and adds origin and key of `requested` to the UsageErrors that it throws.
 template <class Call>
-auto in_operation(const WantedOperation& wanted, const Call& call) try {
+auto in_operation(const RequestedStep& requested, const Call& call) try {
   return call();
 } catch (const UsageError& error) {
-  throw UsageError(wanted.origin + ": " + std::string(wanted.kind->name) + ": " + error.what());
+  throw UsageError(requested.origin + ": " + std::string(requested.kind->name) + ": " + error.what());
 }
 
 }  // namespace trainrt::data

@@ -24,8 +24,9 @@ void require_mixable(const Options& options) {
     throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
   if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
   if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
-  for (const auto& wanted : operations_of(options))
-    if (!wanted.kind->mixes_sources) throw UsageError(fmt::format("weights and {} exclude each other", wanted.kind->name));
+  for (const auto& requested : requested_steps(options))
+    if (requested.step->effect() != Effect::thins)
+      throw UsageError(fmt::format("weights and {} exclude each other", requested.kind->name));
 }
 
 }  // namespace

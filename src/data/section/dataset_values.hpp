@@ -7,8 +7,8 @@
 #include "core/options.hpp"
 #include "data/node_memory/node_share.hpp"
 #include "data/node_memory/unit_layout.hpp"
+#include "data/section/dataset_listing.hpp"
 #include "data/section/file_verification.hpp"
-#include "data/section/listing.hpp"
 #include "data/source/format.hpp"
 #include "data/source/source.hpp"
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/batches/field_walk.hpp"
 #include "data/bytes/crc32.hpp"
 #include "data/bytes/input_file.hpp"
 
@@ -54,7 +53,7 @@ void FileVerification::judge(State& state) const {
 
 void FileVerification::verify_together(const Team& team) {
   const std::lock_guard lock(mutex_);
-  const auto [first, end] = part_of_team(blocks_, team);
+  const auto [first, end] = team.own_share(blocks_);
   const auto made = team.gather([this, first = first, end = end] {
     std::string checksums;
     std::vector<std::byte> buffer;

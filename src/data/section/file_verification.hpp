@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "data/batches/dataset_impl.hpp"
+#include "data/batches/team.hpp"
 #include "data/bytes/block_checksums.hpp"
 #include "data/bytes/verify.hpp"
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 
 namespace trainrt::data {
 

@@ -8,8 +8,8 @@
 #include "data/batches/dataset_impl.hpp"
 #include "data/node_memory/node_share.hpp"
 #include "data/node_memory/unit_layout.hpp"
+#include "data/section/dataset_listing.hpp"
 #include "data/section/file_verification.hpp"
-#include "data/section/listing.hpp"
 
 namespace trainrt::data {
 
@@ -27,15 +27,15 @@ Listing list_dataset(const std::string& name, const Options& options);
 /// all ranks.
 std::optional<UnitLayout> shared_layout(const std::string& name, const Options& options, const Listing& listing);
 
-/// Opens what was listed for one rank; prepare() comes after it, once the team is known.
-/// `seed` is the run's. `share` has memory for shared_layout(), or none. Files are verified when they are opened, unless
-/// `verification` of the listing has their results already.
+/// Opens what was listed for one rank; prepare() must follow, once the plan has its team. `seed` is the run's. `share` has
+/// memory for shared_layout(), or none. Files are verified when they are opened, unless `verification` of the listing has
+/// their results already.
 std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options& options, const Listing& listing,
                                           Shard shard, std::uint64_t seed, const NodeShare& share = {},
                                           std::shared_ptr<FileVerification> verification = nullptr);
 
-/// Leaves the first `samples` samples of an opened and prepared dataset, in their order.
-void keep_first(DatasetImpl& dataset, std::uint64_t samples);
+/// Returns a plan of the first `samples` samples of `plan`, in their order.
+DatasetPlan first_samples(DatasetPlan plan, std::uint64_t samples);
 
 /// Returns the verification of the listed files, as the key `verify` says: for open_dataset().
 std::shared_ptr<FileVerification> verification_of(const std::string& name, const Options& options, const Listing& listing);

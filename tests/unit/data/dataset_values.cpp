@@ -61,24 +61,24 @@ std::vector<std::uint64_t> in_any_order(std::uint64_t count) {
 std::vector<std::uint64_t> ends_of(const DatasetImpl& dataset, std::size_t field,
                                    const std::vector<std::uint64_t>& samples) {
   data::Column column{field, {}, {}};
-  dataset.source->read(samples, {&column, 1});
+  dataset.source()->read(samples, {&column, 1});
   return column.ends;
 }
 
 void check_same(const Keys& keys) {
   const auto plain = open(keys);
   const auto ranks = open_together(keys);
-  const auto samples = in_any_order(plain->source->size());
-  for (std::size_t field = 0; field < plain->source->fields().size(); ++field) {
-    INFO(plain->source->fields()[field].name);
+  const auto samples = in_any_order(plain->source()->size());
+  for (std::size_t field = 0; field < plain->source()->fields().size(); ++field) {
+    INFO(plain->source()->fields()[field].name);
     const auto expected = gathered<char>(*plain, field, samples);
     REQUIRE_FALSE(expected.empty());
     for (const auto& rank : ranks) CHECK(gathered<char>(*rank, field, {samples[0], samples[1]}).size() > 0);
     for (const auto& rank : ranks) CHECK(gathered<char>(*rank, field, samples) == expected);
-    if (plain->source->fields()[field].varies)
+    if (plain->source()->fields()[field].varies)
       for (const auto& rank : ranks) CHECK(ends_of(*rank, field, samples) == ends_of(*plain, field, samples));
   }
-  for (const auto& rank : ranks) CHECK(rank->source->is_resident());
+  for (const auto& rank : ranks) CHECK(rank->source()->is_resident());
 }
 
 void write_gzip(const std::string& path, const std::string& bytes) {
@@ -196,17 +196,17 @@ TEST_CASE("memory is that of the node: what is kept and what is read ahead fit i
   const Scratch dir;
   write(dir / "x.npy", npy_of("(1000,)", values_of(counting_values(1000))));
   const auto kept = open_together({{"source", dir / "x.npy"}, {"memory", "10000"}}, 4).front();
-  CHECK(kept->memory * 4 + 4000 <= 10000);
-  CHECK(kept->memory > 200);
+  CHECK(kept->plan().memory * 4 + 4000 <= 10000);
+  CHECK(kept->plan().memory > 200);
   const auto alone = [&](const std::string& memory, int ranks) {
     const auto keys = options({{"source", dir / "x.npy"}, {"memory", memory}});
     return data::open_dataset("train", keys, data::list_dataset("train", keys), {0, ranks}, 1, {.ranks = ranks});
   };
-  CHECK(alone("16600", 4)->source->is_resident());  // each of four keeps the file for itself
-  CHECK(alone("16600", 4)->memory == 4150);
-  CHECK_FALSE(alone("16200", 4)->source->is_resident());
-  CHECK(alone("8000", 1)->source->is_resident());
-  CHECK(alone("8000", 1)->memory == 8000);
+  CHECK(alone("16600", 4)->source()->is_resident());  // each of four keeps the file for itself
+  CHECK(alone("16600", 4)->plan().memory == 4150);
+  CHECK_FALSE(alone("16200", 4)->source()->is_resident());
+  CHECK(alone("8000", 1)->source()->is_resident());
+  CHECK(alone("8000", 1)->plan().memory == 8000);
 }
 
 TEST_CASE("materialize keeps what transforms have made, also on a rank alone") {
@@ -216,10 +216,10 @@ TEST_CASE("materialize keeps what transforms have made, also on a rank alone") {
   auto kept = keys;
   kept["materialize"] = "true";
   const auto plain = open(keys), dataset = open(kept);
-  REQUIRE(dataset->source->fields()[0].dtype == DType::f32);
+  REQUIRE(dataset->source()->fields()[0].dtype == DType::f32);
   const auto samples = in_any_order(300);
   CHECK(gathered<float>(*dataset, 0, samples) == gathered<float>(*plain, 0, samples));
-  CHECK(dataset->source->is_resident());
+  CHECK(dataset->source()->is_resident());
   fs::remove(dir / "a-idx2-ubyte");
   CHECK(gathered<float>(*dataset, 0, samples) == gathered<float>(*plain, 0, samples));
 }

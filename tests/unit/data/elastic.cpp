@@ -25,8 +25,7 @@ std::vector<Seen> walk(int ranks, int workers, const std::string& samples, Curso
   std::vector<Seen> batches;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto impl = dataset_of(rank, ranks, workers, samples);
-    impl->cursor = from;
-    impl->restored = from.in_progress;
+    if (from.in_progress) impl->walk().restore(from);
     std::size_t k = 0;
     for (const auto& batch : Dataset(impl).epoch(0).batches(8)) {
       if (batches.size() == k) batches.emplace_back();

@@ -66,17 +66,17 @@ TEST_CASE("billions of shuffled samples take neither memory nor time") {
 }
 
 TEST_CASE("around the size from which on it is computed a shuffle holds every sample once") {
-  for (const auto size : {data::Shuffle::most_listed - 1, data::Shuffle::most_listed}) {
+  for (const auto size : {data::Shuffle::min_computed - 1, data::Shuffle::min_computed}) {
     const auto order = EpochOrder::shuffled(size, 7);
     std::vector<bool> seen(size);
     for (std::uint64_t at = 0; at < size; ++at) seen[order[at]] = true;
     CHECK(std::ranges::count(seen, false) == 0);
   }
-  const auto size = data::Shuffle::most_listed;
+  const auto size = data::Shuffle::min_computed;
   CHECK(EpochOrder::shuffled(size, 7)[5] == data::Permutation::quick(size, 7)[5]);
-  CHECK(EpochOrder::shuffled_as_first(size, 7)[5] != data::Permutation::quick(size, 7)[5]);
-  CHECK(EpochOrder::shuffled_as_first(size - 1, 7)[5] == EpochOrder::shuffled(size - 1, 7)[5]);
-  CHECK(EpochOrder::shuffled_as_first(std::uint64_t{1} << 40, 7)[5] == data::Permutation(std::uint64_t{1} << 40, 7)[5]);
+  CHECK(EpochOrder::legacy_shuffled(size, 7)[5] != data::Permutation::quick(size, 7)[5]);
+  CHECK(EpochOrder::legacy_shuffled(size - 1, 7)[5] == EpochOrder::shuffled(size - 1, 7)[5]);
+  CHECK(EpochOrder::legacy_shuffled(std::uint64_t{1} << 40, 7)[5] == data::Permutation(std::uint64_t{1} << 40, 7)[5]);
 }
 
 TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {
@@ -138,7 +138,7 @@ TEST_CASE("many numbers at once are permuted as each by itself, wherever they be
       permutation.map(numbers);
       for (std::size_t i = 0; i < numbers.size(); ++i) REQUIRE(numbers[i] == permutation[size - numbers.size() + i]);
     }
-  constexpr auto large = data::Shuffle::most_listed;
+  constexpr auto large = data::Shuffle::min_computed;
   const auto parts = data::mixed_parts(std::vector<std::uint64_t>{30, 70}, std::vector<double>{1, 1});
   for (const auto& order : {EpochOrder::identity(100), EpochOrder::shuffled(100, 4), EpochOrder::shuffled(large, 4),
                             EpochOrder::mixed(100, parts, 4, 1)}) {

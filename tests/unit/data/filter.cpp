@@ -1,5 +1,3 @@
-#include "data/batches/filter.hpp"
-
 #include <trainrt/error.hpp>
 
 #include "data/source/kept_rows.hpp"
@@ -116,9 +114,7 @@ TEST_CASE("a place inside an epoch goes on behind the same filter, and behind an
   const auto whole = walk(dataset);
   for (const bool is_same : {true, false}) {
     const auto again = open(dir, {{"shuffle", "true"}});
-    again->cursor = {true, 0, 70};
-    again->restored = true;
-    again->restored_filter = dataset->filter_text;
+    again->walk().restore({true, 0, 70}, dataset->plan().steps_text());
     if (is_same) {
       Dataset(again).filter("x", is_third);
       CHECK(walk(again) == std::vector(whole.begin() + 70, whole.end()));
@@ -133,7 +129,7 @@ TEST_CASE("what a filter cannot do is said") {
   const Scratch dir;
   const auto dataset = open(dir);
   CHECK_THROWS_WITH(Dataset(dataset).filter("y", is_third), Contains("'train'") && Contains("x"));
-  CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }), Contains("none of its 1000"));
+  CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }), Contains("none of the 1000"));
   for ([[maybe_unused]] const auto& batch : Dataset(dataset).epoch(0).batches(10))
     CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being walked"));
 }

@@ -29,7 +29,7 @@ std::string refusal(const Scratch& dir, const std::string& text, const std::map<
   return "none";
 }
 
-std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source->fields()); }
+std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source()->fields()); }
 
 }  // namespace
 
@@ -45,7 +45,7 @@ TEST_CASE("keys of JSON lines are fields: numbers, booleans, texts and arrays of
   CHECK((std::isnan(added[0]) && added[1] == 7));
   CHECK(gathered<std::int64_t>(*dataset, 0, {1, 0}) == std::vector<std::int64_t>{-4, 3});
   CHECK(gathered<double>(*dataset, 1, {0, 1}) == std::vector<double>{1, 2.5});
-  const auto values = all_values(*dataset->source);
+  const auto values = all_values(*dataset->source());
   CHECK(values[3] == std::vector<std::string>{"a\nü", ""});
   const auto v = gathered<double>(*dataset, 4, {0, 1});
   CHECK((v[0] == 1 && v[1] == 2.5 && v[2] == 3 && std::isnan(v[3])));
@@ -142,10 +142,10 @@ TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows 
   }
   const auto begin = std::clock();  // CPU time: other processes do not count
   const auto dataset = opened(dir, in_order + "}\n" + reversed + "}\n", {{"memory", "0"}, {"longest_record", "64 MiB"}});
-  REQUIRE(dataset->source->fields().size() == keys);
+  REQUIRE(dataset->source()->fields().size() == keys);
   std::vector<data::Column> all(keys);
   for (std::size_t i = 0; i < keys; ++i) all[i].field = i;
-  dataset->source->read(std::vector<std::uint64_t>{1}, all);
+  dataset->source()->read(std::vector<std::uint64_t>{1}, all);
   std::int64_t first = 0;
   std::memcpy(&first, all.front().values.data(), sizeof first);
   CHECK(first == (keys - 1) % 7);

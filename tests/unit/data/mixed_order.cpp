@@ -81,12 +81,12 @@ TEST_CASE("a dataset mixes the sources between its commas, and says what does no
   const Scratch scratch;
   const auto values = two_texts(scratch);
   const auto dataset = open(values);
-  CHECK(dataset->source->size() == 10);
+  CHECK(dataset->source()->size() == 10);
   std::multiset<std::uint64_t> met;
-  const auto order = data::order_of(*dataset, 0);
+  const auto order = dataset->plan().order_of(0);
   for (std::uint64_t at = 0; at < 10; ++at) met.insert(order[at] < 3 ? 0 : 1);
   CHECK(met.count(0) == 5);
-  CHECK_THAT(dataset->order_text, Contains("5 of 3 and 5 of 7 samples"));
+  CHECK_THAT(dataset->plan().order_text, Contains("5 of 3 and 5 of 7 samples"));
   const auto with = [&](const std::string& key, const std::string& value) {
     auto changed = values;
     changed[key] = value;
@@ -101,18 +101,18 @@ TEST_CASE("a dataset mixes the sources between its commas, and says what does no
 
 TEST_CASE("a run that began with a list of its samples goes on with it; a new one computes the order") {
   auto dataset = open({{"format", "range"}, {"samples", "1100000"}, {"shuffle", "true"}});
-  CHECK(dataset->order_text == "1100000 samples, shuffled by a permutation");
-  const auto computed = data::order_of(*dataset, 0)[0];
-  data::go_on_as_first(*dataset, "1100001 samples, shuffled");
-  CHECK_FALSE(dataset->shuffles_as_first);
-  data::go_on_as_first(*dataset, "1100000 samples, shuffled");
-  CHECK(dataset->order_text == "1100000 samples, shuffled");
-  CHECK(data::order_of(*dataset, 0)[0] != computed);
+  CHECK(dataset->plan().order_text == "1100000 samples, shuffled by a permutation");
+  const auto computed = dataset->plan().order_of(0)[0];
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), "1100001 samples, shuffled"));
+  CHECK_FALSE(dataset->plan().order.legacy_shuffle);
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), "1100000 samples, shuffled"));
+  CHECK(dataset->plan().order_text == "1100000 samples, shuffled");
+  CHECK(dataset->plan().order_of(0)[0] != computed);
   dataset = open({{"format", "range"}, {"samples", "1100000"}, {"shuffle", "true"}});
-  data::go_on_as_first(*dataset, "");  // of a version that kept no order
-  CHECK(dataset->shuffles_as_first);
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), ""));  // of a version that kept no order
+  CHECK(dataset->plan().order.legacy_shuffle);
   dataset = open({{"format", "range"}, {"samples", "1000"}, {"shuffle", "true"}});
-  CHECK(dataset->order_text == "1000 samples, shuffled");
-  data::go_on_as_first(*dataset, dataset->order_text);
-  CHECK_FALSE(dataset->shuffles_as_first);
+  CHECK(dataset->plan().order_text == "1000 samples, shuffled");
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), dataset->plan().order_text));
+  CHECK_FALSE(dataset->plan().order.legacy_shuffle);
 }

@@ -18,11 +18,11 @@ class Config {
   explicit Config(const Sections& sections) {
     for (const auto& [name, keys] : sections) sections_[name] = options(keys);
     for (const auto& [name, keys] : sections_) listings_.emplace(name, data::list_dataset(name, keys));
-    data::require_operations(sections_, listings_);
+    data::require_steps(sections_, listings_);
   }
   std::shared_ptr<DatasetImpl> open(const std::string& name) const {
     auto dataset = data::open_dataset(name, sections_.at(name), listings_.at(name), {}, 1);
-    data::prepare(*dataset, sections_.at(name), listings_.at(name), {});
+    data::prepare(*dataset, sections_.at(name), listings_.at(name));
     return dataset;
   }
 
@@ -65,7 +65,7 @@ TEST_CASE("keys that make samples are applied in their documented order, whateve
                             {"keep", "1:3, 0"},
                             {"explode", "pages"}}}};
   const auto dataset = Config(sections).open("train");
-  CHECK(data::in_words(dataset->source->fields()) == "user i64[], pages i64[2], count i32[]");
+  CHECK(data::in_words(dataset->source()->fields()) == "user i64[], pages i64[2], count i32[]");
   CHECK(whole_field(dataset, "pages") == std::vector<std::int64_t>{11, 12, 12, 13, 10, 11});
 }
 
@@ -92,7 +92,8 @@ TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is d
   CHECK(whole_field(packed.open("train"), "t") == std::vector<std::int64_t>{1, 2, 3, 0, 4, 0});
   const auto otherwise =
       Config({{"train", {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"pack", "t 2 separator=9"}}}});
-  CHECK(packed.open("train")->filter_text != otherwise.open("train")->filter_text);  // a place in an epoch hangs on it
+  CHECK(packed.open("train")->plan().steps_text() !=
+        otherwise.open("train")->plan().steps_text());  // a place in an epoch hangs on it
   write(dir / "w.csv", "n,w\n1,0\n2,1\n3,0\n");
   const auto drawn = Config({{"train", {{"source", dir / "w.csv"}, {"draw_by_weight", "w"}}}});
   CHECK(whole_field(drawn.open("train"), "n") == std::vector<std::int64_t>{2, 2, 2});
@@ -114,8 +115,8 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
   refused(one("pack", "name"), {"pack", "a word is missing", "FIELD LENGTH [separator=VALUE]"});
   refused(one("pack", "name 4 separator=300"), {"300", "u8"});
   refused(one("sequence", "2"), {"sequence", "'name' varies"});
-  refused(one("sequence", "2 steps=3"), {"'steps=3' is not known", "LENGTH [stride=N]"});
-  refused(one("sequence", "none"), {"'none' is no whole number"});
+  refused(one("sequence", "2 steps=3"), {"'steps=3' is unknown", "LENGTH [stride=N]"});
+  refused(one("sequence", "none"), {"'none' is not an integer"});
   const auto large = std::to_string((1U << 31) - 1);
   write(dir / "wide.csv", "a,b,c,d,e,f,g,h\n1,2,3,4,5,6,7,8\n");
   auto wide = one("sequence", large + " pad");

@@ -40,7 +40,7 @@ TEST_CASE("a dataset of some rows has those, shuffled too, and refuses rows that
   const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"rows", "7, 0:2, 9"}});
   CHECK(gathered<std::int64_t>(*dataset, 0, {0, 1, 2, 3}) == std::vector<std::int64_t>{7, 0, 1, 9});
   const auto shuffled = open({{"format", "range"}, {"samples", "10"}, {"rows", "2:8"}, {"shuffle", "true"}});
-  CHECK(shuffled->source->size() == 6);
+  CHECK(shuffled->source()->size() == 6);
   CHECK_THROWS_WITH(open({{"format", "range"}, {"samples", "10"}, {"rows", "0:11"}}),
                     Contains("[data.train]") && Contains("sample 10"));
   CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "3:3"}}), Contains("no samples"));
@@ -53,7 +53,7 @@ TEST_CASE("rows of a file are those of its text, and a place inside an epoch han
   const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"rows", "@" + file}});
   CHECK(gathered<std::int64_t>(*dataset, 0, {0, 1, 2, 3}) == std::vector<std::int64_t>{4, 2, 0, 1});
   const auto others = open({{"format", "range"}, {"samples", "10"}, {"rows", "4, 2, 1, 0"}});
-  CHECK(dataset->order_text != others->order_text);
+  CHECK(dataset->plan().order_text != others->plan().order_text);
   CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "@" + file + ".none"}}), Contains("[data.train]"));
   write(file, " \n\n");
   CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "@" + file}}),
@@ -66,9 +66,9 @@ TEST_CASE("a dataset that is not split is whole on each rank, and its own seed g
     values.insert({{"format", "range"}, {"samples", "100"}, {"shuffle", "true"}});
     return data::open_dataset("train", options(values), data::list_dataset("train", options(values)), {1, 2, 2}, 1);
   };
-  CHECK(opened({})->shard.size == 2);
-  CHECK(opened({{"split", "false"}})->shard.size == 1);
-  const auto first = [&](const std::map<std::string, std::string>& more) { return data::order_of(*opened(more), 0)[0]; };
+  CHECK(opened({})->plan().shard.size == 2);
+  CHECK(opened({{"split", "false"}})->plan().shard.size == 1);
+  const auto first = [&](const std::map<std::string, std::string>& more) { return opened(more)->plan().order_of(0)[0]; };
   CHECK(first({{"shuffle_seed", "5"}}) != first({{"shuffle_seed", "6"}}));
   CHECK(first({{"shuffle_seed", "0"}}) == first({}));
 }

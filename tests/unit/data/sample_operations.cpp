@@ -95,21 +95,21 @@ TEST_CASE("a sample that becomes many is read once for all of them") {
   }
   write(dir / "lists.jsonl", text);
   const auto plain = data_test::open({{"source", dir / "lists.jsonl"}});
-  const auto counted = std::make_shared<Counted>(plain->source);
-  plain->source = counted;
+  const auto counted = std::make_shared<Counted>(plain->source());
+  set_source(*plain, counted);
   const auto each = [](const TensorView& values, std::vector<std::byte>& made) {
     const auto* const bytes = static_cast<const std::byte*>(values.data);
     made.assign(bytes, bytes + element_count(values.shape) * size_of(values.dtype));
   };
-  const auto field = [&](std::string_view name) { return data::find_field(plain->source->fields(), name); };
-  const auto dtype = plain->source->fields()[field("v")].dtype;
+  const auto field = [&](std::string_view name) { return data::find_field(plain->source()->fields(), name); };
+  const auto dtype = plain->source()->fields()[field("v")].dtype;
   Dataset(plain).flat_map("v", {"", dtype, {}}, each);
   counted->read_in_all = 0;
   std::vector<std::uint64_t> samples;
   for (std::uint64_t at = 1500; at > 0; at -= 3) samples.push_back(at - 1);
   std::vector<data::Column> columns(3);
   for (std::size_t i = 0; i < 3; ++i) columns[i].field = i;
-  plain->source->read(samples, columns);
+  plain->source()->read(samples, columns);
   CHECK(counted->read_in_all == 3);
   const auto numbers = [](const data::Column& column) {
     std::vector<std::int64_t> values(column.values.size() / sizeof(std::int64_t));
@@ -136,7 +136,7 @@ TEST_CASE("a flat_map that makes parts of samples, none at all, or others later 
   };
   CHECK_THROWS_WITH(make([](const TensorView&, std::vector<std::byte>& made) { made.resize(3); }),
                     Contains("3 bytes") && Contains("has 8"));
-  CHECK_THROWS_WITH(make([](const TensorView&, std::vector<std::byte>&) {}), Contains("no sample of any of its 4"));
+  CHECK_THROWS_WITH(make([](const TensorView&, std::vector<std::byte>&) {}), Contains("no sample of any of the 4"));
   CHECK_THROWS_WITH(Dataset(table(dir, 4)).flat_map("m", {"", DType::i64, {}}, several),
                     Contains("'m'") && Contains("square"));
   const auto dataset = table(dir, 4);
@@ -170,7 +170,7 @@ TEST_CASE("pack leaves out a document that cannot be read, and nothing around it
         {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"on_error", "skip"}, {"threads", threads}});
     Dataset(dataset).pack("t", 8);
     CHECK(walked<std::int64_t>(dataset, "t") == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
-    CHECK(dataset->skipping->skipped() == 2);
+    CHECK(dataset->plan().skipping->skipped() == 2);
   }
 }
 
@@ -187,13 +187,12 @@ TEST_CASE("a place inside an epoch goes on behind the same operations, and behin
     const auto whole = walked<std::int64_t>(first, "n");
     const auto again = [&] {
       auto dataset = table(dir, 6);
-      dataset->cursor = {true, 0, 3};  // as the checkpoint has it, put back before the operation is asked for
-      dataset->restored = true;
-      dataset->restored_filter = first->filter_text;
+      dataset->walk().restore({true, 0, 3},
+                              first->plan().steps_text());  // a checkpoint is restored before the operation
       return dataset;
     };
     const auto same = again();
-    CHECK(same->files == first->files);
+    CHECK(same->plan().files_text == first->plan().files_text);
     operation(Dataset(same));
     CHECK(walked<std::int64_t>(same, "n") == std::vector(whole.begin() + 3, whole.end()));
     CHECK_THROWS_WITH(walked<std::int64_t>(again(), "n"), Contains("all samples") && Contains("at the checkpoint"));

@@ -124,7 +124,7 @@ TEST_CASE("tokenize makes numbers of a field of texts: as many as there are, or 
   };
   const auto tokenizer = Tokenizer::load(golden + "bert.json", false);
   const auto free = with(golden + "bert.json");
-  CHECK((free->source->fields()[0].varies && free->source->fields()[0].dtype == DType::i32));
+  CHECK((free->source()->fields()[0].varies && free->source()->fields()[0].dtype == DType::i32));
   auto all = encoded(*tokenizer, "The dog", true);
   const auto ends = all.size() * sizeof(std::int32_t);
   for (const auto* text : {"", "an unbelievably long line of many words"})
@@ -132,10 +132,10 @@ TEST_CASE("tokenize makes numbers of a field of texts: as many as there are, or 
   CHECK(gathered<std::int32_t>(*free, 0, {0, 1, 2}) == all);
   data::Column column{0, {}, {}};
   const std::uint64_t first = 0;
-  free->source->read({&first, 1}, {&column, 1});
+  free->source()->read({&first, 1}, {&column, 1});
   CHECK(column.ends == std::vector<std::uint64_t>{ends});
   const auto fixed = with(golden + "bert.json 6 bare");
-  CHECK((!fixed->source->fields()[0].varies && fixed->source->fields()[0].sample_shape == Shape{6}));
+  CHECK((!fixed->source()->fields()[0].varies && fixed->source()->fields()[0].sample_shape == Shape{6}));
   auto expected = encoded(*tokenizer, "The dog", false);
   expected.resize(6, 0);  // [PAD]
   auto cut = encoded(*tokenizer, "an unbelievably long line of many words", false);

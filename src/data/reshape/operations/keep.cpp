@@ -1,33 +1,27 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/batches/field_walk.hpp"
 #include "data/reshape/operation.hpp"
+#include "data/reshape/steps.hpp"
 #include "data/source/row_ranges.hpp"
-#include "data/source/selected_source.hpp"
-#include "io/files/digest.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// As the key `rows`, but of the samples that other operations have made.
-class Keep final : public Operation {
+class Keep final : public Step {
  public:
   explicit Keep(const std::string& text) : text_(text_of_rows(text)), rows_(text_) {
     if (rows_.size() == 0) throw UsageError("it chooses no samples");
   }
+  Effect effect() const override { return Effect::chooses; }
 
-  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override { return before; }
-
-  void apply(DatasetImpl& dataset) const override {
-    const auto samples = dataset.source->size();
+  Result apply(const DatasetPlan& input) const override {
+    const auto samples = input.source->size();
     if (rows_.largest() >= samples)
       throw UsageError(fmt::format("it chooses sample {}, and there are {}, numbered from 0", rows_.largest(), samples));
-    dataset.filter_text +=
-        fmt::format("{}{} of {} samples, with digest {}", dataset.filter_text.empty() ? "" : ", of these ", rows_.size(),
-                    samples, io::digest_of(text_));
-    dataset.source = std::make_shared<SelectedSource<RowRanges>>(std::move(dataset.source), rows_);
+    return chosen(input, rows_,
+                  fmt::format("{} of {} samples, with digest {}", rows_.size(), samples, io::digest_of(text_)));
   }
 
  private:
@@ -35,7 +29,7 @@ class Keep final : public Operation {
   RowRanges rows_;
 };
 
-std::unique_ptr<Operation> make_keep(const std::string& text) { return std::make_unique<Keep>(text); }
+std::shared_ptr<const Step> make_keep(const std::string& text) { return std::make_shared<Keep>(text); }
 
 }  // namespace
 

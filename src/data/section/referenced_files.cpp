@@ -1,4 +1,4 @@
-#include "data/section/named_files.hpp"
+#include "data/section/referenced_files.hpp"
 
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ void add_marked(const std::string& text, std::vector<DataFile>& files) {
 
 }  // namespace
 
-std::vector<DataFile> named_files(const Options& options) {
+std::vector<DataFile> referenced_files(const Options& options) {
   std::vector<DataFile> files;
   for (const auto* key : {"rows", "preprocess"}) add_marked(options.text(key), files);
   for (const auto* kind : in_place(operation_table()))

@@ -1,4 +1,4 @@
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,12 +12,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json json_of(const DataFile& file);
+Json as_json(const DataFile& file);
 DataFile file_of(const Json& json);
 
-Json json_of(const std::vector<DataFile>& files) {
+Json as_json(const std::vector<DataFile>& files) {
   auto all = Json::array();
-  for (const auto& file : files) all.push_back(json_of(file));
+  for (const auto& file : files) all.push_back(as_json(file));
   return all;
 }
 
@@ -27,15 +27,15 @@ std::vector<DataFile> files_of(const Json& json) {
   return files;
 }
 
-Json json_of(const DataFile& file) {
-  return Json::array({file.path, file.size, file.mtime_ns, file.head, json_of(file.companions), file.version});
+Json as_json(const DataFile& file) {
+  return Json::array({file.path, file.size, file.mtime_ns, file.head, as_json(file.companions), file.version});
 }
 
 DataFile file_of(const Json& json) {
   return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, files_of(json.at(4)), json.at(5)};
 }
 
-Json json_of(const Dataset::Field& field) {
+Json as_json(const Dataset::Field& field) {
   return Json::array({field.name, name_of(field.dtype), field.sample_shape, field.varies});
 }
 
@@ -43,11 +43,11 @@ Dataset::Field field_of(const Json& json) {
   return {json.at(0), dtype_from(json.at(1).get<std::string>()), json.at(2), json.at(3)};
 }
 
-Json json_of(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
+Json as_json(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
 
-Json json_of(const std::vector<ChecksummedRange>& ranges) {
+Json as_json(const std::vector<ChecksummedRange>& ranges) {
   auto all = Json::array();
-  for (const auto& range : ranges) all.push_back(json_of(range));
+  for (const auto& range : ranges) all.push_back(as_json(range));
   return all;
 }
 
@@ -91,11 +91,11 @@ std::string described(const Listing& listing) {
 
 std::string bytes_of(const Listing& listing) {
   auto fields = Json::array(), entries = Json::array();
-  for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
+  for (const auto& field : listing.entries.front().content.fields) fields.push_back(as_json(field));
   for (const auto& [file, content] : listing.entries)
     entries.push_back(
-        Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
-                     json_of(content.sources), json_of(content.checksums), content.field_order, content.remark}));
+        Json::array({as_json(file), content.samples, binary(content.index), content.together, content.reading,
+                     as_json(content.sources), as_json(content.checksums), content.field_order, content.remark}));
   std::string bytes;
   Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
                              listing.files_of_sources, binary(listing.preprocessor)}),

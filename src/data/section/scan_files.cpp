@@ -1,4 +1,4 @@
-#include "data/section/listed_files.hpp"
+#include "data/section/scan_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -172,7 +172,7 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
 
 }  // namespace
 
-void list_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
+void scan_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
   listing.files_of_sources = files_of_sources(options, format);
   if (format.gather != nullptr) {
     const auto words = words_of_source(options.text("source"));

@@ -9,6 +9,6 @@ namespace trainrt::data {
 /// The files that keys of a section name beside those of its samples, and whose contents count: @FILE of `rows`,
 /// `preprocess` and operations, and what transforms read, such as a tokenizer. In the order of the keys; throws as
 /// list_data_files() does.
-std::vector<DataFile> named_files(const Options& options);
+std::vector<DataFile> referenced_files(const Options& options);
 
 }  // namespace trainrt::data

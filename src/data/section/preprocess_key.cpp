@@ -1,4 +1,4 @@
-#include "data/section/by_key.hpp"
+#include "data/section/preprocess_key.hpp"
 
 #include <trainrt/error.hpp>
 
@@ -16,12 +16,12 @@ namespace {
 nlohmann::json parsed(std::string_view text) {
   const bool is_deep = is_nested_deeper(text, max_json_depth);
   auto json = is_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : nlohmann::json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw UsageError("it is no JSON");
+  if (json.is_discarded()) throw UsageError("is not valid JSON");
   return json;
 }
 
 std::string text_of_file(const std::string& path) try { return io::read_file(path); } catch (const Error& error) {
-  throw UsageError(error.what());  // it is a file that a key names
+  throw UsageError(error.what());  // the file is named in the config
 }
 
 PreprocessorImpl from_file(const std::string& path) {
@@ -36,7 +36,7 @@ PreprocessorImpl from_file(const std::string& path) {
   }
 }
 
-/// Without what was learned.
+/// Returns the preprocessor as JSON without its fitted statistics.
 std::string description_of(PreprocessorImpl preprocessor) {
   for (auto& stage : preprocessor.stages) stage.stats = nullptr;
   return json_of(preprocessor).dump();
@@ -48,11 +48,11 @@ bool is_fitted(const PreprocessorImpl& preprocessor) {
   return true;
 }
 
-/// What is to be used: fitted, as far as it can be without the data.
-PreprocessorImpl known(const std::string& wanted, std::string_view kept) {
-  auto given = preprocessor_from(parsed(wanted));
-  if (is_fitted(given) || kept.empty()) return given;
-  auto earlier = preprocessor_from(parsed(kept));
+/// Returns the requested preprocessor: `stored` if it is the same one, fitted.
+PreprocessorImpl with_stored(const std::string& requested, std::string_view stored) {
+  auto given = preprocessor_from(parsed(requested));
+  if (is_fitted(given) || stored.empty()) return given;
+  auto earlier = preprocessor_from(parsed(stored));
   return is_fitted(earlier) && description_of(earlier) == description_of(given) ? earlier : given;
 }
 
@@ -65,13 +65,14 @@ std::string preprocessor_of_key(const std::string& text) try {
   throw UsageError(std::string("preprocess: ") + error.what());
 }
 
-std::string preprocess_by_key(DatasetImpl& dataset, const Listing& listing, std::string_view stored) {
+std::string apply_preprocessor(DatasetImpl& dataset, const Listing& listing, std::string_view stored) {
   if (listing.preprocessor.empty()) return "";
-  const auto section = section_of(dataset.name);
-  return in_section(section, [&] {
-    auto preprocessor = known(listing.preprocessor, stored);
-    if (!is_fitted(preprocessor)) preprocessor = fitted(preprocessor, dataset);
-    dataset.source = preprocessed(dataset.source, preprocessor);
+  auto plan = dataset.plan();
+  return in_section(section_of(plan.name), [&] {
+    auto preprocessor = with_stored(listing.preprocessor, stored);
+    if (!is_fitted(preprocessor)) preprocessor = fitted(preprocessor, plan);
+    plan.source = preprocessed(plan.source, preprocessor);
+    dataset.replace(std::move(plan));
     return json_of(preprocessor).dump();
   });
 }
