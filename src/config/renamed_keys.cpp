@@ -12,6 +12,8 @@ namespace {
 constexpr std::array renamed{
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
+    RenamedKey{"data.*.keep", "data.*.subset_after"},
+    RenamedKey{"data.*.rows", "data.*.subset"},
     RenamedKey{"scaling.check", "scaling.check_collectives"},
 };
 

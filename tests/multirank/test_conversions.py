@@ -106,9 +106,9 @@ def files_that_keys_name_count():
     fitted = {"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {"mean(x)": 1.5, "std(x)": 2.5}}
     scaler.write_text(json.dumps(fitted))
     numbers = ["--columns", "key,x"]
-    for keys, changed, data in (([f"--rows=@{rows}", *numbers], rows, b"1:150001"), ([f"--keep=@{rows}", *numbers], rows, b"1:150001"),
+    for keys, changed, data in (([f"--subset=@{rows}", *numbers], rows, b"1:150001"), ([f"--subset_after=@{rows}", *numbers], rows, b"1:150001"),
                                 ([f"--tokenize=word: {vocabulary} 4"], vocabulary, b"[UNK]\n[PAD]\ntwo\none\nthree\n"),
-                                ([f"--preprocess=@{scaler}", "--keep=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
+                                ([f"--preprocess=@{scaler}", "--subset_after=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
         refused_until_restored(folder / "out.h5", [table, *keys], lambda: replaced(changed, data), ["sources have changed", changed.name])
 
 
@@ -189,7 +189,7 @@ def jsonl_refuses_what_is_no_utf_8():
     job = refused("convert", source, "-o", folder / "out.jsonl", says=["line 3 of ", "out.jsonl'", "'text'", "no UTF-8", "--columns"])
     check(not (folder / "out.jsonl").exists(), "a file is there", job)
     nothing_left(folder)
-    tool("convert", source, "--rows=0:2, 3", "-o", folder / "out.jsonl")
+    tool("convert", source, "--subset=0:2, 3", "-o", folder / "out.jsonl")
     equal([json.loads(line)["text"] for line in (folder / "out.jsonl").read_text("utf-8").splitlines()], ["one", "Grüße", "end"], "the others")
     tool("convert", source, "-o", folder / "out.csv")
     equal((folder / "out.csv").read_bytes(), b"text\n" + b"\n".join(lines) + b"\n", "what a .csv file holds")
@@ -243,7 +243,7 @@ def files_that_keys_name_are_not_replaced():
     rows.write_text("0:5")
     listed.write_text(f"{table}\n")
     (folder / "link.csv").symlink_to(rows)
-    for words, output in (([table, f"--data.rows=@{rows}"], rows), ([table, f"--data.rows=@{rows}"], folder / "link.csv"),
+    for words, output in (([table, f"--data.subset=@{rows}"], rows), ([table, f"--data.subset=@{rows}"], folder / "link.csv"),
                           ([f"@{listed}", "--format=csv"], listed)):
         refused("convert", *words, "-o", output, "--force", says=[output.name, "a key of [data.SOURCE] names"])
     equal((rows.read_text(), listed.read_text()), ("0:5", f"{table}\n"), "the files")

@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/config_file.hpp"
+#include "config/renamed_keys.hpp"
 #include "core/environment.hpp"
 #include "core/text/text.hpp"
 #include "trainer/expanded_config.hpp"
@@ -34,6 +35,8 @@ std::vector<std::string> take_keys(std::span<const std::string> words, const Arg
       continue;
     }
     if (name.starts_with(of_data)) name.erase(0, of_data.size());
+    if (const auto new_name = config::new_name_of("data.x." + name))
+      throw UsageError(fmt::format("the key {} is now named {}", name, new_name->substr(new_name->rfind('.') + 1)));
     if (keys.has(name)) throw UsageError(fmt::format("--{} is given twice", name));
     keys.set(name, {word.substr(equals + 1), std::string(command_line)});
   }

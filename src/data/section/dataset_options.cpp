@@ -34,11 +34,11 @@ std::vector<OptionSpec> options_of_samples() {
        .type = OptionType::integer,
        .default_value = "0",
        .help = "another number, other orders of shuffle = true; they hang on the run's seed too"},
-      {.key = "rows",
+      {.key = "subset",
        .default_value = "",
        .help =
-           "which samples count, in this order: FIRST:END (0:800), single numbers, several between commas, or @FILE with "
-           "such; all if it is empty"},
+           "numbers of the samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, "
+           "or @FILE with them; all by default"},
       {.key = "weights",
        .default_value = "",
        .help = "mixes the sources between commas: how much of an epoch each one is (0.7, 0.3); needs shuffle = true. The "

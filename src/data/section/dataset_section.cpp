@@ -23,7 +23,7 @@ void require_mixable(const Options& options) {
   if (!options.boolean("shuffle"))
     throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
   if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
-  if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
+  if (!options.text("subset").empty()) throw UsageError("weights and subset exclude each other");
   for (const auto& requested : requested_steps(options))
     if (requested.step->effect() != Effect::thins)
       throw UsageError(fmt::format("weights and {} exclude each other", requested.kind->name));

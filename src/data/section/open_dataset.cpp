@@ -85,9 +85,9 @@ int threads_of(const Options& given, const Options& good, const Listing& listing
 void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
   const RowRanges rows(listing.rows);
-  if (rows.size() == 0) throw UsageError("rows chooses no samples");
+  if (rows.size() == 0) throw UsageError("subset chooses no samples");
   if (rows.largest() >= samples)
-    throw UsageError(fmt::format("rows chooses sample {}, and there are {}, numbered from 0", rows.largest(), samples));
+    throw UsageError(fmt::format("subset chooses sample {}, and there are {}, numbered from 0", rows.largest(), samples));
 }
 
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
@@ -125,7 +125,7 @@ Listing list_dataset(const std::string& name, const Options& options) {
       throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
     }
     listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
-    listing.rows = text_of_rows(good.text("rows"));
+    listing.rows = text_of_rows(good.text("subset"));
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
     require_materializable(good, listing);

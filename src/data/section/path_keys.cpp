@@ -29,7 +29,7 @@ std::set<std::string> path_keys() {
 
 /// The keys whose value may be @FILE.
 std::set<std::string> marked_keys() {
-  std::set<std::string> keys{"rows", "preprocess"};
+  std::set<std::string> keys{"subset", "preprocess"};
   for (const auto* kind : operation_table())
     if (kind->reads_file) keys.insert(std::string(kind->name));
   return keys;

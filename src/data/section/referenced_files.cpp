@@ -23,7 +23,7 @@ void add_marked(const std::string& text, std::vector<DataFile>& files) {
 
 std::vector<DataFile> referenced_files(const Options& options) {
   std::vector<DataFile> files;
-  for (const auto* key : {"rows", "preprocess"}) add_marked(options.text(key), files);
+  for (const auto* key : {"subset", "preprocess"}) add_marked(options.text(key), files);
   for (const auto* kind : in_place(operation_table()))
     if (kind->reads_file) add_marked(options.text(kind->name), files);
   for (const auto* transform : in_place(transform_table())) {

@@ -117,7 +117,7 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
     for (int i = 0; i < 500; ++i) rows += std::to_string(i) + "," + std::to_string(i * 0.25) + "\n";
     write(dir / "x.csv", rows);
     check_same({{"source", dir / "x.csv"}});
-    check_same({{"source", dir / "x.csv"}, {"cast", "b: f32"}, {"rows", "400:450, 3, 17"}});
+    check_same({{"source", dir / "x.csv"}, {"cast", "b: f32"}, {"subset", "400:450, 3, 17"}});
   }
   SECTION("jsonl") {
     std::string rows;
@@ -140,7 +140,7 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
     check_same({{"source", dir / "x.jsonl"}});
     write(dir / "x.txt", lines);
     write(dir / "y.txt", lines + "one more");
-    check_same({{"source", dir / "*.txt"}, {"rows", "3:700, 800"}});
+    check_same({{"source", dir / "*.txt"}, {"subset", "3:700, 800"}});
   }
   SECTION("hdf5") {
     make_h5(dir / "x.h5", [](hid_t file) {

@@ -94,7 +94,7 @@ TEST_CASE("a dataset mixes the sources between its commas, and says what does no
   };
   CHECK_THROWS_WITH(open(with("shuffle", "false")), Contains("[data.train]") && Contains("shuffle = true"));
   CHECK_THROWS_WITH(open(with("block", "2")), Contains("[data.train]") && Contains("block"));
-  CHECK_THROWS_WITH(open(with("rows", "0:2")), Contains("[data.train]") && Contains("rows"));
+  CHECK_THROWS_WITH(open(with("subset", "0:2")), Contains("[data.train]") && Contains("subset"));
   CHECK_THROWS_WITH(open(with("weights", "1")), Contains("[data.train]") && Contains("2 sources"));
   CHECK_THROWS_WITH(open(with("weights", "1, x")), Contains("[data.train]") && Contains("'x'"));
 }

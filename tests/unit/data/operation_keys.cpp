@@ -1,4 +1,4 @@
-// Keys of [data.NAME] that make other samples of its: explode, sequence, pack, keep, draw_by_weight.
+// Keys of [data.NAME] that make other samples of its: explode, sequence, pack, subset_after, draw_by_weight.
 #include <trainrt/error.hpp>
 
 #include "core/process/memory.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("keys that make samples are applied in their documented order, whateve
                            {{"source", dir / "visits.jsonl"},
                             {"types", "pages:i64"},
                             {"sequence", "2 within=user pad"},
-                            {"keep", "1:3, 0"},
+                            {"subset_after", "1:3, 0"},
                             {"explode", "pages"}}}};
   const auto dataset = Config(sections).open("train");
   CHECK(data::in_words(dataset->source()->fields()) == "user i64[], pages i64[2], count i32[]");
@@ -125,7 +125,7 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
   if (available_memory() < its_bytes) refused(wide, {"sequence", "a window of " + large + " samples", "GiB"});
   refused(one("draw_by_weight", "name"), {"draw_by_weight", "'name'"});
   refused(one("draw_by_weight", "w"), {"no field 'w'"});
-  refused(one("keep", "1:5"), {"keep", "sample 4", "there are 2"});
+  refused(one("subset_after", "1:5"), {"subset_after", "sample 4", "there are 2"});
   auto mixed = one("sequence", "2");
   mixed["train"]["source"] = (dir / "a.csv") + ", " + (dir / "a.csv");
   mixed["train"]["weights"] = "0.5, 0.5";

@@ -37,26 +37,26 @@ TEST_CASE("what is no row is quoted") {
 }
 
 TEST_CASE("a dataset of some rows has those, shuffled too, and refuses rows that are not there") {
-  const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"rows", "7, 0:2, 9"}});
+  const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"subset", "7, 0:2, 9"}});
   CHECK(gathered<std::int64_t>(*dataset, 0, {0, 1, 2, 3}) == std::vector<std::int64_t>{7, 0, 1, 9});
-  const auto shuffled = open({{"format", "range"}, {"samples", "10"}, {"rows", "2:8"}, {"shuffle", "true"}});
+  const auto shuffled = open({{"format", "range"}, {"samples", "10"}, {"subset", "2:8"}, {"shuffle", "true"}});
   CHECK(shuffled->source()->size() == 6);
-  CHECK_THROWS_WITH(open({{"format", "range"}, {"samples", "10"}, {"rows", "0:11"}}),
+  CHECK_THROWS_WITH(open({{"format", "range"}, {"samples", "10"}, {"subset", "0:11"}}),
                     Contains("[data.train]") && Contains("sample 10"));
-  CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "3:3"}}), Contains("no samples"));
+  CHECK_THROWS_WITH(open({{"format", "range"}, {"subset", "3:3"}}), Contains("no samples"));
 }
 
 TEST_CASE("rows of a file are those of its text, and a place inside an epoch hangs on them") {
   const Scratch scratch;
   const auto file = scratch / "chosen.rows";
   write(file, "4\n2\n0:2\n");
-  const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"rows", "@" + file}});
+  const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"subset", "@" + file}});
   CHECK(gathered<std::int64_t>(*dataset, 0, {0, 1, 2, 3}) == std::vector<std::int64_t>{4, 2, 0, 1});
-  const auto others = open({{"format", "range"}, {"samples", "10"}, {"rows", "4, 2, 1, 0"}});
+  const auto others = open({{"format", "range"}, {"samples", "10"}, {"subset", "4, 2, 1, 0"}});
   CHECK(dataset->plan().order_text != others->plan().order_text);
-  CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "@" + file + ".none"}}), Contains("[data.train]"));
+  CHECK_THROWS_WITH(open({{"format", "range"}, {"subset", "@" + file + ".none"}}), Contains("[data.train]"));
   write(file, " \n\n");
-  CHECK_THROWS_WITH(open({{"format", "range"}, {"rows", "@" + file}}),
+  CHECK_THROWS_WITH(open({{"format", "range"}, {"subset", "@" + file}}),
                     Contains("[data.train]") && Contains("names no samples"));
 }
 

@@ -72,7 +72,7 @@ config::RunSpec spec_of_sequences(const std::string& folder, const char* sequenc
   auto spec = spec_of_numbers(folder, stop_after);
   Options options;
   for (const auto& [key, value] : std::initializer_list<std::pair<const char*, std::string>>{
-           {"source", folder + "/readings.csv"}, {"shuffle", "true"}, {"sequence", sequence}, {"keep", "0:96"}})
+           {"source", folder + "/readings.csv"}, {"shuffle", "true"}, {"sequence", sequence}, {"subset_after", "0:96"}})
     options.set(key, {value, "test"});
   spec.data["train"] = std::move(options);
   return spec;

@@ -97,7 +97,7 @@ class Dataset(MakesSamples):
     def options(self, **keys):
         """Keys of [data.NAME] of the config, by their names there: options(cast="x: f32", normalize="image: 0.28 0.35", block=1024,
         memory="4 GiB")."""
-        others = sorted({"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "explode", "sequence", "pack", "draw_by_weight"}
+        others = sorted({"source", "format", "subset", "subset_after", "shuffle", "shuffle_seed", "split", "explode", "sequence", "pack", "draw_by_weight"}
                         & set(keys))
         if others:
             raise ValueError(f"options({others[0]}=...): there are methods for it: read_...(), filter(), limit(), split(), random_shuffle(), explode(), "
@@ -315,7 +315,7 @@ class Dataset(MakesSamples):
     def _config(self, folder):
         """The keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
         keys = {**self._source.keys(folder), **self._keys, **self._made.keys}
-        chosen = {"rows": _numbers_of(self._made.rows), "keep": self._row_numbers()} if self._made.keys else {"rows": self._row_numbers()}
+        chosen = {"subset": _numbers_of(self._made.rows), "subset_after": self._row_numbers()} if self._made.keys else {"subset": self._row_numbers()}
         for key, rows in chosen.items():
             if rows is None:
                 continue
@@ -371,7 +371,7 @@ class _Once:
 
 
 def text_of_rows(rows):
-    """As the key `rows` has it: neighbours as FIRST:END."""
+    """As the key `subset` has it: neighbours as FIRST:END."""
     if isinstance(rows, range):
         return f"{rows.start}:{rows.stop}"
     rows = numpy.asarray(rows)

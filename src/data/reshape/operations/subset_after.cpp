@@ -9,9 +9,9 @@ namespace trainrt::data {
 
 namespace {
 
-class Keep final : public Step {
+class SubsetAfter final : public Step {
  public:
-  explicit Keep(const std::string& text) : text_(text_of_rows(text)), rows_(text_) {
+  explicit SubsetAfter(const std::string& text) : text_(text_of_rows(text)), rows_(text_) {
     if (rows_.size() == 0) throw UsageError("it chooses no samples");
   }
   Effect effect() const override { return Effect::chooses; }
@@ -29,18 +29,17 @@ class Keep final : public Step {
   RowRanges rows_;
 };
 
-std::shared_ptr<const Step> make_keep(const std::string& text) { return std::make_shared<Keep>(text); }
+std::shared_ptr<const Step> make_subset_after(const std::string& text) { return std::make_shared<SubsetAfter>(text); }
 
 }  // namespace
 
 namespace plugins {
 
-extern const OperationKind keep{.name = "keep",
+extern const OperationKind subset_after{.name = "subset_after",
                                 .help =
-                                    "as rows, but of the samples that explode, sequence and pack have made: which "
-                                    "of them count, in this order",
-                                .form = "FIRST:END, single numbers, several between commas, or @FILE with such",
-                                .make = make_keep,
+                                    "like subset, but chooses from the samples that explode, sequence and pack make",
+                                .form = "ranges FIRST:END and single numbers, separated by commas, or @FILE with them",
+                                .make = make_subset_after,
                                 .place = 3,
                                 .reads_file = true};
 
