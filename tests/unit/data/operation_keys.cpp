@@ -141,3 +141,29 @@ TEST_CASE("a removed key is an error that names its replacement, before any file
   CHECK_THROWS_WITH(data::list_dataset("train", options({{"format", "range"}, {"samples", "3"}, {"join", "users on id"}})),
                     Contains(message));
 }
+
+TEST_CASE("every keeps each K-th sample, of mixed sources as well, and a position is valid only for the same K") {
+  const Scratch dir;
+  write(dir / "a.csv", "n\n0\n1\n2\n3\n4\n5\n6\n");
+  write(dir / "b.csv", "n\n10\n11\n12\n13\n14\n");
+  const auto every = [&](const std::string& k) { return Config({{"train", {{"source", dir / "a.csv"}, {"every", k}}}}); };
+  const auto thirds = every("3").open("train");
+  CHECK(whole_field(thirds, "n") == std::vector<std::int64_t>{0, 3, 6});
+  CHECK(whole_field(every("1").open("train"), "n") == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(whole_field(every("8").open("train"), "n") == std::vector<std::int64_t>{0});
+  const auto mixed = Config({{"train",
+                              {{"source", (dir / "a.csv") + ", " + (dir / "b.csv")},
+                               {"weights", "0.5, 0.5"},
+                               {"shuffle", "true"},
+                               {"every", "2"}}}})
+                         .open("train");
+  CHECK(Dataset(mixed).size() == 6);  // 0, 2, 4, 6, 11, 13
+  const auto seen = whole_field(mixed, "n");
+  CHECK(std::ranges::count_if(seen, [](auto n) { return n >= 10; }) == 3);
+  const auto again = every("3").open("train"), other = every("2").open("train");
+  for (const auto& dataset : {again, other}) dataset->walk().restore({true, 0, 1}, thirds->plan().steps_text());
+  CHECK(whole_field(again, "n") == std::vector<std::int64_t>{3, 6});
+  CHECK_THROWS_WITH(whole_field(other, "n"), Contains("every 2") && Contains("every 3"));
+  const Sections zero{{"train", {{"source", dir / "a.csv"}, {"every", "0"}}}};
+  refused(zero, {"every", "'0' is not an integer of 1 or more"});
+}
