@@ -32,7 +32,7 @@ bool can_be_had(const data::ReadWay& way) try {
 }
 
 void add_storage(const OpenedData& opened, int threads, Measures& measures) {
-  if (bytes_of_files(opened.listing) == 0) return;
+  if (data::bytes_of_files(opened.listing) == 0) return;
   constexpr std::uint64_t least_piece = 4096, most_piece = 1 << 20;
   const auto piece = std::clamp(about_sample_bytes(opened), least_piece, most_piece);
   for (const bool at_random : {false, true})

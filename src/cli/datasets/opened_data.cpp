@@ -44,22 +44,6 @@ OpenedData open_data(const SourceChoice& choice) {
   return opened;
 }
 
-std::uint64_t bytes_of_files(const data::Listing& listing) {
-  std::uint64_t bytes = 0;
-  for (const auto& entry : listing.entries) {
-    bytes += entry.file.size;
-    for (const auto& companion : entry.file.companions) bytes += companion.size;
-    for (const auto& source : entry.content.sources) bytes += source.size;
-  }
-  return bytes;
-}
-
-std::uint64_t samples_of(const data::Listing& listing) {
-  std::uint64_t samples = 0;
-  for (const auto& entry : listing.entries) samples += entry.content.samples;
-  return samples;
-}
-
 std::uint64_t about_sample_bytes(const OpenedData& opened) {
   std::uint64_t bytes = 0;
   bool varies = false;
@@ -67,7 +51,7 @@ std::uint64_t about_sample_bytes(const OpenedData& opened) {
     varies = varies || field.varies;
     bytes += field.varies ? sizeof(std::uint64_t) : data::sample_bytes(field);
   }
-  if (varies) bytes += bytes_of_files(opened.listing) / std::max<std::uint64_t>(samples_of(opened.listing), 1);
+  if (varies) bytes += data::bytes_of_files(opened.listing) / std::max<std::uint64_t>(data::samples_of(opened.listing), 1);
   return std::max<std::uint64_t>(bytes, 1);
 }
 

@@ -29,9 +29,6 @@ struct OpenedData {
 /// `preprocess` makes of them.
 OpenedData open_data(const SourceChoice& choice);
 
-std::uint64_t bytes_of_files(const data::Listing& listing);
-std::uint64_t samples_of(const data::Listing& listing);
-
 /// Bytes that a sample takes in memory; of fields that vary in length about that, by the sizes of the files.
 std::uint64_t about_sample_bytes(const OpenedData& opened);
 

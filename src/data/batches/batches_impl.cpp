@@ -160,7 +160,7 @@ void BatchesImpl::number_samples(std::uint64_t number, std::vector<std::uint64_t
   order_->list(part.first, into);
 }
 
-/// Must be called when there is a current batch, whose memory shows how many batches can be read ahead.
+/// Requires a current batch: its size decides how many batches can be read ahead.
 void BatchesImpl::start_prefetcher() {
   const bool any_asked = std::any_of(is_asked_.begin(), is_asked_.end(), [](const auto& asked) { return asked.load(); });
   if (plan_->threads == 0 || plan_->source->is_resident() || !any_asked) return;

@@ -16,8 +16,8 @@
 
 namespace trainrt {
 
-/// What Batches refers to: one walk over the batches of an epoch, by the plan that the dataset has when it is made. It owns
-/// the dataset's cursor from begin() until its end or its destruction, as WalkState::begin() says. Fields of the first
+/// Implements Batches: one walk over the batches of an epoch, by the plan that the dataset has at construction. It owns the
+/// dataset's cursor from begin() until its end or its destruction, if WalkState::begin() grants it. Fields of the first
 /// batch are read when they are asked for; the fields that were asked for so far are then read ahead in later batches,
 /// unless the source is in memory.
 class BatchesImpl {
@@ -28,7 +28,7 @@ class BatchesImpl {
   BatchesImpl(const BatchesImpl&) = delete;
   ~BatchesImpl();
 
-  bool begin();    ///< takes the first batch; returns false if there is none
+  bool begin();    ///< takes the first batch; returns false if the epoch has no batch
   bool advance();  ///< takes the next batch; returns false at the end
   void count_only(std::uint64_t batches);
   bool has_ready() const;  ///< returns whether the next batch can be taken without waiting

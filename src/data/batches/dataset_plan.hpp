@@ -26,7 +26,7 @@ namespace data {
 
 struct DatasetPlan;
 
-/// What a step does to the samples of its input. It decides which steps can follow one another.
+/// The effect of a step on the samples of its input. It decides which steps can be combined.
 enum class Effect : std::uint8_t {
   makes,    ///< makes new samples, with new fields or in a new number
   chooses,  ///< chooses some of the samples, in any order
@@ -68,7 +68,7 @@ struct SampleOrder {
 };
 
 /// Describes completely which samples a dataset has, in which order, and how this rank reads them. A dataset refers to a
-/// const plan; whoever changes the dataset makes a new plan.
+/// const plan, and changes of the dataset make a new plan.
 ///
 /// The parts follow one another: files are listed and opened and their samples chosen (`source`, when the dataset is
 /// opened), steps make other samples of them (`steps`; `source` then has the result), maps change values at random or by
@@ -87,7 +87,7 @@ struct DatasetPlan {
   std::shared_ptr<const SampleMaps> maps;  ///< nullptr: values are used as `source` has them
   SampleOrder order;
   Shard shard;
-  bool is_split = true;  ///< false: each rank has all samples
+  bool is_split = true;  ///< false: each rank has all samples, and `shard` is one rank alone
   /// The identity of the files and of their order, as checkpoints contain it.
   std::string files_text, order_text;
 
@@ -97,9 +97,9 @@ struct DatasetPlan {
   std::shared_ptr<const Pinning> pinning;    ///< nullptr: batches need no pinned memory
   std::shared_ptr<SkippingReader> skipping;  ///< nullptr: a sample that cannot be read is an error
 
-  /// Returns the plan with one more step, `step`, whose name for messages is `step_name`. Steps draw_by_weight are applied
-  /// again to the new samples, and maps are moved to the new fields. Collective over `team`. Throws UsageError that names
-  /// both steps if the step cannot follow one of this plan, and the errors of the step.
+  /// Returns the plan with one more step. `step_name` is its name in messages. A step draw_by_weight is applied again to
+  /// the new samples, and maps are moved to the new fields. Collective over `team`. Throws UsageError that names both steps
+  /// if the step cannot follow one of this plan, and the errors of the step.
   DatasetPlan with(const std::string& step_name, const std::shared_ptr<const Step>& step) const;
   /// Returns the identity of all steps in words; "" without steps. Checkpoints contain it.
   std::string steps_text() const;

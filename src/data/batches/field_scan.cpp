@@ -13,7 +13,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// Points `view`, whose shape is that of a sample of `field`, to sample `i` of the column.
+/// Points `view`, which has the shape of a sample of `field`, to sample `i` of the column.
 void set_view(TensorView& view, Column& column, const Dataset::Field& field, std::size_t i) {
   auto first = field.varies ? 0 : i * sample_bytes(field);
   if (field.varies) {

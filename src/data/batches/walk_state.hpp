@@ -45,8 +45,8 @@ class WalkState {
   /// Ends the range that owns the cursor.
   void end();
 
-  /// Returns `count` batches that keep_spare() was called with, for reuse of their memory; none if they had another number
-  /// of samples or another count.
+  /// Returns the batches of keep_spare(), for reuse of their memory, if they are `count` batches of `samples` samples;
+  /// otherwise an empty list.
   std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
   void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
 

@@ -42,7 +42,7 @@ Permutation BlockOrder::inside(std::uint64_t window) const {
 }
 
 std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
-  const auto samples = blocks_.window * blocks_.samples;  // of a whole window
+  const auto samples = blocks_.window * blocks_.samples;  // of a complete window
   const auto window = std::min(position / samples, windows_ - 1);
   return position < first_of(window) ? window - 1 : window;
 }
@@ -63,7 +63,7 @@ void BlockOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const 
   }
 }
 
-/// All of these positions lie in the window.
+/// Sets `into` to the samples at the positions from `first` on, which must all be in `window`.
 void BlockOrder::list_window(std::uint64_t window, std::uint64_t first, std::span<std::uint64_t> into) const {
   const auto begin = first_of(window);
   std::iota(into.begin(), into.end(), first - begin);
@@ -79,8 +79,8 @@ void BlockOrder::list_window(std::uint64_t window, std::uint64_t first, std::spa
   }
 }
 
-std::uint64_t BlockOrder::block_at(std::uint64_t place) const {
-  return listed_.empty() ? order_of_blocks_[place] : listed_[place];
+std::uint64_t BlockOrder::block_at(std::uint64_t position) const {
+  return listed_.empty() ? order_of_blocks_[position] : listed_[position];
 }
 
 }  // namespace trainrt::data

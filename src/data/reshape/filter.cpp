@@ -23,7 +23,7 @@ class Filter final : public Step {
     for (const auto& field : fields_) numbers.push_back(find_field(input.source->fields(), field));
     auto rows = kept_rows(input, numbers);
     const auto before = input.source->size();
-    if (rows.size() == 0) throw UsageError(fmt::format("the filter keeps none of the {} samples", before));
+    if (rows.size() == 0) throw UsageError(fmt::format("the filter keeps 0 of {} samples", before));
     const auto digest = io::digest_of(std::as_bytes(std::span(rows.bits())));
     auto identity = fmt::format("{} of {} samples with digest {}", rows.size(), before, digest);
     return chosen(input, std::move(rows), std::move(identity));

@@ -13,14 +13,14 @@ class KeyWords {
  public:
   /// `form`: valid form of the text, for the UsageErrors of the other functions.
   KeyWords(std::string_view text, std::string_view form);
-  /// Removes and returns the first word without '='. Throws UsageError if there is none.
+  /// Removes and returns the first word without '='. Throws UsageError if no word is left.
   std::string take();
   /// The same for an integer, which must be at least `min`.
   std::uint64_t take_number(std::uint64_t min);
   /// Removes name=value and returns the value; nothing if it is missing.
   std::optional<std::string> value(std::string_view name);
   std::optional<std::int64_t> number(std::string_view name);
-  /// Removes the word; returns whether it was there.
+  /// Removes the word; returns whether it existed.
   bool has(std::string_view word);
   /// Throws UsageError that quotes the first word that is left.
   void end() const;

@@ -18,7 +18,7 @@ struct OperationKind {
   std::string_view name;
   std::string_view help;
   std::string_view form;  ///< form of the key's text, for help and messages: "FIELD LENGTH"
-  /// Returns the step that the text describes. Throws UsageError that says what is wrong with the text.
+  /// Returns the step that the text describes. Throws UsageError if the text is invalid.
   std::shared_ptr<const Step> (*make)(const std::string& text) = nullptr;
   int place = 0;            ///< keys are applied in ascending order; below 0: before the
                             ///< key `preprocess`

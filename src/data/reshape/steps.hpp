@@ -42,8 +42,8 @@ Step::Result chosen(const DatasetPlan& input, Rows rows, std::string identity) {
   return result;
 }
 
-/// Returns the identity of a step that makes `samples` samples: `step` in words, and a digest of `ends`, the numbers that
-/// say which samples of its input each one is made of.
+/// Returns the identity of a step that makes `samples` samples: `step` in words, and a digest of `ends`, the numbers by
+/// which its input is cut into the new samples.
 inline std::string identity_of_made(const std::string& step, std::uint64_t samples,
                                     const std::vector<std::uint64_t>& ends) {
   return fmt::format("{} to {} samples with digest {}", step, samples, io::digest_of(std::as_bytes(std::span(ends))));

@@ -13,11 +13,14 @@ namespace {
 using Json = nlohmann::json;
 
 Json as_json(const DataFile& file);
+Json as_json(const Dataset::Field& field);
+Json as_json(const ChecksummedRange& range);
 DataFile file_of(const Json& json);
 
-Json as_json(const std::vector<DataFile>& files) {
+template <class Value>
+Json as_json(const std::vector<Value>& values) {
   auto all = Json::array();
-  for (const auto& file : files) all.push_back(as_json(file));
+  for (const auto& value : values) all.push_back(as_json(value));
   return all;
 }
 
@@ -45,12 +48,6 @@ Dataset::Field field_of(const Json& json) {
 
 Json as_json(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
 
-Json as_json(const std::vector<ChecksummedRange>& ranges) {
-  auto all = Json::array();
-  for (const auto& range : ranges) all.push_back(as_json(range));
-  return all;
-}
-
 std::vector<ChecksummedRange> ranges_of(const Json& json) {
   std::vector<ChecksummedRange> ranges;
   for (const auto& range : json) ranges.push_back({range.at(0), range.at(1), range.at(2), range.at(3)});
@@ -64,41 +61,51 @@ std::string text_of(const Json& json) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::string field_in_words(const Dataset::Field& field) {
-  return fmt::format("{} {}{}", field.name, name_of(field.dtype),
-                     field.varies ? "[varies]" : to_string(field.sample_shape));
+}  // namespace
+
+std::uint64_t samples_of(const Listing& listing) {
+  std::uint64_t samples = 0;
+  for (const auto& entry : listing.entries) samples += entry.content.samples;
+  return samples;
 }
 
-}  // namespace
+std::uint64_t bytes_of_files(const Listing& listing) {
+  std::uint64_t bytes = 0;
+  for (const auto& [file, content] : listing.entries) {
+    bytes += file.size;
+    for (const auto& companion : file.companions) bytes += companion.size;
+    for (const auto& source : content.sources) bytes += source.size;
+  }
+  return bytes;
+}
 
 std::string in_words(const std::vector<Dataset::Field>& fields) {
   std::vector<std::string> words;
-  for (const auto& field : fields) words.push_back(field_in_words(field));
+  for (const auto& field : fields)
+    words.push_back(fmt::format("{} {}{}", field.name, name_of(field.dtype),
+                                field.varies ? "[varies]" : to_string(field.sample_shape)));
   return join(words);
 }
 
 std::string described(const Listing& listing) {
-  std::uint64_t samples = 0;
-  for (const auto& entry : listing.entries) samples += entry.content.samples;
   const bool are_files = find_plugin(format_table(), listing.format, "data format").gather == nullptr &&
                          !listing.entries.front().file.path.empty();
   const auto files = are_files ? " in " + counted(std::ssize(listing.entries), "file") : "";
   const auto& content = listing.entries.front().content;
   const auto chosen = listing.rows.empty() ? "" : fmt::format("{} of ", RowRanges(listing.rows).size());
-  return fmt::format("ok, {}{}{} ({}): {}{}{}", chosen, counted(static_cast<std::int64_t>(samples), "sample"), files,
-                     listing.format, in_words(content.fields), content.remark.empty() ? "" : "; ", content.remark);
+  return fmt::format("ok, {}{}{} ({}): {}{}{}", chosen, counted(static_cast<std::int64_t>(samples_of(listing)), "sample"),
+                     files, listing.format, in_words(content.fields), content.remark.empty() ? "" : "; ", content.remark);
 }
 
 std::string bytes_of(const Listing& listing) {
-  auto fields = Json::array(), entries = Json::array();
-  for (const auto& field : listing.entries.front().content.fields) fields.push_back(as_json(field));
+  auto entries = Json::array();
   for (const auto& [file, content] : listing.entries)
     entries.push_back(
         Json::array({as_json(file), content.samples, binary(content.index), content.together, content.reading,
                      as_json(content.sources), as_json(content.checksums), content.field_order, content.remark}));
   std::string bytes;
-  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
-                             listing.files_of_sources, binary(listing.preprocessor)}),
+  Json::to_cbor(Json::array({listing.format, as_json(listing.entries.front().content.fields), std::move(entries),
+                             binary(listing.rows), listing.files_of_sources, binary(listing.preprocessor)}),
                 bytes);
   return bytes;
 }

@@ -17,7 +17,7 @@ const Format* format_of_name(std::string_view path) {
   return nullptr;
 }
 
-/// What cannot be had together with weights.
+/// Throws UsageError for keys that cannot be combined with weights.
 void require_mixable(const Options& options) {
   if (options.text("weights").empty()) return;
   if (!options.boolean("shuffle"))
@@ -46,7 +46,7 @@ const Format& format_of(const std::string& section, const Options& options) {
   const auto first = source.empty() ? source : first_path_of(source);
   if (const auto* format = format_of_name(first)) return *format;
   throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
-                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not tell it", first),
+                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not show it", first),
                                join(names_of(format_table()))));
 }
 

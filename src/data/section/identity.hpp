@@ -17,8 +17,8 @@ std::string files_text_of(const Listing& listing);
 /// Returns the number of samples and their order in words, for a plan without steps.
 std::string order_text_of(const Listing& listing, const DatasetPlan& plan);
 
-/// Returns `plan` with the shuffle of the first versions if `order`, the text of a checkpoint, says that the run began with
-/// one of them; an empty text does, too, since the very first versions stored none. Otherwise returns `plan` unchanged.
+/// Returns `plan` with the shuffle of the first versions if `order`, the text of a checkpoint, was written by one of them;
+/// it is empty if it was written by the very first versions. Otherwise returns `plan` unchanged.
 /// Throws UsageError if there is not enough memory for that shuffle.
 DatasetPlan with_legacy_shuffle(DatasetPlan plan, std::string_view order);
 

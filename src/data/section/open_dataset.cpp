@@ -18,7 +18,6 @@
 #include "data/section/removed_keys.hpp"
 #include "data/section/scan_files.hpp"
 #include "data/source/block_source.hpp"
-#include "data/source/joined_source.hpp"
 #include "data/source/on_error.hpp"
 #include "data/source/row_ranges.hpp"
 #include "data/source/selected_source.hpp"
@@ -73,7 +72,7 @@ Listing with_way(Listing listing, const Options& options) {
   return listing;
 }
 
-/// Whoever waits for a store keeps no processor busy.
+/// Threads that wait for an object store need no processor, so objects are read by more threads.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =
@@ -81,7 +80,7 @@ int threads_of(const Options& given, const Options& good, const Listing& listing
   return static_cast<int>(has_objects && !given.has("threads") ? for_objects : good.integer("threads"));
 }
 
-/// An empty text chooses all.
+/// Throws UsageError if the key subset chooses no samples, or samples that do not exist.
 void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
   const RowRanges rows(listing.rows);
@@ -93,14 +92,6 @@ void require_rows(const Listing& listing, std::uint64_t samples) {
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
   if (listing.rows.empty()) return source;
   return std::make_shared<SelectedSource<RowRanges>>(std::move(source), RowRanges(listing.rows));
-}
-
-/// Keys that change values are tried on no samples, so that what is wrong with them is told before a run begins.
-void require_keys_of_values(const Options& options, const Listing& listing) {
-  const auto none =
-      std::make_shared<JoinedSource>(listing.entries.front().content.fields, std::vector<std::uint64_t>{0}, nullptr, false);
-  const auto fields = transformed(none, options)->fields();
-  if (!needs_preparation(options, listing)) augmented(fields, options);
 }
 
 }  // namespace
@@ -118,8 +109,7 @@ Listing list_dataset(const std::string& name, const Options& options) {
     const auto good = checked_options(section, options, format);
     Listing listing{std::string(format.name), {}};
     scan_files(section, listing, good, format);
-    std::uint64_t samples = 0;
-    for (const auto& entry : listing.entries) samples += entry.content.samples;
+    const auto samples = samples_of(listing);
     if (samples == 0) {
       const auto& path = listing.entries.front().file.path;
       throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
@@ -129,7 +119,8 @@ Listing list_dataset(const std::string& name, const Options& options) {
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
     require_materializable(good, listing);
-    require_keys_of_values(good, listing);
+    const auto fields = transformed_fields(good, listing);
+    if (!needs_preparation(good, listing)) augmented(fields, good);
     return listing;
   });
 }

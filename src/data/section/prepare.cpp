@@ -4,10 +4,9 @@
 
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_section.hpp"
+#include "data/section/dataset_values.hpp"
 #include "data/section/preprocess_key.hpp"
-#include "data/source/joined_source.hpp"
 #include "data/transform/augmentation.hpp"
-#include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 
@@ -56,15 +55,13 @@ void require_fields(const std::string& name, const Options& given, const Listing
   const auto section = section_of(name);
   const auto options = good_options(section, given, listing);
   in_section(section, [&] {
-    const auto none = std::make_shared<JoinedSource>(listing.entries.front().content.fields, std::vector<std::uint64_t>{0},
-                                                     nullptr, false);
-    auto fields = transformed(none, options)->fields();
+    auto fields = transformed_fields(options, listing);
     const auto follow = [&](When when) {
       for (const auto& requested : requested_steps(options, when))
         fields = in_operation(requested, [&] { return requested.step->fields(fields); });
     };
     follow(When::before_preprocess);
-    if (!listing.preprocessor.empty()) return;  // the fields after it depend on what it learns
+    if (!listing.preprocessor.empty()) return;  // later fields depend on the values that it is fitted to
     follow(When::after_preprocess);
     augmented(fields, options);
   });

@@ -8,7 +8,7 @@
 namespace trainrt::data {
 
 /// Returns the preprocessor that the key `preprocess` describes, as JSON: `text` is "NAME(columns: A), NAME(...)", or @FILE
-/// with a fitted preprocessor as JSON. Returns "" for an empty text. Throws UsageError that says what is wrong.
+/// with a fitted preprocessor as JSON. Returns "" for an empty text. Throws UsageError that describes the error.
 std::string preprocessor_of_key(const std::string& text);
 
 /// Applies listing.preprocessor to the dataset, if there is one, and returns the fitted preprocessor as JSON. It is fitted

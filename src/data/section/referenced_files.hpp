@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "core/options.hpp"
@@ -6,9 +7,12 @@
 
 namespace trainrt::data {
 
-/// The files that keys of a section name beside those of its samples, and whose contents count: @FILE of `rows`,
-/// `preprocess` and operations, and what transforms read, such as a tokenizer. In the order of the keys; throws as
-/// list_data_files() does.
+/// Returns whether the value `text` of the key `key` of a section [data.NAME] names files: keys of the type path such as
+/// `source`, @FILE of other keys, and files that transforms read.
+bool names_files(const std::string& key, const std::string& text);
+
+/// Returns the files that keys of a section name besides those of its samples: @FILE of `subset`, `preprocess` and keys
+/// that make samples, and files that transforms read. In the order of the keys. Throws the errors of list_data_files().
 std::vector<DataFile> referenced_files(const Options& options);
 
 }  // namespace trainrt::data

@@ -9,12 +9,12 @@
 
 namespace trainrt::data {
 
-/// Finds the files of a [data.NAME] and looks at each, for a listing of that format. Says each minute how far it is.
-/// `options` are checked. UsageError that names the file if one will not do, and on_error does not skip it; or if none is
-/// left.
+/// Finds the files of a [data.NAME] and adds them to `listing`, with their contents. Logs its progress once a minute.
+/// `options` must be checked. Throws UsageError that names a file that cannot be used, unless on_error skips it, and if no
+/// file is left.
 void scan_files(const std::string& section, Listing& listing, const Options& options, const Format& format);
 
-/// The shares of the sources that the key weights mixes. UsageError if it cannot.
+/// Returns the shares of the sources that the key weights mixes. Throws the errors of mixed_parts().
 std::vector<MixedPart> mixed_parts_of(const Listing& listing, const Options& options);
 
 }  // namespace trainrt::data

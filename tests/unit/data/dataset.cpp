@@ -104,7 +104,7 @@ TEST_CASE("an unknown field is an error that names the valid ones") {
   CHECK_THROWS_AS((*batch).field("pear"), UsageError);
 }
 
-TEST_CASE("a copy of a batch that is no longer in hand does not show another batch's fields") {
+TEST_CASE("a copy of an earlier batch does not return the fields of another batch") {
   auto batches = Dataset(make(4)).epoch(0).batches(2);
   auto it = batches.begin();
   const Batch old = *it;
@@ -157,7 +157,7 @@ TEST_CASE("the order of an epoch is the one of (seed, dataset, epoch)") {
   for (std::size_t i = 0; i < 50; ++i) REQUIRE(walked[i] == order[i]);
 }
 
-TEST_CASE("in the loop body the position counts the batch in hand as done, over all ranks") {
+TEST_CASE("in the loop body the position counts the current batch as done, over all ranks") {
   auto impl = make(10, {1, 2});
   std::vector<std::int64_t> positions;
   for (const auto& batch : Dataset(impl).epoch(3).batches(2)) {
@@ -171,7 +171,7 @@ TEST_CASE("in the loop body the position counts the batch in hand as done, over 
   CHECK(impl->walk().cursor().position == 0);
 }
 
-TEST_CASE("leaving the loop early ends the pass, by break and by exception") {
+TEST_CASE("leaving the loop by break or by an exception ends the pass") {
   auto impl = make(10);
   for (const auto& batch : Dataset(impl).epoch(0).batches(2)) {
     static_cast<void>(batch);
@@ -186,7 +186,7 @@ TEST_CASE("leaving the loop early ends the pass, by break and by exception") {
   CHECK(walk(impl, 0, 5).size() == 10);
 }
 
-TEST_CASE("a pass that stops anywhere goes on there after a restart, on any number of ranks") {
+TEST_CASE("a pass that stops at any batch continues there after a restart, on any number of ranks") {
   for (const int old_ranks : {1, 2, 3})
     for (const int new_ranks : {1, 2, 4})
       for (std::size_t stop = 1; stop <= 24 / (2 * static_cast<std::size_t>(old_ranks)); ++stop) {
@@ -214,7 +214,7 @@ TEST_CASE("a pass that stops anywhere goes on there after a restart, on any numb
       }
 }
 
-TEST_CASE("only the first pass after a restart goes on, and only in its own epoch") {
+TEST_CASE("only the first pass after a restart continues, and only in its own epoch") {
   auto impl = make(10);
   restore(impl, {true, 2, 6});
   CHECK(walk(impl, 2, 5) == Numbers{6, 7, 8, 9});
@@ -236,7 +236,7 @@ TEST_CASE("a run that was stopped in the last batch has no batch left in that ep
   CHECK(walk(impl, 3, 5).size() == 10);
 }
 
-TEST_CASE("the position goes on growing from where the restart began") {
+TEST_CASE("after a restart the position grows from its restored value") {
   auto impl = make(10);
   restore(impl, {true, 0, 4});
   auto batches = Dataset(impl).epoch(0).batches(2);
@@ -248,7 +248,7 @@ TEST_CASE("the position goes on growing from where the restart began") {
   CHECK_FALSE(impl->walk().is_restored());
 }
 
-TEST_CASE("walking a range twice is an error, not a second pass or an empty one") {
+TEST_CASE("iterating over batches twice is an error") {
   auto batches = Dataset(make(4)).epoch(0).batches(2);
   for (const auto& batch : batches) static_cast<void>(batch);
   CHECK_THROWS_WITH(batches.begin(), Contains("'train'") && Contains("batches()"));
@@ -282,7 +282,7 @@ TEST_CASE("an evaluation over the same dataset inside the loop sees all of it an
   CHECK_FALSE(impl->walk().cursor().in_progress);
 }
 
-TEST_CASE("what is read ahead is what would have been read, from the first batch to the last") {
+TEST_CASE("batches that are read ahead have the values of their samples, from the first to the last") {
   for (const int threads : {0, 1, 3})
     for (const std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{1} << 20}) {
       CAPTURE(threads, memory);
@@ -301,7 +301,7 @@ TEST_CASE("what is read ahead is what would have been read, from the first batch
     }
 }
 
-TEST_CASE("a field that is asked for late is read all the same, and the position counts what was handed over") {
+TEST_CASE("a field that is first asked for in a later batch is read, and the position counts the batches that were taken") {
   const auto impl = make(100, {}, false, 2);
   const Dataset dataset(impl);
   std::int64_t position = 0;
@@ -314,7 +314,7 @@ TEST_CASE("a field that is asked for late is read all the same, and the position
   CHECK(position == 100);
 }
 
-TEST_CASE("a range of an epoch holds each of its samples once, on any rank, and leaves the place in the data alone") {
+TEST_CASE("a range of an epoch has each of its samples once on any rank, and does not change the cursor") {
   for (const int rank : {0, 2}) {
     const auto impl = make(100, {.rank = rank, .size = 3});
     Numbers all;

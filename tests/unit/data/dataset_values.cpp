@@ -109,7 +109,7 @@ std::string idx_of_300() {
 
 }  // namespace
 
-TEST_CASE("the values that a node keeps are those of the files, in every format") {
+TEST_CASE("the values that a node keeps in memory are those of the files, in every format") {
   const Scratch dir;
   const auto numbers = values_of(counting_values(1200));
   SECTION("csv") {
@@ -175,7 +175,7 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
   }
 }
 
-TEST_CASE("what cannot be kept together is not: more than the memory, what no file holds") {
+TEST_CASE("values that are larger than memory, or are in no file, are not kept in memory") {
   const Scratch dir;
   const auto is_kept = [](const Keys& keys) {
     return data::shared_layout("train", options(keys), data::list_dataset("train", options(keys))).has_value();
@@ -192,7 +192,7 @@ TEST_CASE("what cannot be kept together is not: more than the memory, what no fi
   CHECK(is_kept(wider));  // as they are in the file
 }
 
-TEST_CASE("memory is that of the node: what is kept and what is read ahead fit into it together") {
+TEST_CASE("kept values and batches that are read ahead fit together into the memory of the node") {
   const Scratch dir;
   write(dir / "x.npy", npy_of("(1000,)", values_of(counting_values(1000))));
   const auto kept = open_together({{"source", dir / "x.npy"}, {"memory", "10000"}}, 4).front();
@@ -209,7 +209,7 @@ TEST_CASE("memory is that of the node: what is kept and what is read ahead fit i
   CHECK(alone("8000", 1)->plan().memory == 8000);
 }
 
-TEST_CASE("materialize keeps what transforms have made, also on a rank alone") {
+TEST_CASE("materialize keeps transformed values, on a single rank as well") {
   const Scratch dir;
   write(dir / "a-idx2-ubyte", idx_of_300());
   const Keys keys{{"source", dir / "a-idx2-ubyte"}, {"normalize", "images: 0.5 0.25"}};
@@ -224,7 +224,7 @@ TEST_CASE("materialize keeps what transforms have made, also on a rank alone") {
   CHECK(gathered<float>(*dataset, 0, samples) == gathered<float>(*plain, 0, samples));
 }
 
-TEST_CASE("what cannot be materialized is refused before a run, with what there is and how much memory") {
+TEST_CASE("values that cannot be materialized are refused before a run, with their size and the memory") {
   const Scratch dir;
   write(dir / "x.csv", "a,b\n1,one\n2,two\n");
   CHECK_THROWS_WITH(check({{"source", dir / "x.csv"}, {"materialize", "true"}}),

@@ -84,7 +84,7 @@ TEST_CASE("a preprocessor sees the samples after explode, and sequences are made
   CHECK(gathered<double>(*dataset, 0, {1}) == std::vector<double>{0, 1});
 }
 
-TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is drawn at random comes behind them") {
+TEST_CASE("the keys pack and draw_by_weight do what the calls do, and random changes come after them") {
   const Scratch dir;
   write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[4]}\n");
   const auto packed =
@@ -103,7 +103,7 @@ TEST_CASE("pack and draw_by_weight as keys are what the calls are, and what is d
   CHECK(data::in_words(Dataset(noisy).fields()) == "n f32[3], w i64[3]");
 }
 
-TEST_CASE("keys that make samples are refused with section, key and what is wrong") {
+TEST_CASE("an invalid key that makes samples is an error that names section, key and reason") {
   const Scratch dir;
   write(dir / "a.csv", "id,x,name\n1,0.5,al\n2,1.5,bo\n");
   const auto one = [&](const std::string& key, const std::string& text) {

@@ -22,7 +22,7 @@ using Rows = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("rows are ranges and single numbers, in the order in which they are named") {
+TEST_CASE("row ranges are ranges and single numbers, in the order in which they are given") {
   CHECK(all_of(RowRanges("3:6")) == Rows{3, 4, 5});
   CHECK(all_of(RowRanges("9, 0:2,7\n8 9\r\n1:1")) == Rows{9, 0, 1, 7, 8, 9});
   CHECK(all_of(RowRanges("")).empty());
@@ -30,13 +30,13 @@ TEST_CASE("rows are ranges and single numbers, in the order in which they are na
   CHECK(RowRanges("0:4611686018427387904").size() == 1ULL << 62);
 }
 
-TEST_CASE("what is no row is quoted") {
+TEST_CASE("an invalid row range is quoted") {
   for (const std::string bad :
        {"a", "-1", "3:", ":3", "5:3", "1:2:3", "1.5", "99999999999999999999", "9223372036854775808"})
     CHECK_THROWS_WITH(RowRanges("0:2, " + bad), Contains("'" + bad + "'") && Contains("FIRST:END"));
 }
 
-TEST_CASE("a dataset of some rows has those, shuffled too, and refuses rows that are not there") {
+TEST_CASE("a subset has the chosen samples, shuffled as well, and refuses samples that do not exist") {
   const auto dataset = open({{"format", "range"}, {"samples", "10"}, {"subset", "7, 0:2, 9"}});
   CHECK(gathered<std::int64_t>(*dataset, 0, {0, 1, 2, 3}) == std::vector<std::int64_t>{7, 0, 1, 9});
   const auto shuffled = open({{"format", "range"}, {"samples", "10"}, {"subset", "2:8"}, {"shuffle", "true"}});
@@ -46,7 +46,7 @@ TEST_CASE("a dataset of some rows has those, shuffled too, and refuses rows that
   CHECK_THROWS_WITH(open({{"format", "range"}, {"subset", "3:3"}}), Contains("no samples"));
 }
 
-TEST_CASE("rows of a file are those of its text, and a place inside an epoch hangs on them") {
+TEST_CASE("a subset can be read from a file, and a position inside an epoch depends on it") {
   const Scratch scratch;
   const auto file = scratch / "chosen.rows";
   write(file, "4\n2\n0:2\n");
@@ -60,7 +60,7 @@ TEST_CASE("rows of a file are those of its text, and a place inside an epoch han
                     Contains("[data.train]") && Contains("names no samples"));
 }
 
-TEST_CASE("a dataset that is not split is whole on each rank, and its own seed gives another order") {
+TEST_CASE("a dataset that is not split is complete on each rank, and its own seed gives another order") {
   const auto opened = [](const std::map<std::string, std::string>& more) {
     auto values = more;
     values.insert({{"format", "range"}, {"samples", "100"}, {"shuffle", "true"}});

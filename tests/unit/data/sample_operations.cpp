@@ -73,7 +73,7 @@ TEST_CASE("flat_map makes any number of samples of each, repeats the other field
   CHECK(seen == numbers);
 }
 
-TEST_CASE("a sample that becomes many is read once for all of them") {
+TEST_CASE("a sample that becomes many samples is read once for all of them") {
   /// Counts the samples that are read.
   struct Counted final : data::Source {
     explicit Counted(std::shared_ptr<const data::Source> of) : source(std::move(of)) {}
@@ -129,7 +129,7 @@ TEST_CASE("a sample that becomes many is read once for all of them") {
   }
 }
 
-TEST_CASE("a flat_map that makes parts of samples, none at all, or others later is an error that says so") {
+TEST_CASE("a flat_map that makes parts of samples, no samples, or other samples later is an error that says so") {
   const Scratch dir;
   const auto make = [&](const Dataset::FlatFunction& function) {
     Dataset(table(dir, 4)).flat_map("n", {"", DType::i64, {}}, function);
@@ -147,7 +147,7 @@ TEST_CASE("a flat_map that makes parts of samples, none at all, or others later 
   CHECK_THROWS_WITH(walked<std::int64_t>(dataset, "n"), Contains("another number of samples"));
 }
 
-TEST_CASE("pack puts documents one behind the other and cuts them into samples of one length") {
+TEST_CASE("pack concatenates documents and cuts them into samples of one length") {
   const Scratch dir;
   const auto without = data_test::open({{"source", documents(dir)}, {"types", "t:i32"}});
   Dataset(without).pack("t", 4);
@@ -162,7 +162,7 @@ TEST_CASE("pack puts documents one behind the other and cuts them into samples o
   CHECK_THROWS_WITH(Dataset(table(dir, 3)).pack("n", 2), Contains("'n'") && Contains("same"));
 }
 
-TEST_CASE("pack leaves out a document that cannot be read, and nothing around it") {
+TEST_CASE("pack leaves out a document that cannot be read, and no values of other documents") {
   const Scratch dir;
   write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[1,\"x\"]}\n{\"t\":[4]}\n{\"t\":[\"y\"]}\n{\"t\":[5,6,7,8]}\n");
   for (const std::string threads : {"1", "4"}) {
@@ -174,7 +174,7 @@ TEST_CASE("pack leaves out a document that cannot be read, and nothing around it
   }
 }
 
-TEST_CASE("a place inside an epoch goes on behind the same operations, and behind others it is refused") {
+TEST_CASE("a position inside an epoch continues after the same steps, and is refused after others") {
   const Scratch dir;
   using Operation = std::function<void(Dataset)>;
   const Operation operations[] = {[](Dataset dataset) {
@@ -199,7 +199,7 @@ TEST_CASE("a place inside an epoch goes on behind the same operations, and behin
   }
 }
 
-TEST_CASE("samples are drawn in proportion to their weights, other ones in each epoch, the same again after a restart") {
+TEST_CASE("samples are drawn in proportion to their weights, new ones in each epoch, and the same ones after a restart") {
   const Scratch dir;
   write(dir / "w.csv", [] {
     std::string text = "n,w\n";
@@ -225,7 +225,7 @@ TEST_CASE("samples are drawn in proportion to their weights, other ones in each 
   CHECK((left.size() == 2000 && std::ranges::count(left, 1) == 2000));
 }
 
-TEST_CASE("weights that are none are refused with their field") {
+TEST_CASE("invalid weights are errors that name their field") {
   const Scratch dir;
   const auto weighed = [&](const std::string& rows) {
     write(dir / "w.csv", "n,w\n" + rows);

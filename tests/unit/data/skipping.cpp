@@ -32,7 +32,8 @@ std::vector<std::int64_t> walk(DatasetImpl& dataset, std::size_t batch_size) {
 
 }  // namespace
 
-TEST_CASE("samples that cannot be read stop a run with their place, or are skipped, counted, and leave batches smaller") {
+TEST_CASE(
+    "a sample that cannot be read stops the run with its location, or is skipped, counted, and leaves its batch smaller") {
   const Scratch dir;
   const auto is_bad = [](int row) { return row % 17 == 3; };
   write(dir / "x.csv", table(100, is_bad));
@@ -57,14 +58,14 @@ TEST_CASE("samples that cannot be read stop a run with their place, or are skipp
   }
 }
 
-TEST_CASE("a batch of which nothing can be read is an error, whatever is to be skipped") {
+TEST_CASE("a batch of which no sample can be read is an error, with on_error = skip as well") {
   const Scratch dir;
   write(dir / "x.csv", table(40, [](int row) { return row >= 20; }));
   const auto dataset = open({{"source", dir / "x.csv"}, {"types", "x:i64"}, {"on_error", "skip"}});
   CHECK_THROWS_WITH(walk(*dataset, 10), Contains("dataset 'train'") && Contains("none of the 10 samples"));
 }
 
-TEST_CASE("a file that cannot be read is left out, also of the source that it belongs to; if all are, it is an error") {
+TEST_CASE("a file that cannot be read is left out of the dataset and of its source; it is an error if no file is left") {
   const Scratch dir;
   write(dir / "a1.csv", table(10, [](int) { return false; }));
   write(dir / "a2.csv", "x\n");
@@ -78,11 +79,12 @@ TEST_CASE("a file that cannot be read is left out, also of the source that it be
   REQUIRE(dataset->plan().order.mixed.size() == 2);
   CHECK(dataset->plan().order.mixed[1].first == 10);
   CHECK(dataset->plan().order.mixed[1].share == 15);
-  CHECK_THROWS_WITH(open({{"source", dir / "a2.csv"}, {"on_error", "skip"}}), Contains("none of its files"));
+  CHECK_THROWS_WITH(open({{"source", dir / "a2.csv"}, {"on_error", "skip"}}),
+                    Contains("no file of the dataset can be read"));
   CHECK_THROWS_WITH(open({{"source", dir / "a1.csv"}, {"on_error", "stopp"}}), Contains("stop, skip"));
 }
 
-TEST_CASE("ragged rows and objects that are none are skipped one by one, also among the first") {
+TEST_CASE("rows with a wrong number of values and invalid objects are skipped one by one, among the first as well") {
   const Scratch dir;
   write(dir / "x.csv", "x,y\n0,a\n1\n2,c\n3,d,e\n4,f\n");
   write(dir / "x.jsonl", "{\"x\": 0}\n{\"x\": \n{\"x\": 2}\n[3]\n{\"x\": 4}\n");

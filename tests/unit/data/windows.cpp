@@ -56,8 +56,7 @@ class CountedSource final : public data::Source {
 
 }  // namespace
 
-TEST_CASE(
-    "a window has neighbours, and the next one begins a stride further; what does not fill the last one is left out") {
+TEST_CASE("a window has consecutive samples, the next one begins a stride later, and incomplete windows are left out") {
   const Scratch dir;
   const auto dataset = opened(stations_table(dir, "77777777"));
   Dataset(dataset).window({.length = 3, .stride = 2});
@@ -66,7 +65,7 @@ TEST_CASE(
   CHECK(gathered<std::int64_t>(*dataset, 2, {2, 0, 2}) == Numbers{40, 50, 60, 0, 10, 20, 40, 50, 60});
 }
 
-TEST_CASE("windows that are filled up have each sample, zeros behind the last one, and say how many are none of them") {
+TEST_CASE("padded windows have every sample, zeros after the last one, and a field with the number of real samples") {
   const Scratch dir;
   const auto padded = [&](const std::string& stations, std::uint64_t length, std::uint64_t stride) {
     const auto dataset = opened(stations_table(dir, stations));
@@ -81,7 +80,7 @@ TEST_CASE("windows that are filled up have each sample, zeros behind the last on
   CHECK(padded("7777", 2, 4) == std::pair(Numbers{0, 1}, std::vector<std::int32_t>{2}));  // behind it there is nothing
 }
 
-TEST_CASE("no window goes over the border of a group, whether its samples lie together or not") {
+TEST_CASE("all samples of a window are of one group, whether the samples of a group are consecutive or not") {
   const Scratch dir;
   const auto windows = [&](const std::string& stations) {
     const auto dataset = opened(stations_table(dir, stations));
@@ -101,7 +100,7 @@ TEST_CASE("no window goes over the border of a group, whether its samples lie to
   CHECK(names == "boboal");
 }
 
-TEST_CASE("windows go on from any place inside an epoch, and are the same on any number of ranks") {
+TEST_CASE("windows continue from any position inside an epoch, and are the same on any number of ranks") {
   const Scratch dir;
   const auto keys = stations_table(dir, "7989798779878987978", {{"shuffle", "true"}});
   const auto made = [&](Shard shard) {
@@ -131,7 +130,7 @@ TEST_CASE("windows go on from any place inside an epoch, and are the same on any
   }
 }
 
-TEST_CASE("a sample whose group cannot be read is in no window of others") {
+TEST_CASE("a sample with an unreadable group is in no window of other samples") {
   const Scratch dir;
   const auto dataset =
       opened(stations_table(dir, "779?97", {{"types", "station:i64"}, {"on_error", "skip"}, {"threads", "0"}}));
@@ -139,7 +138,7 @@ TEST_CASE("a sample whose group cannot be read is in no window of others") {
   CHECK(fields_in_order(dataset, "t") == Numbers{0, 1, 1, 5, 2, 4});
 }
 
-TEST_CASE("windows that cannot be made say why") {
+TEST_CASE("windows that cannot be made are errors that give the reason") {
   const Scratch dir;
   const auto refused = [&](const Dataset::Windows& windows, const std::string& why) {
     CHECK_THROWS_WITH(Dataset(opened(stations_table(dir, "7797"))).window(windows), Contains(why));
@@ -157,7 +156,7 @@ TEST_CASE("windows that cannot be made say why") {
   CHECK_THROWS_WITH(of_words({.length = 2, .within = "f"}), Contains("'f'") && Contains("neither"));
 }
 
-TEST_CASE("packed samples that follow one another read each document about once, however long it is") {
+TEST_CASE("consecutive packed samples read each document about once, however long it is") {
   const Scratch dir;
   std::string line = "{\"t\":[0";
   for (int i = 1; i < 4000; ++i) line += "," + std::to_string(i % 100);

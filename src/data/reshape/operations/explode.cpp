@@ -10,7 +10,7 @@ namespace trainrt::data {
 
 namespace {
 
-/// The step flat_map() whose function returns the elements of a list, or the rows of an array.
+/// Applies flat_map() with a function that returns the elements of a list, or the rows of an array.
 class Explode final : public Step {
  public:
   explicit Explode(std::string field) : field_(std::move(field)) {}
