@@ -16,8 +16,8 @@ struct Slice {
 ///
 /// Global batch k has the next batch_size * workers positions. Each rank takes a contiguous part of it, in the order of the
 /// ranks, so the positions visited after a batch are a prefix of the order, and any number of ranks can continue there. A
-/// global batch that cannot be divided evenly gives the first ranks one position more. With Remainder::whole, `workers` is
-/// ignored, and each rank takes a complete batch as long as one is left.
+/// global batch that cannot be divided evenly gives the first ranks one position more. With `Remainder::whole`, `workers`
+/// is ignored, and each rank takes a complete batch as long as one is left.
 class BatchPlan {
  public:
   /// The size of a global batch, and the ranks that share it.
@@ -32,7 +32,7 @@ class BatchPlan {
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
   /// Returns the number of global batches. The last one may have no samples for some ranks with Remainder::uneven and
-  /// Remainder::whole; any one may if there are more ranks than workers.
+  /// `Remainder::whole`; any one may if there are more ranks than workers.
   std::uint64_t batch_count() const;
   /// Returns global batch `k`; an empty slice from batch_count() on.
   Slice global_batch(std::uint64_t k) const;
@@ -43,7 +43,7 @@ class BatchPlan {
   std::uint64_t end_;           ///< one after the last position; greater than the number of samples if padded
   std::uint64_t global_batch_;  ///< positions of a full global batch
   std::uint64_t ranks_;
-  std::uint64_t whole_batch_;  ///< batch size of Remainder::whole; otherwise 0
+  std::uint64_t whole_batch_;  ///< batch size of `Remainder::whole`; otherwise 0
 };
 
 }  // namespace trainrt::data

@@ -26,17 +26,10 @@ std::uint64_t mixed(std::uint64_t value) {
 
 }  // namespace
 
-Permutation::Permutation(std::uint64_t size, std::uint64_t seed) : size_(size), half_bits_(half_of_bits(size)) {
-  for (std::size_t round = 0; round < rounds; ++round) keys_[round] = mix_seed(seed, round);
-}
-
-Permutation Permutation::quick(std::uint64_t size, std::uint64_t seed) {
-  Permutation made;
-  made.size_ = size;
-  made.half_bits_ = half_of_bits(size);
-  made.is_quick_ = true;
-  for (std::size_t round = 0; round < quick_rounds; ++round) made.keys_[round] = mix_seed(seed, round);
-  return made;
+Permutation::Permutation(std::uint64_t size, std::uint64_t seed, bool is_quick)
+    : size_(size), half_bits_(half_of_bits(size)), is_quick_(is_quick) {
+  const std::size_t count = is_quick ? quick_rounds : rounds;
+  for (std::size_t round = 0; round < count; ++round) keys_[round] = mix_seed(seed, round);
 }
 
 std::uint64_t Permutation::operator[](std::uint64_t number) const {

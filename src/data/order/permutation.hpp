@@ -14,15 +14,16 @@ class Permutation {
  public:
   Permutation() = default;
   /// 8 rounds of Philox: about one microsecond per number. Used by orders of existing runs, so it must never change.
-  Permutation(std::uint64_t size, std::uint64_t seed);
+  Permutation(std::uint64_t size, std::uint64_t seed) : Permutation(size, seed, false) {}
   /// 12 rounds of two multiplications: faster, for orders that are computed sample by sample.
-  static Permutation quick(std::uint64_t size, std::uint64_t seed);
+  static Permutation quick(std::uint64_t size, std::uint64_t seed) { return {size, seed, true}; }
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t number) const;  ///< number < size()
   /// Replaces each number by its result: several at once, in a fraction of the time.
   void map(std::span<std::uint64_t> numbers) const;
 
  private:
+  Permutation(std::uint64_t size, std::uint64_t seed, bool is_quick);
   static constexpr int rounds = 8, quick_rounds = 12;
   static constexpr std::size_t lanes = 4;
   std::uint64_t permute(std::uint64_t number) const;

@@ -35,22 +35,6 @@ class KeyNumbers {
   std::vector<std::string> keys_;
 };
 
-std::string bytes_of_keys(const std::vector<std::string>& keys) {
-  auto all = nlohmann::json::array();
-  for (const auto& key : keys) all.push_back(nlohmann::json::binary({key.begin(), key.end()}));
-  const auto bytes = nlohmann::json::to_cbor(all);
-  return {bytes.begin(), bytes.end()};
-}
-
-std::vector<std::string> keys_of_bytes(const std::string& bytes) {
-  std::vector<std::string> keys;
-  for (const auto& key : nlohmann::json::from_cbor(bytes)) {
-    const auto& binary = key.get_binary();
-    keys.emplace_back(binary.begin(), binary.end());
-  }
-  return keys;
-}
-
 struct ScannedKeys {
   /// For each sample, the number of its key on the rank that scanned it, from 1; 0 if the sample cannot be read and is
   /// skipped.
@@ -65,8 +49,13 @@ ScannedKeys scan_keys(const DatasetPlan& plan, std::size_t field) {
   found.of_sample = gather_from_scan(plan, field, "window", [&](const TensorView& values) {
     return static_cast<std::int64_t>(own[key_of(values, key_field)] + 1);
   });
-  for (const auto& bytes : plan.team.gather([&] { return bytes_of_keys(own.keys()); }))
-    found.keys.push_back(keys_of_bytes(bytes));
+  const auto own_bytes = [&] {
+    std::string bytes;
+    nlohmann::json::to_cbor(own.keys(), bytes);
+    return bytes;
+  };
+  for (const auto& bytes : plan.team.gather(own_bytes))
+    found.keys.push_back(nlohmann::json::from_cbor(bytes).get<std::vector<std::string>>());
   return found;
 }
 

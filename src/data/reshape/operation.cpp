@@ -16,12 +16,11 @@ std::vector<OptionSpec> operation_options() {
   return options;
 }
 
-std::vector<RequestedStep> requested_steps(const Options& options, std::optional<When> when) {
+std::vector<RequestedStep> requested_steps(const Options& options) {
   std::vector<RequestedStep> found;
   for (const auto* kind : in_place(operation_table())) {
     const auto* const given = options.find(kind->name);
-    const auto kind_when = kind->place < 0 ? When::before_preprocess : When::after_preprocess;
-    if (given == nullptr || given->text.empty() || (when && *when != kind_when)) continue;
+    if (given == nullptr || given->text.empty()) continue;
     RequestedStep requested{kind, nullptr, given->origin};
     requested.step = in_operation(requested, [&] { return kind->make(given->text); });
     found.push_back(std::move(requested));

@@ -1,7 +1,5 @@
 #pragma once
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +21,14 @@ struct OperationKind {
   int place = 0;            ///< keys are applied in ascending order; below 0: before the
                             ///< key `preprocess`
   bool reads_file = false;  ///< the text may be @FILE
+
+  bool precedes_preprocess() const { return place < 0; }
 };
 
 PluginTable<OperationKind> operation_table();
 
 /// Returns the specifications of the keys of all operations.
 std::vector<OptionSpec> operation_options();
-
-enum class When : std::uint8_t { before_preprocess, after_preprocess };
 
 /// A key of a section that adds a step.
 struct RequestedStep {
@@ -41,7 +39,7 @@ struct RequestedStep {
 
 /// Returns the steps that the keys of a section request, in the order in which they are applied. Throws UsageError that
 /// names origin and key.
-std::vector<RequestedStep> requested_steps(const Options& options, std::optional<When> when = std::nullopt);
+std::vector<RequestedStep> requested_steps(const Options& options);
 
 /// Calls `call` and adds origin and key of `requested` to the UsageErrors that it throws.
 template <class Call>

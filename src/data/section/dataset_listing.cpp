@@ -54,13 +54,6 @@ std::vector<ChecksummedRange> ranges_of(const Json& json) {
   return ranges;
 }
 
-Json binary(std::string_view bytes) { return Json::binary({bytes.begin(), bytes.end()}); }
-
-std::string text_of(const Json& json) {
-  const auto& bytes = json.get_binary();
-  return {bytes.begin(), bytes.end()};
-}
-
 }  // namespace
 
 std::uint64_t samples_of(const Listing& listing) {
@@ -101,11 +94,11 @@ std::string bytes_of(const Listing& listing) {
   auto entries = Json::array();
   for (const auto& [file, content] : listing.entries)
     entries.push_back(
-        Json::array({as_json(file), content.samples, binary(content.index), content.together, content.reading,
+        Json::array({as_json(file), content.samples, content.index, content.together, content.reading,
                      as_json(content.sources), as_json(content.checksums), content.field_order, content.remark}));
   std::string bytes;
   Json::to_cbor(Json::array({listing.format, as_json(listing.entries.front().content.fields), std::move(entries),
-                             binary(listing.rows), listing.files_of_sources, binary(listing.preprocessor)}),
+                             listing.rows, listing.files_of_sources, listing.preprocessor}),
                 bytes);
   return bytes;
 }
@@ -116,15 +109,15 @@ Listing listing_of(std::string_view bytes) {
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2)) {
-    FileContent content{entry.at(1),           fields,      text_of(entry.at(2)),  entry.at(4), entry.at(3),
+    FileContent content{entry.at(1),           fields,      entry.at(2),           entry.at(4), entry.at(3),
                         files_of(entry.at(5)), entry.at(8), ranges_of(entry.at(6))};
     content.field_order = entry.at(7).get<std::vector<std::size_t>>();
     for (std::size_t i = 0; i < content.field_order.size(); ++i) content.fields[i] = fields.at(content.field_order[i]);
     listing.entries.push_back({file_of(entry.at(0)), std::move(content)});
   }
-  listing.rows = text_of(json.at(3));
+  listing.rows = json.at(3);
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
-  listing.preprocessor = text_of(json.at(5));
+  listing.preprocessor = json.at(5);
   return listing;
 }
 

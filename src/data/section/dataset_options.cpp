@@ -32,17 +32,15 @@ std::vector<OptionSpec> options_of_samples() {
           {.key = "shuffle_seed",
            .type = OptionType::integer,
            .default_value = "0",
-           .help = "change it for another order of shuffle = true; the order also depends on run.seed"},
+           .help = "change it for another order of shuffle = true; the order also depends on the seed of the run"},
           {.key = "subset",
            .default_value = "",
            .help = "numbers of the samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated "
-                   "by commas, "
-                   "or @FILE with them; all by default"},
+                   "by commas, or @FILE with them; all by default"},
           {.key = "weights",
            .default_value = "",
            .help = "shares of the sources between commas in an epoch (0.7, 0.3); needs shuffle = true. Samples of smaller "
-                   "sources are "
-                   "repeated; larger sources continue in later epochs"},
+                   "sources are repeated; larger sources continue in later epochs"},
           {.key = "split",
            .type = OptionType::boolean,
            .default_value = "true",
@@ -51,8 +49,7 @@ std::vector<OptionSpec> options_of_samples() {
            .type = OptionType::integer,
            .default_value = "0",
            .help = "number of consecutive samples that are read in one piece and shuffled as a block, for data that do not "
-                   "fit into "
-                   "memory; 0: no blocks",
+                   "fit into memory; 0: no blocks",
            .range = {.least = 0, .most = 0x1p40},
            .unit = "samples"},
           {.key = "window",
@@ -74,15 +71,13 @@ std::vector<OptionSpec> options_of_reading() {
   return {{.key = "on_error",
            .default_value = "stop",
            .help = "how to treat a sample that cannot be read, and a file that cannot be opened at first: stop the run, or "
-                   "skip it with "
-                   "a warning (batches are then smaller, and files are not kept in memory)",
+                   "skip it with a warning (batches are then smaller, and files are not kept in memory)",
            .choices = {"stop", "skip"}},
           {.key = "threads",
            .type = OptionType::integer,
            .default_value = "2",
            .help = "threads per rank that read batches ahead, if the data are not in memory; 0: no reading ahead. Default "
-                   "for objects "
-                   "of a store: 4",
+                   "for objects of a store: 4",
            .range = {.least = 0, .most = 256}},
           {.key = "read",
            .default_value = "pread",
@@ -92,14 +87,12 @@ std::vector<OptionSpec> options_of_reading() {
            .type = OptionType::bytes,
            .default_value = "256 MiB",
            .help = "memory per node for the dataset: if the values fit, they are kept there, once for all ranks; otherwise "
-                   "it holds "
-                   "batches that are read ahead"},
+                   "it holds batches that are read ahead"},
           {.key = "materialize",
            .type = OptionType::boolean,
            .default_value = "false",
            .help = "keep values in memory after cast, normalize and other transforms, so that these are computed once; the "
-                   "values must "
-                   "fit into memory"},
+                   "values must fit into memory"},
           verify_option()};
 }
 
@@ -108,11 +101,11 @@ std::vector<OptionSpec> options_of_all() {
   for (auto& option : options_of_reading()) specs.push_back(std::move(option));
   specs.push_back(max_expanded_option());
   for (auto& option : transform_options()) specs.push_back(std::move(option));
-  specs.push_back({.key = "preprocess",
-                   .default_value = "",
-                   .help =
-                       "preprocessors of columns, applied one after another and fitted to the data at the start of a run: "
-                       "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE with a fitted one as JSON"});
+  specs.push_back(
+      {.key = "preprocess",
+       .default_value = "",
+       .help = "preprocessors of columns, applied one after another and fitted to the data at the start of a run: "
+               "StandardScaler(columns: a, b), OneHotEncoder(columns: c); or @FILE with a fitted one as JSON"});
   for (auto& option : operation_options()) specs.push_back(std::move(option));
   for (auto& option : augmentation_options()) specs.push_back(std::move(option));
   return specs;

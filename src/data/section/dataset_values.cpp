@@ -152,8 +152,7 @@ DatasetValues open_values(const std::string& name, int rank, const Format& forma
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
         fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; they are "
-                    "computed for each "
-                    "batch",
+                    "computed for each batch",
                     name, mine));
     return open_for_one_rank(format, options, listing, mine, verification);
   }

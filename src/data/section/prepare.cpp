@@ -16,12 +16,15 @@ Options good_options(const std::string& section, const Options& options, const L
   return checked_options(section, options, find_plugin(format_table(), listing.format, "data format"));
 }
 
-void add_steps(DatasetImpl& dataset, const Options& options, When when, const Preparation& preparation) {
-  for (const auto& requested : requested_steps(options, when))
+/// Adds the steps that the keys before, or after, the key `preprocess` request.
+void add_steps(DatasetImpl& dataset, const Options& options, bool precede_preprocess, const Preparation& preparation) {
+  for (const auto& requested : requested_steps(options)) {
+    if (requested.kind->precedes_preprocess() != precede_preprocess) continue;
     preparation.collectively([&] {
       in_section(section_of(dataset.plan().name),
                  [&] { in_operation(requested, [&] { dataset.add(std::string(requested.kind->name), requested.step); }); });
     });
+  }
 }
 
 }  // namespace
@@ -32,10 +35,10 @@ bool needs_preparation(const Options& options, const Listing& listing) {
 
 std::string prepare(DatasetImpl& dataset, const Options& options, const Listing& listing, const Preparation& preparation) {
   if (!needs_preparation(options, listing)) return "";
-  add_steps(dataset, options, When::before_preprocess, preparation);
+  add_steps(dataset, options, true, preparation);
   std::string fitted;
   preparation.collectively([&] { fitted = apply_preprocessor(dataset, listing, preparation.stored); });
-  add_steps(dataset, options, When::after_preprocess, preparation);
+  add_steps(dataset, options, false, preparation);
   preparation.collectively([&] {
     auto plan = dataset.plan();
     const auto section = section_of(plan.name);
@@ -56,13 +59,11 @@ void require_fields(const std::string& name, const Options& given, const Listing
   const auto options = good_options(section, given, listing);
   in_section(section, [&] {
     auto fields = transformed_fields(options, listing);
-    const auto follow = [&](When when) {
-      for (const auto& requested : requested_steps(options, when))
-        fields = in_operation(requested, [&] { return requested.step->fields(fields); });
-    };
-    follow(When::before_preprocess);
-    if (!listing.preprocessor.empty()) return;  // later fields depend on the values that it is fitted to
-    follow(When::after_preprocess);
+    for (const auto& requested : requested_steps(options)) {
+      if (!requested.kind->precedes_preprocess() && !listing.preprocessor.empty()) break;
+      fields = in_operation(requested, [&] { return requested.step->fields(fields); });
+    }
+    if (!listing.preprocessor.empty()) return;  // fields after it depend on the values that it is fitted to
     augmented(fields, options);
   });
 }

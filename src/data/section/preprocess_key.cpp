@@ -1,5 +1,7 @@
 #include "data/section/preprocess_key.hpp"
 
+#include <algorithm>
+
 #include <trainrt/error.hpp>
 
 #include "core/text/json_depth.hpp"
@@ -43,9 +45,7 @@ std::string description_of(PreprocessorImpl preprocessor) {
 }
 
 bool is_fitted(const PreprocessorImpl& preprocessor) {
-  for (const auto& stage : preprocessor.stages)
-    if (!stage.is_fitted()) return false;
-  return true;
+  return std::ranges::all_of(preprocessor.stages, &PreprocessorImpl::Stage::is_fitted);
 }
 
 /// Returns the requested preprocessor: `stored` if it is the same one, fitted.

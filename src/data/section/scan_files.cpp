@@ -74,22 +74,24 @@ std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, co
   return fmt::format(": types = {}:f64 reads both as f64", one.name);
 }
 
+/// Throws UsageError if `other` lacks a field of `entry`.
+void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other) {
+  for (const auto& field : entry.content.fields)
+    if (number_of(other.content.fields, field.name) == other.content.fields.size())
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
+                                   entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
+}
+
 /// Throws UsageError if the files do not have the same fields; their order may differ.
 void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
-  const auto &one = first.content.fields, &two = other.content.fields;
-  for (const auto& field : one) {
-    const auto number = number_of(two, field.name);
-    if (number == two.size())
-      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
-                                   first.file.path, field.name, other.file.path, names_of(two)));
-    if (const auto words = in_words({field}), others = in_words({two[number]}); words != others)
+  require_fields_of(first, other);
+  require_fields_of(other, first);
+  for (const auto& field : first.content.fields) {
+    const auto& same = other.content.fields[number_of(other.content.fields, field.name)];
+    if (const auto words = in_words({field}), others = in_words({same}); words != others)
       throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}{}",
-                                   first.file.path, words, other.file.path, others, advice_on(field, two[number], format)));
+                                   first.file.path, words, other.file.path, others, advice_on(field, same, format)));
   }
-  for (const auto& field : two)
-    if (number_of(one, field.name) == one.size())
-      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
-                                   other.file.path, field.name, first.file.path, names_of(one)));
   if (first.content.vector_columns != other.content.vector_columns)
     throw UsageError(
         fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "

@@ -236,3 +236,28 @@ TEST_CASE("invalid weights are errors that name their field") {
   CHECK_THROWS_WITH(weighed("1,0\n2,0\n"), Contains("add up to 0"));
   CHECK_THROWS_WITH(weighed("1,a\n2,b\n"), Contains("no weights"));
 }
+
+TEST_CASE("steps that cannot be combined are an error that names both, and leave the dataset as it was") {
+  const Scratch dir;
+  const auto drawn = table(dir, 6);
+  Dataset(drawn).draw_by_weight("n");
+  const auto before = drawn->plan().steps_text();
+  CHECK_THROWS_WITH(Dataset(drawn).window({.length = 2}),
+                    Contains("window cannot follow draw_by_weight") && Contains("'n'"));
+  CHECK(drawn->plan().steps_text() == before);
+  CHECK(Dataset(drawn).size() == 6);
+  const auto source = (dir / "table.csv") + ", " + (dir / "table.csv");
+  const auto mixed = data_test::open({{"source", source}, {"weights", "0.5, 0.5"}, {"shuffle", "true"}});
+  CHECK_THROWS_WITH(Dataset(mixed).flat_map("n", {"", DType::i64, {}}, several),
+                    Contains("flat_map cannot be combined with weights"));
+  CHECK_THROWS_WITH(Dataset(mixed).draw_by_weight("n"), Contains("draw_by_weight cannot be combined with weights"));
+}
+
+TEST_CASE("a range of batches has the samples that the dataset had when it was made") {
+  const Scratch dir;
+  const auto dataset = table(dir, 6);
+  auto batches = Dataset(dataset).epoch(0).batches(6);
+  Dataset(dataset).filter("n", [](const TensorView& values) { return *static_cast<const std::int64_t*>(values.data) > 3; });
+  CHECK(walked<std::int64_t>(dataset, "n") == std::vector<std::int64_t>{4, 5});
+  for (const auto& batch : batches) CHECK(batch.size() == 6);
+}

@@ -59,14 +59,14 @@ std::shared_ptr<const Step> draw_step(std::string field) { return std::make_shar
 
 namespace plugins {
 
-extern const OperationKind draw_by_weight{.name = "draw_by_weight",
-                                          .help =
-                                              "draws as many samples per epoch as there are, with repetition, in "
-                                              "proportion to the number that each sample has in "
-                                              "a field. The last of the keys that make samples",
-                                          .form = "FIELD",
-                                          .make = make_draw,
-                                          .place = 4};
+extern const OperationKind draw_by_weight{
+    .name = "draw_by_weight",
+    .help =
+        "draws as many samples per epoch as there are, with repetition, in proportion to the number that each sample has "
+        "in a field. The last of the keys that make samples",
+    .form = "FIELD",
+    .make = make_draw,
+    .place = 4};
 
 }  // namespace plugins
 

@@ -156,14 +156,14 @@ std::shared_ptr<const Step> pack_step(std::string field, std::uint64_t length, s
 
 namespace plugins {
 
-extern const OperationKind pack{.name = "pack",
-                                .help =
-                                    "concatenates the values of a field that varies in length, such as "
-                                    "documents of tokens, with the separator after each, and cuts them into samples of "
-                                    "LENGTH values; the other fields are dropped",
-                                .form = pack_form,
-                                .make = make_pack,
-                                .place = 2};
+extern const OperationKind pack{
+    .name = "pack",
+    .help =
+        "concatenates the values of a field that varies in length, such as documents of tokens, with the separator after "
+        "each, and cuts them into samples of LENGTH values; the other fields are dropped",
+    .form = pack_form,
+    .make = make_pack,
+    .place = 2};
 
 }  // namespace plugins
 

@@ -212,17 +212,15 @@ std::shared_ptr<const Step> window_step(Dataset::Windows windows) { return std::
 
 namespace plugins {
 
-extern const OperationKind sequence{.name = "sequence",
-                                    .help =
-                                        "makes samples of LENGTH consecutive samples: each field gets a "
-                                        "first axis of that length. Each next one begins N "
-                                        "(1) samples later. within: only samples with the same value of "
-                                        "that field are put together. pad: incomplete ones "
-                                        "are filled with zeros, and the field count has their numbers of "
-                                        "real samples; otherwise they are left out",
-                                    .form = sequence_form,
-                                    .make = make_sequence,
-                                    .place = 1};
+extern const OperationKind sequence{
+    .name = "sequence",
+    .help =
+        "makes samples of LENGTH consecutive samples: each field gets a first axis of that length. Each next one begins N "
+        "(1) samples later. within: only samples with the same value of that field are put together. pad: incomplete ones "
+        "are filled with zeros, and the field count has their numbers of real samples; otherwise they are left out",
+    .form = sequence_form,
+    .make = make_sequence,
+    .place = 1};
 
 }  // namespace plugins
 

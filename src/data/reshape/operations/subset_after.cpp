@@ -35,13 +35,13 @@ std::shared_ptr<const Step> make_subset_after(const std::string& text) { return 
 
 namespace plugins {
 
-extern const OperationKind subset_after{.name = "subset_after",
-                                .help =
-                                    "like subset, but chooses from the samples that explode, sequence and pack make",
-                                .form = "ranges FIRST:END and single numbers, separated by commas, or @FILE with them",
-                                .make = make_subset_after,
-                                .place = 3,
-                                .reads_file = true};
+extern const OperationKind subset_after{
+    .name = "subset_after",
+    .help = "like subset, but chooses from the samples that explode, sequence and pack make",
+    .form = "ranges FIRST:END and single numbers, separated by commas, or @FILE with them",
+    .make = make_subset_after,
+    .place = 3,
+    .reads_file = true};
 
 }  // namespace plugins
 
