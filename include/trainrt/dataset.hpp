@@ -86,10 +86,10 @@ class TRAINRT_API Batch {
 
  private:
   friend class Batches;
-  friend struct BatchesImpl;
+  friend class BatchesImpl;
   std::vector<std::uint64_t> indices_;
   double weight_ = 1;
-  struct BatchesImpl* owner_ = nullptr;
+  class BatchesImpl* owner_ = nullptr;
 };
 
 /// The batches of one rank in one epoch: a range that can be iterated over once (Ray: iter_batches).
@@ -99,17 +99,17 @@ class TRAINRT_API Batch {
 /// thread that runs the train function may call functions of Batches.
 class TRAINRT_API Batches {
  public:
-  explicit Batches(std::shared_ptr<struct BatchesImpl> impl) : impl_(std::move(impl)) {}
+  explicit Batches(std::shared_ptr<class BatchesImpl> impl) : impl_(std::move(impl)) {}
 
   class TRAINRT_API iterator {
    public:
-    explicit iterator(struct BatchesImpl* impl = nullptr) : impl_(impl) {}
+    explicit iterator(class BatchesImpl* impl = nullptr) : impl_(impl) {}
     const Batch& operator*() const;
     iterator& operator++();
     bool operator==(const iterator& other) const { return impl_ == other.impl_; }
 
    private:
-    struct BatchesImpl* impl_;
+    class BatchesImpl* impl_;
   };
   /// Takes the first batch. A second call throws Error, because the batches can be iterated over only once.
   iterator begin();
@@ -122,13 +122,13 @@ class TRAINRT_API Batches {
   bool has_ready() const;
 
  private:
-  std::shared_ptr<struct BatchesImpl> impl_;
+  std::shared_ptr<class BatchesImpl> impl_;
 };
 
 /// One pass over the samples of a dataset, in an order that depends on (run.seed, dataset, number of the epoch).
 class TRAINRT_API Epoch {
  public:
-  Epoch(std::shared_ptr<struct DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
+  Epoch(std::shared_ptr<class DatasetImpl> dataset, std::int64_t number) : dataset_(std::move(dataset)), number_(number) {}
   /// Returns this rank's batches, of `batch_size` samples per rank.
   ///
   /// In an elastic run (scaling.min_workers), the global batch keeps the size that it has on the full number of ranks
@@ -148,7 +148,7 @@ class TRAINRT_API Epoch {
   Batches range(std::uint64_t first, std::uint64_t count, std::size_t batch_size) const;
 
  private:
-  std::shared_ptr<struct DatasetImpl> dataset_;
+  std::shared_ptr<class DatasetImpl> dataset_;
   std::int64_t number_;
 };
 
@@ -157,12 +157,12 @@ class TRAINRT_API Epoch {
 /// All ranks share one global order of the samples. Copies of a Dataset refer to the same dataset. Only the thread that
 /// runs the train function may call functions of a Dataset.
 ///
-/// filter(), flat_map(), pack(), window(), join() and draw_by_weight() replace the samples. They must be called before the
+/// filter(), flat_map(), pack(), window() and draw_by_weight() replace the samples. They must be called before the
 /// first epoch, in the same way after a restart; they throw UsageError while a loop over batches runs. If a function that
 /// the user passes throws an exception, collective calls throw the exception on all ranks.
 class TRAINRT_API Dataset {
  public:
-  explicit Dataset(std::shared_ptr<struct DatasetImpl> impl) : impl_(std::move(impl)) {}
+  explicit Dataset(std::shared_ptr<class DatasetImpl> impl) : impl_(std::move(impl)) {}
   std::uint64_t size() const;  ///< number of samples in the dataset, over all ranks. Not collective
   /// Returns the number of batches that Epoch::batches() returns for the same arguments. Throws UsageError if `batch_size`
   /// is 0. Not collective.
@@ -241,22 +241,6 @@ class TRAINRT_API Dataset {
   /// real samples in each window. Throws UsageError for a field that varies in length, and if no window results.
   /// Collective.
   void window(const Windows& windows);
-  /// How join() treats a sample with a key value that does not occur in the other dataset.
-  enum class Unmatched : std::uint8_t {
-    error,      ///< throw Error when a sample without a match is read
-    leave_out,  ///< leave the sample out (inner join), which makes join() collective
-    missing,    ///< fill the added fields (left outer join) with NaN, or an empty text or list
-  };
-  /// Adds to each sample the fields of that sample of `other` that has the same value of field `key`, a field of integers
-  /// or text in both datasets.
-  ///
-  /// Throws UsageError if a value of `key` occurs twice in `other`, if the datasets have another field name in common, if
-  /// no sample is left, and for Unmatched::missing with a field type that cannot represent a missing value. Collective only
-  /// with Unmatched::leave_out.
-  void join(const Dataset& other, std::string_view key, Unmatched unmatched = Unmatched::error);
-  /// Joins two datasets by the values of several fields, which together form the key. Otherwise the same as join() by one
-  /// field.
-  void join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched = Unmatched::error);
   /// Draws the samples of each epoch at random, with replacement, in proportion to their value of field `field` (PyTorch:
   /// WeightedRandomSampler). An epoch still has size() samples. Uses 8 bytes of memory per sample. Throws UsageError for an
   /// unknown field, for weights that are negative, infinite or NaN, and if all weights are 0. Collective.
@@ -270,7 +254,7 @@ class TRAINRT_API Dataset {
  private:
   friend class Preprocessor;
   PreprocessorImpl fitted(const PreprocessorImpl& preprocessor) const;
-  std::shared_ptr<struct DatasetImpl> impl_;
+  std::shared_ptr<class DatasetImpl> impl_;
 };
 
 }  // namespace trainrt

@@ -146,9 +146,7 @@ void keep_only(const std::string& name, config::RunSpec& spec) {
         fmt::format("there is no [data.{}]{}: give --data.{}.source=FILE, or --dataset with one of the run's: {}", name,
                     did_you_mean(name, there), name, there.empty() ? "none" : join(there)));
   }
-  auto needed = data::with_others(name, spec.data);
-  needed.at(name) = in_order(name, found->second);
-  spec.data = std::move(needed);
+  spec.data = {{name, in_order(name, found->second)}};
 }
 
 std::vector<trainer::KeptField> kept_fields(const Arguments& arguments) {

@@ -13,6 +13,8 @@ constexpr std::array renamed{
     RenamedKey{"data.*.most_bytes", "data.*.max_file_bytes"},
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
+    RenamedKey{"data.*.keep", "data.*.subset_after"},
+    RenamedKey{"data.*.rows", "data.*.subset"},
     RenamedKey{"data.*.read", "data.*.read_method"},
     RenamedKey{"scaling.check", "scaling.check_collectives"},
     RenamedKey{"data.*.longest_record", "data.*.max_record_bytes"},

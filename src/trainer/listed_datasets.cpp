@@ -17,7 +17,7 @@ Listings list_datasets(const config::RunSpec& spec, Communicator& communicator) 
   std::map<std::string, std::string> bytes;
   const auto list = [&] {
     const auto found = data::list_datasets(spec.data);
-    data::require_operations(spec.data, found);
+    data::require_steps(spec.data, found);
     for (const auto& [name, listing] : found) bytes[name] = data::bytes_of(listing);
   };
   comm::collectively_on_first(communicator, list, with_advice);

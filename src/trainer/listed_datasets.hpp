@@ -5,7 +5,7 @@
 #include <trainrt/communicator.hpp>
 
 #include "config/run_spec.hpp"
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 
 namespace trainrt::trainer {
 

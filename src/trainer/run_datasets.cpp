@@ -22,32 +22,32 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// UsageError if the run stands inside an epoch, else a warning.
-void changed_since(const DatasetImpl& dataset, const std::string& what, bool is_inside) {
-  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", dataset.name, what);
+/// Throws UsageError if the run stopped inside an epoch; otherwise logs a warning.
+void changed_since(const data::DatasetPlan& plan, const std::string& what, bool is_inside) {
+  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", plan.name, what);
   if (is_inside)
     throw UsageError(changed +
-                     "; the run stands inside an epoch, whose remaining samples cannot be told any more: give back "
-                     "what it had, or start a run of another name from that checkpoint");
+                     "; the run stopped inside an epoch, whose remaining samples cannot be found any more: restore what it "
+                     "had, or start a run of another name from that checkpoint");
   log::run_warning(changed + "; the run goes on with what is there now");
 }
 
 std::int64_t hash_of(const std::string& text) { return std::bit_cast<std::int64_t>(stable_hash(text)); }
 
-/// A place inside an epoch means the same samples only over the same files in the same order.
-void require_same_order(const DatasetImpl& dataset, const std::string& files, const std::string& order, bool is_inside) {
-  if (order.empty()) return;  // a checkpoint that knows nothing of them, or none
-  auto what = data::difference_of_files(files, dataset.files);
-  if (!what && order != dataset.order_text) what = fmt::format("it had {}, and has {}", order, dataset.order_text);
-  if (what) changed_since(dataset, *what, is_inside);
+/// Compares the files and their order with those of a checkpoint: only then a position means the same samples.
+void require_same_order(const data::DatasetPlan& plan, const std::string& files, const std::string& order, bool is_inside) {
+  if (order.empty()) return;  // no checkpoint, or one of a version that stored neither
+  auto what = data::difference_of_files(files, plan.files_text);
+  if (!what && order != plan.order_text) what = fmt::format("it had {}, and has {}", order, plan.order_text);
+  if (what) changed_since(plan, *what, is_inside);
 }
 
-/// That finds out together which samples a filter keeps, and what a preprocessor has to know.
+/// Returns all ranks of the run as a team that applies steps and fits preprocessors.
 Team team_of(Communicator& communicator) {
   return {communicator.rank(), communicator.size(),
-          [&communicator](const std::function<void()>& look, std::span<std::int64_t> bits) {
-            comm::collectively(communicator, look);
-            communicator.all_reduce(bits, Op::sum, "the samples that a filter keeps");  // no two ranks set the same
+          [&communicator](const std::function<void()>& scan, std::span<std::int64_t> numbers) {
+            comm::collectively(communicator, scan);
+            communicator.all_reduce(numbers, Op::sum, "the samples that a filter keeps");  // each is set by one rank
           },
           [&communicator](const std::function<std::string()>& make) {
             std::string mine;
@@ -101,25 +101,16 @@ bool RunDatasets::need_preparation() const {
 std::string RunDatasets::prepare(const std::string& stored) {
   const auto earlier = nlohmann::json::parse(stored, nullptr, false);
   auto fitted = nlohmann::json::object();
-  for (const auto& [name, options] : spec_.data)
-    if (data::needs_preparation(options, listings_.at(name))) prepare(name, earlier, fitted);
+  for (const auto& [name, options] : spec_.data) {
+    const auto& listing = listings_.at(name);
+    if (!data::needs_preparation(options, listing)) continue;
+    open(name);
+    const auto known = earlier.is_object() && earlier.contains(name) ? earlier.at(name).dump() : "";
+    const auto collectively = [&](const auto& call) { comm::collectively(communicator_, call); };
+    const auto text = data::prepare(*opened_.at(name), options, listing, {.stored = known, .collectively = collectively});
+    if (!text.empty()) fitted[name] = nlohmann::json::parse(text);
+  }
   return fitted.empty() ? "" : fitted.dump();
-}
-
-/// Those whose samples it takes come first.
-void RunDatasets::prepare(const std::string& name, const nlohmann::json& stored, nlohmann::json& fitted) {
-  open(name);
-  if (!prepared_.insert(name).second) return;
-  const auto known = stored.is_object() && stored.contains(name) ? stored.at(name).dump() : "";
-  const auto text = data::prepare(*opened_.at(name), spec_.data.at(name), listings_.at(name),
-                                  {.stored = known,
-                                   .other =
-                                       [&](const std::string& other) {
-                                         prepare(other, stored, fitted);
-                                         return opened_.at(other);
-                                       },
-                                   .together = [&](const auto& step) { comm::collectively(communicator_, step); }});
-  if (!text.empty()) fitted[name] = nlohmann::json::parse(text);
 }
 
 Dataset RunDatasets::open(const std::string& name) {
@@ -135,17 +126,19 @@ Dataset RunDatasets::open(const std::string& name) {
   }
   auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name),
                                  verifications_[name]);
-  impl->team = team_of(communicator_);
-  impl->pinning = pinning_;
+  auto plan = impl->plan();
+  plan.team = team_of(communicator_);
+  plan.pinning = pinning_;
+  impl->replace(std::move(plan));
   put_back(*impl, cursors_[name]);
-  if (limit_) data::keep_first(*impl, *limit_);
+  if (limit_) impl->replace(data::first_samples(impl->plan(), *limit_));
   opened_.emplace(name, impl);
   return Dataset(impl);
 }
 
 void RunDatasets::limit(std::uint64_t samples) {
   limit_ = samples;
-  for (auto& [name, impl] : opened_) data::keep_first(*impl, samples);
+  for (auto& [name, impl] : opened_) impl->replace(data::first_samples(impl->plan(), samples));
 }
 
 void RunDatasets::attach(State& state) {
@@ -165,42 +158,39 @@ void RunDatasets::put_back() {
   for (auto& [name, impl] : opened_) put_back(*impl, cursors_[name]);
 }
 
-/// 1, for it is known; in_progress, epoch, position; and hashes of what the place hangs on.
+/// Returns 1 (the place is known), in_progress, epoch, position, and hashes of the texts that the position depends on.
 RunDatasets::OwnPlace RunDatasets::own_place(const DatasetImpl& dataset) {
-  const auto& cursor = dataset.cursor;
+  const auto& cursor = dataset.walk().cursor();
+  const auto& plan = dataset.plan();
   return {1,
           cursor.in_progress ? 1 : 0,
           cursor.epoch,
           cursor.position,
-          hash_of(dataset.files),
-          hash_of(dataset.order_text),
-          hash_of(dataset.filter_text)};
+          hash_of(plan.files_text),
+          hash_of(plan.order_text),
+          hash_of(plan.steps_text())};
 }
 
 void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
-  if (!dataset.is_split && stored.own[0] == 1) return put_back_own(dataset, stored.own);
-  if (stored.epoch >= 0) data::go_on_as_first(dataset, stored.order);
-  require_same_order(dataset, stored.files, stored.order, stored.in_progress && stored.position > 0);
-  dataset.cursor = {stored.in_progress, stored.epoch, stored.position};
-  dataset.restored = stored.epoch >= 0;
-  dataset.restored_filter = stored.filter;
+  if (!dataset.plan().is_split && stored.own[0] == 1) return put_back_own(dataset, stored.own);
+  if (stored.epoch >= 0) dataset.replace(data::with_legacy_shuffle(dataset.plan(), stored.order));
+  require_same_order(dataset.plan(), stored.files, stored.order, stored.in_progress && stored.position > 0);
+  dataset.walk().restore({stored.in_progress, stored.epoch, stored.position}, stored.filter);
 }
 
 void RunDatasets::put_back_own(DatasetImpl& dataset, const OwnPlace& own) {
   const auto [known, in_progress, epoch, position, files, order, filter] = own;
-  const auto* const what = files != hash_of(dataset.files) ? "its files are not those that it had on this rank"
-                           : order != hash_of(dataset.order_text)
+  const auto* const what = files != hash_of(dataset.plan().files_text) ? "its files are not those that it had on this rank"
+                           : order != hash_of(dataset.plan().order_text)
                                ? "its samples or their order are not those that it had on this rank"
                                : nullptr;
-  if (epoch >= 0 && what != nullptr) changed_since(dataset, what, in_progress != 0 && position > 0);
-  dataset.cursor = {in_progress != 0, epoch, position};
-  dataset.restored = epoch >= 0;
-  dataset.restored_filter_hash = std::bit_cast<std::uint64_t>(filter);
+  if (epoch >= 0 && what != nullptr) changed_since(dataset.plan(), what, in_progress != 0 && position > 0);
+  dataset.walk().restore({in_progress != 0, epoch, position}, std::bit_cast<std::uint64_t>(filter));
 }
 
 double RunDatasets::waited_s() const {
   double seconds = 0;
-  for (const auto& [name, impl] : opened_) seconds += impl->waited_s;
+  for (const auto& [name, impl] : opened_) seconds += impl->walk().waited_s();
   return seconds;
 }
 
@@ -209,11 +199,11 @@ std::vector<std::pair<std::string, double>> RunDatasets::stages() const {
   if (spec_.data.empty()) return all;
   for (std::size_t stage = 0; stage < data::stage_count; ++stage) {
     double seconds = 0;
-    for (const auto& [name, impl] : opened_) seconds += impl->stages.seconds()[stage];
+    for (const auto& [name, impl] : opened_) seconds += impl->walk().stages().seconds()[stage];
     all.emplace_back(data::name_of(static_cast<data::Stage>(stage)), seconds);
   }
   double handed_over_s = 0;
-  for (const auto& [name, impl] : opened_) handed_over_s += impl->handed_over_s;
+  for (const auto& [name, impl] : opened_) handed_over_s += impl->walk().handed_over_s();
   all.emplace_back("handover", handed_over_s);
   return all;
 }
@@ -225,13 +215,13 @@ bool RunDatasets::may_skip() const {
 std::uint64_t RunDatasets::skipped() const {
   std::uint64_t count = 0;
   for (const auto& [name, impl] : opened_)
-    if (impl->skipping) count += impl->skipping->skipped();
+    if (const auto& skipping = impl->plan().skipping) count += skipping->skipped();
   return count;
 }
 
 void RunDatasets::warn_if_starving() {
   for (const auto& [name, impl] : opened_)
-    if (const auto text = starvation_.look(*impl, monotonic_seconds())) log::run_warning(*text);
+    if (const auto text = starvation_.check(name, impl->walk(), monotonic_seconds())) log::run_warning(*text);
 }
 
 void RunDatasets::note_places() {
@@ -239,9 +229,10 @@ void RunDatasets::note_places() {
     if (cursor.own[0] == 0) cursor.own = {1, 0, -1};  // it has not begun on this rank
   for (const auto& [name, impl] : opened_) {
     auto& stored = cursors_[name];
-    const auto& cursor = impl->cursor;
-    if (impl->is_split)
-      stored = {cursor.in_progress, cursor.epoch, cursor.position, impl->files, impl->order_text, impl->filter_text};
+    const auto& cursor = impl->walk().cursor();
+    const auto& plan = impl->plan();
+    if (plan.is_split)
+      stored = {cursor.in_progress, cursor.epoch, cursor.position, plan.files_text, plan.order_text, plan.steps_text()};
     else
       stored.own = own_place(*impl);
   }

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,19 +68,17 @@ class RunDatasets {
   void warn_if_starving();
 
  private:
-  void prepare(const std::string& name, const nlohmann::json& stored, nlohmann::json& fitted);
-
   using OwnPlace = std::array<std::int64_t, 7>;
   /// A data cursor as checkpoint values.
   struct StoredCursor {
     bool in_progress = false;
     std::int64_t epoch = -1;
     std::int64_t position = 0;
-    std::string files;  ///< DatasetImpl::files, and order_text
-    std::string order;
-    std::string filter;  ///< DatasetImpl::filter_text
-    /// Of a dataset that is not split, of which some ranks may have taken less than others, or nothing: in place of all
-    /// above.
+    std::string files;   ///< DatasetPlan::files_text
+    std::string order;   ///< DatasetPlan::order_text
+    std::string filter;  ///< DatasetPlan::steps_text()
+    /// The position in a dataset that is not split, instead of all above: ranks may have taken different numbers of
+    /// samples.
     OwnPlace own = {};
   };
   static OwnPlace own_place(const DatasetImpl& dataset);
@@ -97,7 +94,6 @@ class RunDatasets {
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
   std::map<std::string, std::shared_ptr<data::FileVerification>> verifications_;
-  std::set<std::string> prepared_;
   std::optional<std::uint64_t> limit_;  ///< of samples
   StarvationWatch starvation_;
 };

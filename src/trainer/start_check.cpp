@@ -9,7 +9,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "core/host.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 #include "launch/world.hpp"
 #include "rundir/attempts/meter.hpp"
 #include "rundir/storage/guarded_run.hpp"
@@ -24,7 +24,7 @@ namespace {
 std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Session& session) {
   std::map<std::string, std::string> made;
   for (const auto& [name, options] : spec.data) {
-    if (data::operations_of(options).empty()) continue;
+    if (data::requested_steps(options).empty()) continue;
     const auto dataset = session.dataset(name);
     made[name] = fmt::format("{} samples: {}", dataset.size(), data::in_words(dataset.fields()));
   }

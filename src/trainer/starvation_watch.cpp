@@ -29,7 +29,7 @@ std::string advice_for(data::Stage stage, const std::string& name) {
   return "";
 }
 
-/// "storage 81 %, batch 19 %", the most first.
+/// Returns "storage 81 %, batch 19 %", the largest first.
 std::string shares_in_words(const Seconds& seconds, const std::vector<std::size_t>& order) {
   const auto all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   std::string words;
@@ -53,18 +53,18 @@ std::string text_of(const std::string& name, double waited, double span_s, const
 
 }  // namespace
 
-std::optional<std::string> StarvationWatch::look(const DatasetImpl& dataset, double now_s) {
-  const auto stages = dataset.stages.seconds();
-  const auto [at, is_first] = looks_.try_emplace(dataset.name, Look{now_s, dataset.waited_s, stages});
-  auto& last = at->second;
+std::optional<std::string> StarvationWatch::check(const std::string& name, const data::WalkState& walk, double now_s) {
+  const auto stages = walk.stages().seconds();
+  const auto [found, is_first] = checks_.try_emplace(name, Check{now_s, walk.waited_s(), stages});
+  auto& last = found->second;
   const auto span_s = now_s - last.at_s;
-  if (is_first || last.is_said || span_s < shortest_s) return std::nullopt;
-  const auto waited = (dataset.waited_s - last.waited_s) / span_s;
+  if (is_first || last.has_warned || span_s < min_interval_s) return std::nullopt;
+  const auto waited = (walk.waited_s() - last.waited_s) / span_s;
   Seconds seconds{};
   for (std::size_t stage = 0; stage < data::stage_count; ++stage) seconds[stage] = stages[stage] - last.stages[stage];
-  last = {now_s, dataset.waited_s, stages, waited > most_waiting};
-  if (waited <= most_waiting) return std::nullopt;
-  return text_of(dataset.name, waited, span_s, seconds);
+  last = {now_s, walk.waited_s(), stages, waited > max_waiting};
+  if (waited <= max_waiting) return std::nullopt;
+  return text_of(name, waited, span_s, seconds);
 }
 
 }  // namespace trainrt::trainer

@@ -3,25 +3,26 @@
 #include <optional>
 #include <string>
 
-#include "data/batches/dataset_impl.hpp"
+#include "data/batches/walk_state.hpp"
 
 namespace trainrt::trainer {
 
-/// Finds datasets that steps wait for. Time is a value, so that tests can make it up.
+/// Finds datasets that steps wait for. Time is a parameter, so that tests can choose it.
 class StarvationWatch {
  public:
-  /// A text if since an earlier look, at least `shortest_s` ago, the train thread has waited for this dataset for more than
-  /// `most_waiting` of the time: how much, what reading takes, and what helps. Once for each dataset.
-  std::optional<std::string> look(const DatasetImpl& dataset, double now_s);
-  static constexpr double shortest_s = 20, most_waiting = 0.2;
+  /// Returns a warning if the train thread has waited for the dataset `name` for more than `max_waiting` of the time since
+  /// the previous check, which must be at least `min_interval_s` ago: how much, which stages of reading take how much time,
+  /// and what helps. Warns once per dataset.
+  std::optional<std::string> check(const std::string& name, const data::WalkState& walk, double now_s);
+  static constexpr double min_interval_s = 20, max_waiting = 0.2;
 
  private:
-  struct Look {
+  struct Check {
     double at_s = 0, waited_s = 0;
     std::array<double, data::stage_count> stages{};
-    bool is_said = false;
+    bool has_warned = false;
   };
-  std::map<std::string, Look> looks_;  ///< by dataset
+  std::map<std::string, Check> checks_;  ///< by dataset
 };
 
 }  // namespace trainrt::trainer

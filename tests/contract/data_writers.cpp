@@ -101,8 +101,8 @@ std::shared_ptr<DatasetImpl> open_file(const std::string& path) {
 /// Checks that the file contains exactly these values, bit for bit.
 void check_equal_bits(const std::string& path, const WriterJob& job, const std::vector<data::Column>& columns) {
   const auto dataset = open_file(path);
-  REQUIRE(dataset->source->size() == job.rows);
-  const auto& fields = dataset->source->fields();
+  REQUIRE(dataset->source()->size() == job.rows);
+  const auto& fields = dataset->source()->fields();
   REQUIRE(fields.size() == job.fields.size());
   std::vector<std::uint64_t> samples(job.rows);
   for (std::uint64_t i = 0; i < job.rows; ++i) samples[i] = i;
@@ -112,7 +112,7 @@ void check_equal_bits(const std::string& path, const WriterJob& job, const std::
     REQUIRE(found != fields.end());
     CHECK(found->dtype == job.fields[i].dtype);
     data::Column column{static_cast<std::size_t>(found - fields.begin()), {}, {}};
-    dataset->source->read(samples, {&column, 1});
+    dataset->source()->read(samples, {&column, 1});
     CHECK(column.values == columns[i].values);
     CHECK(column.ends == columns[i].ends);
   }

@@ -75,15 +75,14 @@ Samples walk(const std::shared_ptr<DatasetImpl>& dataset, std::size_t batch_size
 Samples walk_resumed(const Keys& keys, std::size_t batch_size, std::size_t batches) {
   const auto stopped = open(keys);
   std::size_t done = 0;
-  auto cursor = stopped->cursor;
+  auto cursor = stopped->walk().cursor();
   for ([[maybe_unused]] const auto& batch : Dataset(stopped).epoch(3).batches(batch_size, Remainder::uneven))
     if (++done == batches) {
-      cursor = stopped->cursor;
+      cursor = stopped->walk().cursor();
       break;
     }
   const auto resumed = open(keys);
-  resumed->cursor = cursor;
-  resumed->restored = true;
+  resumed->walk().restore(cursor, resumed->plan().steps_text());
   return walk(resumed, batch_size);
 }
 
@@ -164,9 +163,9 @@ TEST_CASE("a field change makes nothing of no samples, and the same of a sample 
     INFO(row.name);
     const auto dataset = open(keys_of(dir, row));
     data::Column column{0, {}, {}};
-    dataset->source->read({}, {&column, 1});
+    dataset->source()->read({}, {&column, 1});
     CHECK(column.values.empty());
-    if (dataset->maps) dataset->maps->apply(1, {}, column);
+    if (dataset->plan().maps) dataset->plan().maps->apply(1, {}, column);
     CHECK(column.values.empty());
     const Scratch alone;
     CHECK(walk(open(keys_of(alone, row, 1)), 1).at(0) == walk(dataset, count).at(0));

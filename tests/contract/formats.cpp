@@ -94,8 +94,7 @@ Samples walk_after_restart(const Listed& listed, std::size_t taken) {
   auto batch = batches.begin();
   for (std::size_t i = 1; i < taken; ++i) ++batch;
   const auto restarted = listed.open();
-  restarted->cursor = stopped->cursor;
-  restarted->restored = true;
+  restarted->walk().restore(stopped->walk().cursor(), restarted->plan().steps_text());
   return walk(restarted, 1);
 }
 

@@ -99,7 +99,7 @@ Preprocessor made(const Json& json) { return Preprocessor::from_json(json.dump()
 Preprocessor fitted(const Json& json, const std::shared_ptr<DatasetImpl>& data) {
   auto preprocessor = made(json);
   preprocessor.fit(Dataset(data));
-  preprocessor.fields(data->source->fields());
+  preprocessor.fields(data->source()->fields());
   return preprocessor;
 }
 
@@ -121,15 +121,15 @@ std::string column_for(const PreprocessorKind& kind) {
 }
 
 Table table_of(const DatasetImpl& dataset) {
-  std::vector<std::uint64_t> samples(dataset.source->size());
+  std::vector<std::uint64_t> samples(dataset.source()->size());
   std::iota(samples.begin(), samples.end(), 0U);
   std::vector<data::Column> read;
-  for (std::size_t field = 0; field < dataset.source->fields().size(); ++field) read.push_back({field, {}, {}});
-  dataset.source->read(samples, read);
+  for (std::size_t field = 0; field < dataset.source()->fields().size(); ++field) read.push_back({field, {}, {}});
+  dataset.source()->read(samples, read);
   Table table;
   table.samples = samples.size();
   for (const auto& column : read)
-    table.columns.push_back({dataset.source->fields()[column.field], column.values, column.ends});
+    table.columns.push_back({dataset.source()->fields()[column.field], column.values, column.ends});
   return table;
 }
 
@@ -165,7 +165,8 @@ std::vector<std::string> fitted_on_ranks(int ranks, const Json& json, const std:
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       const auto at = static_cast<std::size_t>(rank);
-      auto& team = datasets[at]->team;
+      auto plan = datasets[at]->plan();
+      auto& team = plan.team;
       team.rank = rank;
       team.size = ranks;
       team.gather = [&, at](const std::function<std::string()>& make) {
@@ -175,6 +176,7 @@ std::vector<std::string> fitted_on_ranks(int ranks, const Json& json, const std:
         barrier.arrive_and_wait();
         return all;
       };
+      datasets[at]->replace(std::move(plan));
       found[at] = fitted(json, datasets[at]).to_json();
     });
   for (auto& thread : threads) thread.join();
@@ -269,7 +271,7 @@ TEST_CASE("a table without samples is transformed to a table without samples") {
     const auto data = dataset_with(column, dir, 20);
     const auto preprocessor = fitted(example(kind, column), data);
     Table table;
-    for (const auto& field : data->source->fields()) table.columns.push_back({field, {}, {}});
+    for (const auto& field : data->source()->fields()) table.columns.push_back({field, {}, {}});
     for (const auto& each : transformed(preprocessor, table).columns) CHECK((each.values.empty() && each.ends.empty()));
   });
 }

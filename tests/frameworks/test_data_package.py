@@ -386,7 +386,7 @@ def keys_of_the_config_apply():
     dataset = data.range(8).options(cast="id: f32", one_hot=None)
     same(column(dataset, "id"), numpy.arange(8, dtype="f4"), "cast")
     raises(ValueError, "nonsense", of=data.range(8).options(nonsense=1).take_all)
-    raises(ValueError, "rows", "filter()", of=lambda: data.range(8).options(rows="0:3"))
+    raises(ValueError, "subset", "filter()", of=lambda: data.range(8).options(subset="0:3"))
 
 
 @test

@@ -181,7 +181,7 @@ def samples_without_labels_and_other_datasets_are_predicted():
     predict(_run, folder / "whole.h5")
     predict(_run, folder / "bare.h5", "--data.new.format=idx", f"--data.new.source={_data / 'test-images'}")
     equal(read_h5(folder / "bare.h5")["label"].tolist(), read_h5(folder / "whole.h5")["label"].tolist(), "labels without labels")
-    predict(_run, folder / "some.h5", "--data.test.rows=5:25")
+    predict(_run, folder / "some.h5", "--data.test.subset=5:25")
     equal(read_h5(folder / "some.h5")["label"].tolist(), read_h5(folder / "whole.h5")["label"].tolist()[5:25], "rows of the dataset")
     predict(_run, folder / "train.h5", "--dataset", "train", "--keep", "labels")  # which training shuffles
     labels = (_data / "train-labels").read_bytes()[8:]
@@ -232,7 +232,7 @@ def no_file_of_its_dataset_is_replaced():
     for output, says in ((new, "is a source itself, of [data.new]"), (link, "is a source itself, of [data.new]"),
                          (rows, "is a file that a key of [data.new] names")):
         for ranks in (1, 2):
-            job = predict(_run, output, "--force", f"--data.new.source={new}", f"--data.new.rows=@{rows}", ranks=ranks, expected=USAGE)
+            job = predict(_run, output, "--force", f"--data.new.source={new}", f"--data.new.subset=@{rows}", ranks=ranks, expected=USAGE)
             check(output.name in job.err and says in job.err, "it is not named", job)
     equal((new.read_bytes(), rows.read_text()), (before, "0:2"), "the files")
     equal(sorted(os.listdir(folder)), ["link.npz", "new.npz", "rows.csv"], "what lies in the folder")
@@ -344,7 +344,7 @@ def resnet18_predicts_the_same_on_any_number_of_ranks():
     config = trained("resnet", "resnet18", 2, epochs=1, batch_size=100, width=2)
     folder = scratch()
     for ranks in (1, 2):
-        predict(run_dir_of(config), folder / f"{ranks}.h5", "--data.test.rows=0:333", ranks=ranks)
+        predict(run_dir_of(config), folder / f"{ranks}.h5", "--data.test.subset=0:333", ranks=ranks)
     equal((folder / "1.h5").read_bytes(), (folder / "2.h5").read_bytes(), "the files")
 
 

@@ -146,10 +146,10 @@ std::optional<CheckpointPlace> Context::checkpoint() const { return CheckpointPl
 bool Context::has_dataset(std::string_view name) const { return name == "train"; }
 
 Dataset Context::dataset(std::string_view name) {
-  auto dataset = std::make_shared<DatasetImpl>();
-  dataset->name = name;
-  dataset->source = std::make_shared<Samples>();
-  return Dataset(dataset);
+  data::DatasetPlan plan;
+  plan.name = name;
+  plan.source = std::make_shared<Samples>();
+  return Dataset(std::make_shared<DatasetImpl>(std::move(plan)));
 }
 
 bool Context::is_checkpoint_on_its_way() const { return session_.steps % 2 == 0; }

@@ -54,21 +54,6 @@ def refused_until_restored(output, words, change, says, env=None):
 # ---- other sources -------------------------------------------------------------------------------------------------------
 
 
-@test
-def a_conversion_is_not_resumed_after_a_change_of_a_joined_dataset():
-    folder = scratch()
-    write_table(folder / "a.csv")
-    heights = folder / "heights.csv"
-    heights.write_text("key,height\n0,1\n1,2\n2,3\n")
-    config = folder / "run.ini"
-    config.write_text(f"[data.train]\nsource = {folder}/a.csv\njoin = heights on key\n[data.heights]\nsource = {heights}\nrows = 0:3\n")
-    refused("convert", "--config", config, "train", "-o", heights, "--force", says=["is a source of"])
-    words = ["--config", config, "train", "--columns", "key,x,height"]
-    refused_until_restored(folder / "out.h5", words, lambda: replaced(heights, b"key,height\n0,7\n1,8\n2,9\n"), ["a source has changed", "heights.csv"])
-    other_keys = config.read_bytes().replace(b"0:3", b"0:1, 1:3")
-    refused_until_restored(folder / "out.h5", words, lambda: replaced(config, other_keys), ["other options"])
-
-
 def write_png(path, value):
     """8 x 8 pixels of one color, in as many bytes whatever the color."""
     def chunk(kind, data):
@@ -120,8 +105,8 @@ def a_conversion_is_not_resumed_after_a_change_of_a_file_that_a_key_names():
     fitted = {"preprocessor": "StandardScaler", "version": 1, "parameters": {"columns": ["x"]}, "stats": {"mean(x)": 1.5, "std(x)": 2.5}}
     scaler.write_text(json.dumps(fitted))
     numbers = ["--columns", "key,x"]
-    for keys, changed, data in (([f"--rows=@{rows}", *numbers], rows, b"1:150001"), ([f"--keep=@{rows}", *numbers], rows, b"1:150001"),
-                                ([f"--preprocess=@{scaler}", "--keep=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
+    for keys, changed, data in (([f"--subset=@{rows}", *numbers], rows, b"1:150001"), ([f"--subset_after=@{rows}", *numbers], rows, b"1:150001"),
+                                ([f"--preprocess=@{scaler}", "--subset_after=0:150000", *numbers], scaler, json.dumps(fitted).replace("2.5", "3.5").encode())):
         refused_until_restored(folder / "out.h5", [table, *keys], lambda: replaced(changed, data), ["a source has changed", changed.name])
 
 
@@ -202,7 +187,7 @@ def jsonl_refuses_texts_and_names_that_are_not_utf_8():
     job = refused("convert", source, "-o", folder / "out.jsonl", says=["line 3 of ", "out.jsonl'", "'text'", "not UTF-8", "--columns"])
     check(not (folder / "out.jsonl").exists(), "a file is there", job)
     nothing_left(folder)
-    tool("convert", source, "--rows=0:2, 3", "-o", folder / "out.jsonl")
+    tool("convert", source, "--subset=0:2, 3", "-o", folder / "out.jsonl")
     equal([json.loads(line)["text"] for line in (folder / "out.jsonl").read_text("utf-8").splitlines()], ["one", "Grüße", "end"], "the others")
     tool("convert", source, "-o", folder / "out.csv")
     equal((folder / "out.csv").read_bytes(), b"text\n" + b"\n".join(lines) + b"\n", "what a .csv file holds")
@@ -256,7 +241,7 @@ def force_does_not_replace_files_that_keys_name():
     rows.write_text("0:5")
     listed.write_text(f"{table}\n")
     (folder / "link.csv").symlink_to(rows)
-    for words, output in (([table, f"--data.rows=@{rows}"], rows), ([table, f"--data.rows=@{rows}"], folder / "link.csv"),
+    for words, output in (([table, f"--data.subset=@{rows}"], rows), ([table, f"--data.subset=@{rows}"], folder / "link.csv"),
                           ([f"@{listed}", "--format=csv"], listed)):
         refused("convert", *words, "-o", output, "--force", says=[output.name, "a key of [data.SOURCE] names"])
     equal((rows.read_text(), listed.read_text()), ("0:5", f"{table}\n"), "the files")

@@ -199,7 +199,7 @@ def an_array_with_a_wrong_checksum_fails_before_the_first_step_or_its_samples_ar
         job = run_ranks(ranks, config, *[f"--data.train.{key}={value}" for key, value in keys.items()])
         check_exit(job, USAGE)
         equal(job.err.count(damage), 1, f"messages of {ranks} ranks with {keys}", job)
-    for words in (["inspect", "--all"], ["convert", "-o", folder / "out.h5"], ["inspect", "--verify=always", "--rows", "1", "--first", "0", "--data.rows=102"]):
+    for words in (["inspect", "--all"], ["convert", "-o", folder / "out.h5"], ["inspect", "--verify=always", "--rows", "1", "--first", "0", "--data.subset=102"]):
         job = run([TRAINRT, "data", words[0], folder / "*.npz", "--format=npz", *words[1:]])
         check_exit(job, USAGE)
         check(damage in job.err and not (folder / "out.h5").exists(), "the damage is not named", job)

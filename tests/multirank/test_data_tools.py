@@ -188,9 +188,10 @@ def inspect_draws_images_and_accepts_keys_and_sections_of_a_config():
     (folder / "train.ini").write_text(f"[run]\nname = x\nstorage_path = /tmp\n[data.train]\nsource = {folder}/a.csv\nvector = v\n")
     equal(fields_of(inspected("--config", folder / "train.ini", "train"))["v"]["shape"], [4], "the vector")
     equal(list(fields_of(inspected("--config", folder / "train.ini", "train", "--vector=w"))), ["w", "city"], "fields")
-    equal(inspected(folder / "a.csv", "--data.rows=10:20", "--rows", 5)["samples"], 10, "samples")
+    equal(inspected(folder / "a.csv", "--subset=10:20", "--rows", 5)["samples"], 10, "samples")
     refused("inspect", "--config", folder / "train.ini", "tain", says=["no section [data.tain]", "train"])
     refused("inspect", folder / "a.csv", "--vectr=v", says=["unknown key 'vectr'"])
+    refused("inspect", folder / "a.csv", "--keep=0:2", says=["the key keep is now named subset_after"])
     refused("inspect", folder / "none.csv", says=["none.csv"])
     refused("inspect", folder / "a.csv", "--rows", "none", says=["--rows", "not an integer"])
     refused("inspect", says=["missing argument: SOURCE"])
@@ -200,18 +201,21 @@ def inspect_draws_images_and_accepts_keys_and_sections_of_a_config():
 def check_inspect_and_convert_use_the_samples_after_operations_and_transforms():
     folder = scratch()
     (folder / "r.csv").write_text("station,t\n" + "".join(f"{t % 3},{t}\n" for t in range(20)))
-    (folder / "s.csv").write_text("station,height\n0,1\n1,2\n2,3\n")
     config = folder / "run.ini"
     config.write_text(f"[run]\nname = x\nstorage_path = {folder}\n[train]\nprogram = true\n[data.train]\nsource = {folder}/r.csv\n"
-                      f"join = stations on station\nsequence = 3 within=station\n[data.stations]\nsource = {folder}/s.csv\n")
-    made = "14 samples: station i64[], t i64[3], height i64[3]"
+                      f"sequence = 3 within=station\n")
+    made = "14 samples: station i64[], t i64[3]"
     check(made in run([TRAINRT, "check", "--config", config]).out, "check does not show them")
     check(made in tool("inspect", "--config", config, "train").out, "inspect does not show them")
-    equal(fields_of(inspected("--config", config, "train"))["height"]["shape"], [3], "the joined field")
+    equal(fields_of(inspected("--config", config, "train"))["t"]["shape"], [3], "the field of the sequences")
     tool("convert", "--config", config, "train", "-o", folder / "made.npz")
     equal(numpy.load(folder / "made.npz")["t"][:2].tolist(), [[0, 3, 6], [3, 6, 9]], "converted")
-    refused("inspect", "--config", config, "train", "--join=stations on stat", says=["[data.train]", "join", "'stat'"])
-    refused("inspect", folder / "r.csv", "--join=users on station", says=["no [data.users]"])
+    refused("inspect", "--config", config, "train", "--sequence=3 within=stat", says=["[data.train]", "sequence", "'stat'"])
+    removed = ["the key join in [data.train] was removed", "DuckDB or pandas"]
+    refused("inspect", "--config", config, "train", "--join=stations on station", says=removed)
+    config.write_text(config.read_text() + "join = stations on station\n")
+    failed = run([TRAINRT, "check", "--config", config])
+    check(failed.code != 0 and all(words in failed.out + failed.err for words in removed), "check accepts a removed key", failed)
 
 
 # ---- convert -------------------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def a_node_that_has_no_room_for_the_values_reads_them_from_the_files_and_says_so
     folder = scratch()
     with h5py.File(folder / "x.h5", "w") as file:
         file.create_dataset("images", shape=(1 << 21, 1 << 20), dtype="u1")  # never written: zeros
-    config = config_of(folder, folder / "x.h5", {"batches": 1}, memory="4 TiB", rows="0", max_expanded_bytes="2 TiB")
+    config = config_of(folder, folder / "x.h5", {"batches": 1}, memory="4 TiB", subset="0", max_expanded_bytes="2 TiB")
     job = run_ranks(2, config, timeout=120)
     check_exit(job, FINISHED)
     check("read=2" in job.out, "the sample was not read in both epochs", job)

@@ -94,7 +94,7 @@ std::vector<std::string> lines_of_datasets(const config::RunSpec& spec, const tr
   std::vector<std::string> lines;
   for (const auto& [name, options] : spec.data) {
     lines.push_back(fmt::format("dataset         {}: {}", name, described(start.found.datasets.at(name))));
-    for (const auto& wanted : data::operations_of(options))
+    for (const auto& wanted : data::requested_steps(options))
       lines.push_back(fmt::format("                {} = {}", wanted.kind->name, options.text(wanted.kind->name)));
     if (const auto made = start.made.find(name); made != start.made.end())
       lines.push_back("                makes " + made->second);

@@ -59,15 +59,9 @@ class Server {
     const auto listing = data::list_dataset(name, options);
     const auto seed = static_cast<std::uint64_t>(program::number_field(body, "seed"));
     const auto dataset = data::open_dataset(name, options, listing, Shard{}, seed);
-    data::prepare(*dataset, options, listing, {.other = [this](const std::string& other) { return opened(other); }});
+    data::prepare(*dataset, options, listing);
     opened_.insert_or_assign(name, dataset);
     return Json::object();
-  }
-
-  std::shared_ptr<DatasetImpl> opened(const std::string& name) const {
-    const auto found = opened_.find(name);
-    if (found == opened_.end()) throw UsageError(fmt::format("the dataset '{}' is not open", name));
-    return found->second;
   }
 
   Channel channel_;

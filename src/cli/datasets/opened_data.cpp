@@ -37,12 +37,10 @@ LocalDatasets::LocalDatasets(std::map<std::string, Options> sections, std::uint6
 
 const data::Listing& LocalDatasets::listing(const std::string& name) {
   if (listings_.contains(name)) return listings_.at(name);
-  auto wanted = data::with_others(name, sections_);
+  std::map<std::string, Options> wanted{*sections_.find(name)};
   data::add_train_of_classes(wanted, sections_);
   auto found = data::list_datasets(wanted);
-  for (const auto& [other, options] : sections_)
-    if (!wanted.contains(other)) wanted.emplace(other, Options());  // known names, for messages
-  data::require_operations(wanted, found);
+  data::require_steps(wanted, found);
   listings_.merge(found);
   return listings_.at(name);
 }
@@ -51,12 +49,12 @@ std::shared_ptr<DatasetImpl> LocalDatasets::open(const std::string& name) {
   const auto& listed = listing(name);
   const auto& options = sections_.at(name);
   auto dataset = data::open_dataset(name, options, listed, Shard{}, seed_);
-  data::prepare(*dataset, options, listed, {.other = [this](const std::string& other) { return open(other); }});
+  data::prepare(*dataset, options, listed);
   return dataset;
 }
 
 std::string in_words(const DatasetImpl& dataset) {
-  return fmt::format("{} samples: {}", dataset.source->size(), data::in_words(data::fields_of(dataset)));
+  return fmt::format("{} samples: {}", dataset.source()->size(), data::in_words(dataset.plan().fields()));
 }
 
 OpenedData open_data(const SourceChoice& choice) {
@@ -68,30 +66,17 @@ OpenedData open_data(const SourceChoice& choice) {
   opened.dataset = data::needs_preparation(keys, opened.listing)
                        ? all.open(choice.name)
                        : data::open_dataset(choice.name, keys, opened.listing, Shard{}, choice.seed);
-  opened.joined = all.listings();
-  opened.joined.erase(choice.name);
   return opened;
 }
 
-std::uint64_t bytes_of_files(const data::Listing& listing) {
-  std::uint64_t bytes = 0;
-  for (const auto& entry : listing.entries) {
-    bytes += entry.file.size;
-    for (const auto& companion : entry.file.companions) bytes += companion.size;
-    for (const auto& source : entry.content.sources) bytes += source.size;
-  }
-  return bytes;
-}
-
 std::uint64_t about_sample_bytes(const OpenedData& opened) {
-  std::uint64_t bytes = 0, samples = 0;
+  std::uint64_t bytes = 0;
   bool varies = false;
   for (const auto& field : opened.fields()) {
     varies = varies || field.varies;
     bytes += field.varies ? sizeof(std::uint64_t) : data::sample_bytes(field);
   }
-  for (const auto& entry : opened.listing.entries) samples += entry.content.samples;
-  if (varies) bytes += bytes_of_files(opened.listing) / std::max<std::uint64_t>(samples, 1);
+  if (varies) bytes += data::bytes_of_files(opened.listing) / std::max<std::uint64_t>(data::samples_of(opened.listing), 1);
   return std::max<std::uint64_t>(bytes, 1);
 }
 
@@ -126,8 +111,8 @@ ReadSamples read_good_samples(const OpenedData& opened, std::uint64_t first, std
   ReadSamples read{std::vector<std::uint64_t>(count), {}};
   std::iota(read.numbers.begin(), read.numbers.end(), first);
   for (const auto field : all_fields(opened)) read.columns.push_back({field, {}, {}});
-  if (opened.dataset->skipping)
-    opened.dataset->skipping->read_if_any(opened.source(), read.numbers, read.columns);
+  if (const auto& skipping = opened.dataset->plan().skipping)
+    skipping->read_if_any(opened.source(), read.numbers, read.columns);
   else
     opened.source().read(read.numbers, read.columns);
   return read;

@@ -37,25 +37,20 @@ struct OpenedData {
   Options keys;  ///< keys of its section, as the user gave them
   std::uint64_t seed = 0;
   data::Listing listing;
-  std::shared_ptr<DatasetImpl> dataset;              ///< opened for a single rank
-  std::map<std::string, Options> others;             ///< other sections of the config
-  std::map<std::string, data::Listing> joined = {};  ///< listings of those sections that it takes samples from
+  std::shared_ptr<DatasetImpl> dataset;   ///< of one rank alone
+  std::map<std::string, Options> others;  ///< the other sections of the config, which may have class names
 
   /// Returns the samples after all transforms and preprocessors, but without random augmentations.
-  const data::Source& source() const { return *dataset->source; }
-  const std::vector<Dataset::Field>& fields() const { return dataset->source->fields(); }
-  std::uint64_t size() const { return dataset->source->size(); }
+  const data::Source& source() const { return *dataset->source(); }
+  const std::vector<Dataset::Field>& fields() const { return dataset->source()->fields(); }
+  std::uint64_t size() const { return dataset->source()->size(); }
 };
 
 /// Lists and opens a dataset, with its operations and preprocessors, to read it in the order of the files. Ignores keys for
 /// the order and memory of a run. Throws like data::list_dataset().
 OpenedData open_data(const SourceChoice& choice);
 
-/// Returns the size of all files of a dataset.
-std::uint64_t bytes_of_files(const data::Listing& listing);
-
-/// Returns the approximate size of a sample in memory. Fields that vary in length are estimated from the sizes of the
-/// files.
+/// Bytes that a sample takes in memory; of fields that vary in length about that, by the sizes of the files.
 std::uint64_t about_sample_bytes(const OpenedData& opened);
 
 /// Returns the number of samples to read at once: a few MiB, and complete chunks.

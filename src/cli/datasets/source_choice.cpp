@@ -7,6 +7,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/config_file.hpp"
+#include "config/renamed_keys.hpp"
 #include "core/environment.hpp"
 #include "core/text/text.hpp"
 #include "trainer/expanded_config.hpp"

@@ -1,4 +1,4 @@
-// Of BatchesImpl: what the train function asks of the batch in hand.
+// The functions of BatchesImpl that return values of the current batch.
 #include <string>
 
 #include <trainrt/error.hpp>
@@ -11,23 +11,23 @@ namespace trainrt {
 std::size_t BatchesImpl::find_field(std::string_view name) const try {
   return data::find_field(fields_, name);
 } catch (const UsageError& error) {
-  throw UsageError("dataset '" + dataset->name + "': " + error.what());
+  throw UsageError("dataset '" + plan_->name + "': " + error.what());
 }
 
 Random BatchesImpl::random(const Batch& asked, std::size_t sample) const {
   if (sample >= asked.size())
-    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
+    throw UsageError("dataset '" + plan_->name + "': sample " + std::to_string(sample) + " of a batch of " +
                      std::to_string(asked.size()));
   return {draw_seed_, asked.indices()[sample]};
 }
 
 const data::Column& BatchesImpl::column(const Batch& asked, std::string_view name, bool varies) {
-  if (&asked != &batch_ && asked.indices_ != batch_.indices_)  // one may ask for each of very many samples
-    throw Error("dataset '" + dataset->name + "': field '" + std::string(name) +
-                "' of a batch that is no longer the one in hand; copy what is needed before the next batch");
+  if (&asked != &batch_ && asked.indices_ != batch_.indices_)  // the first test is cheap, for loops over many samples
+    throw Error("dataset '" + plan_->name + "': field '" + std::string(name) +
+                "' of a batch before the current one; copy the values that are needed before taking the next batch");
   const auto at = find_field(name);
   if (fields_[at].varies != varies)
-    throw UsageError("dataset '" + dataset->name + "': the samples of the field '" + std::string(name) +
+    throw UsageError("dataset '" + plan_->name + "': the samples of the field '" + std::string(name) +
                      (varies ? "' all have the same length: ask for field()"
                              : "' vary in length: ask for varying() or text(), sample by sample"));
   if (!data_.is_read[at]) read_field(at);
@@ -45,7 +45,7 @@ TensorView BatchesImpl::field(const Batch& asked, std::string_view name) {
 TensorView BatchesImpl::varying(const Batch& asked, std::string_view name, std::size_t sample) {
   const auto& values = this->column(asked, name, true);
   if (sample >= values.ends.size())
-    throw UsageError("dataset '" + dataset->name + "': sample " + std::to_string(sample) + " of a batch of " +
+    throw UsageError("dataset '" + plan_->name + "': sample " + std::to_string(sample) + " of a batch of " +
                      std::to_string(values.ends.size()));
   const auto dtype = fields_[values.field].dtype;
   const auto first = sample == 0 ? 0 : values.ends[sample - 1];

@@ -19,9 +19,9 @@ BlockOrder::BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks) : 
   windows_ = std::max<std::uint64_t>(1, (whole + blocks_.window - 1) / blocks_.window);
   window_of_rest_ = mix_seed(seed, for_rest) % windows_;
   order_of_blocks_ = Permutation::quick(whole, mix_seed(seed, for_blocks));
-  for (std::uint64_t window = 0; windows_ <= most_prepared && window < windows_; ++window)
+  for (std::uint64_t window = 0; windows_ <= max_prepared && window < windows_; ++window)
     prepared_.push_back(inside(window));
-  if (whole > most_listed) return;
+  if (whole > max_listed) return;
   std::vector<std::uint64_t> blocks_in_order(whole);
   std::iota(blocks_in_order.begin(), blocks_in_order.end(), std::uint64_t{0});
   order_of_blocks_.map(blocks_in_order);
@@ -42,7 +42,7 @@ Permutation BlockOrder::inside(std::uint64_t window) const {
 }
 
 std::uint64_t BlockOrder::window_of(std::uint64_t position) const {
-  const auto samples = blocks_.window * blocks_.samples;  // of a whole window
+  const auto samples = blocks_.window * blocks_.samples;  // of a complete window
   const auto window = std::min(position / samples, windows_ - 1);
   return position < first_of(window) ? window - 1 : window;
 }
@@ -63,7 +63,7 @@ void BlockOrder::list(std::uint64_t first, std::span<std::uint64_t> into) const 
   }
 }
 
-/// All of these positions lie in the window.
+/// Sets `into` to the samples at the positions from `first` on, which must all be in `window`.
 void BlockOrder::list_window(std::uint64_t window, std::uint64_t first, std::span<std::uint64_t> into) const {
   const auto begin = first_of(window);
   std::iota(into.begin(), into.end(), first - begin);
@@ -79,8 +79,8 @@ void BlockOrder::list_window(std::uint64_t window, std::uint64_t first, std::spa
   }
 }
 
-std::uint64_t BlockOrder::block_at(std::uint64_t place) const {
-  return listed_.empty() ? order_of_blocks_[place] : listed_[place];
+std::uint64_t BlockOrder::block_at(std::uint64_t position) const {
+  return listed_.empty() ? order_of_blocks_[position] : listed_[position];
 }
 
 }  // namespace trainrt::data

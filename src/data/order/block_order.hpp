@@ -7,21 +7,22 @@
 
 namespace trainrt::data {
 
-/// How samples are shuffled that are too many for memory and lie on a disk that is slow at single ones.
+/// Parameters of a shuffle in blocks, for data that do not fit into memory.
 struct Blocks {
-  std::uint64_t samples = 0;   ///< neighbours in the files that are read in one piece; 0: there are no blocks
-  std::uint64_t window = 512;  ///< blocks that are in memory together
+  std::uint64_t samples = 0;   ///< consecutive samples per block, which are read in one piece; 0: no blocks
+  std::uint64_t window = 512;  ///< blocks per window, which are in memory together
 };
 
-/// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830): the blocks are shuffled, and the samples
-/// of each `window` blocks that come together are shuffled among themselves. So a walk needs only those in memory. The
-/// samples behind the last whole block join a window that the seed chooses. Pure; a few MiB of memory at most.
+/// A shuffle in two steps (CorgiPile: Xu et al., SIGMOD 2022, arXiv 2206.05830): the blocks are shuffled, and then the
+/// samples of each window, which is `blocks.window` consecutive blocks of that order. A walk needs only one window in
+/// memory. The samples after the last complete block are added to a window that the seed chooses. Pure; uses at most a few
+/// MiB of memory.
 class BlockOrder {
  public:
   BlockOrder() = default;
   BlockOrder(std::uint64_t size, std::uint64_t seed, Blocks blocks);
   std::uint64_t operator[](std::uint64_t position) const;  ///< position < size
-  /// The samples at `first` and the positions behind it, all < size.
+  /// Sets `into` to the samples at the positions from `first` on, all < size.
   void list(std::uint64_t first, std::span<std::uint64_t> into) const;
   std::uint64_t window_of(std::uint64_t position) const;
 
@@ -29,17 +30,17 @@ class BlockOrder {
   std::uint64_t first_of(std::uint64_t window) const;
   std::uint64_t end_of(std::uint64_t window) const;
   Permutation inside(std::uint64_t window) const;
-  std::uint64_t block_at(std::uint64_t place) const;
+  std::uint64_t block_at(std::uint64_t position) const;
   void list_window(std::uint64_t window, std::uint64_t first, std::span<std::uint64_t> into) const;
 
   std::uint64_t size_ = 0, seed_ = 0;
   Blocks blocks_;
   std::uint64_t windows_ = 0, rest_ = 0, window_of_rest_ = 0;
-  static constexpr std::uint64_t most_prepared = 1 << 16;
-  static constexpr std::uint64_t most_listed = 1 << 20;
+  static constexpr std::uint64_t max_prepared = 1 << 16;
+  static constexpr std::uint64_t max_listed = 1 << 20;
   Permutation order_of_blocks_;
-  std::vector<std::uint32_t> listed_;  ///< the same, if there are not too many blocks
-  std::vector<Permutation> prepared_;  ///< of the samples of each window, if there are not too many windows
+  std::vector<std::uint32_t> listed_;  ///< order_of_blocks_ as a list; empty if there are more than max_listed blocks
+  std::vector<Permutation> prepared_;  ///< order of the samples of each window; empty for more than max_prepared windows
 };
 
 }  // namespace trainrt::data

@@ -26,9 +26,9 @@ EpochOrder EpochOrder::shuffled(std::uint64_t size, std::uint64_t seed) {
   return order;
 }
 
-EpochOrder EpochOrder::shuffled_as_first(std::uint64_t size, std::uint64_t seed) {
+EpochOrder EpochOrder::legacy_shuffled(std::uint64_t size, std::uint64_t seed) {
   auto order = identity(size);
-  order.order_ = Shuffle::of_first_versions(size, seed);
+  order.order_ = Shuffle::legacy(size, seed);
   return order;
 }
 

@@ -14,26 +14,25 @@
 
 namespace trainrt::data {
 
-/// The seed of an epoch's order.
+/// Returns the seed of the order of epoch `epoch` of a dataset.
 std::uint64_t order_seed(std::uint64_t run_seed, std::string_view dataset, std::int64_t epoch);
 
-/// The order in which an epoch visits the samples, the same on every rank. Pure; the same for all times and machines.
+/// The order in which an epoch visits the samples. Pure: the same on every rank and machine, and in every version.
 class EpochOrder {
  public:
   static EpochOrder identity(std::uint64_t size);
   static EpochOrder shuffled(std::uint64_t size, std::uint64_t seed);
-  /// As the first versions shuffled (Shuffle::of_first_versions).
-  static EpochOrder shuffled_as_first(std::uint64_t size, std::uint64_t seed);
-  /// BlockOrder.
+  /// The shuffle of the first versions (Shuffle::legacy()).
+  static EpochOrder legacy_shuffled(std::uint64_t size, std::uint64_t seed);
+  /// A BlockOrder.
   static EpochOrder in_blocks(std::uint64_t size, std::uint64_t seed, Blocks blocks);
-  /// MixedOrder; `size` is the sum of the shares.
+  /// A MixedOrder; `size` is the sum of the shares.
   static EpochOrder mixed(std::uint64_t size, std::vector<MixedPart> parts, std::uint64_t seed, std::int64_t epoch);
-
-  /// WeightedOrder, of as many positions as there are samples.
+  /// A WeightedOrder with one position per sample.
   static EpochOrder weighted(std::shared_ptr<const std::vector<double>> sums, std::uint64_t seed);
 
   std::uint64_t size() const { return size_; }
-  /// The sample at a position; behind the end the order starts over (what Remainder::pad repeats). size() > 0.
+  /// Returns the sample at `position`. After size() positions the order starts again (for Remainder::pad). size() > 0.
   std::uint64_t operator[](std::uint64_t position) const {
     const auto wrapped = position % size_;
     if (const auto* const shuffle = std::get_if<Shuffle>(&order_)) return (*shuffle)[wrapped];
@@ -42,7 +41,7 @@ class EpochOrder {
     if (const auto* const weighted = std::get_if<WeightedOrder>(&order_)) return (*weighted)[wrapped];
     return wrapped;
   }
-  /// What [] gives of `first` and the positions behind it, in less time.
+  /// Sets `into` to the samples at the positions from `first` on: faster than single calls.
   void list(std::uint64_t first, std::span<std::uint64_t> into) const;
 
  private:

@@ -23,7 +23,7 @@ std::uint64_t sum_of_shares(std::span<const MixedPart> parts) {
   return sum;
 }
 
-/// What rounding down has left goes to those of whom it took most.
+/// Gives the samples that rounding down left over to the parts with the largest rests.
 void share_rest(std::vector<MixedPart>& parts, std::vector<double> rests, std::uint64_t samples) {
   for (auto left = samples - sum_of_shares(parts); left > 0; --left) {
     const auto most = std::max_element(rests.begin(), rests.end());
@@ -41,7 +41,7 @@ std::vector<double> weights_of(std::string_view text) {
     const auto word = trim(text.substr(at, end - at));
     const auto number = parse_real(word);
     if (!number || !std::isfinite(*number) || *number <= 0)
-      throw UsageError(fmt::format("weights: '{}' is no number above 0", word));
+      throw UsageError(fmt::format("weights: '{}' is not a number above 0", word));
     weights.push_back(*number);
     at = end + 1;
   }
@@ -77,13 +77,13 @@ MixedOrder::MixedOrder(std::vector<MixedPart> parts, std::uint64_t seed, std::ui
       seed_(seed),
       epoch_(epoch),
       slots_(sum_of_shares(parts_), mix_seed(seed, for_slots, epoch)) {
-  constexpr std::uint64_t most_prepared = 1024;
+  constexpr std::uint64_t max_prepared = 1024;
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     const auto [first, size, share] = parts_[part];
     ends_.push_back((ends_.empty() ? 0 : ends_.back()) + share);
     Passes passes{epoch * share / size, {}};
     const auto end = (epoch * share + share - 1) / size + 1;
-    for (auto number = passes.first; end - passes.first <= most_prepared && number < end; ++number)
+    for (auto number = passes.first; end - passes.first <= max_prepared && number < end; ++number)
       passes.prepared.push_back(pass(part, number));
     passes_.push_back(std::move(passes));
   }

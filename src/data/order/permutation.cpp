@@ -26,17 +26,10 @@ std::uint64_t mixed(std::uint64_t value) {
 
 }  // namespace
 
-Permutation::Permutation(std::uint64_t size, std::uint64_t seed) : size_(size), half_bits_(half_of_bits(size)) {
-  for (std::size_t round = 0; round < rounds; ++round) keys_[round] = mix_seed(seed, round);
-}
-
-Permutation Permutation::quick(std::uint64_t size, std::uint64_t seed) {
-  Permutation made;
-  made.size_ = size;
-  made.half_bits_ = half_of_bits(size);
-  made.is_quick_ = true;
-  for (std::size_t round = 0; round < quick_rounds; ++round) made.keys_[round] = mix_seed(seed, round);
-  return made;
+Permutation::Permutation(std::uint64_t size, std::uint64_t seed, bool is_quick)
+    : size_(size), half_bits_(half_of_bits(size)), is_quick_(is_quick) {
+  const std::size_t count = is_quick ? quick_rounds : rounds;
+  for (std::size_t round = 0; round < count; ++round) keys_[round] = mix_seed(seed, round);
 }
 
 std::uint64_t Permutation::operator[](std::uint64_t number) const {
@@ -60,8 +53,8 @@ std::uint64_t Permutation::permute_quickly(std::uint64_t number) const {
   return left << half_bits_ | right;
 }
 
-/// permute_quickly() of four numbers at once: while one waits for a product, the others have theirs. Two rounds a step, in
-/// which the halves need not change places.
+/// permute_quickly() of four numbers at once, whose independent multiplications overlap in the processor. Each step is two
+/// rounds, so that the halves need not be exchanged.
 void Permutation::permute_lanes(std::uint64_t* numbers) const {
   static_assert(quick_rounds % 2 == 0);
   const auto mask = (std::uint64_t{1} << half_bits_) - 1;
@@ -87,19 +80,19 @@ void Permutation::permute_all(std::span<std::uint64_t> numbers) const {
 void Permutation::map(std::span<std::uint64_t> numbers) const {
   constexpr std::size_t lot = 256;
   std::array<std::uint64_t, lot> walking;
-  std::array<std::size_t, lot> places;
+  std::array<std::size_t, lot> indices;
   for (std::size_t first = 0; first < numbers.size(); first += lot) {
     const auto part = numbers.subspan(first, std::min(lot, numbers.size() - first));
     std::copy(part.begin(), part.end(), walking.begin());
-    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::iota(indices.begin(), indices.end(), std::size_t{0});
     for (auto left = part.size(); left > 0;) {
       permute_all(std::span(walking).first(left));
       std::size_t go_on = 0;
       for (std::size_t i = 0; i < left; ++i) {
-        part[places[i]] = walking[i];
+        part[indices[i]] = walking[i];
         if (walking[i] < size_) continue;
         walking[go_on] = walking[i];
-        places[go_on++] = places[i];
+        indices[go_on++] = indices[i];
       }
       left = go_on;
     }

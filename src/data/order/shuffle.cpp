@@ -17,14 +17,14 @@ Shuffle::List Shuffle::listed(std::uint64_t size, std::uint64_t seed) {
 }
 
 Shuffle::Shuffle(std::uint64_t size, std::uint64_t seed) {
-  if (size < most_listed)
+  if (size < min_computed)
     order_ = listed(size, seed);
   else
     order_ = Permutation::quick(size, seed);
 }
 
-Shuffle Shuffle::of_first_versions(std::uint64_t size, std::uint64_t seed) {
-  if (size < most_listed_before) return Shuffle(listed(size, seed));
+Shuffle Shuffle::legacy(std::uint64_t size, std::uint64_t seed) {
+  if (size < min_legacy_computed) return Shuffle(listed(size, seed));
   return Shuffle(Permutation(size, seed));
 }
 
@@ -37,8 +37,8 @@ void Shuffle::list(std::uint64_t first, std::span<std::uint64_t> into) const {
   std::get<Permutation>(order_).map(into);
 }
 
-std::uint64_t Shuffle::bytes_of_first_versions(std::uint64_t size) {
-  return size < most_listed_before ? size * sizeof(std::uint32_t) : 0;
+std::uint64_t Shuffle::legacy_bytes(std::uint64_t size) {
+  return size < min_legacy_computed ? size * sizeof(std::uint32_t) : 0;
 }
 
 }  // namespace trainrt::data

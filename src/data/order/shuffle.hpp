@@ -8,25 +8,26 @@
 
 namespace trainrt::data {
 
-/// A shuffle of 0 .. size - 1. Pure; the same for all times and machines. A small one is a list: Fisher and Yates's
-/// shuffle, in Durstenfeld's form (CACM 7, 1964), driven by Random(seed, 0). A larger one is computed number by number, and
-/// takes neither memory nor time before the first.
+/// A shuffle of 0 .. size - 1. Pure: the same on every machine and in every version. Below `min_computed` numbers it is a
+/// list, made by Fisher and Yates's shuffle in Durstenfeld's form (CACM 7, 1964) with Random(seed, 0). A larger shuffle is
+/// computed number by number, and needs neither memory nor preparation.
 class Shuffle {
  public:
-  static constexpr std::uint64_t most_listed = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t min_computed = std::uint64_t{1} << 20;
   Shuffle(std::uint64_t size, std::uint64_t seed);
 
-  /// What the first versions did, whose runs go on as they began: a list, 4 bytes a number, up to most_listed_before.
-  static Shuffle of_first_versions(std::uint64_t size, std::uint64_t seed);
-  static constexpr std::uint64_t most_listed_before = std::uint64_t{1} << 30;
-  /// Bytes that of_first_versions() takes.
-  static std::uint64_t bytes_of_first_versions(std::uint64_t size);
+  /// Returns the shuffle of the first versions, for runs that began with one of them: a list of 4 bytes per number below
+  /// `min_legacy_computed` numbers.
+  static Shuffle legacy(std::uint64_t size, std::uint64_t seed);
+  static constexpr std::uint64_t min_legacy_computed = std::uint64_t{1} << 30;
+  /// Returns the number of bytes that legacy() needs.
+  static std::uint64_t legacy_bytes(std::uint64_t size);
 
   std::uint64_t operator[](std::uint64_t number) const {  ///< number < size
     if (const auto* const listed = std::get_if<List>(&order_)) return (*listed)[number];
     return std::get<Permutation>(order_)[number];
   }
-  /// What [] gives of `first` and the numbers behind it, in less time.
+  /// Sets `into` to the results for `first` and the numbers after it: faster than single calls.
   void list(std::uint64_t first, std::span<std::uint64_t> into) const;
 
  private:

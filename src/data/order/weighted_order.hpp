@@ -1,24 +1,31 @@
 #pragma once
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <trainrt/random.hpp>
+
 namespace trainrt::data {
 
-/// An order that draws samples in proportion to their weights, with repetition. Pure: what stands at a position hangs on
+/// An order that draws samples with replacement, in proportion to their weights. Pure: the sample at a position depends on
 /// the seed and the position.
 class WeightedOrder {
  public:
-  /// `sums`: the weights added up, in the order of the samples; the last one is positive.
+  /// `sums`: cumulative weights in the order of the samples; the last one is positive.
   WeightedOrder(std::shared_ptr<const std::vector<double>> sums, std::uint64_t seed)
       : sums_(std::move(sums)), seed_(seed) {}
-  std::uint64_t operator[](std::uint64_t position) const;
+
+  std::uint64_t operator[](std::uint64_t position) const {
+    const auto drawn = Random(seed_, position).uniform() * sums_->back();
+    auto found = std::ranges::upper_bound(*sums_, drawn);
+    // Rounding may give the sum of all weights, which belongs to the last sample that has a weight.
+    if (found == sums_->end()) found = std::ranges::lower_bound(*sums_, sums_->back());
+    return static_cast<std::uint64_t>(found - sums_->begin());
+  }
 
  private:
-  std::ptrdiff_t last_drawn() const;
-
   std::shared_ptr<const std::vector<double>> sums_;
   std::uint64_t seed_;
 };

@@ -124,7 +124,7 @@ class FitReader {
 
 /// Returns the statistics of this rank's part of the samples, computed by several threads. They are merged first, so that
 /// the size of the result does not depend on the number of threads.
-std::string statistics_of_rank(const DatasetImpl& dataset, const Source& source, Requests requests) {
+std::string statistics_of_rank(const DatasetPlan& dataset, const Source& source, Requests requests) {
   const auto mine = part_of_fit({0, source.size()}, dataset.team.rank, dataset.team.size);
   const auto threads =
       std::clamp<int>(dataset.threads, 1, static_cast<int>(std::min<std::uint64_t>(mine.end - mine.first + 1, 64)));
@@ -152,7 +152,7 @@ std::string statistics_of_rank(const DatasetImpl& dataset, const Source& source,
 }
 
 PreprocessorImpl::Stage fitted_stage(const PreprocessorImpl::Stage& stage, const Source& source,
-                                     const DatasetImpl& dataset) {
+                                     const DatasetPlan& dataset) {
   const auto requests = in_stage(stage, [&] { return stage.work->requests(source.fields()); });
   for (bool needs_pass = true; needs_pass;) {
     const auto parts =
@@ -168,7 +168,7 @@ PreprocessorImpl::Stage fitted_stage(const PreprocessorImpl::Stage& stage, const
 
 }  // namespace
 
-PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset) {
+PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetPlan& dataset) {
   PreprocessorImpl made{{}, preprocessor.is_chain};
   auto source = dataset.source;
   for (const auto& stage : preprocessor.stages) {

@@ -10,7 +10,9 @@
 
 namespace trainrt {
 
-struct DatasetImpl;
+namespace data {
+struct DatasetPlan;
+}
 namespace data {
 class Source;
 }
@@ -48,7 +50,7 @@ nlohmann::json json_of(const PreprocessorImpl& preprocessor);
 /// Returns the preprocessor, fitted to all samples of the dataset. Each stage is fitted to the output of the stages before
 /// it. Collective over dataset.team; each rank reads its part of the samples in dataset.threads threads. An exception on
 /// one rank is thrown on all ranks.
-PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetImpl& dataset);
+PreprocessorImpl fitted(const PreprocessorImpl& preprocessor, const DatasetPlan& dataset);
 
 /// Return a source with the samples of `source`, transformed by all stages or by one stage when they are read. It reads
 /// only the columns of `source` that are needed for the requested ones. Throw UsageError if a stage is not fitted or a

@@ -1,21 +1,19 @@
-#include "data/reshape/flat_map.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/batches/draw_by_weight.hpp"
-#include "data/batches/field_walk.hpp"
-#include "data/batches/new_samples.hpp"
+#include "data/batches/field_scan.hpp"
+#include "data/reshape/sample_ends.hpp"
+#include "data/reshape/steps.hpp"
 #include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// Samples of a source, several for one or none.
+/// Any number of new samples for each sample of a source.
 class FlatSource final : public Source {
  public:
   FlatSource(std::shared_ptr<const Source> source, std::size_t field, Dataset::Field made, Dataset::FlatFunction function,
@@ -32,54 +30,56 @@ class FlatSource final : public Source {
   const std::vector<Dataset::Field>& fields() const override { return fields_; }
 
   void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
-    std::vector<std::uint64_t> whole;
-    whole.reserve(samples.size());
-    for (const auto sample : samples) whole.push_back(part_at(ends_, sample));
-    auto once = whole;  // a long list is read once, and not for each of its elements
+    std::vector<std::uint64_t> originals;
+    originals.reserve(samples.size());
+    for (const auto sample : samples) originals.push_back(part_at(ends_, sample));
+    auto once = originals;  // each original is read once
     std::ranges::sort(once);
     once.erase(std::unique(once.begin(), once.end()), once.end());
-    std::vector<std::size_t> places;  // of each sample's, in `once`
-    places.reserve(whole.size());
-    for (const auto sample : whole)
-      places.push_back(static_cast<std::size_t>(std::ranges::lower_bound(once, sample) - once.begin()));
+    std::vector<std::size_t> indices;  // for each sample, the index of its original in `once`
+    indices.reserve(originals.size());
+    for (const auto sample : originals)
+      indices.push_back(static_cast<std::size_t>(std::ranges::lower_bound(once, sample) - once.begin()));
     source_->read(once, columns);
     for (auto& column : columns)
       if (column.field == field_)
-        make(samples, once, places, column);
-      else if (once != whole)
-        repeat(places, fields_[column.field], column);
+        make(samples, once, indices, column);
+      else if (once != originals)
+        repeat(indices, fields_[column.field], column);
   }
 
  private:
   void make(std::span<const std::uint64_t> samples, const std::vector<std::uint64_t>& once,
-            const std::vector<std::size_t>& places, Column& column) const {
+            const std::vector<std::size_t>& indices, Column& column) const {
     const auto values = std::exchange(column.values, {});
     const auto ends = std::exchange(column.ends, {});
     const auto bytes = sample_bytes(fields_[field_]);
     std::vector<std::byte> made;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const auto whole = once[places[i]];
-      if (i == 0 || places[i] != places[i - 1]) {  // neighbours come of the same one
+      const auto original = once[indices[i]];
+      if (i == 0 || indices[i] != indices[i - 1]) {  // often the same original
         made.clear();
-        function_(view(values, ends, places[i]), made);
+        function_(view(values, ends, indices[i]), made);
       }
-      const auto at = (samples[i] - begin_of(ends_, whole)) * bytes;
-      if (made.size() != (ends_[whole] - begin_of(ends_, whole)) * bytes)
-        throw Error(fmt::format(
-            "flat_map: sample {} of the source becomes another number of samples than when it was looked at first", whole));
+      const auto at = (samples[i] - begin_of(ends_, original)) * bytes;
+      if (made.size() != (ends_[original] - begin_of(ends_, original)) * bytes)
+        throw Error(
+            fmt::format("flat_map: the function made another number of samples of sample "
+                        "{} than at first; it must always make the same",
+                        original));
       column.values.insert(column.values.end(), made.begin() + static_cast<std::ptrdiff_t>(at),
                            made.begin() + static_cast<std::ptrdiff_t>(at + bytes));
     }
   }
 
-  /// Puts what was read once wherever it belongs.
-  static void repeat(const std::vector<std::size_t>& places, const Dataset::Field& field, Column& column) {
+  /// Copies the values of each original, which were read once, to all samples made of it.
+  static void repeat(const std::vector<std::size_t>& indices, const Dataset::Field& field, Column& column) {
     const auto values = std::exchange(column.values, {});
     const auto ends = std::exchange(column.ends, {});
     const auto bytes = field.varies ? 0 : sample_bytes(field);
-    for (const auto place : places) {
-      const auto first = field.varies ? begin_of(ends, place) : place * bytes;
-      const auto end = field.varies ? ends[place] : first + bytes;
+    for (const auto index : indices) {
+      const auto first = field.varies ? begin_of(ends, index) : index * bytes;
+      const auto end = field.varies ? ends[index] : first + bytes;
       column.values.insert(column.values.end(), values.begin() + static_cast<std::ptrdiff_t>(first),
                            values.begin() + static_cast<std::ptrdiff_t>(end));
       if (field.varies) column.ends.push_back(column.values.size());
@@ -101,29 +101,46 @@ class FlatSource final : public Source {
   std::vector<std::uint64_t> ends_;
 };
 
+class FlatMap final : public Step {
+ public:
+  FlatMap(std::string field, Dataset::Field made, Dataset::FlatFunction function)
+      : made_(std::move(made)), function_(std::move(function)) {
+    made_.name = std::move(field);
+    made_.varies = false;
+  }
+
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
+    auto fields = before;
+    fields[find_field(before, made_.name)] = made_;
+    if (sample_bytes(made_) == 0) throw UsageError("flat_map() to samples without a value");
+    return fields;
+  }
+
+  Result apply(const DatasetPlan& input) const override {
+    const auto at = find_field(input.source->fields(), made_.name);
+    const auto bytes = sample_bytes(made_);
+    std::vector<std::byte> scratch;
+    auto ends = ends_of(gather_from_scan(input, at, "flat_map", [&](const TensorView& values) {
+      scratch.clear();
+      function_(values, scratch);
+      if (scratch.size() % bytes != 0)
+        throw UsageError(fmt::format("flat_map() made {} bytes, and a sample has {}", scratch.size(), bytes));
+      return static_cast<std::int64_t>(scratch.size() / bytes);
+    }));
+    if (ends.back() == 0) throw UsageError(fmt::format("flat_map() makes no sample of any of the {} samples", ends.size()));
+    auto identity = identity_of_made(fmt::format("flat_map of '{}'", made_.name), ends.back(), ends);
+    return {std::make_shared<FlatSource>(input.source, at, made_, function_, std::move(ends)), std::move(identity)};
+  }
+
+ private:
+  Dataset::Field made_;
+  Dataset::FlatFunction function_;
+};
+
 }  // namespace
 
-void flat_map(DatasetImpl& dataset, std::string_view field, Dataset::Field made, const Dataset::FlatFunction& function) {
-  require_not_walked(dataset, "flat_map()");
-  require_plain_order(dataset, "flat_map()");
-  const auto at = find_field(dataset.source->fields(), field);
-  made.name = field;
-  made.varies = false;
-  const auto bytes = sample_bytes(made);
-  if (bytes == 0) throw UsageError("flat_map() to samples without a value");
-  std::vector<std::byte> scratch;
-  auto ends = ends_of(seen_together(dataset, at, "flat_map", [&](const TensorView& values) {
-    scratch.clear();
-    function(values, scratch);
-    if (scratch.size() % bytes != 0)
-      throw UsageError(fmt::format("flat_map() made {} bytes, and a sample has {}", scratch.size(), bytes));
-    return static_cast<std::int64_t>(scratch.size() / bytes);
-  }));
-  if (ends.back() == 0) throw UsageError(fmt::format("makes no sample of any of its {}", ends.size()));
-  note_samples(dataset, fmt::format("flat_map of '{}'", field), ends, ends.back());
-  dataset.source = std::make_shared<FlatSource>(std::move(dataset.source), at, std::move(made), function, std::move(ends));
-  follow_source(dataset);
-  draw_again(dataset);
+std::shared_ptr<const Step> flat_map_step(std::string field, Dataset::Field made, Dataset::FlatFunction function) {
+  return std::make_shared<FlatMap>(std::move(field), std::move(made), std::move(function));
 }
 
 }  // namespace trainrt::data

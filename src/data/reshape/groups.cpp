@@ -7,23 +7,23 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/batches/field_walk.hpp"
-#include "data/batches/new_samples.hpp"
+#include "data/batches/field_scan.hpp"
+#include "data/reshape/sample_ends.hpp"
 #include "data/text/key_text.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// Keys by the numbers that they get in the order in which they come.
+/// Numbers keys in the order in which they first occur.
 class KeyNumbers {
  public:
   std::uint64_t operator[](const std::string& key) {
-    const auto [place, is_new] = numbers_.emplace(key, keys_.size());
+    const auto [found, is_new] = numbers_.emplace(key, keys_.size());
     if (is_new) keys_.push_back(key);
-    return place->second;
+    return found->second;
   }
-  /// A number that no key has.
+  /// Returns a new number that belongs to no key.
   std::uint64_t unnamed() {
     keys_.emplace_back();
     return keys_.size() - 1;
@@ -35,54 +35,40 @@ class KeyNumbers {
   std::vector<std::string> keys_;
 };
 
-std::string bytes_of_keys(const std::vector<std::string>& keys) {
-  auto all = nlohmann::json::array();
-  for (const auto& key : keys) all.push_back(nlohmann::json::binary({key.begin(), key.end()}));
-  const auto bytes = nlohmann::json::to_cbor(all);
-  return {bytes.begin(), bytes.end()};
-}
-
-std::vector<std::string> keys_of_bytes(const std::string& bytes) {
-  std::vector<std::string> keys;
-  for (const auto& key : nlohmann::json::from_cbor(bytes)) {
-    const auto& binary = key.get_binary();
-    keys.emplace_back(binary.begin(), binary.end());
-  }
-  return keys;
-}
-
-/// The group of each sample, from 1 on, as each rank has numbered those of its part; 0 if the sample cannot be read and is
-/// skipped.
-struct RankedGroups {
+struct ScannedKeys {
+  /// For each sample, the number of its key on the rank that scanned it, from 1; 0 if the sample cannot be read and is
+  /// skipped.
   std::vector<std::int64_t> of_sample;
   std::vector<std::vector<std::string>> keys;  ///< by rank
 };
 
-RankedGroups look_at_keys(const DatasetImpl& dataset, std::size_t field) {
-  KeyNumbers mine;
-  const auto& key_field = dataset.source->fields()[field];
-  RankedGroups found;
-  found.of_sample = seen_together(dataset, field, "window", [&](const TensorView& values) {
-    return static_cast<std::int64_t>(mine[key_of(values, key_field)] + 1);
+ScannedKeys scan_keys(const DatasetPlan& plan, std::size_t field) {
+  KeyNumbers own;
+  const auto& key_field = plan.source->fields()[field];
+  ScannedKeys found;
+  found.of_sample = gather_from_scan(plan, field, "window", [&](const TensorView& values) {
+    return static_cast<std::int64_t>(own[key_of(values, key_field)] + 1);
   });
-  for (const auto& bytes : dataset.team.gather([&] { return bytes_of_keys(mine.keys()); }))
-    found.keys.push_back(keys_of_bytes(bytes));
+  const auto own_bytes = [&] {
+    std::string bytes;
+    nlohmann::json::to_cbor(own.keys(), bytes);
+    return bytes;
+  };
+  for (const auto& bytes : plan.team.gather(own_bytes))
+    found.keys.push_back(nlohmann::json::from_cbor(bytes).get<std::vector<std::string>>());
   return found;
 }
 
 }  // namespace
 
-Groups groups_of(const DatasetImpl& dataset, std::size_t field) {
-  auto [of_sample, keys] = look_at_keys(dataset, field);
+Groups groups_of(const DatasetPlan& plan, std::size_t field) {
+  auto [of_sample, keys] = scan_keys(plan, field);
   KeyNumbers all;
   const auto unread = all.unnamed();
   for (std::size_t rank = 0; rank < keys.size(); ++rank) {
     std::vector<std::uint64_t> numbers{unread};
     for (const auto& key : keys[rank]) numbers.push_back(all[key]);
-    Team team;
-    team.rank = static_cast<int>(rank);
-    team.size = dataset.team.size;
-    const auto [first, end] = part_of_team(of_sample.size(), team);
+    const auto [first, end] = plan.team.share_of(of_sample.size(), static_cast<int>(rank));
     for (auto sample = first; sample < end; ++sample)
       of_sample[sample] = static_cast<std::int64_t>(numbers[static_cast<std::size_t>(of_sample[sample])]);
   }

@@ -3,18 +3,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/batches/dataset_impl.hpp"
+#include "data/batches/dataset_plan.hpp"
 
 namespace trainrt::data {
 
-/// Samples by what they have in common, the groups in the order of their first samples.
+/// Samples grouped by a key. The groups are in the order of their first samples.
 struct Groups {
-  std::vector<std::uint64_t> ends;   ///< samples in all up to the end of each group
-  std::vector<std::uint64_t> order;  ///< their numbers, group by group, each group's ascending; empty: 0, 1, 2, ...
+  std::vector<std::uint64_t> ends;   ///< number of samples up to the end of each group
+  std::vector<std::uint64_t> order;  ///< numbers of the samples, group by group,
+                                     ///< ascending in each; empty: 0, 1, 2, ...
 };
 
-/// The samples whose key, a field of whole numbers or texts, is the same. Collective over dataset.team: each rank looks at
-/// its part.
-Groups groups_of(const DatasetImpl& dataset, std::size_t field);
+/// Groups the samples of `plan` by field number `field`, a field of integers or texts. Collective over plan.team.
+Groups groups_of(const DatasetPlan& plan, std::size_t field);
 
 }  // namespace trainrt::data

@@ -8,7 +8,7 @@ namespace trainrt::data {
 
 std::vector<OptionSpec> operation_options() {
   std::vector<OptionSpec> options;
-  for (const auto* kind : by_order(operation_table(), &OperationKind::place))
+  for (const auto* kind : by_order(operation_table()))
     options.push_back({.key = std::string(kind->name),
                        .default_value = "",
                        .help = std::string(kind->help),
@@ -16,15 +16,14 @@ std::vector<OptionSpec> operation_options() {
   return options;
 }
 
-std::vector<WantedOperation> operations_of(const Options& options, std::optional<When> when) {
-  std::vector<WantedOperation> found;
-  for (const auto* kind : by_order(operation_table(), &OperationKind::place)) {
+std::vector<RequestedStep> requested_steps(const Options& options) {
+  std::vector<RequestedStep> found;
+  for (const auto* kind : by_order(operation_table())) {
     const auto* const given = options.find(kind->name);
-    const auto its = kind->place < 0 ? When::before_preprocess : When::after_preprocess;
-    if (given == nullptr || given->text.empty() || (when && *when != its)) continue;
-    WantedOperation wanted{kind, nullptr, given->origin};
-    wanted.operation = in_operation(wanted, [&] { return kind->make(given->text); });
-    found.push_back(std::move(wanted));
+    if (given == nullptr || given->text.empty()) continue;
+    RequestedStep requested{kind, nullptr, given->origin};
+    requested.step = in_operation(requested, [&] { return kind->make(given->text); });
+    found.push_back(std::move(requested));
   }
   return found;
 }

@@ -1,72 +1,51 @@
 #pragma once
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/options.hpp"
 #include "core/plugin.hpp"
-#include "data/batches/dataset_impl.hpp"
+#include "data/batches/dataset_plan.hpp"
 
 namespace trainrt::data {
 
-/// What a key makes of the samples of a dataset: others, in another number.
-class Operation {
- public:
-  using OfOthers = std::map<std::string, std::shared_ptr<DatasetImpl>>;
-  using FieldsOfOthers = std::map<std::string, std::vector<Dataset::Field>>;
-
-  virtual ~Operation() = default;
-  /// Names of the datasets that it takes samples of.
-  virtual std::vector<std::string> others() const { return {}; }
-  /// The fields that samples of the dataset `name` with the fields `before` get. UsageError for those it does not suit.
-  /// `others`: those of others().
-  virtual std::vector<Dataset::Field> fields(const std::string& name, const std::vector<Dataset::Field>& before,
-                                             const FieldsOfOthers& others) const = 0;
-  /// Collective over dataset.team, before the first epoch. What it throws anywhere but for lack of what only one rank
-  /// cannot read all throw.
-  virtual void apply(DatasetImpl& dataset, const OfOthers& others) const = 0;
-};
-
-/// A plug-in: one file in data/operations. Its name is a key of every [data.NAME].
+/// A plug-in, one file in data/reshape/operations: a key of every [data.NAME] that adds a step to the dataset's plan.
+/// `name` is the key.
 struct OperationKind {
   std::string_view name;
   std::string_view help;
-  std::string_view form;  ///< of the key's text, in words: "FIELD LENGTH"
-  /// Throws UsageError that says what is wrong with the text.
-  std::unique_ptr<Operation> (*make)(const std::string& text) = nullptr;
-  int place = 0;               ///< among the others; below 0: before the key `preprocess`
-  bool mixes_sources = false;  ///< whether it may stand beside the key `weights`
-  bool reads_file = false;     ///< its text may be @FILE
+  std::string_view form;  ///< form of the key's text, for help and messages: "FIELD LENGTH"
+  /// Returns the step that the text describes. Throws UsageError if the text is invalid.
+  std::shared_ptr<const Step> (*make)(const std::string& text) = nullptr;
+  int order = 0;            ///< keys are applied in ascending order; below 0: before the key `preprocess`
+  bool reads_file = false;  ///< the text may be @FILE
+
+  bool precedes_preprocess() const { return order < 0; }
 };
 
 PluginTable<OperationKind> operation_table();
 
-/// The keys of all operations.
+/// Returns the specifications of the keys of all operations.
 std::vector<OptionSpec> operation_options();
 
-enum class When : std::uint8_t { before_preprocess, after_preprocess };
-
-/// An operation that a section asks for.
-struct WantedOperation {
+/// A key of a section that adds a step.
+struct RequestedStep {
   const OperationKind* kind = nullptr;
-  std::shared_ptr<const Operation> operation;
-  std::string origin;  ///< of its key
+  std::shared_ptr<const Step> step;
+  std::string origin;  ///< source of the key's value, for messages
 };
 
-/// Those of the keys of a section, in the order in which they are applied. UsageErrors name origin and key.
-std::vector<WantedOperation> operations_of(const Options& options, std::optional<When> when = std::nullopt);
+/// Returns the steps that the keys of a section request, in the order in which they are applied. Throws UsageError that
+/// names origin and key.
+std::vector<RequestedStep> requested_steps(const Options& options);
 
-/// What `call` throws about an operation, with origin and key in front.
+/// Calls `call` and adds origin and key of `requested` to the UsageErrors that it throws.
 template <class Call>
-auto in_operation(const WantedOperation& wanted, const Call& call) try {
+auto in_operation(const RequestedStep& requested, const Call& call) try {
   return call();
 } catch (const UsageError& error) {
-  throw UsageError(wanted.origin + ": " + std::string(wanted.kind->name) + ": " + error.what());
+  throw UsageError(requested.origin + ": " + std::string(requested.kind->name) + ": " + error.what());
 }
 
 }  // namespace trainrt::data

@@ -2,18 +2,14 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 #include <trainrt/preprocessor.hpp>
 
 #include "core/output/log.hpp"
 #include "data/batches/batches_impl.hpp"
-#include "data/batches/draw_by_weight.hpp"
-#include "data/batches/filter.hpp"
 #include "data/preprocess/preprocessor_impl.hpp"
-#include "data/reshape/flat_map.hpp"
-#include "data/reshape/key_join.hpp"
-#include "data/reshape/pack.hpp"
-#include "data/reshape/window.hpp"
+#include "data/reshape/steps.hpp"
 #include "data/text/field_specs.hpp"
 
 namespace trainrt {
@@ -58,113 +54,107 @@ Batches::iterator Batches::begin() { return iterator(impl_->begin() ? impl_.get(
 
 namespace {
 
-data::BatchPlan whole_epoch(const DatasetImpl& dataset, std::size_t batch_size, Remainder remainder) {
-  if (batch_size == 0) throw UsageError("dataset '" + dataset.name + "': a batch size of 0; it must be at least 1");
-  return {dataset.source->size(), 0, data::split_of(dataset, batch_size), remainder};
+data::BatchPlan plan_of_epoch(const data::DatasetPlan& plan, std::size_t batch_size, Remainder remainder) {
+  if (batch_size == 0) throw UsageError("dataset '" + plan.name + "': a batch size of 0; it must be at least 1");
+  return {plan.source->size(), 0, plan.split_of(batch_size), remainder};
+}
+
+/// Calls `call` and adds the name of the dataset to the UsageErrors that it throws.
+template <class Call>
+auto in_dataset(const DatasetImpl& dataset, const Call& call) try {
+  return call();
+} catch (const UsageError& error) {
+  throw UsageError("dataset '" + dataset.plan().name + "': " + error.what());
 }
 
 }  // namespace
 
 Batches Epoch::batches(std::size_t batch_size, Remainder remainder) const {
-  const auto plan = whole_epoch(*dataset_, batch_size, remainder);
-  if (plan.batch_count() == 0)
-    log::run_warning("dataset '" + dataset_->name + "' (" + std::to_string(dataset_->source->size()) +
-                     " samples) gives no batch of " + std::to_string(batch_size) + " samples on each of " +
-                     std::to_string(dataset_->shard.size) + " ranks");
+  const auto& plan = dataset_->plan();
+  if (plan_of_epoch(plan, batch_size, remainder).batch_count() == 0)
+    log::run_warning(fmt::format("dataset '{}' ({} samples) has no batch of {} samples on each of {} ranks", plan.name,
+                                 plan.source->size(), batch_size, plan.shard.size));
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, remainder));
 }
 
 Batches Epoch::range(std::uint64_t first, std::uint64_t count, std::size_t batch_size) const {
-  const auto size = dataset_->source->size();
+  const auto size = dataset_->source()->size();
   if (batch_size == 0 || first > size || count > size - first)
-    throw UsageError("dataset '" + dataset_->name + "': " + std::to_string(count) + " samples from " +
-                     std::to_string(first) + " on in batches of " + std::to_string(batch_size) + "; it has " +
-                     std::to_string(size) + ", and a batch has at least one");
+    throw UsageError(
+        fmt::format("dataset '{}': {} samples from {} on in batches of {}; it has {} samples, and a batch has at least one",
+                    dataset_->plan().name, count, first, batch_size, size));
   return Batches(std::make_shared<BatchesImpl>(dataset_, number_, batch_size, data::Slice{first, count}));
 }
 
-std::uint64_t Dataset::size() const { return impl_->source->size(); }
+std::uint64_t Dataset::size() const { return impl_->source()->size(); }
 
 std::uint64_t Dataset::batch_count(std::size_t batch_size, Remainder remainder) const {
-  return whole_epoch(*impl_, batch_size, remainder).batch_count();
+  return plan_of_epoch(impl_->plan(), batch_size, remainder).batch_count();
 }
 
-std::int64_t Dataset::next_epoch() const {
-  const auto& cursor = impl_->cursor;
-  return impl_->restored && cursor.in_progress ? cursor.epoch : cursor.epoch + 1;
+std::int64_t Dataset::next_epoch() const { return impl_->walk().next_epoch(); }
+
+const std::vector<Dataset::Field>& Dataset::fields() const { return impl_->plan().fields(); }
+
+namespace {
+
+void add_step(DatasetImpl& dataset, const char* name, const std::shared_ptr<const data::Step>& step) {
+  in_dataset(dataset, [&] { dataset.add(name, step); });
 }
 
-const std::vector<Dataset::Field>& Dataset::fields() const { return data::fields_of(*impl_); }
+}  // namespace
 
-void Dataset::map(std::string_view field, Field made, SampleFunction function) try {
-  auto maps = impl_->maps ? *impl_->maps : data::SampleMaps(impl_->source->fields());
-  const auto at = data::find_field(maps.fields(), field);
-  made.name = field;
-  made.varies = false;
-  maps.add(at, "map", {std::move(made), std::move(function)});
-  impl_->maps = std::make_shared<const data::SampleMaps>(std::move(maps));
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+void Dataset::map(std::string_view field, Field made, SampleFunction function) {
+  in_dataset(*impl_, [&] {
+    auto plan = impl_->plan();
+    auto maps = plan.maps ? *plan.maps : data::SampleMaps(plan.source->fields());
+    const auto at = data::find_field(maps.fields(), field);
+    made.name = field;
+    made.varies = false;
+    maps.add(at, "map", {std::move(made), std::move(function)});
+    plan.maps = std::make_shared<const data::SampleMaps>(std::move(maps));
+    impl_->replace(std::move(plan));
+  });
 }
 
-void Dataset::filter(std::string_view field, const SamplePredicate& keeps) try {
-  data::filter(*impl_, field, keeps);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+void Dataset::filter(std::string_view field, const SamplePredicate& keeps) {
+  add_step(*impl_, "filter", data::filter_step({std::string(field)}, [keeps](std::span<const TensorView> values) {
+    return keeps(values.front());
+  }));
 }
 
-void Dataset::filter(std::string_view condition) try {
-  data::filter(*impl_, std::string(condition));
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+void Dataset::filter(std::string_view condition) {
+  in_dataset(*impl_, [&] { impl_->add("filter", data::where_step(std::string(condition))); });
 }
 
-void Dataset::flat_map(std::string_view field, Field made, const FlatFunction& function) try {
-  data::flat_map(*impl_, field, std::move(made), function);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+void Dataset::flat_map(std::string_view field, Field made, const FlatFunction& function) {
+  add_step(*impl_, "flat_map", data::flat_map_step(std::string(field), std::move(made), function));
 }
 
-void Dataset::pack(std::string_view field, std::uint64_t length, std::optional<std::int64_t> separator) try {
-  data::pack(*impl_, field, length, separator);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+void Dataset::pack(std::string_view field, std::uint64_t length, std::optional<std::int64_t> separator) {
+  add_step(*impl_, "pack", data::pack_step(std::string(field), length, separator));
 }
 
-void Dataset::window(const Windows& windows) try { data::window(*impl_, windows); } catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+void Dataset::window(const Windows& windows) { add_step(*impl_, "window", data::window_step(windows)); }
+
+void Dataset::draw_by_weight(std::string_view field) {
+  add_step(*impl_, "draw_by_weight", data::draw_step(std::string(field)));
 }
 
-void Dataset::join(const Dataset& other, std::string_view key, Unmatched unmatched) {
-  join(other, std::vector{std::string(key)}, unmatched);
+void Dataset::preprocess(const Preprocessor& preprocessor) {
+  in_dataset(*impl_, [&] {
+    auto plan = impl_->plan();
+    if (plan.maps && plan.maps->changes_any())
+      throw UsageError(
+          "preprocess() cannot follow map(), nor keys that change values at random: it needs the values before them");
+    plan.source = data::preprocessed(plan.source, *preprocessor.impl_);
+    plan.maps = std::make_shared<const data::SampleMaps>(plan.source->fields());
+    impl_->replace(std::move(plan));
+  });
 }
 
-void Dataset::join(const Dataset& other, const std::vector<std::string>& key, Unmatched unmatched) try {
-  data::join_by_key(*impl_, *other.impl_, {key, unmatched});
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
-}
-
-void Dataset::draw_by_weight(std::string_view field) try {
-  data::draw_by_weight(*impl_, field);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
-}
-
-void Dataset::preprocess(const Preprocessor& preprocessor) try {
-  if (impl_->maps && impl_->maps->changes_any())
-    throw UsageError(
-        "preprocess() comes before map(), and before what keys change at random: it needs the values as they are before");
-  impl_->source = data::preprocessed(impl_->source, *preprocessor.impl_);
-  impl_->maps = std::make_shared<const data::SampleMaps>(impl_->source->fields());
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
-}
-
-PreprocessorImpl Dataset::fitted(const PreprocessorImpl& preprocessor) const try {
-  return data::fitted(preprocessor, *impl_);
-} catch (const UsageError& error) {
-  throw UsageError("dataset '" + impl_->name + "': " + error.what());
+PreprocessorImpl Dataset::fitted(const PreprocessorImpl& preprocessor) const {
+  return in_dataset(*impl_, [&] { return data::fitted(preprocessor, impl_->plan()); });
 }
 
 }  // namespace trainrt

@@ -35,7 +35,7 @@ std::vector<OptionSpec> options_of_samples() {
        .type = OptionType::integer,
        .default_value = "0",
        .help = "seed of shuffle = true: change it for other orders; they also depend on the run's seed"},
-      {.key = "rows",
+      {.key = "subset",
        .default_value = "",
        .help =
            "samples to use, in this order: ranges FIRST:END (0:800) and single numbers, separated by commas, or @FILE with "

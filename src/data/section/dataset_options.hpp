@@ -5,10 +5,11 @@
 
 namespace trainrt::data {
 
-/// The keys of every [data.NAME], beside those of its format.
+/// Returns the keys of every [data.NAME]; each format adds its own.
 const std::vector<OptionSpec>& common_options();
 
-/// Whether the ranks share the samples of a [data.NAME] with these keys; else each has all of them, and a place of its own.
+/// Returns whether the samples of a [data.NAME] with these keys are divided over the ranks; otherwise each rank has all of
+/// them and a position of its own.
 bool is_split(const Options& options);
 
 }  // namespace trainrt::data

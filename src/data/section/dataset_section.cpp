@@ -17,15 +17,16 @@ const Format* format_of_name(std::string_view path) {
   return nullptr;
 }
 
-/// What cannot be had together with weights.
+/// Throws UsageError for keys that cannot be combined with weights.
 void require_mixable(const Options& options) {
   if (options.text("weights").empty()) return;
   if (!options.boolean("shuffle"))
     throw UsageError("weights mixes the sources in a shuffled order: it needs shuffle = true");
   if (options.integer("block") > 0) throw UsageError("weights and block exclude each other");
-  if (!options.text("rows").empty()) throw UsageError("weights and rows exclude each other");
-  for (const auto& wanted : operations_of(options))
-    if (!wanted.kind->mixes_sources) throw UsageError(fmt::format("weights and {} exclude each other", wanted.kind->name));
+  if (!options.text("subset").empty()) throw UsageError("weights and subset exclude each other");
+  for (const auto& requested : requested_steps(options))
+    if (requested.step->effect() != Effect::thins)
+      throw UsageError(fmt::format("weights and {} exclude each other", requested.kind->name));
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ const Format& format_of(const std::string& section, const Options& options) {
   const auto first = source.empty() ? source : first_path_of(source);
   if (const auto* format = format_of_name(first)) return *format;
   throw UsageError(fmt::format("the key format in {} is missing{}; there are: {}", section,
-                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not tell it", first),
+                               first.empty() ? "" : fmt::format(", and the name of the file '{}' does not show it", first),
                                join(names_of(format_table()))));
 }
 

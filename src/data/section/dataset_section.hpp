@@ -8,19 +8,21 @@
 
 namespace trainrt::data {
 
-/// "[data.NAME]"
+/// Returns "[data.NAME]".
 std::string section_of(const std::string& name);
 
-/// The format that the key names. UsageError that lists all if there is none of that name.
+/// Returns the format that the key `format` names. Throws UsageError that lists all formats if it does not exist.
 const Format& format_named(const std::string& section, const OptionValue& given);
 
-/// Told by the key `format`, by the name of the source, or by that of its first file. UsageError if nothing tells.
+/// Returns the format that the key `format` names, or that the name of the source or of its first file shows. Throws
+/// UsageError if none of them does.
 const Format& format_of(const std::string& section, const Options& options);
 
-/// With the defaults of all keys. UsageError for unknown keys, bad values, and keys that do not go together.
+/// Returns the keys with the defaults of missing ones added. Throws UsageError for unknown keys, invalid values, and keys
+/// that cannot be combined.
 Options checked_options(const std::string& section, const Options& options, const Format& format);
 
-/// What `call` throws about files, with the section in front.
+/// Calls `call` and adds the section to the errors that it throws.
 template <class Call>
 auto in_section(const std::string& section, const Call& call) try {
   return call();

@@ -22,23 +22,7 @@ namespace trainrt::data {
 
 namespace {
 
-std::uint64_t bytes_of_files(const Listing& listing) {
-  std::uint64_t bytes = 0;
-  for (const auto& entry : listing.entries) {
-    bytes += entry.file.size;
-    for (const auto& companion : entry.file.companions) bytes += companion.size;
-    for (const auto& source : entry.content.sources) bytes += source.size;
-  }
-  return bytes;
-}
-
-std::uint64_t samples_of(const Listing& listing) {
-  std::uint64_t samples = 0;
-  for (const auto& entry : listing.entries) samples += entry.content.samples;
-  return samples;
-}
-
-/// Files that are opened when they are first read.
+/// Returns all files as one source, each of which is opened when it is first read.
 std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Options& options, const Listing& listing,
                                                  bool keep, std::shared_ptr<FileVerification> verification) {
   std::vector<std::uint64_t> sizes;
@@ -53,33 +37,24 @@ std::shared_ptr<const ConcatenatedSource> joined(const Format& format, const Opt
   return std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields, sizes, open, keep);
 }
 
-/// What is read unit by unit, to be kept by who reads it.
-struct Unkept {
+/// Sources that keep no values themselves.
+struct UncachedSources {
   std::shared_ptr<const ConcatenatedSource> files;
-  std::shared_ptr<const Source> values;
+  std::shared_ptr<const Source> values;  ///< `files`, transformed if `materialize` is set
 };
 
-Unkept unkept(const Format& format, Options options, const Listing& listing,
-              const std::shared_ptr<FileVerification>& verification) {
+UncachedSources open_uncached(const Format& format, Options options, const Listing& listing,
+                              const std::shared_ptr<FileVerification>& verification) {
   if (!format.read_cache.empty())
     options.set(std::string(format.read_cache), {"0 B", options.find(format.read_cache)->origin});
-  Unkept made{joined(format, options, listing, false, verification), nullptr};
+  UncachedSources made{joined(format, options, listing, false, verification), nullptr};
   made.values = options.boolean("materialize") ? transformed(made.files, options) : made.files;
   return made;
 }
 
-/// Those of the values that would be kept.
+/// Returns the fields of the values that would be kept in memory.
 std::vector<Dataset::Field> kept_fields(const Options& options, const Listing& listing) {
-  const auto& fields = listing.entries.front().content.fields;
-  if (!options.boolean("materialize")) return fields;
-  const auto none = std::make_shared<ConcatenatedSource>(fields, std::vector<std::uint64_t>{0}, nullptr, false);
-  return transformed(none, options)->fields();
-}
-
-const Dataset::Field* varying(const std::vector<Dataset::Field>& fields) {
-  for (const auto& field : fields)
-    if (field.varies) return &field;
-  return nullptr;
+  return options.boolean("materialize") ? transformed_fields(options, listing) : listing.entries.front().content.fields;
 }
 
 std::uint64_t bytes_of_sample(const std::vector<Dataset::Field>& fields) {
@@ -88,16 +63,16 @@ std::uint64_t bytes_of_sample(const std::vector<Dataset::Field>& fields) {
   return bytes;
 }
 
-/// What the values of fields that vary in length take at most: no more bytes than they have as text, of arrays a value for
-/// each digit and its comma.
-std::uint64_t most_varying_bytes(const std::vector<Dataset::Field>& fields, const Listing& listing) {
-  std::uint64_t most = 0;
+/// Returns the maximum size of the values of fields that vary in length: a text has no more bytes than the files, and an
+/// array at most one value per two bytes of the files (a digit and a comma).
+std::uint64_t max_varying_bytes(const std::vector<Dataset::Field>& fields, const Listing& listing) {
+  std::uint64_t bytes = 0;
   for (const auto& field : fields)
-    if (field.varies) most = std::max(most, bytes_of_files(listing) * std::max<std::size_t>(1, size_of(field.dtype) / 2));
-  return most;
+    if (field.varies) bytes = std::max(bytes, bytes_of_files(listing) * std::max<std::size_t>(1, size_of(field.dtype) / 2));
+  return bytes;
 }
 
-/// Of one rank alone.
+/// Returns memory for the values that only this rank uses.
 NodeShare private_share(const UnitLayout& layout) {
   const auto bytes = NodeCache::memory_bytes(layout);
   require_memory(bytes, "values that materialize = true keeps");
@@ -109,15 +84,16 @@ NodeShare private_share(const UnitLayout& layout) {
   return share;
 }
 
-/// For batches read ahead beside so many bytes that are kept: few, as this is over once all units are there.
-std::uint64_t ahead_of(std::uint64_t kept, std::uint64_t memory) {
-  constexpr std::uint64_t few = 4;
-  return std::min(memory - std::min(memory, kept), kept / few);
+/// Returns the bytes of `memory` for batches that are read ahead, if `kept` bytes of values are kept: a small part, because
+/// no batches are read ahead after all units were read.
+std::uint64_t bytes_ahead(std::uint64_t kept, std::uint64_t memory) {
+  constexpr std::uint64_t part = 4;
+  return std::min(memory - std::min(memory, kept), kept / part);
 }
 
-/// Without memory that the node's ranks share.
-DatasetValues of_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
-                          const std::shared_ptr<FileVerification>& verification) {
+/// Opens the values without memory that the ranks of the node share.
+DatasetValues open_for_one_rank(const Format& format, const Options& options, const Listing& listing, std::uint64_t memory,
+                                const std::shared_ptr<FileVerification>& verification) {
   const bool keep = !skips_errors(options) && bytes_of_files(listing) <= memory;
   const auto& [file, content] = listing.entries.front();
   std::shared_ptr<const Source> source;
@@ -133,12 +109,18 @@ DatasetValues of_one_rank(const Format& format, const Options& options, const Li
 
 }  // namespace
 
+std::vector<Dataset::Field> transformed_fields(const Options& options, const Listing& listing) {
+  const auto no_samples = std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields,
+                                                               std::vector<std::uint64_t>{0}, nullptr, false);
+  return transformed(no_samples, options)->fields();
+}
+
 std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing) {
   if (skips_errors(options) || (!format.has_files && !options.boolean("materialize"))) return std::nullopt;
   const auto fields = kept_fields(options, listing);
   const auto bytes = bytes_of_sample(fields), memory = options.bytes("memory"), samples = samples_of(listing);
   if (bytes == 0 || bytes > memory / samples) return std::nullopt;
-  const auto varying_bytes = most_varying_bytes(fields, listing);
+  const auto varying_bytes = max_varying_bytes(fields, listing);
   if (varying_bytes > memory - bytes * samples) return std::nullopt;
   std::vector<UnitLayout::File> parts;
   for (const auto& entry : listing.entries)
@@ -152,8 +134,9 @@ void require_materializable(const Options& options, const Listing& listing) {
   const auto origin = options.find("materialize")->origin;
   if (skips_errors(options))
     throw UsageError(fmt::format("{}: materialize and on_error = skip exclude each other", origin));
-  if (const auto* field = varying(fields))
-    throw UsageError(fmt::format("{}: materialize: the samples of the field {} vary in length", origin, field->name));
+  for (const auto& field : fields)
+    if (field.varies)
+      throw UsageError(fmt::format("{}: materialize: the samples of the field {} vary in length", origin, field.name));
   if (bytes_of_sample(fields) > options.bytes("memory") / samples_of(listing))
     throw UsageError(fmt::format("{}: materialize: {} samples of {} bytes are more than memory = {}", origin,
                                  samples_of(listing), bytes_of_sample(fields), options.text("memory")));
@@ -164,20 +147,20 @@ DatasetValues open_values(const std::string& name, int rank, const Format& forma
                           const std::shared_ptr<FileVerification>& verification) {
   const auto memory = options.bytes("memory"), mine = memory / static_cast<std::uint64_t>(share.ranks);
   const bool materialize = options.boolean("materialize");
-  if (!share.memory && !materialize) return of_one_rank(format, options, listing, mine, verification);
+  if (!share.memory && !materialize) return open_for_one_rank(format, options, listing, mine, verification);
   const auto layout = layout_in_memory(format, options, listing);
   if (!layout || (!share.memory && layout->bytes() > mine)) {
     log::run_warning(
-        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes: "
-                    "they are made for each batch",
+        fmt::format("[data.{}]: materialize: the values do not fit into this rank's part of memory, {} bytes; they are "
+                    "computed for each batch",
                     name, mine));
-    return of_one_rank(format, options, listing, mine, verification);
+    return open_for_one_rank(format, options, listing, mine, verification);
   }
-  const auto source = unkept(format, options, listing, verification);
+  const auto source = open_uncached(format, options, listing, verification);
   const auto kept = share.memory ? share : private_share(*layout);
   const auto bytes = layout->bytes() + layout->arena_bytes();
   const auto left =
-      share.memory ? ahead_of(bytes, memory) / static_cast<std::uint64_t>(share.ranks) : ahead_of(bytes, mine);
+      share.memory ? bytes_ahead(bytes, memory) / static_cast<std::uint64_t>(share.ranks) : bytes_ahead(bytes, mine);
   auto cache = std::make_shared<NodeCache>(
       source.values, [files = source.files] { files->close(); }, *layout, kept,
       NodeCache::Settings{.name = name, .rank = rank, .rows = listing.rows});

@@ -3,34 +3,38 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/options.hpp"
 #include "data/node_memory/node_share.hpp"
 #include "data/node_memory/unit_layout.hpp"
+#include "data/section/dataset_listing.hpp"
 #include "data/section/file_verification.hpp"
-#include "data/section/listing.hpp"
 #include "data/source/format.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::data {
 
-/// All samples of a dataset's files, and where their values are kept.
+/// All samples of a dataset's files.
 struct DatasetValues {
   std::shared_ptr<const Source> source;
-  bool is_cached = false;        ///< in memory, unit by unit, as they are read
-  bool are_transformed = false;  ///< as `materialize` wants it
+  bool is_cached = false;        ///< units are kept in memory once they were read
+  bool are_transformed = false;  ///< the transforms of the section are applied already (materialize = true)
   std::uint64_t left = 0;        ///< bytes of this rank's part of `memory` for batches that are read ahead
 };
 
-/// How the values would lie in memory; nothing if they have no fixed size, are made up rather than read (unless they are to
-/// be kept with `materialize`), take more than `memory`, or may be damaged and skipped. `options` are checked.
+/// Returns the fields after the transforms that `options` request. Throws UsageError if a transform cannot be applied.
+std::vector<Dataset::Field> transformed_fields(const Options& options, const Listing& listing);
+
+/// Returns the layout of the values in memory; nothing if they are not to be kept there: they have no fixed size, need more
+/// than `memory`, may be damaged and skipped, or are generated and not materialized. `options` must be checked.
 std::optional<UnitLayout> layout_in_memory(const Format& format, const Options& options, const Listing& listing);
 
-/// UsageError if `materialize` asks for what cannot be.
+/// Throws UsageError if `materialize` is set and its values cannot be kept in memory.
 void require_materializable(const Options& options, const Listing& listing);
 
-/// Opens the files, or does so when they are first read, after `verification` of each. `name` is the dataset's, `rank` this
-/// one, for messages.
+/// Opens the files, or opens each when it is first read, after `verification` of it. `name` is the dataset's, `rank` is
+/// this rank, for messages.
 DatasetValues open_values(const std::string& name, int rank, const Format& format, const Options& options,
                           const Listing& listing, const NodeShare& share,
                           const std::shared_ptr<FileVerification>& verification);

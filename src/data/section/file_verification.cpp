@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/batches/field_walk.hpp"
 #include "data/bytes/coding/crc32.hpp"
 #include "data/bytes/input_file.hpp"
 
@@ -14,8 +13,8 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::uint64_t large_verified_block = 16 << 20;  // of bytes that are verified once
-constexpr std::uint64_t small_verified_block = 64 << 10;  // of bytes that are verified with each reading of a part of them
+constexpr std::uint64_t large_verified_block = 16 << 20;  // for bytes that are verified once
+constexpr std::uint64_t small_verified_block = 64 << 10;  // for bytes that are verified whenever a part of them is read
 
 std::uint32_t crc32_of_block(const InputFile& file, BlockChecksums::Block block, std::vector<std::byte>& buffer) {
   constexpr std::uint64_t verified_at_once = 1 << 20;
@@ -54,7 +53,7 @@ void FileVerification::judge(State& state) const {
 
 void FileVerification::verify_together(const Team& team) {
   const std::lock_guard lock(mutex_);
-  const auto [first, end] = part_of_team(blocks_, team);
+  const auto [first, end] = team.own_share(blocks_);
   const auto made = team.gather([this, first = first, end = end] {
     std::string checksums;
     std::vector<std::byte> buffer;

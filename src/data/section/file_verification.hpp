@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "data/batches/dataset_impl.hpp"
+#include "data/batches/team.hpp"
 #include "data/bytes/block_checksums.hpp"
 #include "data/bytes/verify.hpp"
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 
 namespace trainrt::data {
 
@@ -17,15 +17,15 @@ class FileVerification {
  public:
   FileVerification(const Listing& listing, Verify how);
 
-  /// Whether there is something to verify.
+  /// Returns whether the files have checksums to verify.
   bool is_needed() const { return bytes_ > 0; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Verifies all files; each rank of the team reads its share of the blocks. Collective. Throws what reading throws.
+  /// Verifies all files; each rank of the team reads its share of the blocks. Collective. Throws the errors of reading.
   void verify_together(const Team& team);
-  /// Returns the messages about damaged files, among those that were verified so far.
+  /// Returns messages about the damaged files among those that were verified so far.
   std::vector<std::string> damages() const;
-  /// Returns file number `number` of the listing as it is to be opened. It is verified first if it has not been, unless
-  /// `is_kept`: then whoever opens it reads and verifies all of it. Throws UsageError that names what is damaged.
+  /// Returns `file`, number `number` of the listing, prepared for opening. It is verified first if it has not been, unless
+  /// `is_kept`: then opening it reads and verifies all of it. Throws UsageError that names the damaged part.
   DataFile verified(std::size_t number, DataFile file, bool is_kept);
 
  private:
@@ -40,7 +40,7 @@ class FileVerification {
   Verify how_;
   std::uint64_t bytes_ = 0, blocks_ = 0;
   mutable std::mutex mutex_;
-  std::vector<State> states_;  ///< by the number of the file; none if nothing is to be verified
+  std::vector<State> states_;  ///< by number of the file; empty if nothing is verified
 };
 
 }  // namespace trainrt::data

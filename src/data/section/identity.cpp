@@ -15,21 +15,21 @@ namespace trainrt::data {
 
 namespace {
 
-constexpr std::size_t most_named = 200;  // files; each is a line in every checkpoint
+constexpr std::size_t max_named_files = 200;  // each is a line in every checkpoint
 constexpr std::size_t head_bytes = 4096;
-constexpr std::string_view computed = " by a permutation";  // what the texts of the first versions lack
+constexpr std::string_view computed = " by a permutation";  // missing in the texts of the first versions
 
 std::string line_of(const DataFile& file) {
   return fmt::format("{} {} {}\n", file.size, file.head, std::filesystem::path(file.path).filename().string());
 }
 
-/// "SIZE DIGEST NAME"
+/// Returns the name in a line "SIZE DIGEST NAME".
 std::string name_in(std::string_view line) {
   const auto second = line.find(' ', line.find(' ') + 1);
   return std::string(line.substr(std::min(second + 1, line.size())));
 }
 
-/// "700 of 1000 and 300 of 9000 samples"
+/// Returns "700 of 1000 and 300 of 9000 samples".
 std::string shares_in_words(const std::vector<MixedPart>& parts) {
   std::vector<std::string> words;
   for (const auto& part : parts) words.push_back(fmt::format("{} of {}", part.share, part.size));
@@ -51,41 +51,48 @@ std::string head_digest(const DataFile& file) {
   return io::digest_of(std::span<const std::byte>(head));
 }
 
-Identity identity_of(const Listing& listing, const DatasetImpl& dataset) {
-  Identity identity;
+std::string files_text_of(const Listing& listing) {
+  std::string text;
   std::size_t files = 0;
   for (const auto& entry : listing.entries) {
     if (entry.file.path.empty()) continue;
-    identity.files += line_of(entry.file);
+    text += line_of(entry.file);
     for (const auto& companion : entry.file.companions)
-      if (!companion.path.empty()) identity.files += line_of(companion);
-    for (const auto& source : entry.content.sources) identity.files += line_of(source);
+      if (!companion.path.empty()) text += line_of(companion);
+    for (const auto& source : entry.content.sources) text += line_of(source);
     files += 1 + entry.content.sources.size();
   }
-  if (files > most_named) identity.files = fmt::format("{} files, digest {}\n", files, io::digest_of(identity.files));
-  identity.order = fmt::format("{} samples, {}", dataset.source->size(), dataset.shuffle ? "shuffled" : "in their order");
-  const bool whole = dataset.shuffle && dataset.blocks.samples == 0 && dataset.mixed.empty();
-  if (whole && dataset.source->size() >= Shuffle::most_listed) identity.order += computed;
-  if (dataset.shuffle && dataset.blocks.samples > 0)
-    identity.order += fmt::format(" in blocks of {}, {} a window", dataset.blocks.samples, dataset.blocks.window);
-  if (!dataset.mixed.empty()) identity.order += fmt::format(" from {}", shares_in_words(dataset.mixed));
-  if (dataset.shuffle && dataset.own_seed != 0) identity.order += fmt::format(" by shuffle_seed {}", dataset.own_seed);
-  if (!listing.rows.empty()) identity.order += fmt::format(", of rows with digest {}", io::digest_of(listing.rows));
-  if (!dataset.is_split) identity.order += ", all of them on each rank";
-  return identity;
+  return files > max_named_files ? fmt::format("{} files, digest {}\n", files, io::digest_of(text)) : text;
 }
 
-void go_on_as_first(DatasetImpl& dataset, std::string_view order) {
-  auto as_first = dataset.order_text;
-  const auto at = as_first.find(computed);
-  if (at == std::string::npos) return;
-  as_first.erase(at, computed.size());
-  if (!order.empty() && order != as_first) return;
-  require_memory(
-      Shuffle::bytes_of_first_versions(dataset.source->size()),
-      fmt::format("[data.{}]: the list of {} shuffled samples, as the run began", dataset.name, dataset.source->size()));
-  dataset.order_text = std::move(as_first);
-  dataset.shuffles_as_first = true;
+std::string order_text_of(const Listing& listing, const DatasetPlan& plan) {
+  const auto size = plan.source->size();
+  const auto& order = plan.order;
+  const auto& blocks = order.blocks;
+  auto text = fmt::format("{} samples, {}", size, order.shuffle ? "shuffled" : "in their order");
+  if (order.shuffle && blocks.samples == 0 && order.mixed.empty() && size >= Shuffle::min_computed) text += computed;
+  if (order.shuffle && blocks.samples > 0)
+    text += fmt::format(" in blocks of {}, {} a window", blocks.samples, blocks.window);
+  if (!order.mixed.empty()) text += fmt::format(" from {}", shares_in_words(order.mixed));
+  if (order.shuffle && order.own_seed != 0) text += fmt::format(" by shuffle_seed {}", order.own_seed);
+  if (!listing.rows.empty()) text += fmt::format(", of rows with digest {}", io::digest_of(listing.rows));
+  if (!plan.is_split) text += ", all of them on each rank";
+  return text;
+}
+
+DatasetPlan with_legacy_shuffle(DatasetPlan plan, std::string_view order) {
+  auto legacy = plan.order_text;
+  const auto at = legacy.find(computed);
+  if (at == std::string::npos) return plan;
+  legacy.erase(at, computed.size());
+  if (!order.empty() && order != legacy) return plan;
+  const auto size = plan.source->size();
+  require_memory(Shuffle::legacy_bytes(size), fmt::format("[data.{}]: the list of {} shuffled samples, "
+                                                          "which a run of an older version needs",
+                                                          plan.name, size));
+  plan.order_text = std::move(legacy);
+  plan.order.legacy_shuffle = true;
+  return plan;
 }
 
 std::optional<std::string> difference_of_files(std::string_view before, std::string_view now) {
@@ -95,7 +102,7 @@ std::optional<std::string> difference_of_files(std::string_view before, std::str
     if (old_lines[i] == new_lines[i]) continue;
     const auto one = name_in(old_lines[i]), two = name_in(new_lines[i]);
     return one == two ? fmt::format("the file {} has other bytes or another size", one)
-                      : fmt::format("{} is in the place of {}", two, one);
+                      : fmt::format("the file {} has replaced {}", two, one);
   }
   return new_lines.size() < old_lines.size() ? "the file " + name_in(old_lines[new_lines.size()]) + " is missing"
                                              : "the file " + name_in(new_lines[old_lines.size()]) + " is new";

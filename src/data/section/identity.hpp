@@ -3,28 +3,29 @@
 #include <string>
 #include <string_view>
 
-#include "data/batches/dataset_impl.hpp"
-#include "data/section/listing.hpp"
+#include "data/batches/dataset_plan.hpp"
+#include "data/section/dataset_listing.hpp"
 
 namespace trainrt::data {
 
-/// What the place inside an epoch hangs on, as texts that a checkpoint keeps: a line a file (size, digest of its first
-/// bytes, name; of many files one digest over all) and the order of the samples.
-struct Identity {
-  std::string files;
-  std::string order;
-};
+// Texts that checkpoints contain: a position inside an epoch is valid only for the same files in the same order. Texts of
+// existing datasets must never change.
 
-Identity identity_of(const Listing& listing, const DatasetImpl& dataset);
+/// Returns the identity of the files: one line per file with size, digest of its first bytes, and name; for many files one
+/// line with a digest of all lines.
+std::string files_text_of(const Listing& listing);
+/// Returns the number of samples and their order in words, for a plan without steps.
+std::string order_text_of(const Listing& listing, const DatasetPlan& plan);
 
-/// Before what a checkpoint has is compared: if `order` is how the first versions shuffled this dataset, it goes on so;
-/// also if it is empty, for the very first said nothing. UsageError if there is no memory for that.
-void go_on_as_first(DatasetImpl& dataset, std::string_view order);
+/// Returns `plan` with the shuffle of the first versions if `order`, the text of a checkpoint, was written by one of them;
+/// it is empty if it was written by the very first versions. Otherwise returns `plan` unchanged.
+/// Throws UsageError if there is not enough memory for that shuffle.
+DatasetPlan with_legacy_shuffle(DatasetPlan plan, std::string_view order);
 
-/// The first thing in which the files differ, in words; nothing if they are the same.
+/// Returns the first difference between two results of files_text_of() in words; nothing if they are equal.
 std::optional<std::string> difference_of_files(std::string_view before, std::string_view now);
 
-/// The digest of the first bytes of a file.
+/// Returns the digest of the first 4 KiB of a file.
 std::string head_digest(const DataFile& file);
 
 }  // namespace trainrt::data

@@ -25,10 +25,10 @@ bool takes_classes(const std::string& name, const Options& options) {
 Options with_classes(Options options, const std::vector<std::string>& classes) {
   for (const auto& name : classes)
     if (name.find(',') != name.npos)
-      throw UsageError(fmt::format(
-          "the class '{}' of [data.train] has a comma in its name, so that no other dataset can name it: rename "
-          "its folder",
-          excerpt(name, 60)));
+      throw UsageError(
+          fmt::format("the class '{}' of [data.train] has a comma in its name, which the key classes of other datasets "
+                      "cannot contain: rename its folder",
+                      excerpt(name, 60)));
   options.set("classes", {join(classes), "classes of [data.train]"});
   return options;
 }

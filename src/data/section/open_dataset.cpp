@@ -10,12 +10,13 @@
 #include "core/process/memory.hpp"
 #include "data/bytes/object_reader.hpp"
 #include "data/bytes/read_method.hpp"
-#include "data/section/by_key.hpp"
 #include "data/section/dataset_section.hpp"
 #include "data/section/dataset_values.hpp"
 #include "data/section/identity.hpp"
-#include "data/section/listed_files.hpp"
 #include "data/section/prepare.hpp"
+#include "data/section/preprocess_key.hpp"
+#include "data/section/removed_keys.hpp"
+#include "data/section/scan_files.hpp"
 #include "data/source/block_source.hpp"
 #include "data/source/concatenated_source.hpp"
 #include "data/source/row_ranges.hpp"
@@ -28,37 +29,36 @@ namespace trainrt::data {
 
 namespace {
 
-/// What a window of each field takes, as far as its samples have one length.
-std::uint64_t bytes_of_window(const DatasetImpl& dataset) {
+/// Wraps the source in one that reads complete blocks, for a shuffle in blocks of data that are not in memory.
+void use_blocks(const std::string& section, DatasetPlan& plan) {
+  constexpr std::uint64_t few_blocks = 64;
+  const auto [samples, window] = plan.order.blocks;
+  const auto size = plan.source->size();
+  if (plan.source->is_resident()) return;
   std::uint64_t bytes = 0;
-  for (const auto& field : dataset.source->fields())
+  for (const auto& field : plan.source->fields())
     if (!field.varies) bytes += sample_bytes(field);
-  return bytes * std::min(dataset.blocks.samples * dataset.blocks.window, dataset.source->size());
-}
-
-constexpr std::uint64_t few_blocks = 64;
-
-void use_blocks(const std::string& section, DatasetImpl& dataset) {
-  const auto [samples, window] = dataset.blocks;
-  if (dataset.source->is_resident()) return;
-  require_memory(bytes_of_window(dataset),
+  require_memory(bytes * std::min(samples * window, size),
                  fmt::format("{}: a window of {} blocks of {} samples", section, window, samples));
-  if (std::min(window, dataset.source->size() / samples) < few_blocks)
+  if (std::min(window, size / samples) < few_blocks)
     log::run_warning(
-        fmt::format("{}: fewer than {} blocks are shuffled among each other: if the files are sorted, batches are "
-                    "not alike; make block smaller{}",
+        fmt::format("{}: fewer than {} blocks are shuffled together: if the files are "
+                    "sorted, batches are not alike; make block smaller{}",
                     section, few_blocks, window < few_blocks ? ", or window larger" : ""));
-  constexpr std::size_t ahead = 2;  // while one window is used, the next is begun
-  dataset.source = std::make_shared<BlockSource>(dataset.source, samples, ahead * window);
+  constexpr std::size_t windows_ahead = 2;  // while one window is used, the next is begun
+  plan.source = std::make_shared<BlockSource>(plan.source, samples, windows_ahead * window);
 }
 
-void set_order(const std::string& section, const Options& options, const Listing& listing, bool is_cached,
-               DatasetImpl& dataset) {
-  dataset.shuffle = options.boolean("shuffle");
-  dataset.blocks = {static_cast<std::uint64_t>(options.integer("block")),
-                    static_cast<std::uint64_t>(options.integer("window"))};
-  if (dataset.shuffle && dataset.blocks.samples > 0 && !is_cached) use_blocks(section, dataset);
-  if (!listing.files_of_sources.empty()) dataset.mixed = mixed_parts_of(listing, options);
+void set_order(const std::string& section, const Options& options, const Listing& listing, std::uint64_t run_seed,
+               bool is_cached, DatasetPlan& plan) {
+  auto& order = plan.order;
+  order.own_seed = static_cast<std::uint64_t>(options.integer("shuffle_seed"));
+  order.seed = order.own_seed == 0 ? run_seed : mix_seed(run_seed, order.own_seed);
+  order.shuffle = options.boolean("shuffle");
+  order.blocks = {static_cast<std::uint64_t>(options.integer("block")),
+                  static_cast<std::uint64_t>(options.integer("window"))};
+  if (order.shuffle && order.blocks.samples > 0 && !is_cached) use_blocks(section, plan);
+  if (!listing.files_of_sources.empty()) order.mixed = mixed_parts_of(listing, options);
 }
 
 void set_read_method(DataFile& file, const ReadMethod& method) {
@@ -73,7 +73,7 @@ Listing with_read_method(Listing listing, const Options& options) {
   return listing;
 }
 
-/// Whoever waits for a store keeps no processor busy.
+/// Threads that wait for an object store need no processor, so objects are read by more threads.
 int threads_of(const Options& given, const Options& good, const Listing& listing) {
   constexpr std::int64_t for_objects = 4;
   const bool has_objects =
@@ -81,13 +81,13 @@ int threads_of(const Options& given, const Options& good, const Listing& listing
   return static_cast<int>(has_objects && !given.has("threads") ? for_objects : good.integer("threads"));
 }
 
-/// An empty text chooses all.
+/// Throws UsageError if the key subset chooses no samples, or samples that do not exist.
 void require_rows(const Listing& listing, std::uint64_t samples) {
   if (listing.rows.empty()) return;
   const RowRanges rows(listing.rows);
-  if (rows.size() == 0) throw UsageError("rows chooses no samples");
+  if (rows.size() == 0) throw UsageError("subset chooses no samples");
   if (rows.max() >= samples)
-    throw UsageError(fmt::format("rows chooses sample {}, and there are {}, numbered from 0", rows.max(), samples));
+    throw UsageError(fmt::format("subset chooses sample {}, and there are {}, numbered from 0", rows.max(), samples));
 }
 
 std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, const Listing& listing) {
@@ -95,18 +95,11 @@ std::shared_ptr<const Source> selected(std::shared_ptr<const Source> source, con
   return std::make_shared<SelectedSource<RowRanges>>(std::move(source), RowRanges(listing.rows));
 }
 
-/// Keys that change values are tried on no samples, so that what is wrong with them is told before a run begins.
-void require_keys_of_values(const Options& options, const Listing& listing) {
-  const auto none = std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields,
-                                                         std::vector<std::uint64_t>{0}, nullptr, false);
-  const auto fields = transformed(none, options)->fields();
-  if (!needs_preparation(options, listing)) augmented(fields, options);
-}
-
 }  // namespace
 
 void check_options(const std::string& name, const Options& options) {
   const auto section = section_of(name);
+  require_not_removed(section, options);
   if (const auto* given = options.find("format")) checked_options(section, options, format_named(section, *given));
 }
 
@@ -116,19 +109,19 @@ Listing list_dataset(const std::string& name, const Options& options) {
     const auto& format = format_of(section, options);
     const auto good = checked_options(section, options, format);
     Listing listing{std::string(format.name), {}};
-    list_files(section, listing, good, format);
-    std::uint64_t samples = 0;
-    for (const auto& entry : listing.entries) samples += entry.content.samples;
+    scan_files(section, listing, good, format);
+    const auto samples = samples_of(listing);
     if (samples == 0) {
       const auto& path = listing.entries.front().file.path;
       throw UsageError("its files hold no samples" + (path.empty() ? "" : fmt::format(": '{}'", path)));
     }
     listing.preprocessor = preprocessor_of_key(good.text("preprocess"));
-    listing.rows = text_of_rows(good.text("rows"));
+    listing.rows = text_of_rows(good.text("subset"));
     require_rows(listing, samples);
     if (!listing.files_of_sources.empty()) mixed_parts_of(listing, good);
     require_materializable(good, listing);
-    require_keys_of_values(good, listing);
+    const auto fields = transformed_fields(good, listing);
+    if (!needs_preparation(good, listing)) augmented(fields, good);
     return listing;
   });
 }
@@ -149,38 +142,34 @@ std::shared_ptr<DatasetImpl> open_dataset(const std::string& name, const Options
   const auto section = section_of(name);
   const auto& format = find_plugin(format_table(), listing.format, "data format");
   const auto good = checked_options(section, options, format);
-  auto dataset = std::make_shared<DatasetImpl>();
-  dataset->name = name;
+  DatasetPlan plan;
+  plan.name = name;
   const auto files = in_section(section, [&] { return with_read_method(listing, good); });
   if (!verification) verification = std::make_shared<FileVerification>(listing, verify_of(good));
   const auto values =
       in_section(section, [&] { return open_values(name, shard.rank, format, good, files, share, verification); });
-  dataset->source = selected(values.source, listing);
-  dataset->is_split = good.boolean("split");
-  dataset->shard = dataset->is_split ? shard : Shard{};
-  set_order(section, good, listing, values.is_cached, *dataset);
-  if (!values.are_transformed) dataset->source = in_section(section, [&] { return transformed(dataset->source, good); });
-  if (!needs_preparation(good, listing))
-    dataset->maps =
-        in_section(section, [&] { return std::make_shared<const SampleMaps>(augmented(dataset->source->fields(), good)); });
-  if (skips_errors(good)) dataset->skipping = std::make_unique<SkippingReader>(name);
-  dataset->threads = threads_of(options, good, files);
-  dataset->memory = values.left;
-  const auto own_seed = static_cast<std::uint64_t>(good.integer("shuffle_seed"));
-  dataset->seed = own_seed == 0 ? seed : mix_seed(seed, own_seed);
-  dataset->own_seed = own_seed;
-  auto identity = identity_of(listing, *dataset);
-  dataset->files = std::move(identity.files);
-  dataset->order_text = std::move(identity.order);
-  return dataset;
+  plan.source = selected(values.source, listing);
+  plan.is_split = good.boolean("split");
+  plan.shard = plan.is_split ? shard : Shard{};
+  set_order(section, good, listing, seed, values.is_cached, plan);
+  in_section(section, [&] {
+    if (!values.are_transformed) plan.source = transformed(plan.source, good);
+    if (!needs_preparation(good, listing))
+      plan.maps = std::make_shared<const SampleMaps>(augmented(plan.source->fields(), good));
+  });
+  if (skips_errors(good)) plan.skipping = std::make_shared<SkippingReader>(name);
+  plan.threads = threads_of(options, good, files);
+  plan.memory = values.left;
+  plan.files_text = files_text_of(listing);
+  plan.order_text = order_text_of(listing, plan);
+  return std::make_shared<DatasetImpl>(std::move(plan));
 }
 
-void keep_first(DatasetImpl& dataset, std::uint64_t samples) {
-  dataset.shuffle = false;
-  dataset.mixed.clear();
-  dataset.weight_sums = nullptr;
-  if (samples >= dataset.source->size()) return;
-  dataset.source = std::make_shared<SelectedSource<RowRanges>>(dataset.source, RowRanges(fmt::format("0:{}", samples)));
+DatasetPlan first_samples(DatasetPlan plan, std::uint64_t samples) {
+  plan.order = {.seed = plan.order.seed, .own_seed = plan.order.own_seed};
+  if (samples < plan.source->size())
+    plan.source = std::make_shared<SelectedSource<RowRanges>>(plan.source, RowRanges(fmt::format("0:{}", samples)));
+  return plan;
 }
 
 }  // namespace trainrt::data

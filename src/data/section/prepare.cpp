@@ -1,20 +1,13 @@
 #include "data/section/prepare.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <trainrt/error.hpp>
-
-#include "core/text/text.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/section/by_key.hpp"
 #include "data/section/dataset_section.hpp"
+#include "data/section/dataset_values.hpp"
+#include "data/section/preprocess_key.hpp"
 #include "data/source/concatenated_source.hpp"
 #include "data/transform/augmentation.hpp"
-#include "data/transform/transform.hpp"
 
 namespace trainrt::data {
 
@@ -24,13 +17,13 @@ Options good_options(const std::string& section, const Options& options, const L
   return checked_options(section, options, find_plugin(format_table(), listing.format, "data format"));
 }
 
-void apply_operations(DatasetImpl& dataset, const Options& options, When when, const Preparation& preparation) {
-  for (const auto& wanted : operations_of(options, when)) {
-    Operation::OfOthers others;
-    for (const auto& name : wanted.operation->others()) others[name] = preparation.other(name);
-    preparation.together([&] {
-      in_section(section_of(dataset.name),
-                 [&] { in_operation(wanted, [&] { wanted.operation->apply(dataset, others); }); });
+/// Adds the steps that the keys before, or after, the key `preprocess` request.
+void add_steps(DatasetImpl& dataset, const Options& options, bool precede_preprocess, const Preparation& preparation) {
+  for (const auto& requested : requested_steps(options)) {
+    if (requested.kind->precedes_preprocess() != precede_preprocess) continue;
+    preparation.collectively([&] {
+      in_section(section_of(dataset.plan().name),
+                 [&] { in_operation(requested, [&] { dataset.add(std::string(requested.kind->name), requested.step); }); });
     });
   }
 }
@@ -38,110 +31,49 @@ void apply_operations(DatasetImpl& dataset, const Options& options, When when, c
 }  // namespace
 
 bool needs_preparation(const Options& options, const Listing& listing) {
-  return !listing.preprocessor.empty() || !operations_of(options).empty();
+  return !listing.preprocessor.empty() || !requested_steps(options).empty();
 }
 
 std::string prepare(DatasetImpl& dataset, const Options& options, const Listing& listing, const Preparation& preparation) {
   if (!needs_preparation(options, listing)) return "";
-  apply_operations(dataset, options, When::before_preprocess, preparation);
+  add_steps(dataset, options, true, preparation);
   std::string fitted;
-  preparation.together([&] { fitted = preprocess_by_key(dataset, listing, preparation.stored); });
-  apply_operations(dataset, options, When::after_preprocess, preparation);
-  const auto section = section_of(dataset.name);
-  preparation.together([&] {
-    dataset.maps = in_section(section, [&] {
-      return std::make_shared<const SampleMaps>(
-          augmented(dataset.source->fields(), good_options(section, options, listing)));
+  preparation.collectively([&] { fitted = apply_preprocessor(dataset, listing, preparation.stored); });
+  add_steps(dataset, options, false, preparation);
+  preparation.collectively([&] {
+    auto plan = dataset.plan();
+    const auto section = section_of(plan.name);
+    in_section(section, [&] {
+      plan.maps =
+          std::make_shared<const SampleMaps>(augmented(plan.source->fields(), good_options(section, options, listing)));
     });
+    dataset.replace(std::move(plan));
   });
   return fitted;
 }
 
 namespace {
 
-/// Follows the fields of listed datasets through their keys.
-class FieldsOfSections {
- public:
-  using Fields = std::optional<std::vector<Dataset::Field>>;  ///< nothing: a preprocessor is fitted before they are known
-
-  FieldsOfSections(const std::map<std::string, Options>& sections, const std::map<std::string, Listing>& listings)
-      : sections_(sections), listings_(listings) {}
-
-  Fields of(const std::string& name) {
-    path_.push_back(name);
-    const auto section = section_of(name);
-    const auto& listing = listings_.at(name);
-    const auto options = good_options(section, sections_.at(name), listing);
-    auto fields = in_section(section, [&]() -> Fields {
-      const auto none = std::make_shared<ConcatenatedSource>(listing.entries.front().content.fields,
-                                                             std::vector<std::uint64_t>{0}, nullptr, false);
-      return transformed(none, options)->fields();
-    });
-    fields = follow(name, std::move(fields), operations_of(options, When::before_preprocess));
-    if (!listing.preprocessor.empty()) fields = std::nullopt;
-    fields = follow(name, std::move(fields), operations_of(options, When::after_preprocess));
-    if (fields) in_section(section, [&] { augmented(*fields, options); });
-    path_.pop_back();
-    return fields;
-  }
-
- private:
-  Fields follow(const std::string& name, Fields fields, const std::vector<WantedOperation>& operations) {
-    for (const auto& wanted : operations) {
-      bool are_known = true;
-      Operation::FieldsOfOthers others;
-      for (const auto& other : wanted.operation->others()) {
-        in_section(section_of(name), [&] { in_operation(wanted, [&] { require_other(other); }); });
-        auto found = of(other);
-        are_known = are_known && found;
-        if (found) others[other] = *std::move(found);
-      }
-      if (!are_known) fields = std::nullopt;
-      if (fields)
-        fields = in_section(section_of(name), [&] {
-          return in_operation(wanted, [&] { return Fields(wanted.operation->fields(name, *fields, others)); });
-        });
+/// Throws UsageError if a key of a section cannot be applied to the fields that the keys before it make.
+void require_fields(const std::string& name, const Options& given, const Listing& listing) {
+  const auto section = section_of(name);
+  const auto options = good_options(section, given, listing);
+  in_section(section, [&] {
+    auto fields = transformed_fields(options, listing);
+    for (const auto& requested : requested_steps(options)) {
+      if (!requested.kind->precedes_preprocess() && !listing.preprocessor.empty()) break;
+      fields = in_operation(requested, [&] { return requested.step->fields(fields); });
     }
-    return fields;
-  }
-
-  void require_other(const std::string& name) const {
-    std::vector<std::string> names;
-    for (const auto& [known, options] : sections_) names.push_back(known);
-    if (!sections_.contains(name))
-      throw UsageError(fmt::format("there is no [data.{}]{}; there are: {}", name, did_you_mean(name, names), join(names)));
-    if (name == path_.back()) throw UsageError(fmt::format("'{}' takes samples of itself", name));
-    if (std::ranges::find(path_, name) != path_.end())
-      throw UsageError(fmt::format("'{}' takes samples of itself, by {} -> {}", name, fmt::join(path_, " -> "), name));
-  }
-
-  const std::map<std::string, Options>& sections_;
-  const std::map<std::string, Listing>& listings_;
-  std::vector<std::string> path_;  ///< the datasets that are being followed, each for the one before it
-};
+    if (!listing.preprocessor.empty()) return;  // fields after it depend on the values that it is fitted to
+    augmented(fields, options);
+  });
+}
 
 }  // namespace
 
-std::map<std::string, Options> with_others(const std::string& name, const std::map<std::string, Options>& sections) {
-  std::map<std::string, Options> found;
-  std::vector<std::string> open{name};
-  while (!open.empty()) {
-    const auto next = std::move(open.back());
-    open.pop_back();
-    const auto section = sections.find(next);
-    if (section == sections.end() || !found.insert(*section).second) continue;
-    in_section(section_of(next), [&] {
-      for (const auto& wanted : operations_of(section->second))
-        for (auto& other : wanted.operation->others()) open.push_back(std::move(other));
-    });
-  }
-  return found;
-}
-
-void require_operations(const std::map<std::string, Options>& sections, const std::map<std::string, Listing>& listings) {
-  FieldsOfSections fields(sections, listings);
+void require_steps(const std::map<std::string, Options>& sections, const std::map<std::string, Listing>& listings) {
   for (const auto& [name, options] : sections)
-    if (!operations_of(options).empty()) fields.of(name);
+    if (!requested_steps(options).empty()) require_fields(name, options, listings.at(name));
 }
 
 }  // namespace trainrt::data

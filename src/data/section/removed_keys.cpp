@@ -10,6 +10,7 @@ namespace trainrt::data {
 namespace {
 
 constexpr std::array removed{
+    RemovedKey{"join", "Join the tables before the run, with DuckDB or pandas, and use the joined file as source"},
     RemovedKey{
         "tokenize",
         "Convert the texts to token files once with jobs/python/token_files.py, and read these with format = tokens"},

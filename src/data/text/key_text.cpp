@@ -24,28 +24,4 @@ std::string key_of(const TensorView& values, const Dataset::Field& field) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-/// Each part is preceded by its length, so that different keys have different bytes.
-std::string key_of(std::span<const TensorView> values, std::span<const Dataset::Field> fields) {
-  if (fields.size() == 1) return key_of(values.front(), fields.front());
-  std::string key;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto part = key_of(values[i], fields[i]);
-    const std::uint64_t length = part.size();
-    key.append(reinterpret_cast<const char*>(&length), sizeof length).append(part);
-  }
-  return key;
-}
-
-std::string key_in_words(std::span<const TensorView> values, std::span<const Dataset::Field> fields) {
-  std::string words;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto& field = fields[i];
-    if (i > 0) words += " and ";
-    words += field.varies
-                 ? fmt::format("{} '{}'", field.name, key_of(values[i], field))
-                 : fmt::format("{} {}", field.name, integer_at(static_cast<const std::byte*>(values[i].data), field.dtype));
-  }
-  return words;
-}
-
 }  // namespace trainrt::data

@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 #include <string>
 
 #include <trainrt/dataset.hpp>
@@ -12,11 +11,5 @@ void require_key(const Dataset::Field& field, const std::string& what);
 
 /// Returns a key as bytes, which are equal if and only if the keys are equal: those of a text, or an integer as 64 bits.
 std::string key_of(const TensorView& values, const Dataset::Field& field);
-
-/// Returns a key that consists of the values of several fields.
-std::string key_of(std::span<const TensorView> values, std::span<const Dataset::Field> fields);
-
-/// Returns a key for a message: "id 3", "user 'al' and day 7".
-std::string key_in_words(std::span<const TensorView> values, std::span<const Dataset::Field> fields);
 
 }  // namespace trainrt::data

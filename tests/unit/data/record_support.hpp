@@ -99,8 +99,7 @@ inline void check_resumes_anywhere(std::map<std::string, std::string> keys) {
     const auto whole = epoch_of(open(keys));
     for (std::size_t stop = 1; stop < whole.size(); ++stop) {
       const auto again = open(keys);
-      again->cursor = {true, 0, static_cast<std::int64_t>(stop)};
-      again->restored = true;
+      again->walk().restore({true, 0, static_cast<std::int64_t>(stop)}, again->plan().steps_text());
       REQUIRE(epoch_of(again) == std::vector(whole.begin() + static_cast<std::ptrdiff_t>(stop), whole.end()));
     }
   }

@@ -34,12 +34,19 @@ inline std::shared_ptr<DatasetImpl> open(const std::map<std::string, std::string
   return data::open_dataset("train", options(values), data::list_dataset("train", options(values)), {}, 1);
 }
 
+/// Replaces the source of a dataset.
+inline void set_source(DatasetImpl& dataset, std::shared_ptr<const data::Source> source) {
+  auto plan = dataset.plan();
+  plan.source = std::move(source);
+  dataset.replace(std::move(plan));
+}
+
 inline void check(const std::map<std::string, std::string>& values) { data::list_dataset("train", options(values)); }
 
 template <class T>
 std::vector<T> gathered(const DatasetImpl& dataset, std::size_t field, const std::vector<std::uint64_t>& indices) {
   data::Column column{field, {}, {}};
-  dataset.source->read(indices, {&column, 1});
+  dataset.source()->read(indices, {&column, 1});
   std::vector<T> values(column.values.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), column.values.data(), column.values.size());
   return values;

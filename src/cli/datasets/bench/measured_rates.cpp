@@ -137,7 +137,7 @@ Rate measure_batches(const OpenedData& opened, std::size_t batch_size, bool shuf
       if (until.is_over()) break;
     }
   rate.seconds = until.elapsed_s();
-  rate.stage_s = impl->stages.seconds();
+  rate.stage_s = impl->walk().stages().seconds();
   return rate;
 }
 

@@ -43,21 +43,20 @@ fs::path canonical_path(const std::string& path) {
 /// Throws UsageError if the output would replace a file that the conversion reads.
 void refuse_sources(const OpenedData& opened, const std::string& path) {
   refuse_source(path, opened.name, opened.listing, opened.keys);
-  for (const auto& [name, listing] : opened.joined) refuse_source(path, name, listing, opened.others.at(name));
 }
 
 /// Appends the keys of a section that change the output, except `source`: source_lines() describes its files.
-void add_keys(const std::string& section, const Options& keys, std::vector<std::string>& words) {
+void add_keys(const Options& keys, std::vector<std::string>& words) {
   for (const auto& key : keys.keys())
     if (key != "threads" && key != "read_method" && key != "source" && key != "verify")
-      words.push_back(section + key + "=" + keys.text(key));
+      words.push_back(key + "=" + keys.text(key));
 }
 
 RowOrder::Shuffling shuffling_of(const OpenedData& opened, bool wanted) {
   const auto& format = find_plugin(data::format_table(), opened.listing.format, "data format");
   const auto options = data::checked_options(data::section_of(opened.name), opened.keys, format);
   return {wanted,
-          data::order_seed(opened.dataset->seed, opened.name, 0),  // the seed of a run's epoch 0
+          data::order_seed(opened.dataset->plan().order.seed, opened.name, 0),  // the seed of a run's epoch 0
           options.bytes("memory"),
           {static_cast<std::uint64_t>(options.integer("block")), static_cast<std::uint64_t>(options.integer("window"))}};
 }
@@ -107,7 +106,7 @@ void Conversion::choose_fields() {
 }
 
 void Conversion::make_parts() {
-  const SharedSource rows = opened_.dataset->source;
+  const SharedSource rows = opened_.dataset->source();
   if (!spec_.split) return add_part(spec_.output, "", rows);
   const auto paths = split_paths(spec_.output);
   if (paths[1].empty() || canonical_path(paths[0]) == canonical_path(paths[1]))
@@ -143,10 +142,10 @@ void Conversion::add_part(std::string path, std::string name, SharedSource rows)
 ResumableFile::Identity Conversion::identity(const Part& part) const {
   std::vector<std::string> words{fmt::format("trainrt {}", version), std::string(writer_.name), opened_.name,
                                  opened_.listing.format, data::in_words(part.job.fields)};
-  add_keys("", opened_.keys, words);
-  for (const auto& [name, listing] : opened_.joined) add_keys("data." + name + ".", opened_.others.at(name), words);
-  words.push_back(fmt::format("split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", spec_.split.value_or(1), part.name, part.order->description(), opened_.seed,
-                              spec_.compression, part.order->rows(), part.order->parts()));
+  add_keys(opened_.keys, words);
+  words.push_back(fmt::format("split {} {}, {}, seed {}, compression '{}', {} rows in {} parts", spec_.split.value_or(1),
+                              part.name, part.order->description(), opened_.seed, spec_.compression, part.order->rows(),
+                              part.order->parts()));
   if (spec_.escapes_formulas) words.emplace_back("for spreadsheets");
   if (spec_.checksums) words.emplace_back("with checksums");
   return {sources_, join(words, "; ")};

@@ -12,7 +12,7 @@
 #include "core/text/text.hpp"
 #include "data/bytes/object_reader.hpp"
 #include "data/section/dataset_section.hpp"
-#include "data/section/named_files.hpp"
+#include "data/section/referenced_files.hpp"
 #include "io/files/digest.hpp"
 
 namespace trainrt::cli::datasets {
@@ -109,7 +109,7 @@ void add_dataset(const data::Listing& listing, const Options& keys, int threads,
     found = {fmt::format("the files of {}, {} lines with digest {}", absolute_path(listing.entries.front().file.path),
                          found.size(), io::digest_of(join(found, "\n")))};
   std::ranges::move(found, std::back_inserter(lines));
-  for (const auto& file : data::named_files(keys)) lines.push_back(line_of(file));
+  for (const auto& file : data::referenced_files(keys)) lines.push_back(line_of(file));
 }
 
 }  // namespace
@@ -118,14 +118,13 @@ void refuse_source(const std::string& path, const std::string& dataset, const da
   const auto section = data::section_of(dataset);
   if (holds(listing, path))
     throw UsageError(fmt::format("cannot write '{}', which is a source of {}: choose another name", path, section));
-  if (is_list_of_files(path, listing, keys) || is_among(path, data::named_files(keys)))
+  if (is_list_of_files(path, listing, keys) || is_among(path, data::referenced_files(keys)))
     throw UsageError(fmt::format("cannot write '{}', which a key of {} names: choose another name", path, section));
 }
 
 std::vector<std::string> source_lines(const OpenedData& opened, int threads) {
   Lines lines;
   add_dataset(opened.listing, opened.keys, threads, lines);
-  for (const auto& [name, listing] : opened.joined) add_dataset(listing, opened.others.at(name), threads, lines);
   return lines;
 }
 

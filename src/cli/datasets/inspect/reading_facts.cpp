@@ -54,7 +54,7 @@ ReadingFacts reading_facts(const OpenedData& opened, std::uint64_t ranks) {
   facts.samples = opened.size();
   facts.files = format.has_files ? opened.listing.entries.size() : 0;
   facts.has_files = format.has_files;
-  facts.file_bytes = bytes_of_files(opened.listing);
+  facts.file_bytes = data::bytes_of_files(opened.listing);
   facts.ranks = ranks;
   facts.samples_per_rank = (facts.samples + ranks - 1) / ranks;
   facts.sample_bytes = about_sample_bytes(opened);

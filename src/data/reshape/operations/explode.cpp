@@ -2,50 +2,46 @@
 #include <trainrt/error.hpp>
 
 #include "core/text/text.hpp"
-#include "data/reshape/flat_map.hpp"
 #include "data/reshape/operation.hpp"
+#include "data/reshape/steps.hpp"
 #include "data/text/field_specs.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-/// One sample for each element of a list, or row of an array: what flat_map() does without a function of one's own.
-class Explode final : public Operation {
+/// Applies flat_map() with a function that returns the elements of a list, or the rows of an array.
+class Explode final : public Step {
  public:
   explicit Explode(std::string field) : field_(std::move(field)) {}
 
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
-    auto fields = before;
-    const auto at = find_field(before, field_);
-    fields[at] = element_of(before[at]);
-    return fields;
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
+    return flat_map_of(before)->fields(before);
   }
-
-  void apply(DatasetImpl& dataset, const OfOthers&) const override {
-    const auto& before = dataset.source->fields();
-    flat_map(dataset, field_, element_of(before[find_field(before, field_)]),
-             [](const TensorView& values, std::vector<std::byte>& made) {
-               const auto* const bytes = static_cast<const std::byte*>(values.data);
-               made.insert(made.end(), bytes, bytes + values.bytes());
-             });
-  }
+  Result apply(const DatasetPlan& input) const override { return flat_map_of(input.source->fields())->apply(input); }
 
  private:
+  std::shared_ptr<const Step> flat_map_of(const std::vector<Dataset::Field>& before) const {
+    const auto append = [](const TensorView& values, std::vector<std::byte>& made) {
+      const auto* const bytes = static_cast<const std::byte*>(values.data);
+      made.insert(made.end(), bytes, bytes + values.bytes());
+    };
+    return flat_map_step(field_, element_of(before[find_field(before, field_)]), append);
+  }
+
   static Dataset::Field element_of(const Dataset::Field& list) {
     if (list.varies && list.dtype == DType::u8)
-      throw UsageError(fmt::format("the field '{}' holds texts, and no lists", list.name));
+      throw UsageError(fmt::format("the field '{}' has texts, not lists", list.name));
     if (list.varies) return {list.name, list.dtype, {}};
     if (list.sample_shape.empty())
-      throw UsageError(fmt::format("the field '{}' holds one value a sample, and no lists", list.name));
+      throw UsageError(fmt::format("the field '{}' has one value per sample, not a list", list.name));
     return {list.name, list.dtype, {list.sample_shape.begin() + 1, list.sample_shape.end()}};
   }
 
   std::string field_;
 };
 
-std::unique_ptr<Operation> make_explode(const std::string& text) { return std::make_unique<Explode>(trim(text)); }
+std::shared_ptr<const Step> make_explode(const std::string& text) { return std::make_shared<Explode>(trim(text)); }
 
 }  // namespace
 
@@ -57,7 +53,7 @@ extern const OperationKind explode{.name = "explode",
                                        "arrays; the other fields are repeated. Applied after where",
                                    .form = "FIELD",
                                    .make = make_explode,
-                                   .place = -2};
+                                   .order = -1};
 
 }  // namespace plugins
 

@@ -1,52 +1,226 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/process/memory.hpp"
+#include "data/reshape/groups.hpp"
+#include "data/reshape/key_words.hpp"
 #include "data/reshape/operation.hpp"
-#include "data/reshape/operation_words.hpp"
-#include "data/reshape/window.hpp"
+#include "data/reshape/sample_ends.hpp"
+#include "data/reshape/steps.hpp"
+#include "data/text/field_specs.hpp"
+#include "data/text/key_text.hpp"
 
 namespace trainrt::data {
 
 namespace {
 
-constexpr std::string_view sequence_form = "LENGTH [stride=N] [within=FIELD] [pad]";
+constexpr std::string_view count_name = "count";
 
-class Sequence final : public Operation {
+/// The samples of each window.
+class WindowCuts {
  public:
-  explicit Sequence(Dataset::Windows windows) : windows_(std::move(windows)) {}
-
-  std::vector<Dataset::Field> fields(const std::string&, const std::vector<Dataset::Field>& before,
-                                     const FieldsOfOthers&) const override {
-    return windowed_fields(before, windows_);
+  WindowCuts(const Dataset::Windows& windows, Groups groups)
+      : length_(windows.length), stride_(windows.stride), groups_(std::move(groups)) {
+    std::vector<std::int64_t> counts;
+    for (std::size_t group = 0; group < groups_.ends.size(); ++group)
+      counts.push_back(static_cast<std::int64_t>(windows_in(groups_.ends[group] - begin_of(groups_.ends, group), windows)));
+    ends_ = ends_of(counts);
   }
 
-  void apply(DatasetImpl& dataset, const OfOthers&) const override { window(dataset, windows_); }
+  std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
+  std::uint64_t length() const { return length_; }
+  const std::vector<std::uint64_t>& ends() const { return ends_; }
+
+  /// The samples of a window: fewer than length() at the end of a group.
+  struct Part {
+    std::uint64_t first = 0;  ///< position in the order of the groups
+    std::uint64_t count = 0;
+  };
+  Part operator[](std::uint64_t window) const {
+    const auto group = part_at(ends_, window);
+    const auto first = begin_of(groups_.ends, group) + (window - begin_of(ends_, group)) * stride_;
+    return {first, std::min(length_, groups_.ends[group] - first)};
+  }
+  /// Returns the sample at a position in the order of the groups.
+  std::uint64_t sample(std::uint64_t at) const { return groups_.order.empty() ? at : groups_.order[at]; }
 
  private:
+  /// Returns the number of windows in a group of `samples`. Without padding, only complete windows count; with padding,
+  /// each sample is in a window (if stride <= length).
+  static std::uint64_t windows_in(std::uint64_t samples, const Dataset::Windows& windows) {
+    if (samples == 0) return 0;
+    if (samples < windows.length) return windows.pad ? 1 : 0;
+    const auto more = samples - windows.length, whole = 1 + more / windows.stride;
+    const bool has_rest = more % windows.stride != 0 && whole * windows.stride < samples;
+    return whole + (windows.pad && has_rest ? 1 : 0);
+  }
+
+  std::uint64_t length_, stride_;
+  Groups groups_;
+  std::vector<std::uint64_t> ends_;  ///< number of windows up to the end of each group
+};
+
+class WindowedSource final : public Source {
+ public:
+  /// `group`: number of the field by which the samples are grouped, or a number that no field has.
+  WindowedSource(std::shared_ptr<const Source> source, std::vector<Dataset::Field> fields, std::size_t group,
+                 WindowCuts cuts)
+      : source_(std::move(source)), fields_(std::move(fields)), group_(group), cuts_(std::move(cuts)) {}
+  std::uint64_t size() const override { return cuts_.size(); }
+  const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  bool is_resident() const override { return source_->is_resident(); }
+
+  void read(std::span<const std::uint64_t> samples, std::span<Column> columns) const override {
+    std::vector<Column*> whole, of_group;
+    for (auto& column : columns) {
+      if (column.field == source_->fields().size())
+        count(samples, column);
+      else
+        (column.field == group_ ? of_group : whole).push_back(&column);
+    }
+    read_rows(samples, of_group, 1);
+    read_rows(samples, whole, cuts_.length());
+    for (auto* column : whole) clear_padding(samples, *column);
+  }
+
+ private:
+  /// Reads the first `count` samples of each window; the last sample is repeated if the window has fewer.
+  void read_rows(std::span<const std::uint64_t> samples, const std::vector<Column*>& columns, std::uint64_t count) const {
+    if (columns.empty()) return;
+    std::vector<std::uint64_t> rows;
+    rows.reserve(samples.size() * count);
+    for (const auto sample : samples) {
+      const auto part = cuts_[sample];
+      for (std::uint64_t i = 0; i < count; ++i) rows.push_back(cuts_.sample(part.first + std::min(i, part.count - 1)));
+    }
+    std::vector<Column> read;
+    for (auto* column : columns) read.push_back(std::move(*column));
+    source_->read(rows, read);
+    for (std::size_t i = 0; i < columns.size(); ++i) *columns[i] = std::move(read[i]);
+  }
+
+  void clear_padding(std::span<const std::uint64_t> samples, Column& column) const {
+    const auto bytes = sample_bytes(source_->fields()[column.field]), all = bytes * cuts_.length();
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto there = cuts_[samples[i]].count * bytes;
+      std::fill_n(column.values.begin() + static_cast<std::ptrdiff_t>(i * all + there), all - there, std::byte{});
+    }
+  }
+
+  void count(std::span<const std::uint64_t> samples, Column& column) const {
+    column.values.resize(samples.size() * sizeof(std::int32_t));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto there = static_cast<std::int32_t>(cuts_[samples[i]].count);
+      std::memcpy(column.values.data() + i * sizeof there, &there, sizeof there);
+    }
+  }
+
+  std::shared_ptr<const Source> source_;
+  std::vector<Dataset::Field> fields_;
+  std::size_t group_;
+  WindowCuts cuts_;
+};
+
+std::string words_of(const Dataset::Windows& windows) {
+  return fmt::format("windows of {}, {} further each{}{}", windows.length, windows.stride,
+                     windows.within.empty() ? "" : fmt::format(", within '{}'", windows.within),
+                     windows.pad ? ", filled up" : "");
+}
+
+class Window final : public Step {
+ public:
+  explicit Window(Dataset::Windows windows) : windows_(std::move(windows)) {}
+
+  std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const override {
+    constexpr std::uint64_t max_length = (1U << 31) - 1;
+    if (windows_.length == 0 || windows_.length > max_length || windows_.stride == 0)
+      throw UsageError(fmt::format("windows of {} samples with stride {}: the length is 1 to {}, the stride 1 or more",
+                                   windows_.length, windows_.stride, max_length));
+    const auto group = group_of(before);
+    if (group < before.size()) require_key(before[group], fmt::format("the field '{}' of the groups", windows_.within));
+    auto fields = before;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (i == group) continue;
+      auto& field = fields[i];
+      if (field.varies)
+        throw UsageError(
+            fmt::format("the field '{}' varies in length, so windows of it have no shape: leave it out (most formats have "
+                        "a key for that: columns, fields)",
+                        field.name));
+      if (windows_.pad && field.name == count_name)
+        throw UsageError("padded windows have a field 'count', and the dataset has a field of this name already");
+      field.sample_shape.insert(field.sample_shape.begin(), static_cast<std::int64_t>(windows_.length));
+    }
+    if (windows_.pad) fields.push_back({std::string(count_name), DType::i32, {}});
+    return fields;
+  }
+
+  Result apply(const DatasetPlan& input) const override {
+    const auto& before = input.source->fields();
+    const auto samples = input.source->size();
+    auto made = fields(before);
+    const auto group = group_of(before);
+    auto groups = windows_.within.empty() ? Groups{{samples}, {}} : groups_of(input, group);
+    const auto order = groups.order;
+    WindowCuts cuts(windows_, std::move(groups));
+    if (cuts.size() == 0)
+      throw UsageError(fmt::format("no window of {} consecutive samples{} in {} samples; pad makes shorter windows, too",
+                                   windows_.length,
+                                   windows_.within.empty() ? "" : fmt::format(" of one '{}'", windows_.within), samples));
+    std::uint64_t bytes = 0;
+    for (const auto& field : made) bytes += sample_bytes(field);
+    require_memory(bytes, fmt::format("a window of {} samples", windows_.length));
+    auto identity =
+        identity_of_made(fmt::format("windows of {}, {} further each{}{}", windows_.length, windows_.stride,
+                                     windows_.within.empty() ? "" : fmt::format(", within '{}'", windows_.within),
+                                     windows_.pad ? ", filled up" : ""),
+                         cuts.size(), order.empty() ? cuts.ends() : order);
+    return {std::make_shared<WindowedSource>(input.source, std::move(made), group, std::move(cuts)), std::move(identity)};
+  }
+
+ private:
+  /// Returns the number of the field that groups the samples; without groups, a number that no field has.
+  std::size_t group_of(const std::vector<Dataset::Field>& fields) const {
+    return windows_.within.empty() ? fields.size() + 1 : find_field(fields, windows_.within);
+  }
+
   Dataset::Windows windows_;
 };
 
-std::unique_ptr<Operation> make_sequence(const std::string& text) {
-  OperationWords words(text, sequence_form);
+constexpr std::string_view sequence_form = "LENGTH [stride=N] [within=FIELD] [pad]";
+
+std::shared_ptr<const Step> make_sequence(const std::string& text) {
+  KeyWords words(text, sequence_form);
   Dataset::Windows windows;
   windows.pad = words.has("pad");
   windows.within = words.value("within").value_or("");
   if (const auto stride = words.number("stride")) windows.stride = *stride < 1 ? 0 : static_cast<std::uint64_t>(*stride);
   windows.length = words.take_number(1);
   words.end();
-  return std::make_unique<Sequence>(std::move(windows));
+  return window_step(std::move(windows));
 }
 
 }  // namespace
+
+std::shared_ptr<const Step> window_step(Dataset::Windows windows) { return std::make_shared<Window>(std::move(windows)); }
 
 namespace plugins {
 
 extern const OperationKind sequence{
     .name = "sequence",
     .help =
-        "makes samples of LENGTH neighbours, whose fields get that axis in front; the next one begins N (1) samples "
-        "further. within: neighbours are those of one value of that field. pad: zeros fill up the last ones, and the "
-        "field count has how many are not filled up; else they are left out",
+        "makes samples of LENGTH consecutive samples: each field gets a first axis of that length. Each next one begins N "
+        "(1) samples later. within: only samples with the same value of that field are put together. pad: incomplete ones "
+        "are filled with zeros, and the field count has their numbers of real samples; otherwise they are left out",
     .form = sequence_form,
     .make = make_sequence,
-    .place = 1};
+    .order = 1};
 
 }  // namespace plugins
 

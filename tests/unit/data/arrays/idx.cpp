@@ -53,8 +53,8 @@ TEST_CASE("plain and gzip IDX files give images and labels; the name determines 
     const std::map<std::string, std::string> values{{"source", dir / source}, {"labels", dir / label}};
     check(values);
     const auto dataset = open(values);
-    REQUIRE(dataset->source->size() == 5);
-    const auto& fields = dataset->source->fields();
+    REQUIRE(dataset->source()->size() == 5);
+    const auto& fields = dataset->source()->fields();
     REQUIRE(fields.size() == 2);
     CHECK(fields[0].name == "images");
     CHECK(fields[0].dtype == DType::u8);
@@ -78,7 +78,7 @@ TEST_CASE("IDX values of every type arrive in this machine's byte order") {
   CHECK(gathered<std::int32_t>(*dataset("i32"), 0, {0}) == std::vector<std::int32_t>{0x00010203});
   CHECK(gathered<float>(*dataset("f32"), 0, {0}) == std::vector<float>{1.5F});
   CHECK(gathered<double>(*dataset("f64"), 0, {0}) == std::vector<double>{-2.5});
-  CHECK(dataset("f64")->source->fields()[0].dtype == DType::f64);
+  CHECK(dataset("f64")->source()->fields()[0].dtype == DType::f64);
 }
 
 TEST_CASE("check and open refuse a plain IDX file that is cut anywhere") {
@@ -129,7 +129,7 @@ TEST_CASE("gzip data of an IDX file that expands to more than max_expanded_bytes
   write_gzip(dir / "a-idx2-ubyte.gz", idx_bytes(0x08, {1024, 2048}, std::string(1024 * 2048, '\0')));
   CHECK(fs::file_size(dir / "a-idx2-ubyte.gz") < 4000);
   const std::string source = dir / "a-idx2-ubyte.gz";
-  CHECK(open({{"source", source}})->source->size() == 1024);
+  CHECK(open({{"source", source}})->source()->size() == 1024);
   both_say({{"source", source}, {"max_expanded_bytes", "1 MiB"}}, source, "max_expanded_bytes = 1048576");
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("samples of an IDX file with an axis of extent 0 have no values, and c
   Scratch dir;
   write(dir / "x-idx2-ubyte", idx_bytes(0x08, {2, 0}, ""));
   const auto dataset = open({{"source", dir / "x-idx2-ubyte"}});
-  CHECK(dataset->source->size() == 2);
+  CHECK(dataset->source()->size() == 2);
   CHECK(gathered<std::uint8_t>(*dataset, 0, {1, 0}).empty());
 }
 
@@ -195,8 +195,8 @@ TEST_CASE("the real FashionMNIST: 60000 images of 28 x 28, each of 10 labels 600
                                                   {"labels", fashion + "train-labels-idx1-ubyte.gz"}};
   check(values);
   const auto dataset = open(values);
-  REQUIRE(dataset->source->size() == 60000);
-  CHECK(dataset->source->fields()[0].sample_shape == Shape{28, 28});
+  REQUIRE(dataset->source()->size() == 60000);
+  CHECK(dataset->source()->fields()[0].sample_shape == Shape{28, 28});
   std::vector<std::uint64_t> all(60000);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   std::array<int, 256> histogram{};

@@ -24,12 +24,12 @@ TEST_CASE("the rows of a .npy file of each version are read; the name determines
     const auto path = dir / ("v" + std::to_string(version) + ".npy");
     write(path, npy_bytes(dict("'<i2'", "(3, 2)"), values_of<std::int16_t>({1, 2, 3, 4, 5, -6}), version));
     const auto dataset = open({{"source", path}});
-    REQUIRE(dataset->source->size() == 3);
-    REQUIRE(dataset->source->fields().size() == 1);
-    CHECK(dataset->source->fields()[0].name == "data");
-    CHECK(dataset->source->fields()[0].dtype == DType::i16);
-    CHECK(dataset->source->fields()[0].sample_shape == Shape{2});
-    CHECK(dataset->source->is_resident());
+    REQUIRE(dataset->source()->size() == 3);
+    REQUIRE(dataset->source()->fields().size() == 1);
+    CHECK(dataset->source()->fields()[0].name == "data");
+    CHECK(dataset->source()->fields()[0].dtype == DType::i16);
+    CHECK(dataset->source()->fields()[0].sample_shape == Shape{2});
+    CHECK(dataset->source()->is_resident());
     CHECK(gathered<std::int16_t>(*dataset, 0, {2, 0, 2}) == std::vector<std::int16_t>{5, -6, 1, 2, 5, -6});
   }
 }
@@ -40,7 +40,7 @@ TEST_CASE("every NumPy type that has a counterpart is read, in both byte orders"
     write(dir / "x.npy", npy_bytes(dict("'" + descr + "'", "(1,)"), values));
     const auto dataset = open(npy(dir / "x.npy"));
     const auto bytes = gathered<char>(*dataset, 0, {0});
-    return std::pair(dataset->source->fields()[0].dtype, std::string(bytes.begin(), bytes.end()));
+    return std::pair(dataset->source()->fields()[0].dtype, std::string(bytes.begin(), bytes.end()));
   };
   const std::map<std::string, DType> types{{"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16},
                                            {"i8", DType::i64}, {"i4", DType::i32}, {"i2", DType::i16},
@@ -59,9 +59,9 @@ TEST_CASE("labels of a second .npy file belong to the samples, and the key field
   write(dir / "x.npy", npy_bytes(dict("'|u1'", "(2, 1, 3)"), "abcdef"));
   write(dir / "y.npy", npy_bytes(dict("'|u1'", "(2,)"), "\x07\x08"));
   const auto dataset = open({{"source", dir / "x.npy"}, {"labels", dir / "y.npy"}, {"field", "images"}});
-  REQUIRE(dataset->source->fields().size() == 2);
-  CHECK(dataset->source->fields()[0].name == "images");
-  CHECK(dataset->source->fields()[1].name == "labels");
+  REQUIRE(dataset->source()->fields().size() == 2);
+  CHECK(dataset->source()->fields()[0].name == "images");
+  CHECK(dataset->source()->fields()[1].name == "labels");
   CHECK(gathered<std::uint8_t>(*dataset, 1, {1, 0}) == std::vector<std::uint8_t>{8, 7});
   write(dir / "z.npy", npy_bytes(dict("'|u1'", "(3,)"), "\x07\x08\x09"));
   both_say({{"source", dir / "x.npy"}, {"labels", dir / "z.npy"}}, "x.npy holds 2", "z.npy holds 3 labels");
@@ -76,7 +76,7 @@ TEST_CASE("the dictionary in the header is parsed in any order, and never evalua
                                  " { 'fortran_order' : False , 'descr' : '|u1' , 'shape' : ( 2 , ) } "}) {
     INFO(good);
     write(path, npy_bytes(good, "ab"));
-    CHECK(open(npy(path))->source->size() == 2);
+    CHECK(open(npy(path))->source()->size() == 2);
   }
   const std::vector<std::pair<std::string, std::string>> bad{
       {"{'descr': '|u1', 'fortran_order': False}", "'shape' is missing"},
@@ -125,7 +125,7 @@ TEST_CASE("Fortran order is an error that shows how to convert, except for array
   write(dir / "x.npy", npy_bytes(dict("'|u1'", "(2, 2)", "True"), "abcd"));
   both_say(npy(dir / "x.npy"), "x.npy", "numpy.ascontiguousarray");
   write(dir / "y.npy", npy_bytes(dict("'|u1'", "(2,)", "True"), "ab"));
-  CHECK(open(npy(dir / "y.npy"))->source->size() == 2);
+  CHECK(open(npy(dir / "y.npy"))->source()->size() == 2);
 }
 
 TEST_CASE("check and open refuse a .npy file that is cut anywhere or has bytes after its array") {
@@ -168,7 +168,7 @@ TEST_CASE("several .npy files are one dataset, also if one of them is empty") {
 TEST_CASE("too many samples without values in a small file are an error") {
   const Scratch dir;
   write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 0)}", ""));
-  CHECK(open({{"source", dir / "x.npy"}})->source->size() == 1000);
+  CHECK(open({{"source", dir / "x.npy"}})->source()->size() == 1000);
   both_say({{"source", dir / "x.npy"}, {"max_expanded_bytes", "999 B"}}, "x.npy", "1000 samples without values");
   write(dir / "x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976, 0)}", ""));
   both_say({{"source", dir / "x.npy"}}, "x.npy", "max_expanded_bytes = 1073741824");

@@ -53,14 +53,14 @@ TEST_CASE("members of an .npz file are fields, stored and deflated, with and wit
     for (const bool zip64 : {false, true}) {
       write_zip(dir / "x.npz", {{"x.npy", images, is_deflated}, {"y.npy", labels, is_deflated}}, zip64);
       const auto dataset = open({{"source", dir / "x.npz"}});
-      REQUIRE(dataset->source->size() == 3);
-      const auto& fields = dataset->source->fields();
+      REQUIRE(dataset->source()->size() == 3);
+      const auto& fields = dataset->source()->fields();
       REQUIRE(fields.size() == 2);
       CHECK(fields[0].name == "x");
       CHECK(fields[0].sample_shape == Shape{2});
       CHECK(fields[1].name == "y");
       CHECK(fields[1].dtype == DType::i16);
-      CHECK(dataset->source->is_resident());
+      CHECK(dataset->source()->is_resident());
       CHECK(gathered<char>(*dataset, 0, {2, 0}) == std::vector<char>{'e', 'f', 'a', 'b'});
       CHECK(gathered<std::int16_t>(*dataset, 1, {1, 2}) == std::vector<std::int16_t>{2, 3});
     }
@@ -71,7 +71,7 @@ TEST_CASE("stored members that are not kept in memory are read at their offsets"
   write_zip(dir / "x.npz", {{"packed.npy", images, true}, {"x.npy", images}, {"y.npy", labels}}, true);
   for (const std::string memory : {"0", "1 MiB"}) {
     const auto dataset = open({{"source", dir / "x.npz"}, {"memory", memory}});
-    CHECK(dataset->source->is_resident() == (memory != "0"));
+    CHECK(dataset->source()->is_resident() == (memory != "0"));
     for (const std::size_t field : {0, 1})
       CHECK(gathered<char>(*dataset, field, {2, 0, 1}) == std::vector<char>{'e', 'f', 'a', 'b', 'c', 'd'});
     CHECK(gathered<std::int16_t>(*dataset, 2, {1, 0}) == std::vector<std::int16_t>{2, 1});
@@ -85,9 +85,9 @@ TEST_CASE("the key fields chooses and renames arrays; other members may be anyth
                             {"x_test.npy", array_of("|u1", "(1, 2)", "gh")},
                             {"../about.txt", "text"}});
   const auto dataset = open({{"source", dir / "x.npz"}, {"fields", "labels=y_train, x_train"}});
-  REQUIRE(dataset->source->fields().size() == 2);
-  CHECK(dataset->source->fields()[0].name == "labels");
-  CHECK(dataset->source->fields()[1].name == "x_train");
+  REQUIRE(dataset->source()->fields().size() == 2);
+  CHECK(dataset->source()->fields()[0].name == "labels");
+  CHECK(dataset->source()->fields()[1].name == "x_train");
   CHECK(gathered<char>(*dataset, 1, {1}) == std::vector<char>{'c', 'd'});
   both_say({{"source", dir / "x.npz"}, {"fields", "x_train, x_test"}}, "x.npz",
            "'x_train' holds 3 samples, and 'x_test' holds 1");
@@ -122,11 +122,11 @@ TEST_CASE("compressed members that expand to more than max_expanded_bytes are an
   const auto with = [&](const std::string& limit) {
     return std::map<std::string, std::string>{{"source", dir / "x.npz"}, {"max_expanded_bytes", limit}};
   };
-  CHECK(open(with("1500000"))->source->size() == 700'000);
+  CHECK(open(with("1500000"))->source()->size() == 700'000);
   both_say(with("1 MiB"), "x.npz: the member 'b.npy'", "max_expanded_bytes = 1048576");
   both_say(with("100 kB"), "x.npz: the member 'a.npy'", "max_expanded_bytes = 100000");
   write_zip(dir / "x.npz", {{"a.npy", zeros}, {"b.npy", zeros}});  // stored members take no more than the file
-  CHECK(open(with("100 kB"))->source->size() == 700'000);
+  CHECK(open(with("100 kB"))->source()->size() == 700'000);
 }
 
 TEST_CASE("check and open refuse an .npz file that is cut anywhere") {
@@ -408,7 +408,7 @@ TEST_CASE("members of more than 4 GiB, and at offsets from 4 GiB on, are read an
   write_large_zip(dir / "x.npz", {{"x.npy", array_of("|u1", "(4097, 1048576)", ""), rows * row_bytes},
                                   {"y.npy", array_of("|u1", "(4097,)", std::string(4096, '\0') + "z")}});
   const auto dataset = open({{"source", dir / "x.npz"}, {"memory", "0"}});
-  CHECK(dataset->source->size() == rows);
+  CHECK(dataset->source()->size() == rows);
   CHECK(gathered<char>(*dataset, 0, {rows - 1}) == std::vector<char>(row_bytes, '\0'));
   CHECK(gathered<char>(*dataset, 1, {rows - 1}) == std::vector<char>{'z'});
 }

@@ -26,7 +26,7 @@ TEST_CASE("the tensors of a safetensors file are fields with their types and val
                                                R"(,"a":)" + tensor("U8", "[3,2]", 0, 6) + "}",
                                            std::string("abcdef\1\0\2\0\3\0", 12)));
   const auto dataset = open({{"source", dir / "x.safetensors"}});
-  const auto& fields = dataset->source->fields();
+  const auto& fields = dataset->source()->fields();
   REQUIRE(fields.size() == 2);
   CHECK(fields[0].name == "a");
   CHECK(fields[0].dtype == DType::u8);
@@ -42,7 +42,7 @@ TEST_CASE("the key fields chooses and renames tensors with equally many samples"
         safetensors(R"({"a":)" + tensor("U8", "[2]", 0, 2) + R"(,"b":)" + tensor("U8", "[3]", 2, 5) + "}", "abcde"));
   both_say({{"source", dir / "x.safetensors"}}, "x.safetensors", "holds 2 samples, and 'b' holds 3");
   const auto dataset = open({{"source", dir / "x.safetensors"}, {"fields", "x=b"}});
-  CHECK(dataset->source->fields()[0].name == "x");
+  CHECK(dataset->source()->fields()[0].name == "x");
   CHECK(gathered<char>(*dataset, 0, {0, 2}) == std::vector<char>{'c', 'e'});
   both_say({{"source", dir / "x.safetensors"}, {"fields", "c"}}, "x.safetensors", "has no tensor 'c'");
 }

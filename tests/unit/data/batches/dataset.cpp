@@ -43,14 +43,17 @@ class CountingSource final : public data::Source {
   std::vector<Dataset::Field> fields_{{"n", DType::i64, {}}, {"pair", DType::i64, {2}}};
 };
 
-std::shared_ptr<DatasetImpl> make(std::uint64_t size, Shard shard = {}, bool shuffle = false) {
-  auto impl = std::make_shared<DatasetImpl>();
-  impl->name = "train";
-  impl->source = std::make_shared<CountingSource>(size);
-  impl->shard = shard;
-  impl->shuffle = shuffle;
-  impl->seed = 11;
-  return impl;
+std::shared_ptr<DatasetImpl> make(std::uint64_t size, Shard shard = {}, bool shuffle = false, int threads = 0,
+                                  std::uint64_t memory = 256 << 20) {
+  data::DatasetPlan plan;
+  plan.name = "train";
+  plan.source = std::make_shared<CountingSource>(size);
+  plan.shard = shard;
+  plan.order.shuffle = shuffle;
+  plan.order.seed = 11;
+  plan.threads = threads;
+  plan.memory = memory;
+  return std::make_shared<DatasetImpl>(std::move(plan));
 }
 
 using Numbers = std::vector<std::uint64_t>;
@@ -65,16 +68,13 @@ Numbers walk(const std::shared_ptr<DatasetImpl>& impl, std::int64_t epoch, std::
   return all;
 }
 
-void restore(const std::shared_ptr<DatasetImpl>& impl, Cursor cursor) {
-  impl->cursor = cursor;
-  impl->restored = true;
-}
+void restore(const std::shared_ptr<DatasetImpl>& impl, Cursor cursor) { impl->walk().restore(cursor); }
 
 }  // namespace
 
 TEST_CASE("a batch holds its samples' fields with their shapes, gathered once and only when asked for") {
   auto impl = make(10);
-  const auto& source = static_cast<const CountingSource&>(*impl->source);
+  const auto& source = static_cast<const CountingSource&>(*impl->source());
   for (const auto& batch : Dataset(impl).epoch(0).batches(4)) {
     if (batch.indices()[0] != 4) continue;
     CHECK(numbers(batch) == Numbers{4, 5, 6, 7});
@@ -104,7 +104,7 @@ TEST_CASE("an unknown field is an error that names the valid ones") {
   CHECK_THROWS_AS((*batch).field("pear"), UsageError);
 }
 
-TEST_CASE("a copy of a batch that is no longer in hand does not show another batch's fields") {
+TEST_CASE("a copy of an earlier batch does not return the fields of another batch") {
   auto batches = Dataset(make(4)).epoch(0).batches(2);
   auto it = batches.begin();
   const Batch old = *it;
@@ -138,8 +138,8 @@ TEST_CASE("uneven does not yield empty batches, and batch_count is the same on a
       ++batches;
     }
     CHECK(batches == (rank == 0 ? 2u : 1u));
-    CHECK_FALSE(impl->cursor.in_progress);
-    CHECK(impl->cursor.position == 0);
+    CHECK_FALSE(impl->walk().cursor().in_progress);
+    CHECK(impl->walk().cursor().position == 0);
   }
   CHECK(seen == 7);
 }
@@ -147,7 +147,7 @@ TEST_CASE("uneven does not yield empty batches, and batch_count is the same on a
 TEST_CASE("an empty dataset has no batches") {
   auto impl = make(0, {}, true);
   CHECK(walk(impl, 0, 4).empty());
-  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK_FALSE(impl->walk().cursor().in_progress);
 }
 
 TEST_CASE("the order of an epoch is the one of (seed, dataset, epoch)") {
@@ -157,36 +157,36 @@ TEST_CASE("the order of an epoch is the one of (seed, dataset, epoch)") {
   for (std::size_t i = 0; i < 50; ++i) REQUIRE(walked[i] == order[i]);
 }
 
-TEST_CASE("in the loop body the position counts the batch in hand as done, over all ranks") {
+TEST_CASE("in the loop body the position counts the current batch as done, over all ranks") {
   auto impl = make(10, {1, 2});
   std::vector<std::int64_t> positions;
   for (const auto& batch : Dataset(impl).epoch(3).batches(2)) {
-    CHECK(impl->cursor.in_progress);
-    CHECK(impl->cursor.epoch == 3);
-    positions.push_back(impl->cursor.position);
+    CHECK(impl->walk().cursor().in_progress);
+    CHECK(impl->walk().cursor().epoch == 3);
+    positions.push_back(impl->walk().cursor().position);
     static_cast<void>(batch);
   }
   CHECK(positions == std::vector<std::int64_t>{4, 8, 10});
-  CHECK_FALSE(impl->cursor.in_progress);
-  CHECK(impl->cursor.position == 0);
+  CHECK_FALSE(impl->walk().cursor().in_progress);
+  CHECK(impl->walk().cursor().position == 0);
 }
 
-TEST_CASE("leaving the loop early ends the pass, by break and by exception") {
+TEST_CASE("leaving the loop by break or by an exception ends the pass") {
   auto impl = make(10);
   for (const auto& batch : Dataset(impl).epoch(0).batches(2)) {
     static_cast<void>(batch);
     break;
   }
-  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK_FALSE(impl->walk().cursor().in_progress);
   try {
     for (const auto& batch : Dataset(impl).epoch(0).batches(2)) throw batch.size();
   } catch (std::size_t) {
   }
-  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK_FALSE(impl->walk().cursor().in_progress);
   CHECK(walk(impl, 0, 5).size() == 10);
 }
 
-TEST_CASE("a pass that stops anywhere goes on there after a restart, on any number of ranks") {
+TEST_CASE("a pass that stops at any batch continues there after a restart, on any number of ranks") {
   for (const int old_ranks : {1, 2, 3})
     for (const int new_ranks : {1, 2, 4})
       for (std::size_t stop = 1; stop <= 24 / (2 * static_cast<std::size_t>(old_ranks)); ++stop) {
@@ -199,7 +199,7 @@ TEST_CASE("a pass that stops anywhere goes on there after a restart, on any numb
           for (const auto& batch : Dataset(impl).epoch(5).batches(2)) {
             for (const auto sample : batch.indices()) ++counts[sample];
             if (++k == stop) {
-              saved = impl->cursor;
+              saved = impl->walk().cursor();
               break;
             }
           }
@@ -214,7 +214,7 @@ TEST_CASE("a pass that stops anywhere goes on there after a restart, on any numb
       }
 }
 
-TEST_CASE("only the first pass after a restart goes on, and only in its own epoch") {
+TEST_CASE("only the first pass after a restart continues, and only in its own epoch") {
   auto impl = make(10);
   restore(impl, {true, 2, 6});
   CHECK(walk(impl, 2, 5) == Numbers{6, 7, 8, 9});
@@ -232,23 +232,23 @@ TEST_CASE("a run that was stopped in the last batch has no batch left in that ep
   auto impl = make(10);
   restore(impl, {true, 2, 10});
   CHECK(walk(impl, 2, 5).empty());
-  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK_FALSE(impl->walk().cursor().in_progress);
   CHECK(walk(impl, 3, 5).size() == 10);
 }
 
-TEST_CASE("the position goes on growing from where the restart began") {
+TEST_CASE("after a restart the position grows from its restored value") {
   auto impl = make(10);
   restore(impl, {true, 0, 4});
   auto batches = Dataset(impl).epoch(0).batches(2);
-  CHECK(impl->cursor.position == 4);
-  CHECK(impl->restored);  // nothing happens before begin()
+  CHECK(impl->walk().cursor().position == 4);
+  CHECK(impl->walk().is_restored());  // nothing happens before begin()
   const auto it = batches.begin();
   CHECK(numbers(*it) == Numbers{4, 5});
-  CHECK(impl->cursor.position == 6);
-  CHECK_FALSE(impl->restored);
+  CHECK(impl->walk().cursor().position == 6);
+  CHECK_FALSE(impl->walk().is_restored());
 }
 
-TEST_CASE("walking a range twice is an error, not a second pass or an empty one") {
+TEST_CASE("iterating over batches twice is an error") {
   auto batches = Dataset(make(4)).epoch(0).batches(2);
   for (const auto& batch : batches) static_cast<void>(batch);
   CHECK_THROWS_WITH(batches.begin(), Contains("'train'") && Contains("batches()"));
@@ -257,13 +257,12 @@ TEST_CASE("walking a range twice is an error, not a second pass or an empty one"
 TEST_CASE("an evaluation over another dataset inside the loop leaves the position alone") {
   auto train = make(10);
   auto test = make(4);
-  test->name = "test";
   for (const auto& batch : Dataset(train).epoch(1).batches(5)) {
-    const auto saved = train->cursor.position;
+    const auto saved = train->walk().cursor().position;
     CHECK(walk(test, 0, 2).size() == 4);
-    CHECK(train->cursor.in_progress);
-    CHECK(train->cursor.position == saved);
-    CHECK_FALSE(test->cursor.in_progress);
+    CHECK(train->walk().cursor().in_progress);
+    CHECK(train->walk().cursor().position == saved);
+    CHECK_FALSE(test->walk().cursor().in_progress);
     static_cast<void>(batch);
   }
 }
@@ -274,22 +273,20 @@ TEST_CASE("an evaluation over the same dataset inside the loop sees all of it an
   std::vector<std::int64_t> positions;
   for (const auto& batch : Dataset(impl).epoch(1).batches(3)) {
     CHECK(walk(impl, 1, 4).size() == 10);
-    CHECK(impl->cursor.in_progress);
-    CHECK(impl->cursor.epoch == 1);
-    positions.push_back(impl->cursor.position);
+    CHECK(impl->walk().cursor().in_progress);
+    CHECK(impl->walk().cursor().epoch == 1);
+    positions.push_back(impl->walk().cursor().position);
     static_cast<void>(batch);
   }
   CHECK(positions == std::vector<std::int64_t>{7, 10});
-  CHECK_FALSE(impl->cursor.in_progress);
+  CHECK_FALSE(impl->walk().cursor().in_progress);
 }
 
-TEST_CASE("what is read ahead is what would have been read, from the first batch to the last") {
+TEST_CASE("batches that are read ahead have the values of their samples, from the first to the last") {
   for (const int threads : {0, 1, 3})
     for (const std::uint64_t memory : {std::uint64_t{1}, std::uint64_t{1} << 20}) {
       CAPTURE(threads, memory);
-      const auto impl = make(1000, {1, 3}, true);
-      impl->threads = threads;
-      impl->memory = memory;
+      const auto impl = make(1000, {1, 3}, true, threads, memory);
       const Dataset dataset(impl);
       int batches = 0;
       for (const auto& batch : dataset.epoch(2).batches(7)) {
@@ -300,25 +297,24 @@ TEST_CASE("what is read ahead is what would have been read, from the first batch
         }
         if (++batches == 20) break;
       }
-      CHECK(impl->cursor.position == 0);  // nobody walks any more
+      CHECK(impl->walk().cursor().position == 0);  // nobody walks any more
     }
 }
 
-TEST_CASE("a field that is asked for late is read all the same, and the position counts what was handed over") {
-  const auto impl = make(100);
-  impl->threads = 2;
+TEST_CASE("a field that is first asked for in a later batch is read, and the position counts the batches that were taken") {
+  const auto impl = make(100, {}, false, 2);
   const Dataset dataset(impl);
   std::int64_t position = 0;
   for (const auto& batch : dataset.epoch(0).batches(10)) {
     CHECK(static_cast<std::int64_t*>(batch.field("n").data)[0] == position);
     if (position >= 50) CHECK(static_cast<std::int64_t*>(batch.field("pair").data)[1] == 3 * position);
     position += 10;
-    CHECK(impl->cursor.position == position);
+    CHECK(impl->walk().cursor().position == position);
   }
   CHECK(position == 100);
 }
 
-TEST_CASE("a range of an epoch holds each of its samples once, on any rank, and leaves the place in the data alone") {
+TEST_CASE("a range of an epoch has each of its samples once on any rank, and does not change the cursor") {
   for (const int rank : {0, 2}) {
     const auto impl = make(100, {.rank = rank, .size = 3});
     Numbers all;
@@ -330,7 +326,7 @@ TEST_CASE("a range of an epoch holds each of its samples once, on any rank, and 
     Numbers expected(25);
     std::iota(expected.begin(), expected.end(), 10);
     CHECK(all == expected);
-    CHECK((!impl->cursor.in_progress && impl->cursor.epoch == -1 && impl->cursor.position == 0));
+    CHECK((!impl->walk().cursor().in_progress && impl->walk().cursor().epoch == -1 && impl->walk().cursor().position == 0));
   }
 }
 

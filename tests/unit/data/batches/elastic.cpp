@@ -25,8 +25,7 @@ std::vector<Seen> walk(int ranks, int workers, const std::string& samples, Curso
   std::vector<Seen> batches;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto impl = dataset_of(rank, ranks, workers, samples);
-    impl->cursor = from;
-    impl->restored = from.in_progress;
+    if (from.in_progress) impl->walk().restore(from);
     std::size_t k = 0;
     for (const auto& batch : Dataset(impl).epoch(0).batches(8)) {
       if (batches.size() == k) batches.emplace_back();
@@ -42,7 +41,8 @@ std::vector<Seen> walk(int ranks, int workers, const std::string& samples, Curso
 
 }  // namespace
 
-TEST_CASE("the weights of a batch are 1 where all ranks have as many samples, and else the ranks' in the mean") {
+TEST_CASE(
+    "the weights of a batch are 1 if all ranks have equally many samples, and otherwise 1 in the mean over the ranks") {
   for (const auto& seen : walk(4, 0, "100")) CHECK(seen.weight == 4.0);
   for (int rank = 0; rank < 4; ++rank)
     for (const auto& batch : Dataset(dataset_of(rank, 4, 4, "96")).epoch(0).batches(8)) CHECK(batch.weight() == 1.0);
@@ -70,7 +70,7 @@ TEST_CASE("a global batch holds the same samples on fewer and on more ranks, als
     }
 }
 
-TEST_CASE("a rank without a sample in a batch gets an empty one of weight 0, with the fields of none") {
+TEST_CASE("a rank without samples in a global batch gets an empty batch of weight 0 with empty fields") {
   const auto impl = dataset_of(6, 7, 1, "20");  // global batches of 4 over 7 ranks
   std::vector<std::size_t> sizes;
   for (const auto& batch : Dataset(impl).epoch(0).batches(4)) {

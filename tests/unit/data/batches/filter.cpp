@@ -1,5 +1,3 @@
-#include "data/batches/filter.hpp"
-
 #include <trainrt/error.hpp>
 
 #include "data/source/row_bitmap.hpp"
@@ -47,7 +45,7 @@ std::vector<std::int64_t> thirds() {
 
 }  // namespace
 
-TEST_CASE("kept rows are found by their place, and counted below a row") {
+TEST_CASE("kept rows are found by their position, and counted below a row") {
   Random random(1, 0);
   for (const int rows : {1, 63, 64, 65, 511, 512, 513, 5000}) {
     std::vector<std::uint64_t> bits(static_cast<std::size_t>(rows + 63) / 64), kept;
@@ -67,7 +65,7 @@ TEST_CASE("kept rows are found by their place, and counted below a row") {
   }
 }
 
-TEST_CASE("a filter leaves out what it does not keep, of numbers and of texts, one after the other") {
+TEST_CASE("filters of numbers and texts leave out the samples that they do not keep, one filter after another") {
   const Scratch dir;
   const auto dataset = open(dir);
   Dataset(dataset).filter("x", is_third);
@@ -79,7 +77,7 @@ TEST_CASE("a filter leaves out what it does not keep, of numbers and of texts, o
   for (const auto number : left) CHECK(number % 15 == 0);
 }
 
-TEST_CASE("a filtered dataset is shuffled anew in each epoch, in blocks or as a whole, and each sample comes once") {
+TEST_CASE("a filtered dataset is shuffled in each epoch, in blocks or completely, and each sample comes once") {
   const Scratch dir;
   for (const auto* block : {"0", "10"}) {
     const auto dataset = open(dir, {{"shuffle", "true"}, {"block", block}, {"window", "8"}, {"memory", "0 B"}});
@@ -94,7 +92,7 @@ TEST_CASE("a filtered dataset is shuffled anew in each epoch, in blocks or as a 
   }
 }
 
-TEST_CASE("sources that are mixed keep their shares of the epoch behind a filter") {
+TEST_CASE("mixed sources keep their shares of the epoch after a filter") {
   const Scratch dir;
   const auto one = table(dir);
   std::string text = "x,word\n";
@@ -110,16 +108,14 @@ TEST_CASE("sources that are mixed keep their shares of the epoch behind a filter
                     Contains("without a sample"));
 }
 
-TEST_CASE("a place inside an epoch goes on behind the same filter, and behind another one it is refused") {
+TEST_CASE("a position inside an epoch continues after the same filter, and is refused after another one") {
   const Scratch dir;
   const auto dataset = open(dir, {{"shuffle", "true"}});
   Dataset(dataset).filter("x", is_third);
   const auto whole = walk(dataset);
   for (const bool is_same : {true, false}) {
     const auto again = open(dir, {{"shuffle", "true"}});
-    again->cursor = {true, 0, 70};
-    again->restored = true;
-    again->restored_filter = dataset->filter_text;
+    again->walk().restore({true, 0, 70}, dataset->plan().steps_text());
     if (is_same) {
       Dataset(again).filter("x", is_third);
       CHECK(walk(again) == std::vector(whole.begin() + 70, whole.end()));
@@ -159,7 +155,8 @@ TEST_CASE("what a filter cannot do is said") {
   const Scratch dir;
   const auto dataset = open(dir);
   CHECK_THROWS_WITH(Dataset(dataset).filter("y", is_third), Contains("'train'") && Contains("x"));
-  CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }), Contains("none of its 1000"));
+  CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }),
+                    Contains("keeps 0 of 1000 samples"));
   for ([[maybe_unused]] const auto& batch : Dataset(dataset).epoch(0).batches(10))
     CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being walked"));
 }

@@ -106,7 +106,7 @@ TEST_CASE("a dataset has the same values with each read method") {
       npy_file{{"source", dir / "x.npy"}, {"memory", "0"}};
   for (auto section : {tokens, npy_file}) {
     const auto plain = open(section);
-    std::vector<std::uint64_t> all(plain->source->size()), some;
+    std::vector<std::uint64_t> all(plain->source()->size()), some;
     std::iota(all.begin(), all.end(), 0);
     Random random(1, 1);
     for (int i = 0; i < 500; ++i) some.push_back(random.below(all.size()));

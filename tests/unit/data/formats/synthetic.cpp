@@ -6,9 +6,9 @@ using namespace data_test;
 
 TEST_CASE("synthetic data never changes, on any rank and machine") {
   const auto dataset = open({{"format", "synthetic"}});
-  CHECK(dataset->source->size() == 4096);
-  CHECK(dataset->source->fields()[0].sample_shape == Shape{8});
-  CHECK(dataset->source->fields()[1].sample_shape.empty());
+  CHECK(dataset->source()->size() == 4096);
+  CHECK(dataset->source()->fields()[0].sample_shape == Shape{8});
+  CHECK(dataset->source()->fields()[1].sample_shape.empty());
   const auto x_bits = gathered<std::uint32_t>(*dataset, 0, {4095, 0});
   const auto y_bits = gathered<std::uint32_t>(*dataset, 1, {4095, 0});
   REQUIRE(x_bits.size() == 16);

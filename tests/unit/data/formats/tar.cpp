@@ -52,8 +52,8 @@ TEST_CASE("consecutive entries with the same beginning of the name are a sample;
   for (const std::string memory : {"256 MiB", "1 B"}) {  // kept, and read at its places
     keys["memory"] = memory;
     const auto dataset = open(keys);
-    REQUIRE(dataset->source->size() == 2);
-    const auto& fields = dataset->source->fields();
+    REQUIRE(dataset->source()->size() == 2);
+    const auto& fields = dataset->source()->fields();
     REQUIRE(fields.size() == 4);
     CHECK(data::in_words(fields) == "png u8[2, 3, 3], cls i64[], txt u8[varies], npy i16[2]");
     CHECK(gathered<std::uint8_t>(*dataset, 0, {1}) == pixels_2x3);
@@ -71,7 +71,7 @@ TEST_CASE("the key fields chooses and renames fields, also with several extensio
   CHECK_THROWS_WITH(check(keys), Contains("d/1") && Contains("seg.png"));
   keys["fields"] = "image=jpg;jpeg, __key__";
   const auto dataset = open(keys);
-  CHECK(data::in_words(dataset->source->fields()) == "image u8[8, 16, 3], __key__ u8[varies]");
+  CHECK(data::in_words(dataset->source()->fields()) == "image u8[8, 16, 3], __key__ u8[varies]");
   CHECK(text_of(*dataset, 1, 1) == "d/1");
   for (const std::string bad : {"image=", "=jpg", "jpg, jpg", "x=jpg;cls"}) {
     keys["fields"] = bad;
@@ -89,7 +89,7 @@ TEST_CASE("long names of GNU and pax, prefixes, and entries without a sample are
                                        tar_entry("README", "?"), tar_entry(".hidden.txt", "?")}))
                            .at("source")},
             {"fields", "txt, __key__"}});
-  REQUIRE(dataset->source->size() == 3);
+  REQUIRE(dataset->source()->size() == 3);
   CHECK(text_of(*dataset, 1, 0) == name);
   CHECK(text_of(*dataset, 0, 0) == "gnu");
   CHECK(text_of(*dataset, 1, 1) == "ü");
@@ -108,7 +108,7 @@ TEST_CASE("many small and large entries are read at their offsets") {
   auto keys = at(dir, tar_of(entries));
   keys["memory"] = "1 MiB";
   const auto dataset = open(keys);
-  REQUIRE(dataset->source->size() == 300);
+  REQUIRE(dataset->source()->size() == 300);
   for (const std::uint64_t i : {299, 5, 7, 0, 298}) {
     CHECK(text_of(*dataset, 0, i).size() == (i % 7 == 0 ? 40000 : 10 * i));
     CHECK(gathered<std::int64_t>(*dataset, 1, {i}) == std::vector<std::int64_t>{static_cast<std::int64_t>(i * i)});
@@ -158,7 +158,7 @@ TEST_CASE("a sample that lacks a field or has it twice is an error that names it
   keys["on_error"] = "skip";
   const auto dataset = open(keys);
   CHECK(gathered<std::int64_t>(*dataset, 1, {0, 1}) == std::vector<std::int64_t>{1, 3});
-  REQUIRE(dataset->source->size() == 2);
+  REQUIRE(dataset->source()->size() == 2);
   keys.erase("on_error");
   keys["fields"] = "txt";
   CHECK_THROWS_WITH(check(keys), Contains("'4'") && Contains("two entries"));

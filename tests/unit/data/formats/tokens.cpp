@@ -29,7 +29,7 @@ Section with(Section section, const Section& more) {
 /// All windows, one after another.
 Ids windows_of(const Section& section) {
   const auto dataset = open(section);
-  std::vector<std::uint64_t> all(dataset->source->size());
+  std::vector<std::uint64_t> all(dataset->source()->size());
   std::iota(all.begin(), all.end(), 0);
   const auto together = gathered<std::int32_t>(*dataset, 0, all);
   Ids alone;
@@ -47,11 +47,11 @@ TEST_CASE("a window of a flat file has length tokens and the first token of the 
   write(path, counting_tokens<std::uint16_t>(11));
   const Section section{{"source", path}, {"length", "4"}};
   const auto dataset = open(section);
-  REQUIRE(dataset->source->size() == 2);
-  REQUIRE(dataset->source->fields().size() == 1);
-  CHECK(dataset->source->fields()[0].name == "tokens");
-  CHECK(dataset->source->fields()[0].dtype == DType::i32);
-  CHECK(dataset->source->fields()[0].sample_shape == Shape{5});
+  REQUIRE(dataset->source()->size() == 2);
+  REQUIRE(dataset->source()->fields().size() == 1);
+  CHECK(dataset->source()->fields()[0].name == "tokens");
+  CHECK(dataset->source()->fields()[0].dtype == DType::i32);
+  CHECK(dataset->source()->fields()[0].sample_shape == Shape{5});
   CHECK(windows_of(section) == Ids{0, 1, 2, 3, 4, 4, 5, 6, 7, 8});
   CHECK(windows_of(with(section, {{"next_token", "false"}})) == Ids{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(windows_of(with(section, {{"stride", "6"}})) == Ids{0, 1, 2, 3, 4, 6, 7, 8, 9, 10});
@@ -65,8 +65,8 @@ TEST_CASE("with pad, the end of a file is a window, and the field count is its n
   const auto counts_of = [&](std::size_t tokens) {
     write(path, counting_tokens<std::uint16_t>(tokens));
     const auto dataset = open({{"source", path}, {"length", "4"}, {"pad", "99"}});
-    CHECK(dataset->source->fields()[1].name == "count");
-    std::vector<std::uint64_t> all(dataset->source->size());
+    CHECK(dataset->source()->fields()[1].name == "count");
+    std::vector<std::uint64_t> all(dataset->source()->size());
     std::iota(all.begin(), all.end(), 0);
     return gathered<std::int32_t>(*dataset, 1, all);
   };
@@ -121,7 +121,7 @@ TEST_CASE("tokens of every type are read; .npy files declare their type") {
     write(dir / name, bytes);
     const auto dataset = open(with({{"format", "tokens"}, {"source", dir / name}, {"length", "2"}}, more));
     const auto found = gathered<char>(*dataset, 0, {0});
-    return std::pair(dataset->source->fields()[0].dtype, std::string(found.begin(), found.end()));
+    return std::pair(dataset->source()->fields()[0].dtype, std::string(found.begin(), found.end()));
   };
   const auto narrow = std::pair(DType::i32, values_of<std::int32_t>({7, 65535, 9}));
   CHECK(first_of("x", values_of<std::uint16_t>({7, 65535, 9})) == narrow);
@@ -154,10 +154,10 @@ TEST_CASE("token files give the same windows from memory and from the file") {
   for (const std::string memory : {"0", "1 MiB"}) {
     const Section section{{"source", path}, {"length", "8"}, {"memory", memory}};
     const auto dataset = open(section);
-    CHECK(dataset->source->is_resident() == (memory != "0"));
-    REQUIRE(dataset->source->size() == (count - 1) / 8);
+    CHECK(dataset->source()->is_resident() == (memory != "0"));
+    REQUIRE(dataset->source()->size() == (count - 1) / 8);
     Ids expected;
-    for (std::int32_t window = 0; window < static_cast<std::int32_t>(dataset->source->size()); ++window)
+    for (std::int32_t window = 0; window < static_cast<std::int32_t>(dataset->source()->size()); ++window)
       for (std::int32_t i = 0; i < 9; ++i) expected.push_back(window * 8 + i);
     CHECK(windows_of(section) == expected);
   }

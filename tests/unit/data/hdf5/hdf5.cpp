@@ -39,7 +39,7 @@ void as_hdf5_reads(const std::string& path, const std::string& name, hid_t type,
   section.insert({"fields", name});
   const auto dataset = open(section);
   const auto all = read_by_hdf5<T>(path, name, type);
-  const auto size = dataset->source->size();
+  const auto size = dataset->source()->size();
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (unsigned thread = 0; thread < 4; ++thread)
@@ -90,7 +90,7 @@ TEST_CASE("the datasets of an HDF5 file are fields with the values that the HDF5
   for (const auto& [name, how] : kinds)
     for (const std::string memory : {"0", "1 MiB"})
       as_hdf5_reads<std::int32_t>(path, name, H5T_NATIVE_INT, {{"memory", memory}});
-  CHECK(open({{"source", path}})->source->fields().size() == kinds.size());
+  CHECK(open({{"source", path}})->source()->fields().size() == kinds.size());
 }
 
 TEST_CASE("a cache that is smaller than one chunk gives the right values") {
@@ -115,8 +115,8 @@ TEST_CASE("a dataset of any DType and byte order is a field") {
       add_counting(file, std::string(name_of(dtype)), {20}, {.type = io::h5_type(dtype)});
   });
   const auto dataset = open({{"source", path}});
-  REQUIRE(dataset->source->fields().size() == 8);
-  for (const auto& field : dataset->source->fields()) CHECK(name_of(field.dtype) == field.name);
+  REQUIRE(dataset->source()->fields().size() == 8);
+  for (const auto& field : dataset->source()->fields()) CHECK(name_of(field.dtype) == field.name);
   as_hdf5_reads<std::int16_t>(path, "i16", H5T_NATIVE_INT16);
   as_hdf5_reads<std::int64_t>(path, "i64", H5T_NATIVE_INT64);
   as_hdf5_reads<float>(path, "f32", H5T_NATIVE_FLOAT);
@@ -133,7 +133,7 @@ TEST_CASE("the keys group and fields choose the datasets of an HDF5 file") {
   });
   const auto names = [](const DatasetImpl& dataset) {
     std::vector<std::string> found;
-    for (const auto& field : dataset.source->fields()) found.push_back(field.name);
+    for (const auto& field : dataset.source()->fields()) found.push_back(field.name);
     return join(found);
   };
   CHECK(names(*open({{"source", path}, {"group", "/train"}})) == "images, more/labels");
@@ -154,7 +154,7 @@ TEST_CASE("a dataset that cannot be a field is left out, or an error if the key 
     H5Lcreate_soft("/x", file, "again", H5P_DEFAULT, H5P_DEFAULT);
     H5Lcreate_external("other.h5", "/x", file, "elsewhere", H5P_DEFAULT, H5P_DEFAULT);
   });
-  CHECK(open({{"source", path}})->source->fields().size() == 1);
+  CHECK(open({{"source", path}})->source()->fields().size() == 1);
   both_say({{"source", path}, {"fields", "x, wide"}}, "dataset 'wide' of", "its type is u16");
   both_say({{"source", path}, {"fields", "names"}}, "dataset 'names' of", "its type is string of variable length");
   both_say({{"source", path}, {"fields", "again"}}, "dataset 'again' of", "link");
@@ -170,7 +170,7 @@ TEST_CASE("an HDF5 file without samples is an error, and samples without values 
   both_say({{"source", dir / "none.h5"}}, "train", "no samples");
   make_h5(dir / "thin.h5", [](hid_t file) { add_counting(file, "x", {4, 0, 3}); });
   const auto dataset = open({{"source", dir / "thin.h5"}});
-  CHECK(dataset->source->size() == 4);
+  CHECK(dataset->source()->size() == 4);
   CHECK(gathered<std::int32_t>(*dataset, 0, {3, 0}).empty());
 }
 
@@ -181,6 +181,6 @@ TEST_CASE("several HDF5 files are read as one dataset") {
       add_dataset(file, "x", {4, 2}, counting_values(8, part * 8), {.chunk = {3, 2}, .gzip = 1});
     });
   const auto dataset = open({{"source", dir / "part*.h5"}});
-  REQUIRE(dataset->source->size() == 12);
+  REQUIRE(dataset->source()->size() == 12);
   CHECK(gathered<std::int32_t>(*dataset, 0, {11, 0, 5}) == std::vector<std::int32_t>{22, 23, 0, 1, 10, 11});
 }

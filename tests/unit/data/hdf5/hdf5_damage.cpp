@@ -1,7 +1,7 @@
 #include <trainrt/error.hpp>
 
 #include "data/hdf5/h5_index.hpp"
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 #include "support/cpp/skip.hpp"
 #include "unit/data/h5_support.hpp"
 
@@ -164,7 +164,7 @@ TEST_CASE("a chunk, a sample or missing values above max_expanded_bytes are an e
     add_dataset(file, "x", {1000, 1000}, std::vector<std::int32_t>(1'000'000), {.chunk = {500, 1000}, .gzip = 9});
   });
   CHECK(fs::file_size(path) < 10'000);
-  CHECK(open(limited("2 MB"))->source->size() == 1000);
+  CHECK(open(limited("2 MB"))->source()->size() == 1000);
   both_say(limited("1 MB"), "a chunk [500, 1000] of dataset 'x' of '" + path, "max_expanded_bytes = 1000000");
   both_say(limited("2 kB"), "a sample of dataset 'x' of '" + path, "max_expanded_bytes = 2000");
   for (const std::size_t rows : {std::size_t{1} << 20, std::size_t{1} << 40}) {  // with and without a list of chunks

@@ -96,7 +96,7 @@ TEST_CASE("what is drawn for images hangs on the epoch and the sample, and not o
 TEST_CASE("resize comes before crop, and both before values are normalized") {
   const Scratch dir;
   const auto dataset = with(dir, {{"normalize", "image: 0.5 0.25"}, {"crop", "image: 6x6"}, {"resize", "image: 16x24"}});
-  CHECK(data::in_words(dataset->source->fields()) == "image f32[6, 6, 3]");
+  CHECK(data::in_words(dataset->source()->fields()) == "image f32[6, 6, 3]");
 }
 
 TEST_CASE("a crop is the middle of the image") {

@@ -54,8 +54,8 @@ std::string with_size(std::string png, std::uint32_t width, std::uint32_t height
 TEST_CASE("images of class folders are samples with pixels, labels and paths") {
   const Scratch dir;
   const auto dataset = open({{"source", classes_in(dir)}, {"format", "images"}, {"paths", "true"}});
-  REQUIRE(dataset->source->size() == 3);
-  const auto& fields = dataset->source->fields();
+  REQUIRE(dataset->source()->size() == 3);
+  const auto& fields = dataset->source()->fields();
   REQUIRE(fields.size() == 3);
   CHECK(fields[0].name == "image");
   CHECK(fields[0].sample_shape == Shape{2, 3, 3});
@@ -76,7 +76,7 @@ TEST_CASE("what trainrt check says of images names the classes and their numbers
 
 TEST_CASE("the format images is told from the name of the first file in a folder") {
   const Scratch dir;
-  CHECK(open({{"source", classes_in(dir)}})->source->size() == 3);
+  CHECK(open({{"source", classes_in(dir)}})->source()->size() == 3);
 }
 
 TEST_CASE("a list names images and their labels, numbers as they are and names in their order") {
@@ -114,7 +114,7 @@ TEST_CASE("layout, type and channels say how pixels lie") {
     more.insert(keys.begin(), keys.end());
     return open(more);
   };
-  CHECK(with({{"layout", "planar"}})->source->fields()[0].sample_shape == Shape{3, 2, 3});
+  CHECK(with({{"layout", "planar"}})->source()->fields()[0].sample_shape == Shape{3, 2, 3});
   CHECK(gathered<std::uint8_t>(*with({{"layout", "planar"}}), 0, {0}) ==
         Bytes{255, 0, 0, 10, 40, 70, 0, 255, 0, 20, 50, 80, 0, 0, 255, 30, 60, 90});
   CHECK(gathered<std::uint8_t>(*with({{"channels", "1"}}), 0, {0}) == Bytes{76, 150, 29, 18, 48, 78});
@@ -127,7 +127,7 @@ TEST_CASE("layout, type and channels say how pixels lie") {
 TEST_CASE("images that are not decoded are the bytes of their files") {
   const Scratch dir;
   const auto dataset = open({{"source", classes_in(dir)}, {"format", "images"}, {"decode", "false"}});
-  CHECK(dataset->source->fields()[0].varies);
+  CHECK(dataset->source()->fields()[0].varies);
   CHECK(text_of(*dataset, 0, 1) == webp_2x3());
 }
 
@@ -207,19 +207,19 @@ TEST_CASE("images that cannot be read are skipped and counted if the section say
     seen += batch.size();
   }
   CHECK(seen == 34);
-  CHECK(dataset->skipping->skipped() == 6);
+  CHECK(dataset->plan().skipping->skipped() == 6);
 }
 
 TEST_CASE("a changed set of images is another dataset inside an epoch") {
   const Scratch dir;
   const std::map<std::string, std::string> keys{{"source", classes_in(dir)}, {"format", "images"}};
-  const auto before = open(keys)->files;
-  CHECK(open(keys)->files == before);
+  const auto before = open(keys)->plan().files_text;
+  CHECK(open(keys)->plan().files_text == before);
   put(dir / "set/dog/d.png", png_2x3());
-  CHECK(open(keys)->files != before);
+  CHECK(open(keys)->plan().files_text != before);
   fs::remove(dir / "set/dog/d.png");
   put(dir / "set/dog/c.PNG", png_2x3() + "x");
-  CHECK(open(keys)->files != before);
+  CHECK(open(keys)->plan().files_text != before);
 }
 
 TEST_CASE("a listing of images reaches other ranks as it is") {

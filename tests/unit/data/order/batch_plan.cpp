@@ -76,7 +76,7 @@ TEST_CASE("the ranks' parts of a global batch, one after another, are the next p
   });
 }
 
-TEST_CASE("pad visits every sample, repeats fewer than there are ranks, and treats all ranks alike") {
+TEST_CASE("pad visits every sample, repeats fewer samples than there are ranks, and gives all ranks equally many") {
   for_many_cases([](const Case& c) {
     const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, Remainder::pad);
     const auto positions = all_positions(plan, c.ranks);
@@ -114,7 +114,7 @@ TEST_CASE("whole visits every sample once, in batches that are the same on any n
   });
 }
 
-TEST_CASE("drop has whole global batches only, and as many of them as there are") {
+TEST_CASE("drop has all complete global batches and no other") {
   for_many_cases([](const Case& c) {
     const BatchPlan plan(c.samples, c.start, c.batch, c.ranks, Remainder::drop);
     REQUIRE(plan.batch_count() == left(c) / (c.batch * static_cast<std::uint64_t>(c.ranks)));
@@ -144,7 +144,7 @@ TEST_CASE("an epoch that changes the number of ranks between batches still visit
   }
 }
 
-TEST_CASE("a restart inside a padded epoch has the batches that the whole epoch would have had") {
+TEST_CASE("a restart inside a padded epoch has the batches that the complete epoch would have had") {
   for_many_cases([](const Case& c) {
     const BatchPlan whole(c.samples, 0, c.batch, c.ranks, Remainder::pad);
     for (std::uint64_t done = 0; done < whole.batch_count(); ++done) {
@@ -169,7 +169,7 @@ TEST_CASE("more ranks than samples: pad repeats the samples in turn") {
   CHECK(samples == std::vector<std::uint64_t>{0, 1, 0, 1, 0});
 }
 
-TEST_CASE("a batch size beyond all bounds is one batch of everything") {
+TEST_CASE("a huge batch size gives one batch with all samples") {
   const BatchPlan plan(10, 0, UINT64_MAX / 2, 3, Remainder::uneven);
   CHECK(plan.batch_count() == 1);
   CHECK(plan.rank_part(0, 0) == data::Slice{0, 4});
@@ -203,7 +203,7 @@ TEST_CASE("an elastic run has the same global batches on any number of ranks, sp
   });
 }
 
-TEST_CASE("an elastic run with all its workers is split as one that is not elastic") {
+TEST_CASE("an elastic run with all its workers has the same batches as a run that is not elastic") {
   for_many_cases([](const Case& c) {
     for (const auto remainder : {Remainder::pad, Remainder::uneven, Remainder::drop}) {
       const BatchPlan plain(c.samples, c.start, c.batch, c.ranks, remainder);

@@ -75,7 +75,7 @@ double accuracy(const std::vector<Sample>& all, const Order& order_of) {
 
 }  // namespace
 
-TEST_CASE("from files sorted by class, training in shuffled blocks learns as much as with all samples shuffled") {
+TEST_CASE("training on files that are sorted by class learns as much in blocks as in a complete shuffle") {
   const auto all = sorted_samples();
   const auto global = accuracy(all, [](auto epoch) { return EpochOrder::shuffled(samples, 70 + epoch); });
   const auto in_blocks = accuracy(all, [](auto epoch) { return EpochOrder::in_blocks(samples, 70 + epoch, {16, 128}); });

@@ -40,7 +40,7 @@ TEST_CASE("a shuffled order holds every sample once, and depends on run seed, da
   CHECK(sorted == run_of(0, 100));
 }
 
-TEST_CASE("an order that is computed visits every sample once, and in another order for each seed") {
+TEST_CASE("a computed order visits every sample once, in another order for each seed") {
   for (const std::uint64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 65537}) {
     CAPTURE(size);
     std::set<std::uint64_t> samples;
@@ -65,18 +65,18 @@ TEST_CASE("billions of shuffled samples take neither memory nor time") {
   }
 }
 
-TEST_CASE("around the size from which on it is computed a shuffle holds every sample once") {
-  for (const auto size : {data::Shuffle::most_listed - 1, data::Shuffle::most_listed}) {
+TEST_CASE("a shuffle has every sample once just below and above the size from which it is computed") {
+  for (const auto size : {data::Shuffle::min_computed - 1, data::Shuffle::min_computed}) {
     const auto order = EpochOrder::shuffled(size, 7);
     std::vector<bool> seen(size);
     for (std::uint64_t at = 0; at < size; ++at) seen[order[at]] = true;
     CHECK(std::ranges::count(seen, false) == 0);
   }
-  const auto size = data::Shuffle::most_listed;
+  const auto size = data::Shuffle::min_computed;
   CHECK(EpochOrder::shuffled(size, 7)[5] == data::Permutation::quick(size, 7)[5]);
-  CHECK(EpochOrder::shuffled_as_first(size, 7)[5] != data::Permutation::quick(size, 7)[5]);
-  CHECK(EpochOrder::shuffled_as_first(size - 1, 7)[5] == EpochOrder::shuffled(size - 1, 7)[5]);
-  CHECK(EpochOrder::shuffled_as_first(std::uint64_t{1} << 40, 7)[5] == data::Permutation(std::uint64_t{1} << 40, 7)[5]);
+  CHECK(EpochOrder::legacy_shuffled(size, 7)[5] != data::Permutation::quick(size, 7)[5]);
+  CHECK(EpochOrder::legacy_shuffled(size - 1, 7)[5] == EpochOrder::shuffled(size - 1, 7)[5]);
+  CHECK(EpochOrder::legacy_shuffled(std::uint64_t{1} << 40, 7)[5] == data::Permutation(std::uint64_t{1} << 40, 7)[5]);
 }
 
 TEST_CASE("the shuffled order never changes from one version of trainrt to the next") {
@@ -86,7 +86,7 @@ TEST_CASE("the shuffled order never changes from one version of trainrt to the n
   CHECK(samples == std::vector<std::uint64_t>{7, 2, 6, 5, 8, 4, 9, 0, 3, 1});
 }
 
-TEST_CASE("a shuffle puts every sample in every place equally often") {
+TEST_CASE("a shuffle puts every sample at every position equally often") {
   constexpr int size = 6, rounds = 60000;
   std::vector<int> seen(size * size);
   for (int round = 0; round < rounds; ++round) {
@@ -96,7 +96,7 @@ TEST_CASE("a shuffle puts every sample in every place equally often") {
   for (const int count : seen) CHECK(std::abs(count - rounds / size) < 500);  // 5 standard deviations are 456
 }
 
-TEST_CASE("without shuffling the order is the samples' own, and it starts over behind its end") {
+TEST_CASE("without shuffling samples come in ascending order, which starts again after its end") {
   const auto order = EpochOrder::identity(3);
   CHECK(order[0] == 0);
   CHECK(order[2] == 2);
@@ -104,7 +104,7 @@ TEST_CASE("without shuffling the order is the samples' own, and it starts over b
   CHECK(order[7] == 1);
 }
 
-TEST_CASE("an order in blocks visits every sample once, and has few blocks in hand at a time") {
+TEST_CASE("an order in blocks visits every sample once, from few blocks at a time") {
   Random random(2026, 3);
   for (int i = 0; i < 300; ++i) {
     const auto size = 1 + random.below(400);
@@ -130,7 +130,7 @@ TEST_CASE("an order in blocks visits every sample once, and has few blocks in ha
   }
 }
 
-TEST_CASE("many numbers at once are permuted as each by itself, wherever they begin, and so are orders of all kinds") {
+TEST_CASE("permuting many numbers at once equals permuting each alone, in orders of all kinds") {
   for (const std::uint64_t size : {1U, 2U, 5U, 64U, 257U, 4096U, 4097U, 70000U})
     for (const auto& permutation : {data::Permutation(size, 9), data::Permutation::quick(size, 9)}) {
       std::vector<std::uint64_t> numbers(std::min<std::uint64_t>(size, 1001));
@@ -138,7 +138,7 @@ TEST_CASE("many numbers at once are permuted as each by itself, wherever they be
       permutation.map(numbers);
       for (std::size_t i = 0; i < numbers.size(); ++i) REQUIRE(numbers[i] == permutation[size - numbers.size() + i]);
     }
-  constexpr auto large = data::Shuffle::most_listed;
+  constexpr auto large = data::Shuffle::min_computed;
   const auto parts = data::mixed_parts(std::vector<std::uint64_t>{30, 70}, std::vector<double>{1, 1});
   for (const auto& order : {EpochOrder::identity(100), EpochOrder::shuffled(100, 4), EpochOrder::shuffled(large, 4),
                             EpochOrder::mixed(100, parts, 4, 1)}) {
@@ -158,7 +158,7 @@ TEST_CASE("the order in blocks differs from epoch to epoch, and never from one v
   CHECK(samples == std::vector<std::uint64_t>{5, 6, 4, 7, 0, 2, 3, 1, 9, 8});
 }
 
-TEST_CASE("in blocks every sample comes to every part of the epoch about equally often") {
+TEST_CASE("in an order in blocks every sample comes in every part of the epoch about equally often") {
   constexpr std::uint64_t size = 103, parts = 4, rounds = 4000;
   std::vector<int> seen(size * parts);
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -168,7 +168,7 @@ TEST_CASE("in blocks every sample comes to every part of the epoch about equally
   for (const int count : seen) CHECK(std::abs(count - static_cast<int>(rounds / parts)) < 200);  // 5 deviations are 137
 }
 
-TEST_CASE("a computed order of many samples shows no correlation, between neighbours or with the samples' own order") {
+TEST_CASE("a computed order of many samples shows no correlation, between consecutive samples or with ascending order") {
   constexpr std::uint64_t size = 100000;
   const auto five_deviations = 5 / std::sqrt(static_cast<double>(size));
   for (const auto& order : {data::Permutation(size, 5), data::Permutation::quick(size, 5)}) {
@@ -183,7 +183,7 @@ TEST_CASE("a computed order of many samples shows no correlation, between neighb
   }
 }
 
-TEST_CASE("a quick permutation meets every number once, and puts each in every part equally often") {
+TEST_CASE("a quick permutation has every number once, and puts each in every part equally often") {
   for (const std::uint64_t size : {1U, 2U, 3U, 17U, 64U, 1000U, 4097U}) {
     const auto order = data::Permutation::quick(size, 9);
     std::set<std::uint64_t> seen;

@@ -30,7 +30,7 @@ std::map<std::string, std::string> two_texts(const Scratch& scratch) {
 
 }  // namespace
 
-TEST_CASE("shares fill an epoch of all sources' samples, by the largest remainder") {
+TEST_CASE("shares add up to the samples of all sources, by the method of largest remainders") {
   CHECK(shares({100, 900}, {0.7, 0.3}) == Numbers{700, 300});
   CHECK(shares({10, 10, 10}, {1, 1, 1}) == Numbers{10, 10, 10});
   CHECK(shares({3, 4}, {1, 1}) == Numbers{4, 3});
@@ -38,16 +38,16 @@ TEST_CASE("shares fill an epoch of all sources' samples, by the largest remainde
   CHECK(shares({1ULL << 40, 1ULL << 40}, {3, 1}) == Numbers{3ULL << 39, 1ULL << 39});
 }
 
-TEST_CASE("weights that cannot be are refused") {
+TEST_CASE("invalid weights are errors that quote them") {
   CHECK_THROWS_WITH(shares({1, 2}, {1}), Contains("1 number") && Contains("2 sources"));
   CHECK_THROWS_WITH(shares({10, 10}, {1, 1e-9}), Contains("source 2 of 2") && Contains("no sample"));
   CHECK_THROWS_WITH(shares({10, 0}, {1, 1}), Contains("source 2 of 2 has no samples"));
   for (const std::string bad : {"0", "-1", "x", "nan", "inf", "", "1,,2"})
-    CHECK_THROWS_WITH(data::weights_of(bad), Contains("no number above 0"));
+    CHECK_THROWS_WITH(data::weights_of(bad), Contains("not a number above 0"));
   CHECK(data::weights_of("0.7, 3") == std::vector<double>{0.7, 3});
 }
 
-TEST_CASE("each epoch has the share of each source, and a source comes wholly before any of it comes again") {
+TEST_CASE("each epoch has the share of each source, and all samples of a source come before any comes again") {
   const std::vector<MixedPart> parts = mixed_parts(Numbers{7, 93}, std::vector<double>{0.6, 0.4});
   std::map<std::uint64_t, int> times;
   std::vector<Numbers> epochs;
@@ -70,23 +70,23 @@ TEST_CASE("each epoch has the share of each source, and a source comes wholly be
   CHECK(*std::ranges::max_element(epochs[0]) < 100);
 }
 
-TEST_CASE("sources are mixed over the whole epoch, also very many samples and very many passes, in no memory") {
+TEST_CASE("sources are mixed over the complete epoch without memory, for very many samples and passes as well") {
   const MixedOrder order(mixed_parts(Numbers{10, 4'000'000'000}, std::vector<double>{1, 1}), 3, 2);
   int small = 0;
   for (std::uint64_t at = 1'000'000'000; at < 1'000'001'000; ++at) small += order[at] < 10 ? 1 : 0;
   CHECK(std::abs(small - 500) < 80);  // 5 standard deviations
 }
 
-TEST_CASE("a dataset mixes the sources between its commas, and says what does not go with that") {
+TEST_CASE("a dataset mixes the sources between its commas, and refuses keys that cannot be combined with that") {
   const Scratch scratch;
   const auto values = two_texts(scratch);
   const auto dataset = open(values);
-  CHECK(dataset->source->size() == 10);
+  CHECK(dataset->source()->size() == 10);
   std::multiset<std::uint64_t> met;
-  const auto order = data::order_of(*dataset, 0);
+  const auto order = dataset->plan().order_of(0);
   for (std::uint64_t at = 0; at < 10; ++at) met.insert(order[at] < 3 ? 0 : 1);
   CHECK(met.count(0) == 5);
-  CHECK_THAT(dataset->order_text, Contains("5 of 3 and 5 of 7 samples"));
+  CHECK_THAT(dataset->plan().order_text, Contains("5 of 3 and 5 of 7 samples"));
   const auto with = [&](const std::string& key, const std::string& value) {
     auto changed = values;
     changed[key] = value;
@@ -94,25 +94,25 @@ TEST_CASE("a dataset mixes the sources between its commas, and says what does no
   };
   CHECK_THROWS_WITH(open(with("shuffle", "false")), Contains("[data.train]") && Contains("shuffle = true"));
   CHECK_THROWS_WITH(open(with("block", "2")), Contains("[data.train]") && Contains("block"));
-  CHECK_THROWS_WITH(open(with("rows", "0:2")), Contains("[data.train]") && Contains("rows"));
+  CHECK_THROWS_WITH(open(with("subset", "0:2")), Contains("[data.train]") && Contains("subset"));
   CHECK_THROWS_WITH(open(with("weights", "1")), Contains("[data.train]") && Contains("2 sources"));
   CHECK_THROWS_WITH(open(with("weights", "1, x")), Contains("[data.train]") && Contains("'x'"));
 }
 
-TEST_CASE("a run that began with a list of its samples goes on with it; a new one computes the order") {
+TEST_CASE("a run that began with the legacy shuffle continues with it; a new run computes the order") {
   auto dataset = open({{"format", "range"}, {"samples", "1100000"}, {"shuffle", "true"}});
-  CHECK(dataset->order_text == "1100000 samples, shuffled by a permutation");
-  const auto computed = data::order_of(*dataset, 0)[0];
-  data::go_on_as_first(*dataset, "1100001 samples, shuffled");
-  CHECK_FALSE(dataset->shuffles_as_first);
-  data::go_on_as_first(*dataset, "1100000 samples, shuffled");
-  CHECK(dataset->order_text == "1100000 samples, shuffled");
-  CHECK(data::order_of(*dataset, 0)[0] != computed);
+  CHECK(dataset->plan().order_text == "1100000 samples, shuffled by a permutation");
+  const auto computed = dataset->plan().order_of(0)[0];
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), "1100001 samples, shuffled"));
+  CHECK_FALSE(dataset->plan().order.legacy_shuffle);
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), "1100000 samples, shuffled"));
+  CHECK(dataset->plan().order_text == "1100000 samples, shuffled");
+  CHECK(dataset->plan().order_of(0)[0] != computed);
   dataset = open({{"format", "range"}, {"samples", "1100000"}, {"shuffle", "true"}});
-  data::go_on_as_first(*dataset, "");  // of a version that kept no order
-  CHECK(dataset->shuffles_as_first);
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), ""));  // of a version that kept no order
+  CHECK(dataset->plan().order.legacy_shuffle);
   dataset = open({{"format", "range"}, {"samples", "1000"}, {"shuffle", "true"}});
-  CHECK(dataset->order_text == "1000 samples, shuffled");
-  data::go_on_as_first(*dataset, dataset->order_text);
-  CHECK_FALSE(dataset->shuffles_as_first);
+  CHECK(dataset->plan().order_text == "1000 samples, shuffled");
+  dataset->replace(data::with_legacy_shuffle(dataset->plan(), dataset->plan().order_text));
+  CHECK_FALSE(dataset->plan().order.legacy_shuffle);
 }

@@ -57,11 +57,11 @@ std::vector<T> made(const std::string& preprocessor, const std::string& csv, con
   Preprocessor fitted(preprocessor);
   fitted.fit(Dataset(data));
   Dataset(data).preprocess(fitted);
-  const auto& fields = data->source->fields();
+  const auto& fields = data->source()->fields();
   const auto at = std::find_if(fields.begin(), fields.end(), [&column](const auto& field) { return field.name == column; });
   REQUIRE(at != fields.end());
   REQUIRE(at->dtype == dtype_of<T>::value);
-  std::vector<std::uint64_t> all(data->source->size());
+  std::vector<std::uint64_t> all(data->source()->size());
   std::iota(all.begin(), all.end(), 0U);
   return gathered<T>(*data, static_cast<std::size_t>(at - fields.begin()), all);
 }
@@ -73,14 +73,15 @@ void refuses(const std::function<void()>& call, const std::string& what) {
 
 /// Fits as several ranks that read their parts one after another, and returns the stats.
 Json stats_on(int ranks, const std::string& preprocessor, const Scratch& dir, const std::string& text, int threads) {
-  auto data = dataset(dir, text, {{"threads", std::to_string(threads)}});
-  data->team.gather = [&](const std::function<std::string()>& make) {
+  auto plan = dataset(dir, text, {{"threads", std::to_string(threads)}})->plan();
+  auto& team = plan.team;
+  team.gather = [&](const std::function<std::string()>& make) {
     std::vector<std::string> all;
-    data->team.size = ranks;
-    for (data->team.rank = 0; data->team.rank < ranks; ++data->team.rank) all.push_back(make());
+    team.size = ranks;
+    for (team.rank = 0; team.rank < ranks; ++team.rank) all.push_back(make());
     return all;
   };
-  return stats_of(preprocessor, data);
+  return data::json_of(data::fitted(data::preprocessor_from_text(preprocessor), plan)).value("stats", Json());
 }
 
 }  // namespace
@@ -247,11 +248,11 @@ TEST_CASE("columns that the requested ones do not need are not read") {
   Preprocessor scaler("StandardScaler(columns: x; output_columns: z)");
   scaler.fit(Dataset(data));
   Dataset(data).preprocess(scaler);
-  REQUIRE(data->source->fields().size() == 3);
+  REQUIRE(data->source()->fields().size() == 3);
   CHECK(gathered<double>(*data, 2, {1, 0}) == std::vector<double>{1, -1});
   CHECK(gathered<std::int64_t>(*data, 0, {1}) == std::vector<std::int64_t>{3});
   Dataset(data).map("z", {"z", DType::f64, {}, false}, [](auto, auto, Random&) {});
-  refuses([&] { Dataset(data).preprocess(scaler); }, "before map()");
+  refuses([&] { Dataset(data).preprocess(scaler); }, "cannot follow map()");
 }
 
 TEST_CASE("unsuitable data or parameters are a usage error that names preprocessor and column") {
@@ -295,7 +296,7 @@ TEST_CASE("a fit skips rows that cannot be read, also if a thread has no other r
     const auto data =
         dataset(dir, "x\n1\n?\n3\n4\n5\n?\n?\n8\n", {{"types", "x:f64"}, {"on_error", "skip"}, {"threads", threads}});
     CHECK(stats_of("StandardScaler(columns: x)", data)["mean(x)"] == 4.2);
-    CHECK(data->skipping->skipped() == 3);
+    CHECK(data->plan().skipping->skipped() == 3);
   }
 }
 

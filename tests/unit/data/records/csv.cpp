@@ -32,13 +32,15 @@ std::string refusal(const Scratch& dir, const std::string& text, const std::map<
   return "none";
 }
 
-std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source->fields()); }
+std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source()->fields()); }
 
-std::vector<std::string> texts(const DatasetImpl& dataset, std::size_t field) { return all_values(*dataset.source)[field]; }
+std::vector<std::string> texts(const DatasetImpl& dataset, std::size_t field) {
+  return all_values(*dataset.source())[field];
+}
 
 template <class T>
 std::vector<T> all(const DatasetImpl& dataset, std::size_t field) {
-  std::vector<std::uint64_t> samples(dataset.source->size());
+  std::vector<std::uint64_t> samples(dataset.source()->size());
   std::iota(samples.begin(), samples.end(), 0);
   return gathered<T>(dataset, field, samples);
 }
@@ -86,7 +88,7 @@ TEST_CASE("a table gives each column as a field, whose type is inferred") {
   const Scratch dir;
   const auto dataset = opened(dir, "a,b,c,d,e\n1,1.5,true,x y,\n-2,1e3,False,7,\n");
   CHECK(fields(*dataset) == "a i64[], b f64[], c bool[], d u8[varies], e f64[]");
-  CHECK(dataset->source->is_resident());
+  CHECK(dataset->source()->is_resident());
   CHECK(all<std::int64_t>(*dataset, 0) == std::vector<std::int64_t>{1, -2});
   CHECK(all<double>(*dataset, 1) == std::vector<double>{1.5, 1000});
   CHECK(all<std::uint8_t>(*dataset, 2) == std::vector<std::uint8_t>{1, 0});
@@ -286,10 +288,10 @@ TEST_CASE("a table of 300,000 columns is read in a time that grows with the colu
   const auto begin = std::chrono::steady_clock::now();
   const auto dataset = opened(dir, names + "\n" + values + "\n" + values + "\n",
                               {{"memory", "0"}, {"max_record_bytes", "64 MiB"}, {"columns", chosen}, {"types", "c7:f32"}});
-  REQUIRE(dataset->source->fields().size() == columns);
+  REQUIRE(dataset->source()->fields().size() == columns);
   std::vector<data::Column> all(columns);
   for (std::size_t i = 0; i < columns; ++i) all[i].field = i;
-  dataset->source->read(std::vector<std::uint64_t>{1}, all);
+  dataset->source()->read(std::vector<std::uint64_t>{1}, all);
   std::int64_t last = 0;
   std::memcpy(&last, all.back().values.data(), sizeof last);
   CHECK(last == 9);

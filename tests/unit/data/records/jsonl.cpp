@@ -30,7 +30,7 @@ std::string refusal(const Scratch& dir, const std::string& text, const std::map<
   return "none";
 }
 
-std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source->fields()); }
+std::string fields(const DatasetImpl& dataset) { return data::in_words(dataset.source()->fields()); }
 
 }  // namespace
 
@@ -46,7 +46,7 @@ TEST_CASE("keys of JSON lines are fields: numbers, booleans, texts and arrays of
   CHECK((std::isnan(added[0]) && added[1] == 7));
   CHECK(gathered<std::int64_t>(*dataset, 0, {1, 0}) == std::vector<std::int64_t>{-4, 3});
   CHECK(gathered<double>(*dataset, 1, {0, 1}) == std::vector<double>{1, 2.5});
-  const auto values = all_values(*dataset->source);
+  const auto values = all_values(*dataset->source());
   CHECK(values[3] == std::vector<std::string>{"a\nü", ""});
   const auto v = gathered<double>(*dataset, 4, {0, 1});
   CHECK((v[0] == 1 && v[1] == 2.5 && v[2] == 3 && std::isnan(v[3])));
@@ -87,7 +87,7 @@ TEST_CASE("real numbers of JSON lines have the bits that strtod() returns, and i
         std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
                                   9007199254740993, 0});
   const auto as_written = opened(dir, "{\"n\":1.50}\n{\"n\":18446744073709551616}\n{\"n\":-7}\n", {{"types", "n:text"}});
-  CHECK(all_values(*as_written->source)[0] == std::vector<std::string>{"1.50", "18446744073709551616", "-7"});
+  CHECK(all_values(*as_written->source())[0] == std::vector<std::string>{"1.50", "18446744073709551616", "-7"});
   CHECK_THAT(refusal(dir, "{\"n\":1.5}\n{\"n\":9007199254740993}\n"), Contains("row 2") && Contains("no exact f64"));
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("strings of JSON lines are unescaped, and keys may have escapes") {
                                    "\n"
                                    R"({"t": "\u00e4\ud83d\ude00\u0000.", "\"": ""})"
                                    "\n");
-  const auto values = all_values(*dataset->source);
+  const auto values = all_values(*dataset->source());
   CHECK(values[0] == std::vector<std::string>{"\"\\/\b\f\n\r\t", std::string("\xc3\xa4\xf0\x9f\x98\x80\0.", 8)});
   CHECK(values[1] == std::vector<std::string>{"plain", ""});
 }
@@ -240,10 +240,10 @@ TEST_CASE("objects of 300,000 keys, in any order, are read in a time that grows 
   }
   const auto begin = std::clock();  // CPU time: other processes do not count
   const auto dataset = opened(dir, in_order + "}\n" + reversed + "}\n", {{"memory", "0"}, {"max_record_bytes", "64 MiB"}});
-  REQUIRE(dataset->source->fields().size() == keys);
+  REQUIRE(dataset->source()->fields().size() == keys);
   std::vector<data::Column> all(keys);
   for (std::size_t i = 0; i < keys; ++i) all[i].field = i;
-  dataset->source->read(std::vector<std::uint64_t>{1}, all);
+  dataset->source()->read(std::vector<std::uint64_t>{1}, all);
   std::int64_t first = 0;
   std::memcpy(&first, all.front().values.data(), sizeof first);
   CHECK(first == (keys - 1) % 7);

@@ -11,11 +11,11 @@ TEST_CASE("each line of a text is a sample, also the last one without a line bre
         "\xef\xbb\xbf"
         "one\r\n\n three\nf\xff\"ur");
   const auto values = [&](const std::string& drop) {
-    return all_values(*open({{"source", dir / "x.txt"}, {"drop_empty_lines", drop}})->source)[0];
+    return all_values(*open({{"source", dir / "x.txt"}, {"drop_empty_lines", drop}})->source())[0];
   };
   CHECK(values("true") == std::vector<std::string>{"one", " three", "f\xff\"ur"});
   CHECK(values("false") == std::vector<std::string>{"one", "", " three", "f\xff\"ur"});
-  CHECK(data::in_words(open({{"source", dir / "x.txt"}})->source->fields()) == "text u8[varies]");
+  CHECK(data::in_words(open({{"source", dir / "x.txt"}})->source()->fields()) == "text u8[varies]");
   write(dir / "x.txt", "\n\r\n");
   both_say({{"source", dir / "x.txt"}}, "x.txt", "has no lines");
   write(dir / "x.txt", "a\n" + std::string(101, 'x'));

@@ -1,13 +1,10 @@
-// What makes other samples of a dataset's: flat_map, pack, join, draw_by_weight.
-#include <cmath>
+// What makes other samples of a dataset's: flat_map, pack, draw_by_weight.
 #include <cstring>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "core/small_floats.hpp"
-#include "data/reshape/missing_values.hpp"
 #include "data/source/source.hpp"
 #include "data/text/field_specs.hpp"
 #include "unit/data/support.hpp"
@@ -26,27 +23,6 @@ std::vector<T> walked(const std::shared_ptr<DatasetImpl>& dataset, const std::st
     seen.insert(seen.end(), numbers, numbers + element_count(values.shape));
   }
   return seen;
-}
-
-double value_of(DType dtype, const std::byte* bytes) {
-  const auto as = [bytes]<class T>(T value) {
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  };
-  switch (dtype) {
-    case DType::f64:
-      return as(double{});
-    case DType::f32:
-      return as(float{});
-    case DType::f16:
-      return from_f16(as(std::uint16_t{}));
-    case DType::bf16:
-      return from_bf16(as(std::uint16_t{}));
-    case DType::f8e4m3:
-      return from_f8e4m3(as(std::uint8_t{}));
-    default:
-      return from_f8e5m2(as(std::uint8_t{}));
-  }
 }
 
 /// Rows n = 0, 1, ...: n and its square; sample n becomes n % 3 samples n * 10 + k.
@@ -97,7 +73,7 @@ TEST_CASE("flat_map makes any number of samples of each, repeats the other field
   CHECK(seen == numbers);
 }
 
-TEST_CASE("a sample that becomes many is read once for all of them") {
+TEST_CASE("a sample that becomes many samples is read once for all of them") {
   /// Counts the samples that are read.
   struct Counted final : data::Source {
     explicit Counted(std::shared_ptr<const data::Source> of) : source(std::move(of)) {}
@@ -119,21 +95,21 @@ TEST_CASE("a sample that becomes many is read once for all of them") {
   }
   write(dir / "lists.jsonl", text);
   const auto plain = data_test::open({{"source", dir / "lists.jsonl"}});
-  const auto counted = std::make_shared<Counted>(plain->source);
-  plain->source = counted;
+  const auto counted = std::make_shared<Counted>(plain->source());
+  set_source(*plain, counted);
   const auto each = [](const TensorView& values, std::vector<std::byte>& made) {
     const auto* const bytes = static_cast<const std::byte*>(values.data);
     made.assign(bytes, bytes + element_count(values.shape) * size_of(values.dtype));
   };
-  const auto field = [&](std::string_view name) { return data::find_field(plain->source->fields(), name); };
-  const auto dtype = plain->source->fields()[field("v")].dtype;
+  const auto field = [&](std::string_view name) { return data::find_field(plain->source()->fields(), name); };
+  const auto dtype = plain->source()->fields()[field("v")].dtype;
   Dataset(plain).flat_map("v", {"", dtype, {}}, each);
   counted->read_in_all = 0;
   std::vector<std::uint64_t> samples;
   for (std::uint64_t at = 1500; at > 0; at -= 3) samples.push_back(at - 1);
   std::vector<data::Column> columns(3);
   for (std::size_t i = 0; i < 3; ++i) columns[i].field = i;
-  plain->source->read(samples, columns);
+  plain->source()->read(samples, columns);
   CHECK(counted->read_in_all == 3);
   const auto numbers = [](const data::Column& column) {
     std::vector<std::int64_t> values(column.values.size() / sizeof(std::int64_t));
@@ -153,14 +129,14 @@ TEST_CASE("a sample that becomes many is read once for all of them") {
   }
 }
 
-TEST_CASE("a flat_map that makes parts of samples, none at all, or others later is an error that says so") {
+TEST_CASE("a flat_map that makes parts of samples, no samples, or other samples later is an error that says so") {
   const Scratch dir;
   const auto make = [&](const Dataset::FlatFunction& function) {
     Dataset(table(dir, 4)).flat_map("n", {"", DType::i64, {}}, function);
   };
   CHECK_THROWS_WITH(make([](const TensorView&, std::vector<std::byte>& made) { made.resize(3); }),
                     Contains("3 bytes") && Contains("has 8"));
-  CHECK_THROWS_WITH(make([](const TensorView&, std::vector<std::byte>&) {}), Contains("no sample of any of its 4"));
+  CHECK_THROWS_WITH(make([](const TensorView&, std::vector<std::byte>&) {}), Contains("no sample of any of the 4"));
   CHECK_THROWS_WITH(Dataset(table(dir, 4)).flat_map("m", {"", DType::i64, {}}, several),
                     Contains("'m'") && Contains("square"));
   const auto dataset = table(dir, 4);
@@ -171,7 +147,7 @@ TEST_CASE("a flat_map that makes parts of samples, none at all, or others later 
   CHECK_THROWS_WITH(walked<std::int64_t>(dataset, "n"), Contains("another number of samples"));
 }
 
-TEST_CASE("pack puts documents one behind the other and cuts them into samples of one length") {
+TEST_CASE("pack concatenates documents and cuts them into samples of one length") {
   const Scratch dir;
   const auto without = data_test::open({{"source", documents(dir)}, {"types", "t:i32"}});
   Dataset(without).pack("t", 4);
@@ -186,7 +162,7 @@ TEST_CASE("pack puts documents one behind the other and cuts them into samples o
   CHECK_THROWS_WITH(Dataset(table(dir, 3)).pack("n", 2), Contains("'n'") && Contains("same"));
 }
 
-TEST_CASE("pack leaves out a document that cannot be read, and nothing around it") {
+TEST_CASE("pack leaves out a document that cannot be read, and no values of other documents") {
   const Scratch dir;
   write(dir / "documents.jsonl", "{\"t\":[1,2,3]}\n{\"t\":[1,\"x\"]}\n{\"t\":[4]}\n{\"t\":[\"y\"]}\n{\"t\":[5,6,7,8]}\n");
   for (const std::string threads : {"1", "4"}) {
@@ -194,138 +170,14 @@ TEST_CASE("pack leaves out a document that cannot be read, and nothing around it
         {{"source", dir / "documents.jsonl"}, {"types", "t:i64"}, {"on_error", "skip"}, {"threads", threads}});
     Dataset(dataset).pack("t", 8);
     CHECK(walked<std::int64_t>(dataset, "t") == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
-    CHECK(dataset->skipping->skipped() == 2);
+    CHECK(dataset->plan().skipping->skipped() == 2);
   }
 }
 
-TEST_CASE("join adds the fields of the sample with the same key, whatever the order of the keys") {
+TEST_CASE("a position inside an epoch continues after the same steps, and is refused after others") {
   const Scratch dir;
-  write(dir / "left.csv", "id,x\n3,0.5\n1,1.5\n3,2.5\n2,3.5\n");
-  write(dir / "right.csv", "name,id,age\nbo,2,20\ncy,3,30\nal,1,10\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}});
-  const auto right = data_test::open({{"source", dir / "right.csv"}});
-  Dataset(left).join(Dataset(right), "id");
-  CHECK(walked<std::int64_t>(left, "age") == std::vector<std::int64_t>{30, 10, 30, 20});
-  CHECK(walked<double>(left, "x") == std::vector<double>{0.5, 1.5, 2.5, 3.5});
-  std::string names;
-  for (const auto& batch : Dataset(left).epoch(0).batches(3, Remainder::uneven))
-    for (std::size_t i = 0; i < batch.size(); ++i) names += batch.text("name", i);
-  CHECK(names == "cyalcybo");
-  write(dir / "words.csv", "name,score\nal,7\nbo,8\ncy,9\n");
-  const auto by_name = data_test::open({{"source", dir / "right.csv"}});
-  Dataset(by_name).join(Dataset(data_test::open({{"source", dir / "words.csv"}})), "name");
-  CHECK(walked<std::int64_t>(by_name, "score") == std::vector<std::int64_t>{8, 9, 7});
-}
-
-TEST_CASE("a join without the key, with two of it, or with a field of the same name is an error that names it") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n3,0.5\n9,1.5\n");
-  const auto joined = [&](const std::string& right, const std::string& key) {
-    write(dir / "right.csv", right);
-    const auto left = data_test::open({{"source", dir / "left.csv"}});
-    Dataset(left).join(Dataset(data_test::open({{"source", dir / "right.csv"}})), key);
-    return left;
-  };
-  CHECK_THROWS_WITH(walked<std::int64_t>(joined("id,age\n3,30\n", "id"), "age"), Contains("sample 1") && Contains("id 9"));
-  CHECK_THROWS_WITH(joined("id,age\n3,30\n3,31\n", "id"), Contains("id 3") && Contains("samples 0 and 1"));
-  CHECK_THROWS_WITH(joined("id,x\n3,30\n", "id"), Contains("'x'"));
-  CHECK_THROWS_WITH(joined("id,age\n3,30\n", "age"), Contains("'age'"));
-  CHECK_THROWS_WITH(joined("id,age\nu,30\n", "id"), Contains("text in one"));
-  CHECK_THROWS_WITH(joined("x,age\n1.5,30\n", "x"), Contains("neither"));
-}
-
-TEST_CASE("in a left join a sample without a partner keeps its place, and has NaN, or a text or list of nothing") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n9,0.5\n3,1.5\n8,2.5\n1,3.5\n7,4.5\n");
-  write(dir / "right.jsonl",
-        "{\"name\":\"cy\",\"id\":3,\"w\":[1,2],\"l\":[5,6]}\n{\"name\":\"al\",\"id\":1,\"w\":[3,4],\"l\":[7]}\n");
-  for (const std::size_t rows : {1, 2, 5}) {  // blocks without a partner, too
-    const auto left = data_test::open({{"source", dir / "left.csv"}});
-    const auto right = data_test::open({{"source", dir / "right.jsonl"}, {"types", "w:f32, l:i64"}});
-    Dataset(left).join(Dataset(right), "id", Dataset::Unmatched::missing);
-    CHECK(left->source->size() == 5);
-    std::string texts;
-    std::vector<float> w;
-    std::vector<std::int64_t> l;
-    for (const auto& batch : Dataset(left).epoch(0).batches(rows, Remainder::uneven)) {
-      for (std::size_t i = 0; i < batch.size(); ++i) {
-        texts += fmt::format("{};", batch.text("name", i));
-        const auto list = batch.varying("l", i);
-        const auto* values = static_cast<const std::int64_t*>(list.data);
-        l.insert(l.end(), values, values + list.shape[0]);
-      }
-      const auto view = batch.field("w");
-      const auto* values = static_cast<const float*>(view.data);
-      w.insert(w.end(), values, values + 2 * batch.size());
-    }
-    CHECK(texts == ";cy;;al;;");
-    CHECK(l == std::vector<std::int64_t>{5, 6, 7});
-    REQUIRE(w.size() == 10);
-    CHECK((w[2] == 1 && w[3] == 2 && w[6] == 3 && w[7] == 4));
-    for (const std::size_t at : {0, 1, 4, 5, 8, 9}) CHECK(std::isnan(w[at]));
-  }
-}
-
-TEST_CASE("several fields make a key together, of which each part counts") {
-  const Scratch dir;
-  write(dir / "left.csv", "user,day,x\nal,1,0.5\na,1,1.5\nal,2,2.5\nbo,1,3.5\n");
-  write(dir / "right.csv", "day,user,w\n2,al,20.0\n1,al,10.0\n1,bo,30.0\n1,a,40.0\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}});
-  Dataset(left).join(Dataset(data_test::open({{"source", dir / "right.csv"}})), std::vector<std::string>{"user", "day"});
-  CHECK(walked<double>(left, "w") == std::vector<double>{10, 40, 20, 30});
-  const auto joined = [&](const std::string& right, Dataset::Unmatched unmatched) {
-    write(dir / "right.csv", right);
-    const auto dataset = data_test::open({{"source", dir / "left.csv"}});
-    Dataset(dataset).join(Dataset(data_test::open({{"source", dir / "right.csv"}})),
-                          std::vector<std::string>{"user", "day"}, unmatched);
-    return dataset;
-  };
-  const auto inner = joined("day,user,w\n1,bo,30.0\n2,al,20.0\n2,bo,1.0\n", Dataset::Unmatched::leave_out);
-  CHECK(walked<double>(inner, "x") == std::vector<double>{2.5, 3.5});
-  CHECK_THROWS_WITH(joined("day,user,w\n1,al,1.0\n2,al,2.0\n1,al,3.0\n", Dataset::Unmatched::error),
-                    Contains("user 'al' and day 1") && Contains("samples 0 and 2"));
-  CHECK_THROWS_WITH(walked<double>(joined("day,user,w\n1,al,1.0\n", Dataset::Unmatched::error), "w"),
-                    Contains("user 'a' and day 1"));
-}
-
-TEST_CASE("the missing value of every float is NaN") {
-  for (const auto dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2}) {
-    data::Column column;
-    data::fill_missing({"x", dtype, {2}}, std::vector<std::uint64_t>{data::no_sample}, column);
-    REQUIRE(column.values.size() == 2 * size_of(dtype));
-    for (std::size_t at = 0; at < column.values.size(); at += size_of(dtype))
-      CHECK(std::isnan(value_of(dtype, column.values.data() + at)));
-  }
-}
-
-TEST_CASE("a left join refuses whole numbers, which have no missing value") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n3,0.5\n");
-  write(dir / "right.csv", "id,age\n3,30\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}}),
-             right = data_test::open({{"source", dir / "right.csv"}});
-  CHECK_THROWS_WITH(Dataset(left).join(Dataset(right), "id", Dataset::Unmatched::missing),
-                    Contains("'age' is i64") && Contains("inner"));
-}
-
-TEST_CASE("keys of 64 bits that no double tells apart are told apart") {
-  const Scratch dir;
-  write(dir / "left.csv", "id,x\n9007199254740993,1\n9007199254740992,2\n");
-  write(dir / "right.csv", "id,age\n9007199254740992,20\n9007199254740993,30\n");
-  const auto left = data_test::open({{"source", dir / "left.csv"}});
-  Dataset(left).join(Dataset(data_test::open({{"source", dir / "right.csv"}})), "id");
-  CHECK(walked<std::int64_t>(left, "age") == std::vector<std::int64_t>{30, 20});
-}
-
-TEST_CASE("a place inside an epoch goes on behind the same operations, and behind others it is refused") {
-  const Scratch dir;
-  write(dir / "right.csv", "square,age\n0,1\n1,2\n4,3\n9,4\n16,5\n25,6\n");
   using Operation = std::function<void(Dataset)>;
-  const auto joined = [&](Dataset dataset) {
-    dataset.join(Dataset(data_test::open({{"source", dir / "right.csv"}})), "square");
-  };
-  const Operation operations[] = {joined,
-                                  [](Dataset dataset) {
+  const Operation operations[] = {[](Dataset dataset) {
                                     dataset.flat_map("n", {"", DType::i64, {}}, several);
                                   },
                                   [](Dataset dataset) { dataset.draw_by_weight("n"); }};
@@ -335,20 +187,19 @@ TEST_CASE("a place inside an epoch goes on behind the same operations, and behin
     const auto whole = walked<std::int64_t>(first, "n");
     const auto again = [&] {
       auto dataset = table(dir, 6);
-      dataset->cursor = {true, 0, 3};  // as the checkpoint has it, put back before the operation is asked for
-      dataset->restored = true;
-      dataset->restored_filter = first->filter_text;
+      dataset->walk().restore({true, 0, 3},
+                              first->plan().steps_text());  // a checkpoint is restored before the operation
       return dataset;
     };
     const auto same = again();
-    CHECK(same->files == first->files);
+    CHECK(same->plan().files_text == first->plan().files_text);
     operation(Dataset(same));
     CHECK(walked<std::int64_t>(same, "n") == std::vector(whole.begin() + 3, whole.end()));
     CHECK_THROWS_WITH(walked<std::int64_t>(again(), "n"), Contains("all samples") && Contains("at the checkpoint"));
   }
 }
 
-TEST_CASE("samples are drawn in proportion to their weights, other ones in each epoch, the same again after a restart") {
+TEST_CASE("samples are drawn in proportion to their weights, new ones in each epoch, and the same ones after a restart") {
   const Scratch dir;
   write(dir / "w.csv", [] {
     std::string text = "n,w\n";
@@ -374,7 +225,7 @@ TEST_CASE("samples are drawn in proportion to their weights, other ones in each 
   CHECK((left.size() == 2000 && std::ranges::count(left, 1) == 2000));
 }
 
-TEST_CASE("weights that are none are refused with their field") {
+TEST_CASE("invalid weights are errors that name their field") {
   const Scratch dir;
   const auto weighed = [&](const std::string& rows) {
     write(dir / "w.csv", "n,w\n" + rows);
@@ -384,4 +235,29 @@ TEST_CASE("weights that are none are refused with their field") {
   CHECK_THROWS_WITH(weighed("1,0.5\n2,\n"), Contains("nan"));
   CHECK_THROWS_WITH(weighed("1,0\n2,0\n"), Contains("add up to 0"));
   CHECK_THROWS_WITH(weighed("1,a\n2,b\n"), Contains("no weights"));
+}
+
+TEST_CASE("steps that cannot be combined are an error that names both, and leave the dataset as it was") {
+  const Scratch dir;
+  const auto drawn = table(dir, 6);
+  Dataset(drawn).draw_by_weight("n");
+  const auto before = drawn->plan().steps_text();
+  CHECK_THROWS_WITH(Dataset(drawn).window({.length = 2}),
+                    Contains("window cannot follow draw_by_weight") && Contains("'n'"));
+  CHECK(drawn->plan().steps_text() == before);
+  CHECK(Dataset(drawn).size() == 6);
+  const auto source = (dir / "table.csv") + ", " + (dir / "table.csv");
+  const auto mixed = data_test::open({{"source", source}, {"weights", "0.5, 0.5"}, {"shuffle", "true"}});
+  CHECK_THROWS_WITH(Dataset(mixed).flat_map("n", {"", DType::i64, {}}, several),
+                    Contains("flat_map cannot be combined with weights"));
+  CHECK_THROWS_WITH(Dataset(mixed).draw_by_weight("n"), Contains("draw_by_weight cannot be combined with weights"));
+}
+
+TEST_CASE("a range of batches has the samples that the dataset had when it was made") {
+  const Scratch dir;
+  const auto dataset = table(dir, 6);
+  auto batches = Dataset(dataset).epoch(0).batches(6);
+  Dataset(dataset).filter("n", [](const TensorView& values) { return *static_cast<const std::int64_t*>(values.data) > 3; });
+  CHECK(walked<std::int64_t>(dataset, "n") == std::vector<std::int64_t>{4, 5});
+  for (const auto& batch : batches) CHECK(batch.size() == 6);
 }

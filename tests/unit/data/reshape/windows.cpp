@@ -56,22 +56,21 @@ class CountedSource final : public data::Source {
 
 }  // namespace
 
-TEST_CASE(
-    "a window has neighbours, and the next one begins a stride further; what does not fill the last one is left out") {
+TEST_CASE("a window has consecutive samples, the next one begins a stride later, and incomplete windows are left out") {
   const Scratch dir;
   const auto dataset = opened(stations_table(dir, "77777777"));
   Dataset(dataset).window({.length = 3, .stride = 2});
-  CHECK(data::in_words(dataset->source->fields()) == "station i64[3], t i64[3], x i64[3]");
+  CHECK(data::in_words(dataset->source()->fields()) == "station i64[3], t i64[3], x i64[3]");
   CHECK(fields_in_order(dataset, "t") == Numbers{0, 1, 2, 2, 3, 4, 4, 5, 6});
   CHECK(gathered<std::int64_t>(*dataset, 2, {2, 0, 2}) == Numbers{40, 50, 60, 0, 10, 20, 40, 50, 60});
 }
 
-TEST_CASE("windows that are filled up have each sample, zeros behind the last one, and say how many are none of them") {
+TEST_CASE("padded windows have every sample, zeros after the last one, and a field with the number of real samples") {
   const Scratch dir;
   const auto padded = [&](const std::string& stations, std::uint64_t length, std::uint64_t stride) {
     const auto dataset = opened(stations_table(dir, stations));
     Dataset(dataset).window({.length = length, .stride = stride, .pad = true});
-    std::vector<std::uint64_t> all(dataset->source->size());
+    std::vector<std::uint64_t> all(dataset->source()->size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     return std::pair(gathered<std::int64_t>(*dataset, 1, all), gathered<std::int32_t>(*dataset, 3, all));
   };
@@ -81,12 +80,12 @@ TEST_CASE("windows that are filled up have each sample, zeros behind the last on
   CHECK(padded("7777", 2, 4) == std::pair(Numbers{0, 1}, std::vector<std::int32_t>{2}));  // behind it there is nothing
 }
 
-TEST_CASE("no window goes over the border of a group, whether its samples lie together or not") {
+TEST_CASE("all samples of a window are of one group, whether the samples of a group are consecutive or not") {
   const Scratch dir;
   const auto windows = [&](const std::string& stations) {
     const auto dataset = opened(stations_table(dir, stations));
     Dataset(dataset).window({.length = 2, .within = "station"});
-    CHECK(data::in_words(dataset->source->fields()) == "station i64[], t i64[2], x i64[2]");
+    CHECK(data::in_words(dataset->source()->fields()) == "station i64[], t i64[2], x i64[2]");
     return std::pair(fields_in_order(dataset, "station"), fields_in_order(dataset, "t"));
   };
   CHECK(windows("777899") == std::pair(Numbers{7, 7, 9}, Numbers{0, 1, 1, 2, 4, 5}));
@@ -101,7 +100,7 @@ TEST_CASE("no window goes over the border of a group, whether its samples lie to
   CHECK(names == "boboal");
 }
 
-TEST_CASE("windows go on from any place inside an epoch, and are the same on any number of ranks") {
+TEST_CASE("windows continue from any position inside an epoch, and are the same on any number of ranks") {
   const Scratch dir;
   const auto keys = stations_table(dir, "7989798779878987978", {{"shuffle", "true"}});
   const auto made = [&](Shard shard) {
@@ -114,9 +113,7 @@ TEST_CASE("windows go on from any place inside an epoch, and are the same on any
   const auto size = Dataset(first).size();
   for (std::uint64_t place = 1; place < size; ++place) {
     const auto again = made({});
-    again->cursor = {true, 0, static_cast<std::int64_t>(place)};
-    again->restored = true;
-    again->restored_filter = first->filter_text;
+    again->walk().restore({true, 0, static_cast<std::int64_t>(place)}, first->plan().steps_text());
     CHECK(fields_in_order(again, "t") == Numbers(whole.begin() + static_cast<std::ptrdiff_t>(3 * place), whole.end()));
   }
   for (const int ranks : {2, 3}) {
@@ -133,7 +130,7 @@ TEST_CASE("windows go on from any place inside an epoch, and are the same on any
   }
 }
 
-TEST_CASE("a sample whose group cannot be read is in no window of others") {
+TEST_CASE("a sample with an unreadable group is in no window of other samples") {
   const Scratch dir;
   const auto dataset =
       opened(stations_table(dir, "779?97", {{"types", "station:i64"}, {"on_error", "skip"}, {"threads", "0"}}));
@@ -141,15 +138,15 @@ TEST_CASE("a sample whose group cannot be read is in no window of others") {
   CHECK(fields_in_order(dataset, "t") == Numbers{0, 1, 1, 5, 2, 4});
 }
 
-TEST_CASE("windows that cannot be made say why") {
+TEST_CASE("windows that cannot be made are errors that give the reason") {
   const Scratch dir;
   const auto refused = [&](const Dataset::Windows& windows, const std::string& why) {
     CHECK_THROWS_WITH(Dataset(opened(stations_table(dir, "7797"))).window(windows), Contains(why));
   };
-  refused({.length = 0}, "one sample or more");
-  refused({.length = 2, .stride = 0}, "one or more further");
-  refused({.length = 5}, "no 5 neighbours among the 4 samples");
-  refused({.length = 4, .within = "station"}, "no 4 neighbours of one 'station'");
+  refused({.length = 0}, "windows of 0 samples");
+  refused({.length = 2, .stride = 0}, "with stride 0");
+  refused({.length = 5}, "no window of 5 consecutive samples in 4 samples");
+  refused({.length = 4, .within = "station"}, "no window of 4 consecutive samples of one 'station'");
   refused({.length = 2, .within = "statoin"}, "'statoin' (did you mean 'station'?)");
   write(dir / "words.csv", "name,t,f\nbo,0,0.5\nal,1,1.5\n");
   const auto of_words = [&](const Dataset::Windows& windows) {
@@ -159,14 +156,14 @@ TEST_CASE("windows that cannot be made say why") {
   CHECK_THROWS_WITH(of_words({.length = 2, .within = "f"}), Contains("'f'") && Contains("neither"));
 }
 
-TEST_CASE("packed samples that follow one another read each document about once, however long it is") {
+TEST_CASE("consecutive packed samples read each document about once, however long it is") {
   const Scratch dir;
   std::string line = "{\"t\":[0";
   for (int i = 1; i < 4000; ++i) line += "," + std::to_string(i % 100);
   write(dir / "long.jsonl", line + "]}\n" + line + "]}\n" + "{\"t\":[1,2,3]}\n");
   std::atomic<std::uint64_t> reads = 0;
   const auto dataset = opened({{"source", dir / "long.jsonl"}, {"types", "t:i64"}, {"threads", "0"}});
-  dataset->source = std::make_shared<CountedSource>(dataset->source, reads);
+  set_source(*dataset, std::make_shared<CountedSource>(dataset->source(), reads));
   Dataset(dataset).pack("t", 8, 0);
   REQUIRE(Dataset(dataset).size() == 1000);
   reads = 0;

@@ -61,24 +61,24 @@ std::vector<std::uint64_t> in_any_order(std::uint64_t count) {
 std::vector<std::uint64_t> ends_of(const DatasetImpl& dataset, std::size_t field,
                                    const std::vector<std::uint64_t>& samples) {
   data::Column column{field, {}, {}};
-  dataset.source->read(samples, {&column, 1});
+  dataset.source()->read(samples, {&column, 1});
   return column.ends;
 }
 
 void check_same(const Keys& keys) {
   const auto plain = open(keys);
   const auto ranks = open_together(keys);
-  const auto samples = in_any_order(plain->source->size());
-  for (std::size_t field = 0; field < plain->source->fields().size(); ++field) {
-    INFO(plain->source->fields()[field].name);
+  const auto samples = in_any_order(plain->source()->size());
+  for (std::size_t field = 0; field < plain->source()->fields().size(); ++field) {
+    INFO(plain->source()->fields()[field].name);
     const auto expected = gathered<char>(*plain, field, samples);
     REQUIRE_FALSE(expected.empty());
     for (const auto& rank : ranks) CHECK(gathered<char>(*rank, field, {samples[0], samples[1]}).size() > 0);
     for (const auto& rank : ranks) CHECK(gathered<char>(*rank, field, samples) == expected);
-    if (plain->source->fields()[field].varies)
+    if (plain->source()->fields()[field].varies)
       for (const auto& rank : ranks) CHECK(ends_of(*rank, field, samples) == ends_of(*plain, field, samples));
   }
-  for (const auto& rank : ranks) CHECK(rank->source->is_resident());
+  for (const auto& rank : ranks) CHECK(rank->source()->is_resident());
 }
 
 void write_gzip(const std::string& path, const std::string& bytes) {
@@ -109,7 +109,7 @@ std::string idx_of_300() {
 
 }  // namespace
 
-TEST_CASE("the values that a node keeps are those of the files, in every format") {
+TEST_CASE("the values that a node keeps in memory are those of the files, in every format") {
   const Scratch dir;
   const auto numbers = values_of(counting_values(1200));
   SECTION("csv") {
@@ -117,7 +117,7 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
     for (int i = 0; i < 500; ++i) rows += std::to_string(i) + "," + std::to_string(i * 0.25) + "\n";
     write(dir / "x.csv", rows);
     check_same({{"source", dir / "x.csv"}});
-    check_same({{"source", dir / "x.csv"}, {"cast", "b: f32"}, {"rows", "400:450, 3, 17"}});
+    check_same({{"source", dir / "x.csv"}, {"cast", "b: f32"}, {"subset", "400:450, 3, 17"}});
   }
   SECTION("jsonl") {
     std::string rows;
@@ -140,7 +140,7 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
     check_same({{"source", dir / "x.jsonl"}});
     write(dir / "x.txt", lines);
     write(dir / "y.txt", lines + "one more");
-    check_same({{"source", dir / "*.txt"}, {"rows", "3:700, 800"}});
+    check_same({{"source", dir / "*.txt"}, {"subset", "3:700, 800"}});
   }
   SECTION("hdf5") {
     make_h5(dir / "x.h5", [](hid_t file) {
@@ -175,7 +175,7 @@ TEST_CASE("the values that a node keeps are those of the files, in every format"
   }
 }
 
-TEST_CASE("what cannot be kept together is not: more than the memory, what no file holds") {
+TEST_CASE("values that are larger than memory, or are in no file, are not kept in memory") {
   const Scratch dir;
   const auto is_kept = [](const Keys& keys) {
     return data::shared_layout("train", options(keys), data::list_dataset("train", options(keys))).has_value();
@@ -192,39 +192,39 @@ TEST_CASE("what cannot be kept together is not: more than the memory, what no fi
   CHECK(is_kept(wider));  // as they are in the file
 }
 
-TEST_CASE("memory is that of the node: what is kept and what is read ahead fit into it together") {
+TEST_CASE("kept values and batches that are read ahead fit together into the memory of the node") {
   const Scratch dir;
   write(dir / "x.npy", npy_of("(1000,)", values_of(counting_values(1000))));
   const auto kept = open_together({{"source", dir / "x.npy"}, {"memory", "10000"}}, 4).front();
-  CHECK(kept->memory * 4 + 4000 <= 10000);
-  CHECK(kept->memory > 200);
+  CHECK(kept->plan().memory * 4 + 4000 <= 10000);
+  CHECK(kept->plan().memory > 200);
   const auto alone = [&](const std::string& memory, int ranks) {
     const auto keys = options({{"source", dir / "x.npy"}, {"memory", memory}});
     return data::open_dataset("train", keys, data::list_dataset("train", keys), {0, ranks}, 1, {.ranks = ranks});
   };
-  CHECK(alone("16600", 4)->source->is_resident());  // each of four keeps the file for itself
-  CHECK(alone("16600", 4)->memory == 4150);
-  CHECK_FALSE(alone("16200", 4)->source->is_resident());
-  CHECK(alone("8000", 1)->source->is_resident());
-  CHECK(alone("8000", 1)->memory == 8000);
+  CHECK(alone("16600", 4)->source()->is_resident());  // each of four keeps the file for itself
+  CHECK(alone("16600", 4)->plan().memory == 4150);
+  CHECK_FALSE(alone("16200", 4)->source()->is_resident());
+  CHECK(alone("8000", 1)->source()->is_resident());
+  CHECK(alone("8000", 1)->plan().memory == 8000);
 }
 
-TEST_CASE("materialize keeps what transforms have made, also on a rank alone") {
+TEST_CASE("materialize keeps transformed values, on a single rank as well") {
   const Scratch dir;
   write(dir / "a-idx2-ubyte", idx_of_300());
   const Keys keys{{"source", dir / "a-idx2-ubyte"}, {"normalize", "images: 0.5 0.25"}};
   auto kept = keys;
   kept["materialize"] = "true";
   const auto plain = open(keys), dataset = open(kept);
-  REQUIRE(dataset->source->fields()[0].dtype == DType::f32);
+  REQUIRE(dataset->source()->fields()[0].dtype == DType::f32);
   const auto samples = in_any_order(300);
   CHECK(gathered<float>(*dataset, 0, samples) == gathered<float>(*plain, 0, samples));
-  CHECK(dataset->source->is_resident());
+  CHECK(dataset->source()->is_resident());
   fs::remove(dir / "a-idx2-ubyte");
   CHECK(gathered<float>(*dataset, 0, samples) == gathered<float>(*plain, 0, samples));
 }
 
-TEST_CASE("what cannot be materialized is refused before a run, with what there is and how much memory") {
+TEST_CASE("values that cannot be materialized are refused before a run, with their size and the memory") {
   const Scratch dir;
   write(dir / "x.csv", "a,b\n1,one\n2,two\n");
   CHECK_THROWS_WITH(check({{"source", dir / "x.csv"}, {"materialize", "true"}}),

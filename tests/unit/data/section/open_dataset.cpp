@@ -44,12 +44,12 @@ TEST_CASE("a removed key is an error that names line, key, section and what to u
 }
 
 TEST_CASE("shuffle is off unless it is asked for, and the dataset knows its seed and shard") {
-  CHECK_FALSE(open({{"format", "synthetic"}})->shuffle);
+  CHECK_FALSE(open({{"format", "synthetic"}})->plan().order.shuffle);
   const auto section = options({{"format", "synthetic"}, {"shuffle", "true"}});
   const auto dataset = data::open_dataset("eval", section, data::list_dataset("eval", section), {2, 3}, 99);
-  CHECK(dataset->shuffle);
-  CHECK(dataset->name == "eval");
-  CHECK(dataset->seed == 99);
-  CHECK(dataset->shard.rank == 2);
-  CHECK(dataset->shard.size == 3);
+  CHECK(dataset->plan().order.shuffle);
+  CHECK(dataset->plan().name == "eval");
+  CHECK(dataset->plan().order.seed == 99);
+  CHECK(dataset->plan().shard.rank == 2);
+  CHECK(dataset->plan().shard.size == 3);
 }

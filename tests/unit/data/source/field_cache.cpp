@@ -85,7 +85,7 @@ TEST_CASE("a dataset that exceeds its memory keeps its labels") {
   write(dir / "x-labels-idx1-ubyte", "\0\0\x8\x1\0\0\0\x64"s + labels);
   const auto dataset =
       open({{"source", dir / "x-images-idx3-ubyte"}, {"labels", dir / "x-labels-idx1-ubyte"}, {"memory", "1000 B"}});
-  CHECK(dataset->memory == 900);
+  CHECK(dataset->plan().memory == 900);
   CHECK(gathered<std::uint8_t>(*dataset, 1, {5, 99, 0}) == std::vector<std::uint8_t>{5, 99, 0});
   fs::remove(dir / "x-labels-idx1-ubyte");
   fs::resize_file(dir / "x-images-idx3-ubyte", 20);

@@ -63,7 +63,9 @@ Seen walk(const Scratch& dir, const std::map<std::string, std::string>& keys,
   auto section = keys;
   section.insert({{"source", dir / "x.npy"}, {"memory", "0"}, {"shuffle", "true"}});
   const auto impl = open(section);
-  impl->pinning = pinning;
+  auto plan = impl->plan();
+  plan.pinning = pinning;
+  impl->replace(std::move(plan));
   const auto name = Dataset(impl).fields().front().name;
   Seen seen;
   for (const auto& batch : Dataset(impl).epoch(0).batches(batch_size, Remainder::uneven)) {

@@ -54,7 +54,7 @@ TEST_CASE(
     auto seen = walk(*dataset, 10);
     std::sort(seen.begin(), seen.end());
     CHECK(seen == good);
-    CHECK(dataset->skipping->skipped() == 100 - good.size());
+    CHECK(dataset->plan().skipping->skipped() == 100 - good.size());
   }
 }
 
@@ -75,11 +75,12 @@ TEST_CASE("a file that cannot be read is skipped, also in a mix of sources; if a
   CHECK_THROWS_WITH(open(values), Contains("a2.csv"));
   values["on_error"] = "skip";
   const auto dataset = open(values);
-  CHECK(dataset->source->size() == 20);
-  REQUIRE(dataset->mixed.size() == 2);
-  CHECK(dataset->mixed[1].first == 10);
-  CHECK(dataset->mixed[1].share == 15);
-  CHECK_THROWS_WITH(open({{"source", dir / "a2.csv"}, {"on_error", "skip"}}), Contains("none of its files"));
+  CHECK(dataset->source()->size() == 20);
+  REQUIRE(dataset->plan().order.mixed.size() == 2);
+  CHECK(dataset->plan().order.mixed[1].first == 10);
+  CHECK(dataset->plan().order.mixed[1].share == 15);
+  CHECK_THROWS_WITH(open({{"source", dir / "a2.csv"}, {"on_error", "skip"}}),
+                    Contains("no file of the dataset can be read"));
   CHECK_THROWS_WITH(open({{"source", dir / "a1.csv"}, {"on_error", "stopp"}}), Contains("stop, skip"));
 }
 
@@ -92,6 +93,6 @@ TEST_CASE(
     CHECK_THROWS_WITH(open({{"source", dir / name}}), Contains(name));
     const auto dataset = open({{"source", dir / name}, {"types", "x:i64"}, {"on_error", "skip"}});
     CHECK(walk(*dataset, 5) == std::vector<std::int64_t>{0, 2, 4});
-    CHECK(dataset->skipping->skipped() == 2);
+    CHECK(dataset->plan().skipping->skipped() == 2);
   }
 }

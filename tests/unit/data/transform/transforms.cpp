@@ -26,8 +26,8 @@ std::shared_ptr<DatasetImpl> with(std::map<std::string, std::string> values, con
 TEST_CASE("normalize makes bytes f32 as ToTensor and Normalize do, and other numbers less the mean, by the deviation") {
   const Scratch dir;
   const auto bytes = with(idx_values(dir), "normalize", "images: 0.5 0.25, labels: 1 2");
-  CHECK(bytes->source->fields()[0].dtype == DType::f32);
-  CHECK(bytes->source->fields()[0].sample_shape == Shape{2, 1});
+  CHECK(bytes->source()->fields()[0].dtype == DType::f32);
+  CHECK(bytes->source()->fields()[0].sample_shape == Shape{2, 1});
   const auto got = gathered<float>(*bytes, 0, {2, 0});
   REQUIRE(got.size() == 4);
   CHECK(got[0] == Approx((204 / 255.0 - 0.5) / 0.25));
@@ -44,7 +44,7 @@ TEST_CASE("cast changes the type, one_hot makes classes, and they work one after
   values["one_hot"] = "labels: 3";
   const auto dataset = open(values);
   CHECK(gathered<double>(*dataset, 0, {1}) == std::vector<double>{102, 153});
-  CHECK(dataset->source->fields()[1].sample_shape == Shape{3});
+  CHECK(dataset->source()->fields()[1].sample_shape == Shape{3});
   CHECK(gathered<float>(*dataset, 1, {0, 1}) == std::vector<float>{0, 0, 1, 1, 0, 0});
   CHECK(gathered<std::int64_t>(*with(idx_values(dir), "cast", "labels: i64"), 1, {2, 0}) ==
         std::vector<std::int64_t>{1, 2});

@@ -15,7 +15,7 @@ from ._whole_number import whole_number
 
 _BATCH = 1024  # samples per batch when this process reads all of them
 _MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which takes about 1 GB
-_SET_BY_METHODS = {"source", "format", "rows", "keep", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
+_SET_BY_METHODS = {"source", "format", "subset", "subset_after", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
 
 
 class Schema:
@@ -364,7 +364,7 @@ class Dataset(ReshapeMethods):
     def _config(self, folder):
         """The keys of [data.NAME]. Values in memory are written into `folder`, which all nodes must see."""
         keys = {**self._source.keys(folder), **self._keys, **self._reshape.keys}
-        chosen = {"rows": _numbers_of(self._reshape.rows), "keep": self._row_numbers()} if self._reshape.keys else {"rows": self._row_numbers()}
+        chosen = {"subset": _numbers_of(self._reshape.rows), "subset_after": self._row_numbers()} if self._reshape.keys else {"subset": self._row_numbers()}
         for key, rows in chosen.items():
             if rows is None:
                 continue
@@ -420,7 +420,7 @@ class _Once:
 
 
 def text_of_rows(rows):
-    """Returns the row numbers as the key `rows` has them: consecutive ones as FIRST:END."""
+    """Returns the row numbers as the key `subset` has them: consecutive ones as FIRST:END."""
     if isinstance(rows, range):
         return f"{rows.start}:{rows.stop}"
     rows = numpy.asarray(rows)

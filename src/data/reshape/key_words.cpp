@@ -1,4 +1,4 @@
-#include "data/reshape/operation_words.hpp"
+#include "data/reshape/key_words.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -10,16 +10,16 @@
 
 namespace trainrt::data {
 
-OperationWords::OperationWords(std::string_view text, std::string_view form) : form_(form) {
+KeyWords::KeyWords(std::string_view text, std::string_view form) : form_(form) {
   std::istringstream stream{std::string(text)};
   for (std::string word; stream >> word;) words_.push_back(word);
 }
 
-void OperationWords::refuse(const std::string& why) const {
+void KeyWords::refuse(const std::string& why) const {
   throw UsageError(fmt::format("{}; it has the form: {}", why, form_));
 }
 
-std::string OperationWords::take() {
+std::string KeyWords::take() {
   const auto found = std::ranges::find_if(words_, [](const auto& word) { return word.find('=') == std::string::npos; });
   if (found == words_.end()) refuse("a word is missing");
   auto word = std::move(*found);
@@ -27,15 +27,15 @@ std::string OperationWords::take() {
   return word;
 }
 
-std::uint64_t OperationWords::take_number(std::uint64_t least) {
+std::uint64_t KeyWords::take_number(std::uint64_t min) {
   const auto word = take();
   const auto number = parse_integer(word);
-  if (!number || *number < 0 || static_cast<std::uint64_t>(*number) < least)
-    refuse(fmt::format("'{}' is no whole number, {} or more", word, least));
+  if (!number || *number < 0 || static_cast<std::uint64_t>(*number) < min)
+    refuse(fmt::format("'{}' is not an integer of {} or more", word, min));
   return static_cast<std::uint64_t>(*number);
 }
 
-std::optional<std::string> OperationWords::value(std::string_view name) {
+std::optional<std::string> KeyWords::value(std::string_view name) {
   const auto beginning = std::string(name) + "=";
   const auto found = std::ranges::find_if(words_, [&](const auto& word) { return word.starts_with(beginning); });
   if (found == words_.end()) return std::nullopt;
@@ -44,23 +44,23 @@ std::optional<std::string> OperationWords::value(std::string_view name) {
   return text;
 }
 
-std::optional<std::int64_t> OperationWords::number(std::string_view name) {
+std::optional<std::int64_t> KeyWords::number(std::string_view name) {
   const auto text = value(name);
   if (!text) return std::nullopt;
   const auto number = parse_integer(*text);
-  if (!number) refuse(fmt::format("{}: '{}' is no whole number", name, *text));
+  if (!number) refuse(fmt::format("{}: '{}' is not an integer", name, *text));
   return number;
 }
 
-bool OperationWords::has(std::string_view word) {
+bool KeyWords::has(std::string_view word) {
   const auto found = std::ranges::find(words_, word);
   if (found == words_.end()) return false;
   words_.erase(found);
   return true;
 }
 
-void OperationWords::end() const {
-  if (!words_.empty()) refuse(fmt::format("'{}' is not known here", words_.front()));
+void KeyWords::end() const {
+  if (!words_.empty()) refuse(fmt::format("'{}' is unknown", words_.front()));
 }
 
 }  // namespace trainrt::data

@@ -1,4 +1,4 @@
-#include "data/section/listing.hpp"
+#include "data/section/dataset_listing.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,12 +12,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json json_of(const DataFile& file);
+Json as_json(const DataFile& file);
+Json as_json(const Dataset::Field& field);
+Json as_json(const ChecksummedRange& range);
 DataFile file_of(const Json& json);
 
-Json json_of(const std::vector<DataFile>& files) {
+template <class Value>
+Json as_json(const std::vector<Value>& values) {
   auto all = Json::array();
-  for (const auto& file : files) all.push_back(json_of(file));
+  for (const auto& value : values) all.push_back(as_json(value));
   return all;
 }
 
@@ -27,15 +30,15 @@ std::vector<DataFile> files_of(const Json& json) {
   return files;
 }
 
-Json json_of(const DataFile& file) {
-  return Json::array({file.path, file.size, file.mtime_ns, file.head, json_of(file.companions), file.version});
+Json as_json(const DataFile& file) {
+  return Json::array({file.path, file.size, file.mtime_ns, file.head, as_json(file.companions), file.version});
 }
 
 DataFile file_of(const Json& json) {
   return {json.at(0), json.at(1), json.at(2), json.at(3), nullptr, files_of(json.at(4)), json.at(5)};
 }
 
-Json json_of(const Dataset::Field& field) {
+Json as_json(const Dataset::Field& field) {
   return Json::array({field.name, name_of(field.dtype), field.sample_shape, field.varies});
 }
 
@@ -43,13 +46,7 @@ Dataset::Field field_of(const Json& json) {
   return {json.at(0), dtype_from(json.at(1).get<std::string>()), json.at(2), json.at(3)};
 }
 
-Json json_of(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
-
-Json json_of(const std::vector<ChecksummedRange>& ranges) {
-  auto all = Json::array();
-  for (const auto& range : ranges) all.push_back(json_of(range));
-  return all;
-}
+Json as_json(const ChecksummedRange& range) { return Json::array({range.offset, range.bytes, range.crc32, range.what}); }
 
 std::vector<ChecksummedRange> ranges_of(const Json& json) {
   std::vector<ChecksummedRange> ranges;
@@ -57,48 +54,51 @@ std::vector<ChecksummedRange> ranges_of(const Json& json) {
   return ranges;
 }
 
-Json binary(std::string_view bytes) { return Json::binary({bytes.begin(), bytes.end()}); }
-
-std::string text_of(const Json& json) {
-  const auto& bytes = json.get_binary();
-  return {bytes.begin(), bytes.end()};
-}
-
-std::string field_in_words(const Dataset::Field& field) {
-  return fmt::format("{} {}{}", field.name, name_of(field.dtype),
-                     field.varies ? "[varies]" : to_string(field.sample_shape));
-}
-
 }  // namespace
+
+std::uint64_t samples_of(const Listing& listing) {
+  std::uint64_t samples = 0;
+  for (const auto& entry : listing.entries) samples += entry.content.samples;
+  return samples;
+}
+
+std::uint64_t bytes_of_files(const Listing& listing) {
+  std::uint64_t bytes = 0;
+  for (const auto& [file, content] : listing.entries) {
+    bytes += file.size;
+    for (const auto& companion : file.companions) bytes += companion.size;
+    for (const auto& source : content.sources) bytes += source.size;
+  }
+  return bytes;
+}
 
 std::string in_words(const std::vector<Dataset::Field>& fields) {
   std::vector<std::string> words;
-  for (const auto& field : fields) words.push_back(field_in_words(field));
+  for (const auto& field : fields)
+    words.push_back(fmt::format("{} {}{}", field.name, name_of(field.dtype),
+                                field.varies ? "[varies]" : to_string(field.sample_shape)));
   return join(words);
 }
 
 std::string described(const Listing& listing) {
-  std::uint64_t samples = 0;
-  for (const auto& entry : listing.entries) samples += entry.content.samples;
   const bool are_files = find_plugin(format_table(), listing.format, "data format").gather == nullptr &&
                          !listing.entries.front().file.path.empty();
   const auto files = are_files ? " in " + counted(std::ssize(listing.entries), "file") : "";
   const auto& content = listing.entries.front().content;
   const auto chosen = listing.rows.empty() ? "" : fmt::format("{} of ", RowRanges(listing.rows).size());
-  return fmt::format("ok, {}{}{} ({}): {}{}{}", chosen, counted(static_cast<std::int64_t>(samples), "sample"), files,
-                     listing.format, in_words(content.fields), content.remark.empty() ? "" : "; ", content.remark);
+  return fmt::format("ok, {}{}{} ({}): {}{}{}", chosen, counted(static_cast<std::int64_t>(samples_of(listing)), "sample"),
+                     files, listing.format, in_words(content.fields), content.remark.empty() ? "" : "; ", content.remark);
 }
 
 std::string bytes_of(const Listing& listing) {
-  auto fields = Json::array(), entries = Json::array();
-  for (const auto& field : listing.entries.front().content.fields) fields.push_back(json_of(field));
+  auto entries = Json::array();
   for (const auto& [file, content] : listing.entries)
     entries.push_back(
-        Json::array({json_of(file), content.samples, binary(content.index), content.together, content.reading,
-                     json_of(content.sources), json_of(content.checksums), content.field_order, content.remark}));
+        Json::array({as_json(file), content.samples, content.index, content.together, content.reading,
+                     as_json(content.sources), as_json(content.checksums), content.field_order, content.remark}));
   std::string bytes;
-  Json::to_cbor(Json::array({listing.format, std::move(fields), std::move(entries), binary(listing.rows),
-                             listing.files_of_sources, binary(listing.preprocessor)}),
+  Json::to_cbor(Json::array({listing.format, as_json(listing.entries.front().content.fields), std::move(entries),
+                             listing.rows, listing.files_of_sources, listing.preprocessor}),
                 bytes);
   return bytes;
 }
@@ -109,15 +109,15 @@ Listing listing_of(std::string_view bytes) {
   std::vector<Dataset::Field> fields;
   for (const auto& field : json.at(1)) fields.push_back(field_of(field));
   for (const auto& entry : json.at(2)) {
-    FileContent content{entry.at(1),           fields,      text_of(entry.at(2)),  entry.at(4), entry.at(3),
+    FileContent content{entry.at(1),           fields,      entry.at(2),           entry.at(4), entry.at(3),
                         files_of(entry.at(5)), entry.at(8), ranges_of(entry.at(6))};
     content.field_order = entry.at(7).get<std::vector<std::size_t>>();
     for (std::size_t i = 0; i < content.field_order.size(); ++i) content.fields[i] = fields.at(content.field_order[i]);
     listing.entries.push_back({file_of(entry.at(0)), std::move(content)});
   }
-  listing.rows = text_of(json.at(3));
+  listing.rows = json.at(3);
   listing.files_of_sources = json.at(4).get<std::vector<std::size_t>>();
-  listing.preprocessor = text_of(json.at(5));
+  listing.preprocessor = json.at(5);
   return listing;
 }
 

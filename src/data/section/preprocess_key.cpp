@@ -1,4 +1,6 @@
-#include "data/section/by_key.hpp"
+#include "data/section/preprocess_key.hpp"
+
+#include <algorithm>
 
 #include <trainrt/error.hpp>
 
@@ -51,13 +53,14 @@ std::string preprocessor_of_key(const std::string& text) try {
   throw UsageError(std::string("preprocess: ") + error.what());
 }
 
-std::string preprocess_by_key(DatasetImpl& dataset, const Listing& listing, std::string_view stored) {
+std::string apply_preprocessor(DatasetImpl& dataset, const Listing& listing, std::string_view stored) {
   if (listing.preprocessor.empty()) return "";
-  const auto section = section_of(dataset.name);
-  return in_section(section, [&] {
+  auto plan = dataset.plan();
+  return in_section(section_of(plan.name), [&] {
     auto preprocessor = fitted_earlier(listing.preprocessor, stored);
-    if (!preprocessor.is_fitted()) preprocessor = fitted(preprocessor, dataset);
-    dataset.source = preprocessed(dataset.source, preprocessor);
+    if (!preprocessor.is_fitted()) preprocessor = fitted(preprocessor, plan);
+    plan.source = preprocessed(plan.source, preprocessor);
+    dataset.replace(std::move(plan));
     return json_of(preprocessor).dump();
   });
 }

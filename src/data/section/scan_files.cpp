@@ -1,4 +1,4 @@
-#include "data/section/listed_files.hpp"
+#include "data/section/scan_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -40,7 +40,7 @@ void note_heads(DataFile& file) {
   for (auto& companion : file.companions) note_heads(companion);
 }
 
-/// How many of the dataset's files each source has, if they are mixed.
+/// Returns the number of files of each source, if the sources are mixed; otherwise an empty list.
 std::vector<std::size_t> files_of_sources(const Options& options, const Format& format) {
   std::vector<std::size_t> counts;
   if (options.text("weights").empty()) return counts;
@@ -62,35 +62,36 @@ std::string names_of(const std::vector<Dataset::Field>& fields) {
   return excerpt(join(names), 200);
 }
 
-/// The number of the field of that name; the number of fields if there is none.
+/// Returns the number of the field named `name`; the number of fields if it does not exist.
 std::size_t number_of(const std::vector<Dataset::Field>& fields, const std::string& name) {
   return static_cast<std::size_t>(std::ranges::find(fields, name, &Dataset::Field::name) - fields.begin());
 }
 
-/// Names the key that gives a column the same type in both files, if the format has it.
+/// Returns advice to give a column the same type in both files, if the format has a key for that.
 std::string advice_on(const Dataset::Field& one, const Dataset::Field& other, const Format& format) {
   const bool are_single = !one.varies && !other.varies && one.sample_shape.empty() && other.sample_shape.empty();
   if (!are_single || std::ranges::find(format.options, "types", &OptionSpec::key) == format.options.end()) return "";
   return fmt::format(": types = {}:f64 reads both as f64", one.name);
 }
 
-/// UsageError if the fields of `other` are not those of `first`, in any order. Files are matched by the names of their
-/// fields.
+/// Throws UsageError if `other` lacks a field of `entry`.
+void require_fields_of(const Listing::Entry& entry, const Listing::Entry& other) {
+  for (const auto& field : entry.content.fields)
+    if (number_of(other.content.fields, field.name) == other.content.fields.size())
+      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
+                                   entry.file.path, field.name, other.file.path, names_of(other.content.fields)));
+}
+
+/// Throws UsageError if the files do not have the same fields; their order may differ.
 void require_same_fields(const Listing::Entry& first, const Listing::Entry& other, const Format& format) {
-  const auto &one = first.content.fields, &two = other.content.fields;
-  for (const auto& field : one) {
-    const auto number = number_of(two, field.name);
-    if (number == two.size())
-      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
-                                   first.file.path, field.name, other.file.path, names_of(two)));
-    if (const auto words = in_words({field}), others = in_words({two[number]}); words != others)
+  require_fields_of(first, other);
+  require_fields_of(other, first);
+  for (const auto& field : first.content.fields) {
+    const auto& same = other.content.fields[number_of(other.content.fields, field.name)];
+    if (const auto words = in_words({field}), others = in_words({same}); words != others)
       throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has {}, and '{}' has {}{}",
-                                   first.file.path, words, other.file.path, others, advice_on(field, two[number], format)));
+                                   first.file.path, words, other.file.path, others, advice_on(field, same, format)));
   }
-  for (const auto& field : two)
-    if (number_of(one, field.name) == one.size())
-      throw UsageError(fmt::format("the files of a dataset have the same fields: '{}' has '{}', and '{}' has only {}",
-                                   other.file.path, field.name, first.file.path, names_of(one)));
   if (first.content.vector_columns != other.content.vector_columns)
     throw UsageError(
         fmt::format("vector: the columns of '{}' are {}, and of '{}' {}: the values of a vector need one order "
@@ -99,7 +100,7 @@ void require_same_fields(const Listing::Entry& first, const Listing::Entry& othe
                     excerpt(join(other.content.vector_columns), 200)));
 }
 
-/// Notes the order of the fields of a file if it is not that of the first.
+/// Sets the field order of a file if it differs from that of the first file.
 void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Format& format) {
   require_same_fields(first, entry, format);
   auto& content = entry.content;
@@ -111,18 +112,19 @@ void match_fields(const Listing::Entry& first, Listing::Entry& entry, const Form
   if (is_same) content.field_order.clear();
 }
 
-/// Samples without values take no byte of the file, but their numbers take memory.
+/// Throws UsageError if a file declares so many samples without values that their numbers need too much memory.
 void require_countable(const DataFile& file, const FileContent& content, const Options& options) {
   const auto is_empty = [](const Dataset::Field& field) { return !field.varies && sample_bytes(field) == 0; };
   if (!std::ranges::all_of(content.fields, is_empty)) return;
-  constexpr std::uint64_t number_bytes = 8, most = std::numeric_limits<std::uint64_t>::max() / number_bytes;
+  constexpr std::uint64_t number_bytes = 8, max_samples = std::numeric_limits<std::uint64_t>::max() / number_bytes;
   ExpansionLimit(options, file.size)
-      .require(number_bytes * std::min(content.samples, most),
+      .require(number_bytes * std::min(content.samples, max_samples),
                fmt::format("'{}', by the numbers of the {} samples without values that it declares,", file.path,
                            content.samples));
 }
 
-/// Whether the file is one of the dataset. If it cannot be: an error, or, as the key on_error says, a warning.
+/// Adds the file to the listing and returns true. If it cannot be used, throws or, with on_error = skip, logs a warning and
+/// returns false.
 bool add_file(Listing& listing, DataFile file, const Options& options, const Format& format) try {
   auto content = format.probe(file, options);
   if (format.has_files) require_countable(file, content, options);
@@ -140,16 +142,17 @@ bool add_file(Listing& listing, DataFile file, const Options& options, const For
   return false;
 }
 
-/// A line a minute.
-void tell_progress(const std::string& section, std::size_t done, std::size_t all, double& told_at_s) {
+/// Logs the progress once a minute.
+void log_progress(const std::string& section, std::size_t done, std::size_t all, double& logged_at_s) {
   constexpr double pause_s = 60;
   const auto now_s = monotonic_seconds();
-  if (now_s - told_at_s < pause_s) return;
-  told_at_s = now_s;
-  log::info(fmt::format("{}: looked at {} of {} files", section, done, all));
+  if (now_s - logged_at_s < pause_s) return;
+  logged_at_s = now_s;
+  log::info(fmt::format("{}: read {} of {} files", section, done, all));
 }
 
-/// Warns about folders that name a column and its value, "year=2023", as Hive and Spark write them: it is not read.
+/// Warns about folders whose names have a column and its value, "year=2023", as written by Hive and Spark: they are not
+/// read.
 void warn_of_named_values(const std::string& section, const Listing& listing) {
   const auto values_of = [](const std::string& path) {
     std::map<std::string, std::string> values;
@@ -172,7 +175,7 @@ void warn_of_named_values(const std::string& section, const Listing& listing) {
 
 }  // namespace
 
-void list_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
+void scan_files(const std::string& section, Listing& listing, const Options& options, const Format& format) {
   listing.files_of_sources = files_of_sources(options, format);
   if (format.gather != nullptr) {
     const auto words = words_of_source(options.text("source"));
@@ -181,10 +184,10 @@ void list_files(const std::string& section, Listing& listing, const Options& opt
   }
   auto files = files_of(options, format);
   const io::H5Examination examination;
-  auto told_at_s = monotonic_seconds();
+  auto logged_at_s = monotonic_seconds();
   std::size_t source = 0, of_source = 0;
   for (auto& file : files) {
-    tell_progress(section, static_cast<std::size_t>(&file - files.data()), files.size(), told_at_s);
+    log_progress(section, static_cast<std::size_t>(&file - files.data()), files.size(), logged_at_s);
     while (source < listing.files_of_sources.size() && of_source == listing.files_of_sources[source])
       ++source, of_source = 0;
     const bool is_added = add_file(listing, std::move(file), options, format);
@@ -193,7 +196,7 @@ void list_files(const std::string& section, Listing& listing, const Options& opt
     else if (source < listing.files_of_sources.size())
       --listing.files_of_sources[source];
   }
-  if (listing.entries.empty()) throw UsageError("none of its files can be read");
+  if (listing.entries.empty()) throw UsageError("no file of the dataset can be read");
   warn_of_named_values(section, listing);
 }
 

@@ -1,0 +1,118 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/batches/pinning.hpp"
+#include "data/batches/team.hpp"
+#include "data/order/batch_plan.hpp"
+#include "data/order/epoch_order.hpp"
+#include "data/source/skipping_reader.hpp"
+#include "data/source/source.hpp"
+#include "data/transform/sample_maps.hpp"
+
+namespace trainrt {
+
+/// The part of every global batch that this rank takes.
+struct Shard {
+  int rank = 0;
+  int size = 1;
+  int workers = 0;  ///< number of ranks that the global batch is made for; 0: `size`
+};
+
+namespace data {
+
+struct DatasetPlan;
+
+/// The effect of a step on the samples of its input. It decides which steps can be combined.
+enum class Effect : std::uint8_t {
+  makes,    ///< makes new samples, with new fields or in a new number
+  chooses,  ///< chooses some of the samples, in any order
+  thins,    ///< chooses some of the samples, in their order
+  draws,    ///< keeps the samples; each epoch draws from them by weight
+};
+
+/// One step that makes other samples of a dataset, such as filter() or pack(). Immutable.
+class Step {
+ public:
+  struct Result {
+    std::shared_ptr<const Source> source;  ///< the samples after the step
+    /// Everything that the numbers of the samples depend on, in words: checkpoints contain this text, and a position inside
+    /// an epoch is valid only for the same text.
+    std::string identity;
+    /// Effect::thins only: returns how many of the chosen samples have a number below `sample` in the input.
+    std::function<std::uint64_t(std::uint64_t sample)> count_below = {};
+    std::shared_ptr<const std::vector<double>> weight_sums = nullptr;  ///< Effect::draws only: cumulative weights
+  };
+
+  virtual ~Step() = default;
+  virtual Effect effect() const { return Effect::makes; }
+  /// Returns the fields of the samples after the step, from those before it. Throws UsageError if it cannot be applied to
+  /// them.
+  virtual std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const { return before; }
+  /// Applies the step to the samples of `input`. Collective over input.team: an exception on one rank is thrown on all.
+  virtual Result apply(const DatasetPlan& input) const = 0;
+};
+
+/// The order step: how an epoch visits the samples.
+struct SampleOrder {
+  bool shuffle = false;
+  bool legacy_shuffle = false;   ///< shuffle as the first versions did, because the run began with one of them
+  Blocks blocks;                 ///< of a shuffle in blocks
+  std::vector<MixedPart> mixed;  ///< the sources and their shares, if the key `weights` mixes several
+  std::uint64_t seed = 0;        ///< run.seed, combined with own_seed
+  std::uint64_t own_seed = 0;    ///< the key `shuffle_seed`
+  std::shared_ptr<const std::vector<double>> weight_sums;  ///< cumulative weights, if samples are drawn by weight
+};
+
+/// Describes completely which samples a dataset has, in which order, and how this rank reads them. A dataset refers to a
+/// const plan, and changes of the dataset make a new plan.
+///
+/// The parts follow one another: files are listed and opened and their samples chosen (`source`, when the dataset is
+/// opened), steps make other samples of them (`steps`; `source` then has the result), maps change values at random or by
+/// functions of the user (`maps`), each epoch has an order (`order`), and each rank takes its part of each batch (`shard`).
+struct DatasetPlan {
+  /// A step that was applied.
+  struct Applied {
+    std::string name;  ///< for messages: "pack"
+    std::shared_ptr<const Step> step;
+    std::string identity;  ///< Step::Result::identity
+  };
+
+  std::string name;
+  std::shared_ptr<const Source> source;
+  std::vector<Applied> steps;
+  std::shared_ptr<const SampleMaps> maps;  ///< nullptr: values are used as `source` has them
+  SampleOrder order;
+  Shard shard;
+  bool is_split = true;  ///< false: each rank has all samples, and `shard` is one rank alone
+  /// The identity of the files and of their order, as checkpoints contain it.
+  std::string files_text, order_text;
+
+  int threads = 0;                           ///< that read batches ahead
+  std::uint64_t memory = 256 << 20;          ///< maximum number of bytes of batches that are read ahead
+  Team team;                                 ///< ranks that apply steps together
+  std::shared_ptr<const Pinning> pinning;    ///< nullptr: batches need no pinned memory
+  std::shared_ptr<SkippingReader> skipping;  ///< nullptr: a sample that cannot be read is an error
+
+  /// Returns the plan with one more step. `step_name` is its name in messages. A step draw_by_weight is applied again to
+  /// the new samples, and maps are moved to the new fields. Collective over `team`. Throws UsageError that names both steps
+  /// if the step cannot follow one of this plan, and the errors of the step.
+  DatasetPlan with(const std::string& step_name, const std::shared_ptr<const Step>& step) const;
+  /// Returns the identity of all steps in words; "" without steps. Checkpoints contain it.
+  std::string steps_text() const;
+
+  /// The fields of batches.
+  const std::vector<Dataset::Field>& fields() const { return maps ? maps->fields() : source->fields(); }
+  /// Returns the seed of the random changes of epoch `epoch`.
+  std::uint64_t draw_seed(std::int64_t epoch) const;
+  /// Returns the order of epoch `epoch` over all ranks.
+  EpochOrder order_of(std::int64_t epoch) const;
+  BatchPlan::Split split_of(std::size_t batch_size) const { return {batch_size, shard.size, shard.workers}; }
+};
+
+}  // namespace data
+
+}  // namespace trainrt

@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/batches/dataset_plan.hpp"
+
+namespace trainrt::data {
+
+/// Reads some fields of consecutive samples of a plan's source, a few MiB at a time. Samples that cannot be read are left
+/// out if plan.skipping is set.
+class FieldScan {
+ public:
+  using See = std::function<void(std::uint64_t sample, std::span<const TensorView> values)>;
+
+  /// `fields`: numbers of fields of plan.source. `step_name`: for the progress message that is logged once a minute.
+  FieldScan(const DatasetPlan& plan, const std::vector<std::size_t>& fields, std::string step_name);
+  /// Calls `see` for each sample from `first` to before `end`, in this order. `values` has one tensor per field, of the
+  /// shape of one sample ([number of values] for a field that varies in length); they are valid during the call.
+  void scan(std::uint64_t first, std::uint64_t end, const See& see);
+
+ private:
+  void read();
+  void log_progress(std::uint64_t done, std::uint64_t all);
+
+  const DatasetPlan& plan_;
+  std::string step_name_;
+  double logged_at_s_;
+  std::vector<Column> columns_;
+  std::vector<std::uint64_t> samples_;
+};
+
+/// Returns one number per sample, which `number_of` computes from its values of a field. Each rank scans its share, and all
+/// ranks get all numbers; 0 for samples that are skipped. Collective over plan.team.
+std::vector<std::int64_t> gather_from_scan(const DatasetPlan& plan, std::size_t field, const std::string& step_name,
+                                           const std::function<std::int64_t(const TensorView& values)>& number_of);
+
+}  // namespace trainrt::data

@@ -1,0 +1,34 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainrt {
+
+/// The ranks that scan a dataset together before an epoch begins: each scans its share. A default Team is one rank alone.
+struct Team {
+  int rank = 0;
+  int size = 1;
+  /// Collective. Calls `scan`, which sets elements of `numbers` for this rank's share and leaves the others 0, and then
+  /// sets all elements on all ranks. If `scan` throws on a rank, all ranks throw.
+  std::function<void(const std::function<void()>& scan, std::span<std::int64_t> numbers)> combine =
+      [](const std::function<void()>& scan, std::span<std::int64_t>) { scan(); };
+  /// Collective. Returns the results of `make` on all ranks, by rank. If `make` throws on a rank, all ranks throw.
+  std::function<std::vector<std::string>(const std::function<std::string()>& make)> gather =
+      [](const std::function<std::string()>& make) { return std::vector<std::string>{make()}; };
+
+  /// Returns the share of rank `of_rank` of `count` neighbouring things: the number of the first one and the end.
+  std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int of_rank) const {
+    const auto ranks = static_cast<std::uint64_t>(size), number = static_cast<std::uint64_t>(of_rank);
+    const auto each = count / ranks, more = count % ranks;
+    const auto first = number * each + std::min(number, more);
+    return {first, first + each + (number < more ? 1 : 0)};
+  }
+  std::pair<std::uint64_t, std::uint64_t> own_share(std::uint64_t count) const { return share_of(count, rank); }
+};
+
+}  // namespace trainrt

@@ -1,0 +1,74 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "data/batches/batch_data.hpp"
+#include "data/batches/dataset_plan.hpp"
+#include "data/bytes/stage_clock.hpp"
+
+namespace trainrt {
+
+/// The position of a walk over a dataset, as checkpoints contain it.
+struct Cursor {
+  bool in_progress = false;   ///< the batches of an epoch are being taken
+  std::int64_t epoch = -1;    ///< -1: no epoch has begun
+  std::int64_t position = 0;  ///< number of global samples (of the padded order) that are done
+};
+
+namespace data {
+
+/// The state of the walks over one dataset on this rank. Only the train thread uses it, except stages().
+///
+/// At most one range of batches owns the cursor: the first that begins. A range that begins while another one is walked (a
+/// nested evaluation) starts at 0 and leaves the cursor alone. Without an owner the cursor has position 0.
+class WalkState {
+ public:
+  /// The text DatasetPlan::steps_text() of a checkpoint, or its hash if the checkpoint has only that.
+  using StepsIdentity = std::variant<std::string, std::uint64_t>;
+
+  const Cursor& cursor() const { return cursor_; }
+  /// Sets the cursor of a checkpoint. The first begin() continues at it, if it is in progress and the epoch is the same.
+  void restore(const Cursor& cursor, StepsIdentity steps = {});
+  bool is_restored() const { return is_restored_; }  ///< no range has begun since restore()
+  bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
+  std::int64_t next_epoch() const { return is_restored_ && cursor_.in_progress ? cursor_.epoch : cursor_.epoch + 1; }
+
+  /// Begins a range of batches: returns the position to start at, or nothing if another range owns the cursor. Throws
+  /// UsageError if the range would continue a restored epoch, and the steps of `plan` are not those of the checkpoint.
+  std::optional<std::uint64_t> begin(const DatasetPlan& plan, std::int64_t epoch);
+  void set_position(std::uint64_t position) { cursor_.position = static_cast<std::int64_t>(position); }
+  /// Ends the range that owns the cursor.
+  void end();
+
+  /// Returns the batches of keep_spare(), for reuse of their memory, if they are `count` batches of `samples` samples;
+  /// otherwise an empty list.
+  std::vector<BatchData> take_spare(std::size_t samples, std::size_t count);
+  void keep_spare(std::size_t samples, std::vector<BatchData> batches) { spare_ = {samples, std::move(batches)}; }
+
+  StageTimes& stages() { return stages_; }  ///< time of reading batches; any thread may add
+  const StageTimes& stages() const { return stages_; }
+  void add_waited(double seconds) { waited_s_ += seconds; }
+  void add_handed_over(double seconds) { handed_over_s_ += seconds; }
+  double waited_s() const { return waited_s_; }            ///< time of the train thread, waiting for batches
+  double handed_over_s() const { return handed_over_s_; }  ///< time of the train thread, taking batches that were ready
+
+ private:
+  Cursor cursor_;
+  bool is_restored_ = false;
+  StepsIdentity restored_steps_;
+  struct {
+    std::size_t samples = 0;
+    std::vector<BatchData> batches;
+  } spare_;
+  StageTimes stages_;
+  double waited_s_ = 0, handed_over_s_ = 0;
+};
+
+}  // namespace data
+
+}  // namespace trainrt

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "data/reshape/key_words.hpp"
+#include "data/reshape/operation.hpp"
+#include "data/reshape/steps.hpp"
+
+namespace trainrt::data {
+
+namespace {
+
+constexpr std::string_view every_form = "K";
+
+/// Samples 0, K, 2K, ... of `samples` samples.
+struct EveryKth {
+  std::uint64_t distance = 1, samples = 0;
+
+  std::uint64_t size() const { return count_below(samples); }
+  std::uint64_t operator[](std::uint64_t at) const { return at * distance; }
+  std::uint64_t count_below(std::uint64_t sample) const { return (sample + distance - 1) / distance; }
+};
+
+class Every final : public Step {
+ public:
+  explicit Every(std::uint64_t distance) : distance_(distance) {}
+  Effect effect() const override { return Effect::thins; }
+
+  Result apply(const DatasetPlan& input) const override {
+    const auto samples = input.source->size();
+    const EveryKth rows{distance_, samples};
+    return chosen(input, rows, fmt::format("{} of {} samples, every {}", rows.size(), samples, distance_));
+  }
+
+ private:
+  std::uint64_t distance_;
+};
+
+std::shared_ptr<const Step> make_every(const std::string& text) {
+  KeyWords words(text, every_form);
+  const auto distance = words.take_number(1);
+  words.end();
+  return std::make_shared<Every>(distance);
+}
+
+}  // namespace
+
+namespace plugins {
+
+extern const OperationKind every{.name = "every",
+                                 .help = "keeps samples 0, K, 2K, ... of the samples that explode, sequence and pack make",
+                                 .form = every_form,
+                                 .make = make_every,
+                                 .order = 3};
+
+}  // namespace plugins
+
+}  // namespace trainrt::data

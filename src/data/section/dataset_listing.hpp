@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/source/format.hpp"
+
+namespace trainrt::data {
+
+/// The files of a dataset and their contents, as one rank has found them for all ranks.
+struct Listing {
+  using Entry = ListedFile;
+  std::string format;
+  std::vector<Entry> entries;                      ///< at least one; the first has the fields of the dataset
+  std::vector<std::size_t> files_of_sources = {};  ///< number of entries of each source that the key weights mixes
+  std::string preprocessor = {};                   ///< JSON of the key preprocess; "": no preprocessor
+  std::string rows = {};                           ///< chosen samples, as a text of RowRanges; "": all
+};
+
+std::uint64_t samples_of(const Listing& listing);      ///< number of samples in all files
+std::uint64_t bytes_of_files(const Listing& listing);  ///< size of all files and the files that belong to them
+
+/// Returns "ok, 60000 samples in 1 file (idx): images u8[28, 28], labels u8[]".
+std::string described(const Listing& listing);
+/// Returns "images u8[28, 28], labels u8[]".
+std::string in_words(const std::vector<Dataset::Field>& fields);
+
+/// Returns the listing as bytes (CBOR, RFC 8949), which are sent to other ranks. listing_of() is the inverse.
+std::string bytes_of(const Listing& listing);
+Listing listing_of(std::string_view bytes);
+
+}  // namespace trainrt::data

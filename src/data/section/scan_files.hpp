@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/options.hpp"
+#include "data/order/mixed_order.hpp"
+#include "data/section/dataset_listing.hpp"
+#include "data/source/format.hpp"
+
+namespace trainrt::data {
+
+/// Finds the files of a [data.NAME] and adds them to `listing`, with their contents. Logs its progress once a minute.
+/// `options` must be checked. Throws UsageError that names a file that cannot be used, unless on_error skips it, and if no
+/// file is left.
+void scan_files(const std::string& section, Listing& listing, const Options& options, const Format& format);
+
+/// Returns the shares of the sources that the key weights mixes. Throws the errors of mixed_parts().
+std::vector<MixedPart> mixed_parts_of(const Listing& listing, const Options& options);
+
+}  // namespace trainrt::data
