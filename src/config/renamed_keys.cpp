@@ -10,17 +10,16 @@ namespace trainrt::config {
 namespace {
 
 constexpr std::array renamed{
-    RenamedKey{"data.*.most_bytes", "data.*.max_file_bytes"},
     RenamedKey{"checkpoint.replicas", "checkpoint.replica_check"},
     RenamedKey{"checkpoint.replicas_every", "checkpoint.replica_check_every"},
-    RenamedKey{"data.*.keep", "data.*.subset_after"},
-    RenamedKey{"data.*.rows", "data.*.subset"},
-    RenamedKey{"data.*.read", "data.*.read_method"},
-    RenamedKey{"scaling.check", "scaling.check_collectives"},
-    RenamedKey{"data.*.longest_record", "data.*.max_record_bytes"},
     RenamedKey{"data.*.fit", "data.*.resize_mode"},
+    RenamedKey{"data.*.keep", "data.*.subset_after"},
+    RenamedKey{"data.*.longest_record", "data.*.max_record_bytes"},
     RenamedKey{"data.*.most_bytes", "data.*.max_file_bytes"},
     RenamedKey{"data.*.most_pixels", "data.*.max_pixels"},
+    RenamedKey{"data.*.read", "data.*.read_method"},
+    RenamedKey{"data.*.rows", "data.*.subset"},
+    RenamedKey{"scaling.check", "scaling.check_collectives"},
 };
 
 /// Returns the part of `key` up to and including the last dot: "data.train." for "data.train.format"; "" if there is no

@@ -101,7 +101,7 @@ TEST_CASE("every renamed key of a dataset is an error of the data tools that nam
   for (const auto& [old_name, new_name] : config::renamed_keys()) {
     if (!old_name.starts_with("data.*.")) continue;
     INFO(old_name);
-    const auto word = "--" + std::string(old_name.substr(7)) + "=1";
+    const auto word = "--data." + std::string(old_name.substr(7)) + "=1";  // some tools have an option of that name
     for_each_source_tool([&](const DataTool& tool) {
       CHECK_THAT(error_of(tool, {"a.csv", word}, ExitCode::usage), Contains(std::string(new_name.substr(7))));
     });

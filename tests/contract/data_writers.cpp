@@ -59,7 +59,7 @@ std::vector<data::Column> numbers_of(std::uint64_t rows) {
   return {column_of(x), column_of(n), column_of(flags)};
 }
 
-/// Returns the rows `first` to `first + count` - 1 of columns whose samples have one size.
+/// Returns the rows `first` to `first + count` - 1 of columns with samples of one size.
 std::vector<data::Column> part_of(const std::vector<data::Column>& columns, const std::vector<Dataset::Field>& fields,
                                   std::uint64_t first, std::uint64_t count) {
   std::vector<data::Column> part;

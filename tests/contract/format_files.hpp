@@ -20,8 +20,9 @@ struct FormatFiles {
   /// Writes `samples` samples to files in `folder`: 0, 1 or 12. If the format has floats, sample i holds i + 0.5, and
   /// sample 2 holds NaN.
   WrittenDataset (*write)(const trainrt::test::Scratch& folder, std::size_t samples);
-  std::string_view float_field = {};  ///< name of the field with these floats; "": the format has none, or makes its values
-  bool detects_cuts = true;           ///< false: a file that was cut between two samples is a valid file
+  std::string_view float_field =
+      {};                    ///< name of the field with these floats; "": the format has no floats, or makes its values
+  bool detects_cuts = true;  ///< false: a file that was cut between two samples is a valid file
 };
 
 /// Returns one row for each data format; a new format needs a new row.

@@ -25,7 +25,8 @@ constexpr std::size_t many = 12;
 using Keys = std::map<std::string, std::string>;
 using Samples = std::vector<std::string>;  ///< for each sample of a walk, the bytes of all its fields
 
-/// Makes the modules of the build known, before the process's environment is read: they are beside the folder of the tests.
+/// Makes the modules of the build known, before the process's environment is read: they are next to the folder of the
+/// tests.
 [[maybe_unused]] const int module_path =
     setenv("TRAINRT_MODULE_PATH",
            (std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "modules").c_str(), 0);

@@ -151,12 +151,12 @@ TEST_CASE("a filter by a condition that cannot be evaluated is an error with the
   CHECK_THAT(refused("x >"), Contains("at character 4"));
 }
 
-TEST_CASE("what a filter cannot do is said") {
+TEST_CASE("a filter is refused for an unknown field, without a sample left, and while batches are being walked") {
   const Scratch dir;
   const auto dataset = open(dir);
   CHECK_THROWS_WITH(Dataset(dataset).filter("y", is_third), Contains("'train'") && Contains("x"));
   CHECK_THROWS_WITH(Dataset(dataset).filter("x", [](const TensorView&) { return false; }),
-                    Contains("keeps 0 of 1000 samples"));
+                    Contains("the filter keeps none of its 1000 samples"));
   for ([[maybe_unused]] const auto& batch : Dataset(dataset).epoch(0).batches(10))
     CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being walked"));
 }

@@ -114,7 +114,7 @@ TEST_CASE("where keeps the samples that meet a condition, before all other keys 
   };
   CHECK(whole_field(Config(with({{"where", "user != 2"}, {"explode", "pages"}})).open("train"), "pages") ==
         std::vector<std::int64_t>{10, 11, 12, 30});
-  CHECK(whole_field(Config(with({{"where", "user >= 2"}, {"keep", "1"}})).open("train"), "user") ==
+  CHECK(whole_field(Config(with({{"where", "user >= 2"}, {"subset_after", "1"}})).open("train"), "user") ==
         std::vector<std::int64_t>{3});
   const auto one = Config(with({{"where", "user > 1"}})).open("train"),
              other = Config(with({{"where", "user < 3"}})).open("train");
@@ -157,9 +157,10 @@ TEST_CASE("keys that make samples are refused with section, key and what is wron
 
 TEST_CASE("a removed key is an error that names its replacement, before any file is read") {
   const auto message =
-      "train.ini:7: the key join in [data.train] was removed: join the tables before the run, with DuckDB or "
-      "pandas, and use the joined file as source";
-  CHECK_THROWS_WITH(data::check_options("train", options({{"source", "/none.csv"}, {"join", "users on id"}})), message);
+      "train.ini:7: the key 'join' in [data.train] was removed. Join the tables before the run, with DuckDB or pandas, and "
+      "use the joined file as source";
+  CHECK_THROWS_WITH(data::check_options("train", options({{"source", "/none.csv"}, {"join", "users on id"}})),
+                    Contains(message));
   CHECK_THROWS_WITH(data::list_dataset("train", options({{"format", "range"}, {"samples", "3"}, {"join", "users on id"}})),
                     Contains(message));
 }
