@@ -404,10 +404,10 @@ void read(const std::string& input) {
       stacks);
   const std::string last = "\n{\"op\":\"enough\"}\n";
   for (const auto& batch : batches_of(input)) {
-    send(theirs.number(), batch + last, memory);
+    send(theirs.get(), batch + last, memory);
     if (!hold(conversation, channel)) break;
   }
-  check_answers(theirs.number());
+  check_answers(theirs.get());
 }
 
 }  // namespace fuzz
