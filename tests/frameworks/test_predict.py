@@ -229,8 +229,8 @@ def no_file_of_its_dataset_is_replaced():
     rows.write_text("0:2")
     link.hardlink_to(new)
     before = new.read_bytes()
-    for output, says in ((new, "is a source itself, of [data.new]"), (link, "is a source itself, of [data.new]"),
-                         (rows, "is a file that a key of [data.new] names")):
+    for output, says in ((new, "which is a source of [data.new]"), (link, "which is a source of [data.new]"),
+                         (rows, "which a key of [data.new] names")):
         for ranks in (1, 2):
             job = predict(_run, output, "--force", f"--data.new.source={new}", f"--data.new.subset=@{rows}", ranks=ranks, expected=USAGE)
             check(output.name in job.err and says in job.err, "it is not named", job)

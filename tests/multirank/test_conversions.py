@@ -191,7 +191,7 @@ def jsonl_refuses_texts_and_names_that_are_not_utf_8():
     equal([json.loads(line)["text"] for line in (folder / "out.jsonl").read_text("utf-8").splitlines()], ["one", "Grüße", "end"], "the others")
     tool("convert", source, "-o", folder / "out.csv")
     equal((folder / "out.csv").read_bytes(), b"text\n" + b"\n".join(lines) + b"\n", "what a .csv file holds")
-    refused("convert", folder / "out.csv", "-o", folder / "back.csv", says=["no UTF-8"])
+    refused("convert", folder / "out.csv", "-o", folder / "back.csv", says=["not valid UTF-8"])
     with h5py.File(folder / "b.h5", "w") as file:
         file.create_dataset(b"caf\xe9", data=[1, 2])
     refused("convert", folder / "b.h5", "-o", folder / "b.jsonl", says=["is not UTF-8, which JSON requires", "--columns"])

@@ -17,7 +17,7 @@ std::string_view data_details() {
     std::string details =
         "SOURCE is a file, folder or pattern, as in the key source of a [data.NAME]; other keys of such a section are\n"
         "--KEY=VALUE: --format=csv --vector=x. --config FILE NAME reads the section [data.NAME] of a config; --KEY=VALUE\n"
-        "overrides its keys. A key with the name of an option of the tool is --data.KEY=VALUE: --data.rows=0:1000.\n";
+        "overrides its keys. A key with the name of an option of the tool is --data.KEY=VALUE: --data.threads=4.\n";
     for (const auto* tool : datasets::data_tool_table())
       details += fmt::format("\ntrainrt {}\n{}", tool->usage, tool->details);
     return details;

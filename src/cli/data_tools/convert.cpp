@@ -55,7 +55,11 @@ ExitCode convert_data(std::span<const std::string> words) {
                                            .usage = std::string(convert_usage)});
   const auto& arguments = choice.arguments;
   const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
-  if (arguments.has("where")) choice.keys.set("where", {text("where"), std::string(command_line)});
+  if (arguments.has("where")) {
+    const auto of_section = trim(choice.keys.text("where"));
+    choice.keys.set("where", {of_section.empty() ? text("where") : fmt::format("({}) and ({})", of_section, text("where")),
+                              std::string(command_line)});
+  }
   if (text("output").empty()) throw UsageError(fmt::format("missing option: -o FILE; usage: trainrt {}", convert_usage));
   ConversionSpec spec{.output = text("output"),
                       .columns = words_in(text("columns")),
@@ -69,8 +73,8 @@ ExitCode convert_data(std::span<const std::string> words) {
                       .escapes_formulas = arguments.has("spreadsheet")};
   require_each_sample(choice);
   keep_freed_memory();
-  batch::install_stop_signals();
   const auto opened = open_data(choice);
+  batch::install_stop_signals();  // until here no file has been written, and a signal ends the command at once
   Conversion conversion(opened, std::move(spec));
   conversion.run();
   for (const auto& line : conversion.summary()) print_safely("{}\n", line);
@@ -92,10 +96,11 @@ const DataTool convert{
         "  each sample is written once.\n"
         "  --where 'x > 3 and (city == \"Paris\" or not flag)' chooses samples: numbers, texts in quotes,\n"
         "    fields (in backquotes if the name is not a word; x[3] of a vector), == != < <= > >=, and or\n"
-        "    not. NaN is unequal to everything: x == x leaves missing values out.\n"
+        "    not. NaN is unequal to everything: x == x leaves missing values out. It is the key where, which is\n"
+        "    applied before preprocess and the keys that make samples (explode, sequence, pack).\n"
         "  --split 0.8 -o out.h5 writes out-train.h5 and out-test.h5; -o a.h5,b.h5 names them. --seed\n"
         "    chooses the samples of the first file; both keep the order. For a cut in the middle use\n"
-        "    --data.rows=0:800 and --data.rows=800:1000.\n"
+        "    --subset=0:800 and --subset=800:1000.\n"
         "  --shuffle writes the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of\n"
         "    all samples if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N,\n"
         "    --window=N).\n"

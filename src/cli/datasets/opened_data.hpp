@@ -14,8 +14,8 @@ class LocalDatasets {
  public:
   /// `sections`: keys of each [data.NAME].
   LocalDatasets(std::map<std::string, Options> sections, std::uint64_t seed);
-  /// Returns the listing of a dataset. The first call lists it and the datasets that it takes samples from. Throws like
-  /// data::list_dataset() and data::require_operations().
+  /// Returns the listing of a dataset. The first call lists it, and [data.train] if that has the names of its classes.
+  /// Throws like data::list_dataset() and data::require_steps().
   const data::Listing& listing(const std::string& name);
   /// Returns the listings of all datasets that were listed so far.
   const std::map<std::string, data::Listing>& listings() const { return listings_; }

@@ -1,7 +1,6 @@
 #include "data/batches/dataset_plan.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
@@ -11,7 +10,9 @@ namespace trainrt::data {
 
 namespace {
 
+/// Returns the last step that draws samples by weight, or nullptr if the plan's order does not draw.
 const DatasetPlan::Applied* draw_of(const DatasetPlan& plan) {
+  if (!plan.order.weight_sums) return nullptr;
   const auto found = std::find_if(plan.steps.rbegin(), plan.steps.rend(),
                                   [](const auto& applied) { return applied.step->effect() == Effect::draws; });
   return found == plan.steps.rend() ? nullptr : &*found;
@@ -52,7 +53,8 @@ DatasetPlan DatasetPlan::with(const std::string& step_name, const std::shared_pt
   auto result = step->apply(*this);
   auto plan = *this;
   if (!order.mixed.empty()) plan.order.mixed = thinned(order.mixed, result, step_name);
-  if (maps) plan.maps = std::make_shared<const SampleMaps>(maps->over(result.source->fields()));
+  if (maps && step->effect() == Effect::makes)
+    plan.maps = std::make_shared<const SampleMaps>(maps->over(result.source->fields()));
   if (step->effect() == Effect::draws) plan.order.weight_sums = result.weight_sums;
   plan.source = std::move(result.source);
   plan.steps.push_back({step_name, step, std::move(result.identity)});

@@ -52,7 +52,8 @@ class Step {
   /// Returns the fields of the samples after the step, from those before it. Throws UsageError if it cannot be applied to
   /// them.
   virtual std::vector<Dataset::Field> fields(const std::vector<Dataset::Field>& before) const { return before; }
-  /// Applies the step to the samples of `input`. Collective over input.team: an exception on one rank is thrown on all.
+  /// Applies the step to the samples of `input`. Collective over input.team: an exception of the scan of a rank is thrown
+  /// on all ranks.
   virtual Result apply(const DatasetPlan& input) const = 0;
 };
 

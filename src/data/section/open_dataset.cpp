@@ -18,7 +18,6 @@
 #include "data/section/removed_keys.hpp"
 #include "data/section/scan_files.hpp"
 #include "data/source/block_source.hpp"
-#include "data/source/concatenated_source.hpp"
 #include "data/source/row_ranges.hpp"
 #include "data/source/selected_source.hpp"
 #include "data/source/skipping_reader.hpp"

@@ -6,7 +6,6 @@
 #include "data/section/dataset_section.hpp"
 #include "data/section/dataset_values.hpp"
 #include "data/section/preprocess_key.hpp"
-#include "data/source/concatenated_source.hpp"
 #include "data/transform/augmentation.hpp"
 
 namespace trainrt::data {

@@ -11,7 +11,6 @@
 #include "data/reshape/operation.hpp"
 #include "data/section/dataset_options.hpp"
 #include "data/source/format.hpp"
-#include "data/text/field_specs.hpp"
 #include "data/transform/transform.hpp"
 
 namespace trainrt::data {

@@ -1,7 +1,5 @@
 #include "data/transform/augmentation.hpp"
 
-#include "data/bytes/by_order.hpp"
-#include "data/text/field_specs.hpp"
 #include "data/transform/field_keys.hpp"
 
 namespace trainrt::data {

@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "data/bytes/by_order.hpp"
 #include "data/bytes/stage_clock.hpp"
-#include "data/text/field_specs.hpp"
 #include "data/transform/field_keys.hpp"
 
 namespace trainrt::data {

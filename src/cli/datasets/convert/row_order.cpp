@@ -14,7 +14,6 @@
 #include "data/order/shuffle.hpp"
 #include "data/source/row_bitmap.hpp"
 #include "data/source/selected_source.hpp"
-#include "data/text/row_predicate.hpp"
 
 namespace trainrt::cli::datasets {
 

@@ -11,8 +11,8 @@ namespace trainrt::cli::datasets {
 /// has their names. `keys`: keys of its section.
 void refuse_source(const std::string& path, const std::string& dataset, const data::Listing& listing, const Options& keys);
 
-/// Returns a line, with size and time of last change, for each file that the samples of a dataset depend on: its files,
-/// those of datasets from which it takes samples, and those that keys name. Very many files share a line with a digest. The
+/// Returns a line, with size and time of last change, for each file that the samples of a dataset depend on: its files
+/// and those that keys name. Very many files share a line with a digest. The
 /// result changes only if a file changes. Images, which are not opened when they are listed, are opened by `threads`
 /// threads.
 std::vector<std::string> source_lines(const OpenedData& opened, int threads);

@@ -127,6 +127,7 @@ class WindowedSource final : public Source {
   WindowCuts cuts_;
 };
 
+/// Returns the part of the identity that describes the windows.
 std::string words_of(const Dataset::Windows& windows) {
   return fmt::format("windows of {}, {} further each{}{}", windows.length, windows.stride,
                      windows.within.empty() ? "" : fmt::format(", within '{}'", windows.within),
@@ -176,11 +177,7 @@ class Window final : public Step {
     std::uint64_t bytes = 0;
     for (const auto& field : made) bytes += sample_bytes(field);
     require_memory(bytes, fmt::format("a window of {} samples", windows_.length));
-    auto identity =
-        identity_of_made(fmt::format("windows of {}, {} further each{}{}", windows_.length, windows_.stride,
-                                     windows_.within.empty() ? "" : fmt::format(", within '{}'", windows_.within),
-                                     windows_.pad ? ", filled up" : ""),
-                         cuts.size(), order.empty() ? cuts.ends() : order);
+    auto identity = identity_of_made(words_of(windows_), cuts.size(), order.empty() ? cuts.ends() : order);
     return {std::make_shared<WindowedSource>(input.source, std::move(made), group, std::move(cuts)), std::move(identity)};
   }
 

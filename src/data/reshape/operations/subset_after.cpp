@@ -37,7 +37,7 @@ namespace plugins {
 
 extern const OperationKind subset_after{
     .name = "subset_after",
-    .help = "like subset, but chooses from the samples that explode, sequence and pack make",
+    .help = "like subset, but chooses from the samples that where, explode, sequence, pack and every make",
     .form = "ranges FIRST:END and single numbers, separated by commas, or @FILE with them",
     .make = make_subset_after,
     .order = 3,

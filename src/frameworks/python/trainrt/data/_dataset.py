@@ -15,7 +15,7 @@ from ._whole_number import whole_number
 
 _BATCH = 1024  # samples per batch when this process reads all of them
 _MAX_SHUFFLED = 1 << 25  # rows of a shuffled list, which takes about 1 GB
-_SET_BY_METHODS = {"source", "format", "subset", "subset_after", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
+_SET_BY_METHODS = {"source", "format", "subset", "subset_after", "every", "shuffle", "shuffle_seed", "split", "where", "explode", "sequence", "pack", "draw_by_weight"}
 
 
 class Schema:

@@ -8,6 +8,7 @@ from ._whole_number import whole_number
 
 _ORDER = {"where": 0, "explode": 1, "sequence": 2, "pack": 3, "draw_by_weight": 5}  # in which the runtime applies these keys
 _ORDER_OF_ROWS = 4
+_METHODS = {"where": "filter", "sequence": "window"}  # the methods of keys with another name
 _READING_KEYS = ("shuffle", "shuffle_seed", "memory", "threads", "block", "window", "read_method")
 
 
@@ -82,11 +83,12 @@ class ReshapeMethods:
                                   "(read_parquet(), read_csv(), ...)")
 
     def _with_reshape_key(self, name, text):
-        self._require_not_drawn(name)
+        method = f"{_METHODS.get(name, name)}()"
+        self._require_not_drawn(method)
         order = _ORDER[name]
         rows_come_first = not self._reshape.keys or self._rows is None or order > _ORDER_OF_ROWS
         is_possible = order > self._reshape.last and rows_come_first and not self._operations
-        base = self if is_possible else self._computed_here(f"{name}()", lambda rows: rows, f"{name}()")
+        base = self if is_possible else self._computed_here(method, lambda rows: rows, method)
         if base._reshape.keys:
             return base._with(reshape=base._reshape.with_key(name, text))
         return base._with(reshape=Reshape({name: text}, base._rows), rows=None)
