@@ -74,10 +74,13 @@ std::optional<bool> parse_boolean(std::string_view text) {
 bool Range::holds(double value) const { return std::isfinite(value) && value >= least && value <= most && value < below; }
 
 std::string Range::in_words() const {
-  if (std::isfinite(below)) return fmt::format(", from {} to less than {}", least, below);
-  if (std::isfinite(least) && std::isfinite(most)) return fmt::format(", from {} to {}", least, most);
-  if (std::isfinite(least)) return fmt::format(", {} or more", least);
-  if (std::isfinite(most)) return fmt::format(", {} or less", most);
+  const auto shown = [](double limit) {
+    return limit == std::trunc(limit) && std::abs(limit) < 0x1p63 ? fmt::format("{:.0f}", limit) : fmt::format("{}", limit);
+  };
+  if (std::isfinite(below)) return fmt::format(", from {} to less than {}", shown(least), shown(below));
+  if (std::isfinite(least) && std::isfinite(most)) return fmt::format(", from {} to {}", shown(least), shown(most));
+  if (std::isfinite(least)) return fmt::format(", {} or more", shown(least));
+  if (std::isfinite(most)) return fmt::format(", {} or less", shown(most));
   return "";
 }
 

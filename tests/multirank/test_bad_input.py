@@ -121,7 +121,7 @@ BAD_VALUES = (("checkpoint.num_to_keep", "many", "a whole number"), ("checkpoint
               ("failure.launch_timeout", "0", "from 0.001"),
               ("failure.hang_timeout", "1e-320 s", "from 0.001"), ("checkpoint.every", "1e300 steps", "steps"),
               ("scaling.num_workers", "4294967297", "to 2147483647"), ("metrics.detailed", "maybe", "true or false"),
-              ("run.seed", "1.5", "a whole number"), ("run.name", "../up", "plain name"), ("data.train.samples", "0", "at least 1"),
+              ("run.seed", "1.5", "a whole number"), ("run.name", "../up", "plain name"), ("data.train.samples", "0", "a whole number, from 1 to 4611686018427387904"),
               ("data.train.format", "sintetic", "synthetic"), ("data.train.shuffle", "2", "true or false"))
 
 

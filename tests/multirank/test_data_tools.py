@@ -211,7 +211,7 @@ def check_inspect_and_convert_use_the_samples_after_operations_and_transforms():
     tool("convert", "--config", config, "train", "-o", folder / "made.npz")
     equal(numpy.load(folder / "made.npz")["t"][:2].tolist(), [[0, 3, 6], [3, 6, 9]], "converted")
     refused("inspect", "--config", config, "train", "--sequence=3 within=stat", says=["[data.train]", "sequence", "'stat'"])
-    removed = ["the key join in [data.train] was removed", "DuckDB or pandas"]
+    removed = ["the key 'join' in [data.train] was removed", "DuckDB or pandas"]
     refused("inspect", "--config", config, "train", "--join=stations on station", says=removed)
     config.write_text(config.read_text() + "join = stations on station\n")
     failed = run([TRAINRT, "check", "--config", config])

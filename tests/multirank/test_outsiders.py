@@ -113,7 +113,7 @@ def a_table_for_people_holds_no_formula_and_values_that_a_program_needs_stay_exa
     equal([row[1] for row in guarded[1:]], ["'" + each if each not in ("-1.5", "plain") else each for each in formulas], "texts")
     job = run([TRAINRT, "data", "convert", table, "-o", folder / "out.jsonl", "--spreadsheet"])
     check_exit(job, USAGE)
-    check("--spreadsheet protects the cells of a .csv file" in job.err, "the message", job)
+    check("--spreadsheet applies only to .csv files" in job.err, "the message", job)
 
 
 @test

@@ -34,8 +34,16 @@ class Waiting {
 
 BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size,
                          Remainder remainder)
-    : dataset_(std::move(dataset)), epoch_(epoch), batch_size_(batch_size), remainder_(remainder) {
-  take_plan();
+    : dataset_(std::move(dataset)),
+      plan_(dataset_->shared_plan()),
+      epoch_(epoch),
+      batch_size_(batch_size),
+      remainder_(remainder),
+      fields_(plan_->fields()),
+      draw_seed_(plan_->draw_seed(epoch)),
+      is_asked_(fields_.size()) {
+  if (plan_->skipping)  // all fields are read at once: a sample must be skipped before the batch is handed over
+    for (auto& asked : is_asked_) asked = true;
 }
 
 BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoch, std::size_t batch_size,
@@ -47,16 +55,6 @@ BatchesImpl::BatchesImpl(std::shared_ptr<DatasetImpl> dataset, std::int64_t epoc
 BatchesImpl::~BatchesImpl() {
   end_prefetcher();
   release_cursor();
-}
-
-/// Takes the plan that the dataset has now.
-void BatchesImpl::take_plan() {
-  plan_ = dataset_->shared_plan();
-  fields_ = plan_->fields();
-  draw_seed_ = plan_->draw_seed(epoch_);
-  is_asked_ = std::vector<std::atomic<bool>>(fields_.size());
-  if (plan_->skipping)  // all fields are read at once: a sample must be skipped before the batch is handed over
-    for (auto& asked : is_asked_) asked = true;
 }
 
 data::BatchPlan BatchesImpl::make_plan() {
@@ -75,9 +73,10 @@ bool BatchesImpl::begin() {
     throw Error("dataset '" + plan_->name + "', epoch " + std::to_string(epoch_) +
                 ": these batches were iterated over already; call batches() again");
   begun_ = true;
-  take_plan();  // restore() or a step may have replaced it since the range was made
   batch_plan_.emplace(make_plan());
-  order_ = plan_->order_of(epoch_);
+  auto plan = *plan_;
+  plan.order.legacy_shuffle = dataset_->plan().order.legacy_shuffle;  // may be set by a restore after batches()
+  order_ = plan.order_of(epoch_);
   data_.columns.resize(is_asked_.size());
   data_.is_read.resize(is_asked_.size());
   reserve_indices();

@@ -38,7 +38,6 @@ class BatchesImpl {
   Random random(const Batch& asked, std::size_t sample) const;
 
  private:
-  void take_plan();
   data::BatchPlan make_plan();
   data::Slice part_of(std::uint64_t number) const;  ///< returns this rank's part of a global batch
   void reserve_indices();
@@ -62,8 +61,8 @@ class BatchesImpl {
   std::int64_t epoch_;
   std::size_t batch_size_;
   Remainder remainder_;
-  std::vector<Dataset::Field> fields_;  ///< plan_->fields()
-  std::uint64_t draw_seed_ = 0;
+  const std::vector<Dataset::Field>& fields_;  ///< plan_->fields()
+  std::uint64_t draw_seed_;
   std::optional<data::Slice> range_;  ///< positions of a range that is not divided over ranks and has no cursor
   bool begun_ = false;
   bool owns_cursor_ = false;

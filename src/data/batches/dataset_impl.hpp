@@ -13,7 +13,7 @@
 namespace trainrt {
 
 /// Implements Dataset: the plan of its samples, which calls such as filter() replace by a new plan, and the state of the
-/// walks over them. A range of batches keeps the plan of its begin().
+/// walks over them. A range of batches keeps the plan that it was made with.
 class DatasetImpl {
  public:
   explicit DatasetImpl(data::DatasetPlan plan) { replace(std::move(plan)); }

@@ -67,8 +67,8 @@ class Filter final : public Step {
 
 }  // namespace
 
-std::shared_ptr<const Step> filter_step(std::vector<std::string> fields, Keeps keeps) {
-  return std::make_shared<Filter>("the filter", [names = std::move(fields), keeps = std::move(keeps)](const auto& fields) {
+std::shared_ptr<const Step> filter_step(std::vector<std::string> names, Keeps keeps) {
+  return std::make_shared<Filter>("the filter", [names = std::move(names), keeps = std::move(keeps)](const auto& fields) {
     Condition condition{{}, keeps};
     for (const auto& name : names) condition.fields.push_back(find_field(fields, name));
     return condition;

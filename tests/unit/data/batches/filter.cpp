@@ -161,14 +161,11 @@ TEST_CASE("a filter is refused for an unknown field, without a sample left, and 
     CHECK_THROWS_WITH(Dataset(dataset).filter("x", is_third), Contains("being walked"));
 }
 
-TEST_CASE("a reference to the fields of a dataset stays valid after a filter, and batches made before it are filtered") {
+TEST_CASE("a reference to the fields of a dataset stays valid after a filter") {
   const Scratch dir;
   const auto dataset = open(dir);
   const auto& fields = Dataset(dataset).fields();
-  auto batches = Dataset(dataset).epoch(0).batches(100, Remainder::uneven);
   Dataset(dataset).filter("x < 7");
+  CHECK(&fields == &Dataset(dataset).fields());
   CHECK(fields.front().name == "x");
-  std::size_t samples = 0;
-  for (const auto& batch : batches) samples += batch.size();
-  CHECK(samples == 7);
 }
