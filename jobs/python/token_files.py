@@ -1,6 +1,6 @@
-"""Makes token files for the format `tokens` of [data.NAME], once, before training: no run tokenizes again.
+"""Makes token files for the format `tokens` of [data.NAME], once, before training: so that runs do not tokenize.
 
-    pip install tokenizers
+    pip install tokenizers numpy
     python3 token_files.py --tokenizer tokenizer.json --separator '<|endoftext|>' --output tokens books/*.txt corpus.jsonl
 
 It uses all processors. If it is killed, start the same command again: it makes only the files that are missing. Text files hold one document each,
@@ -134,8 +134,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="text file, or JSON lines (.jsonl, .ndjson); names must differ")
     parser.add_argument("--tokenizer", required=True, type=Path, help="tokenizer.json of Hugging Face's form, as Tokenizer.save() writes it")
-    parser.add_argument("--output", required=True, type=Path, help="folder for the token files; it is made if it is missing")
-    parser.add_argument("--separator", help="token after each document, for example '<|endoftext|>'; by default none")
+    parser.add_argument("--output", required=True, type=Path, help="folder for the token files; created if it does not exist")
+    parser.add_argument("--separator", help="token after each document, for example '<|endoftext|>'; default: no token")
     parser.add_argument("--field", default="text", help="key of the text in JSON lines (default: text)")
     parser.add_argument("--lines", action="store_true", help="each line of a text file is a document; empty lines are left out")
     parser.add_argument("--length", type=int, default=1024, help="window length in the section that is printed (default: 1024)")

@@ -94,7 +94,7 @@ TEST_CASE("a renamed key without a section is an error that names its new name")
   keys.set("replicas", {"1", "command line"});
   CHECK_NOTHROW(require_current_keys(keys, renamed));
   keys.set("most_pixels", {"1", "command line"});
-  CHECK_THROWS_WITH(require_current_keys(keys, renamed), Contains("--most_pixels") && Contains("--max_pixels=VALUE"));
+  CHECK_THROWS_WITH(require_current_keys(keys, renamed), Contains("the key most_pixels") && Contains("--max_pixels=VALUE"));
 }
 
 TEST_CASE("every renamed key of a dataset is an error of the data tools that names its new name") {

@@ -89,7 +89,7 @@ LIBRARIES = {
 }
 # Layers with no config key in their string literals.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
-PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/read_methods", "data/tokenizer/models",
+PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/read_methods",
                   "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data_tools", "cli/data_writers", "cli/doctor", "cli/exporters", "cli/prediction_writers",
                   "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp",  # rank_group has a function abort() of its own

@@ -75,7 +75,7 @@ std::string rates_text(const std::vector<Rate>& rates) {
                {"storage", true},
                {"decode", true},
                {"transform", true},
-               {"gather", true}});
+               {"batch", true}});
   for (const auto& rate : rates)
     table.add({rate.what, fmt::format("{}", rate.threads),
                rate.samples == 0 ? "" : fmt::format("{:.0f}", rate.samples_per_second()),

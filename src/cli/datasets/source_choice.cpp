@@ -106,8 +106,8 @@ void require_current_keys(const Options& keys, std::span<const config::RenamedKe
   const std::string any_section = "data.NAME.";
   for (const auto& key : keys.keys())
     if (const auto name = config::new_name_of(any_section + key, table))
-      throw UsageError(
-          fmt::format("--{0}: the key {0} is now named {1}: use --{1}=VALUE", key, name->substr(any_section.size())));
+      throw UsageError(fmt::format("the key {0} of [data.NAME] is now named {1}: use --{1}=VALUE or --data.{1}=VALUE", key,
+                                   name->substr(any_section.size())));
 }
 
 std::int64_t number_option(const Arguments& arguments, const std::string& name, std::int64_t default_value,

@@ -22,8 +22,8 @@ extern const Format csv{
           .help = "comma-separated names of the columns to read; empty: all columns"},
          {.key = "types",
           .default_value = "",
-          .help =
-              "types of columns, for example label:i64, x:f32, name:text; others are inferred from the first 10000 records",
+          .help = "types of columns, for example label:i64, x:f32, name:text; others are inferred from the first 10000 "
+                  "records (at most 64 MiB)",
           .form = "COLUMN:TYPE, ..."},
          {.key = "vector",
           .default_value = "",

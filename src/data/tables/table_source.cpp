@@ -29,7 +29,7 @@ bool are_consecutive(std::span<const std::uint64_t> samples) {
 /// `column` begin with unused space for the ends.
 std::vector<std::byte> with_ends(Column column, std::uint64_t rows) {
   for (auto& end : column.ends) end -= rows * end_bytes;
-  std::memcpy(column.values.data(), column.ends.data(), rows * end_bytes);
+  if (rows > 0) std::memcpy(column.values.data(), column.ends.data(), rows * end_bytes);
   return std::move(column.values);
 }
 

@@ -126,8 +126,8 @@ class TarCollector {
   TarSamples end() {
     finish();
     if (left_out_ > 0)
-      log::run_warning(fmt::format("tar archive '{}': {} samples are left out; the first: {}", archive_.path(), left_out_,
-                                   first_error_));
+      log::run_warning(fmt::format("tar archive '{}': number of samples left out: {}; the first: {}", archive_.path(),
+                                   left_out_, first_error_));
     return std::move(samples_);
   }
 

@@ -179,8 +179,9 @@ std::string advice_for_read_method(std::vector<Rate> rates) {
   const auto *const pread = best_of(rates, "bytes at random by pread"), *const best = best_of(rates, "bytes at random");
   if (pread == nullptr || best->bytes_per_second() < clearly * pread->bytes_per_second()) return {};
   const auto name = best->what.substr(best->what.rfind(' ') + 1);
-  return fmt::format("read = {} reads {:.1f} times as many bytes per second at random as pread, if they are not cached",
-                     name, best->bytes_per_second() / pread->bytes_per_second());
+  return fmt::format(
+      "read_method = {} reads {:.1f} times as many bytes per second at random as pread, if they are not cached", name,
+      best->bytes_per_second() / pread->bytes_per_second());
 }
 
 std::string advice_for_stage(const std::vector<Rate>& rates) {

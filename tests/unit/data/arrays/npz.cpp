@@ -304,7 +304,7 @@ namespace {
 class ZipBytes {
  public:
   ZipBytes& add(std::uint64_t value, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> (8 * i));
+    for (std::size_t i = 0; i < bytes; ++i) bytes_ += static_cast<char>(i < sizeof value ? value >> (8 * i) : 0);
     return *this;
   }
   ZipBytes& add(const std::string& text) {

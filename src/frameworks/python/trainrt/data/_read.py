@@ -215,7 +215,7 @@ def from_numpy(ndarrays, **ray):
 
 def from_pandas(dfs, **ray):
     """Returns the rows of a DataFrame, or of several one after another. Missing texts become empty; missing integers and bools make the column
-    floats with NaN. Notes report both. Raises ValueError for equal column names, and for integers above 2**53 in a column with missing ones."""
+    floats with NaN. Notes report missing texts and bools. Raises ValueError for equal column names, and for integers above 2**53 in a column with missing ones."""
     del ray
     if isinstance(dfs, (list, tuple)):
         import pandas
