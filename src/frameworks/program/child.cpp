@@ -34,7 +34,7 @@ std::string in_words(const std::vector<pid_t>& processes) {
   std::string text;
   for (std::size_t i = 0; i < std::min(max_named, processes.size()); ++i) {
     auto command = trim(command_text(processes[i]));
-    if (command.size() > max_command_bytes) command = command.substr(0, max_command_bytes) + "...";
+    if (command.size() > max_command_bytes) command.replace(max_command_bytes, std::string::npos, "...");
     text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", processes[i], printable_text(command));
   }
   return processes.size() <= max_named ? text : fmt::format("{} and {} more", text, processes.size() - max_named);
