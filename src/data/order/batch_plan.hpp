@@ -31,8 +31,8 @@ class BatchPlan {
   BatchPlan(std::uint64_t samples, std::uint64_t start, std::uint64_t batch_size, int ranks, Remainder remainder)
       : BatchPlan(samples, start, Split{batch_size, ranks}, remainder) {}
 
-  /// Returns the number of global batches. The last one may have no samples for some ranks with Remainder::uneven and
-  /// `Remainder::whole`; any one may if there are more ranks than workers.
+  /// Returns the number of global batches. With Remainder::uneven or Remainder::whole, the last one may have no
+  /// samples for some ranks. If there are more ranks than workers, each batch has none for the ranks beyond the workers.
   std::uint64_t batch_count() const;
   /// Returns global batch `k`; an empty slice from batch_count() on.
   Slice global_batch(std::uint64_t k) const;

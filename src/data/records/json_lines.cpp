@@ -148,7 +148,7 @@ class JsonPass final : public RecordPass, JsonVisitor {
       bad_row(path_, row_,
               fmt::format("the key '{}' {}, and {} cannot be missing{}", excerpt(key.name, 60), why,
                           key.is_list ? "arrays of one length" : "a value of the type " + name_of(key.type),
-                          key.is_list ? "" : "; f64 and f32 can (NaN): types gives a key another type"));
+                          key.is_list ? "" : "; f64 and f32 can (NaN): the key 'types' of the section sets another type"));
   }
 
   void warn_of(std::string_view name) {
@@ -186,8 +186,9 @@ class JsonPass final : public RecordPass, JsonVisitor {
   [[noreturn]] void refuse_value(const JsonScalar& value) const {
     const auto type = name_of(current_->key->type);
     const bool is_null = std::holds_alternative<std::nullptr_t>(value);  // in an array
-    refuse_key(*current_, fmt::format("holds {}, which is not of type {}{}; types gives a key another type",
-                                      json_text(value), type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
+    refuse_key(*current_,
+               fmt::format("holds {}, which is not of type {}{}; the key 'types' of the section sets another type",
+                           json_text(value), type, is_null ? " (f64 and f32 take null, as NaN)" : ""));
   }
 
   const std::string& path_;

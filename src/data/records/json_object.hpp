@@ -30,7 +30,8 @@ class JsonVisitor {
   virtual void scalar(const JsonScalar& value) = 0;  ///< the value of the key, or an element of its array
   virtual void begin_array() = 0;
   virtual void end_array() = 0;
-  /// The value is an object, or an array that contains an array or an object. Must throw.
+  /// Called for a value that no field can hold: an object, or an array that contains an array or an object. The
+  /// implementation must throw.
   [[noreturn]] virtual void nested() = 0;
 };
 

@@ -45,7 +45,7 @@ class Filter final : public Step {
   }
 
  private:
-  /// Each rank scans its share of the words of bits.
+  /// Returns one bit per sample, set if the sample is kept. Each rank scans the samples of its share of the 64-bit words.
   static RowBitmap kept_rows(const DatasetPlan& input, const Condition& condition) {
     constexpr auto word_bits = RowBitmap::word_bits;
     const auto samples = input.source->size();

@@ -24,8 +24,9 @@ class FileVerification {
   void verify_together(const Team& team);
   /// Returns messages about the damaged files among those that were verified so far.
   std::vector<std::string> damages() const;
-  /// Returns `file`, number `number` of the listing, prepared for opening. It is verified first if it has not been, unless
-  /// `is_kept`: then opening it reads and verifies all of it. Throws UsageError that names the damaged part.
+  /// Returns `file` in a state in which it can be opened. `number` is its number in the listing. Verifies the file, unless
+  /// it was verified before or `is_kept` is set. `is_kept`: the file is read into memory completely when it is opened,
+  /// which verifies it. Throws UsageError that names the damaged part.
   DataFile verified(std::size_t number, DataFile file, bool is_kept);
 
  private:

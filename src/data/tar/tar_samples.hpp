@@ -40,7 +40,7 @@ class TarSamples {
   const std::vector<TarField>& fields() const { return fields_; }
   std::uint64_t size() const { return keys_.size(); }
   std::string key(std::uint64_t sample) const { return keys_[sample]; }
-  /// Returns the value of `field`, which has the kind label.
+  /// Returns the label of a sample. `field`: number of a field whose kind is EntryKind::label.
   std::int64_t label(std::uint64_t sample, std::size_t field) const { return labels_[field][sample]; }
   /// Returns the position of the entry of `field`, which has the kind image, array or bytes.
   EntryRange range(std::uint64_t sample, std::size_t field) const { return ranges_[field][sample]; }

@@ -32,10 +32,11 @@ struct Validity {
 };
 
 [[noreturn]] inline void throw_missing(std::uint64_t row) {
-  throw UsageError(fmt::format(
-      "row {} has no value, which integers cannot represent: set the key types to f64 for a column of single numbers (the "
-      "value becomes NaN), write lists and vectors as float64, or leave the column out with the key columns",
-      row));
+  throw UsageError(
+      fmt::format("row {} has no value, which integers cannot represent: set the key 'types' to f64 for a column of single "
+                  "numbers (the "
+                  "value becomes NaN), write lists and vectors as float64, or leave the column out with the key 'columns'",
+                  row));
 }
 
 /// Throws UsageError if f64, which the column has because values are missing, cannot represent the integer exactly.

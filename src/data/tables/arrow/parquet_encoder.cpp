@@ -1,5 +1,5 @@
-// Each block is encoded as a Parquet file of one row group in memory. Its footer, the notes of the block, contains the
-// positions of its columns. The footer of the complete file has the same row groups with positions in the complete file.
+// Each block is encoded in memory as a Parquet file with one row group. Its footer contains the offsets of the columns.
+// The footer of the complete file is made of these footers, with the offsets shifted to those in the complete file.
 #include <cstring>
 #include <limits>
 #include <map>
