@@ -34,7 +34,7 @@ class WalkState {
   const Cursor& cursor() const { return cursor_; }
   /// Sets the cursor of a checkpoint. The first begin() continues at it, if it is in progress and the epoch is the same.
   void restore(const Cursor& cursor, StepsIdentity steps = {});
-  bool is_restored() const { return is_restored_; }  ///< no range has begun since restore()
+  bool is_restored() const { return is_restored_; }  ///< true after restore(), until a range begins
   bool is_being_walked() const { return cursor_.in_progress && !is_restored_; }
   std::int64_t next_epoch() const { return is_restored_ && cursor_.in_progress ? cursor_.epoch : cursor_.epoch + 1; }
 

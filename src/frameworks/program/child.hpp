@@ -29,9 +29,10 @@ struct ChildPlan {
   std::string title;                    ///< title of this start in the output's log: "attempt 3, rank 1 on n2"
 };
 
-/// A child process in a process group of its own, whose output is read by a thread of this process. It
-/// inherits no other open file, and dies with the thread that started it; its group, which a script or a pipeline has more
-/// processes in, and what has left the group (Leftovers) die with this process. Only that thread uses it.
+/// A child process in its own process group, whose output is read by a thread of this process. It inherits only the files
+/// of ChildPlan, and is killed when the thread that started it ends. When this process ends, all processes of the group (a
+/// script or pipeline has several) and those that left the group (Leftovers) are killed. Only the thread that started it
+/// may use it.
 class Child {
  public:
   explicit Child(const ChildPlan& plan);  ///< throws Error if it cannot be started
