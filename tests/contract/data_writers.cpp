@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "cli/datasets/convert/data_writer.hpp"
+#include "cli/data/convert/data_writer.hpp"
 #include "data/section/open_dataset.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"

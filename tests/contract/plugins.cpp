@@ -3,11 +3,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/command.hpp"
-#include "cli/doctor_check.hpp"
-#include "cli/exporter.hpp"
-#include "cli/help.hpp"
-#include "cli/prediction_writer.hpp"
+#include "cli/doctor/doctor_check.hpp"
+#include "cli/inspect/exporter.hpp"
+#include "cli/predict/prediction_writer.hpp"
+#include "cli/words/command.hpp"
+#include "cli/words/help.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
@@ -18,11 +18,11 @@
 #include "data/source/format.hpp"
 #include "data/source/source.hpp"
 #include "frameworks/builtin_functions.hpp"
-#include "frameworks/program/framework_environment.hpp"
 #include "io/storage.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
-#include "trainer/callback_kind.hpp"
+#include "program/environments/framework_environment.hpp"
+#include "trainer/events/callback_kind.hpp"
 
 using namespace trainrt;
 using Catch::Matchers::Contains;

@@ -442,7 +442,7 @@ ctx.save()
 def a_number_is_that_of_the_moment_when_it_was_given():
     """The running sums may be set to zero before the report."""
     import numpy
-    sys.path.insert(0, str(SOURCE / "src/frameworks/python"))
+    sys.path.insert(0, str(SOURCE / "src/python"))
     import trainrt
     total, count = numpy.full(1, 6.0), numpy.full(1, 3)
     given = {"loss": trainrt.ratio(total, count), "largest": trainrt.Number(total, "max", count)}

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.program_runs import *  # noqa: E402,F403
 
-PACKAGE = SOURCE / "src/frameworks/python"
+PACKAGE = SOURCE / "src/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.pop("TRAINRT_FD", None)
 import trainrt  # noqa: E402

@@ -708,7 +708,7 @@ def inside_an_allocation_srun_starts_the_ranks():
 @test
 def the_program_trainrt_that_is_not_there_is_missed_by_name():
     script = Script(FIT)
-    shutil.copytree(SOURCE / "src/frameworks/python/trainrt", script.folder / "site/trainrt")
+    shutil.copytree(SOURCE / "src/python/trainrt", script.folder / "site/trainrt")
     env = {"PYTHONPATH": script.folder / "site", "PATH": "/usr/bin:/bin"}
     job = script.run(env=env)
     equal(job.code, 1, "exit", job)

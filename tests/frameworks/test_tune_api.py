@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from runs.sweeps import *  # noqa: E402,F403
 from runs.train_scripts import PYTHON, Script, result_of  # noqa: E402
 
-PACKAGE = SOURCE / "src/frameworks/python"
+PACKAGE = SOURCE / "src/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.pop("TRAINRT_FD", None)
 from trainrt import tune as api  # noqa: E402

@@ -1,8 +1,8 @@
 // Parses command lines of each kind of command, one word per input line, and the config that the options describe.
 #include <sstream>
 
-#include "cli/arguments.hpp"
-#include "cli/config_file.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/config_file.hpp"
 #include "config/run_spec.hpp"
 #include "support/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // Parses a config file and resolves the run that its keys describe.
-#include "cli/config_file.hpp"
+#include "cli/words/config_file.hpp"
 
 #include "config/run_spec.hpp"
 #include "support/fuzz/fuzz.hpp"

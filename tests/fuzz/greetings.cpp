@@ -1,5 +1,5 @@
 // First messages of unknown clients to the ports of a run: Horovod's rendezvous, XGBoost's tracker, MPI's exchange.
-#include "frameworks/program/services/admission.hpp"
+#include "program/services/admission.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt::fuzz {

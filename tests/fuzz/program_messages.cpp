@@ -13,9 +13,9 @@
 #include "checkpoint/format/manifest.hpp"
 #include "core/text/text.hpp"
 #include "data/batches/dataset_impl.hpp"
-#include "frameworks/program/child.hpp"
-#include "frameworks/program/conversation.hpp"
 #include "metrics/record_json.hpp"
+#include "program/children/child.hpp"
+#include "program/protocol/conversation.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt {

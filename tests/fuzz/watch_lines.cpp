@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "support/fuzz/fuzz.hpp"
-#include "view/step_windows.hpp"
+#include "view/curves/step_windows.hpp"
 
 namespace trainrt::fuzz {
 

@@ -27,8 +27,10 @@ ARROWS = {
     "tune": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer"},
     "view": {"core", "io", "checkpoint", "metrics", "rundir"},
     "frameworks": set(),
+    "program": {"core", "launch"},
+    "python": set(),
     "cli": {"core", "config", "device", "launch", "batch", "comm", "checkpoint", "metrics", "data", "io", "rundir", "watch", "trainer", "tune",
-            "view", "frameworks"},
+            "view", "frameworks", "program"},
 }
 # The sub-folders of a layer, each with those that it may include; folders of plug-ins are not listed, and may include all of their layer.
 ROOMS = {
@@ -62,17 +64,21 @@ ROOMS = {
     "rundir/storage": {"rundir/records"},
     "rundir/attempts": {"rundir/records", "rundir/storage"},
 }
-# The rooms of src/data, each of which may include those before it.
-ROOMS_OF_DATA = ("bytes/coding", "bytes", "source", "text", "order", "images", "hdf5", "tables", "records", "arrays", "tar", "tokens", "node_memory", "transform", "batches",
-                 "preprocess", "reshape", "section")
-ROOMS |= {f"data/{room}": {f"data/{lower}" for lower in ROOMS_OF_DATA[:at]} for at, room in enumerate(ROOMS_OF_DATA)}
+# Layers whose rooms are in one order: each may include those before it.
+ORDERED_ROOMS = {
+    "data": ("bytes/coding", "bytes", "source", "text", "order", "images", "hdf5", "tables", "records", "arrays", "tar", "tokens", "node_memory", "transform",
+             "batches", "preprocess", "reshape", "section"),
+    "trainer": ("ending", "events", "watching", "datasets", "stops", "reports", "saving", "start", "records", "session", "run", "predictions"),
+    "tune": ("search", "record", "decisions", "trials", "run"),
+    "view": ("summary", "curves", "top", "page"),
+    "program": ("children", "progress", "rendezvous", "services", "environments", "protocol", "staging", "run"),
+    "cli": ("files", "terminal", "words", "start", "inspect", "supervise", "tune", "doctor", "predict", "data", "data/convert", "data/inspect", "data/bench", "main"),
+}
+ROOMS |= {f"{layer}/{room}": {f"{layer}/{lower}" for lower in rooms[:at]} for layer, rooms in ORDERED_ROOMS.items() for at, room in enumerate(rooms)}
 ROOMS["data/tables/arrow"] = {"data/bytes", "data/source", "data/text", "data/tables"}  # a module of its own
 ABOVE_THE_ROOMS = "src/checkpoint/checkpoint_store.cpp"  # the store of the public API, which saves and loads
 # Further files that a single file may include.
 EXCEPTIONS = {"src/frameworks/builtin_functions.hpp": {"core/plugin.hpp"}}  # the table of those that are built in
-# Train functions may include the public API only. The code that starts programs is a part of the runtime and may include these layers.
-PROGRAMS = "src/frameworks/program/"
-PROGRAMS_KNOW = {"core", "launch"}
 # A public header belongs to a layer as well: a file may include those of its own layer and of the layers that it may know, and a public
 # header those that are listed before it here. Frameworks may include all of them.
 PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core", "tensor": "core", "state": "core", "framework_meeting": "core", "train_function": "core", "abi": "core",
@@ -81,24 +87,24 @@ PUBLIC = {"export": "core", "error": "core", "options": "core", "random": "core"
           "result_grid": "tune", "trainrt": "cli"}
 # Libraries, by the beginning of the included name, and the folders that may see them.
 LIBRARIES = {
-    "boost/": {"cli", "data", "frameworks", "metrics"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"},
+    "boost/": {"cli", "data", "frameworks", "metrics", "program"}, "event.pb.h": {"metrics"}, "mpi.h": {"launch", "comm"}, "pmix": {"launch"}, "hdf5": {"io"}, "H5": {"io"},
     "xxhash": {"io"}, "curl/": {"io"}, "expat": {"io"}, "zlib": {"data"}, "libdeflate": {"data"}, "liburing": {"data"}, "minizip/": {"cli"}, "arrow/": {"data"}, "parquet/": {"data"}, "sqlite3": {"data"},
     "simdjson": {"data"}, "fast_float": {"data"}, "jpeglib": {"data"}, "spng": {"data"}, "webp/": {"data"},
-    "archive": {"frameworks"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
+    "archive": {"program"}, "slurm/": {"batch"}, "nccl": {"comm"}, "cuda": {"device"}, "torch/": {"frameworks"}, "ATen/": {"frameworks"},
     "c10/": {"frameworks"}, "xgboost/": {"frameworks"}, "LightGBM/": {"frameworks"}, "Python.h": {"frameworks"},
 }
 # Layers with no config key in their string literals.
 WITHOUT_KEYS = ("core", "io", "comm", "device", "checkpoint", "launch", "batch", "rundir", "watch", "metrics", "data")
 PLUGIN_FOLDERS = ("launch/launchers", "comm/backends", "comm/gpu_backends", "io/storages", "data/formats", "data/transform/transforms", "data/transform/augmentations", "data/reshape/operations", "data/preprocess/kinds", "data/images/codecs", "data/bytes/read_methods",
-                  "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data_tools", "cli/data_writers", "cli/doctor", "cli/exporters", "cli/prediction_writers",
-                  "frameworks/builtin", "frameworks/program/environments", "frameworks/program/stage/formats", "tune/searchers", "tune/schedulers")
+                  "metrics/sinks", "trainer/callbacks", "cli/commands", "cli/data/tools", "cli/data/writers", "cli/doctor/checks", "cli/exporters", "cli/predict/writers",
+                  "frameworks/builtin", "program/environments/frameworks", "program/staging/formats", "tune/searchers", "tune/schedulers")
 MAY_EXIT = ("src/cli/main/", "src/launch/launchers/", "src/launch/rank_group.cpp",  # rank_group has a function abort() of its own
-            "src/frameworks/program/child.cpp", "src/core/process/spawn.cpp")  # a child process before it is a program
+            "src/program/children/child.cpp", "src/core/process/spawn.cpp")  # a child process before it is a program
 # Layers whose calls by a path go through core/files/guarded_tree.hpp, which follows no link below a run directory, and the files that may call the
 # system: paths that the user has named, /proc and /sys, and a signal handler, which makes new files only.
 GUARDED = ("io", "checkpoint", "rundir", "metrics", "trainer", "watch", "tune", "view")
-UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/storage/opened_run.cpp", "src/rundir/storage/run_directory.cpp", "src/trainer/module_loader.cpp", "src/tune/journal.cpp",
-             "src/view/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_load.cpp")
+UNGUARDED = ("src/io/files/fenced_directory.cpp", "src/rundir/storage/opened_run.cpp", "src/rundir/storage/run_directory.cpp", "src/trainer/start/module_loader.cpp", "src/tune/record/journal.cpp",
+             "src/view/summary/run_summary.cpp", "src/watch/crash_report.cpp", "src/watch/energy.cpp", "src/watch/node_load.cpp")
 CALLS_BY_PATH = re.compile(r"(?<![\w.>])::(?:open|rename|unlink|mkdir|rmdir|link|symlink|opendir|creat|truncate|lstat)\(|(?<![\w.>:])open\([^)]*O_|"
                            r"std::(?:rename|remove)\(\w+\.c_str|\b[io]?fstream\b|(?:fs|filesystem)::(?:remove|remove_all|rename|create_director\w+|copy\w*|"
                            r"directory_iterator|recursive_directory_iterator|resize_file|create_hard_link|permissions)\b")
@@ -189,8 +195,6 @@ def includes_follow_the_arrows():
             target = included.split("/")[0]
             if target not in ARROWS:
                 findings.append(f"{name_of(path)}:{line}: \"{included}\" is no header of src/ (public headers and libraries are in <>)")
-            elif name_of(path).startswith(PROGRAMS) and target in PROGRAMS_KNOW:
-                continue
             elif target != layer and target not in ARROWS[layer] and included not in EXCEPTIONS.get(name_of(path), ()):
                 findings.append(f"{name_of(path)}:{line}: {layer} must not know {target} ({included})")
     check(count > 300, f"only {count} includes were found")
@@ -217,7 +221,7 @@ def includes_of_public_headers_follow_the_arrows():
         layer = layer_of(path)
         for line, name in public_includes(path):
             count += 1
-            if layer != "frameworks" and PUBLIC.get(name) != layer and PUBLIC.get(name) not in ARROWS[layer]:
+            if layer not in ("frameworks", "program") and PUBLIC.get(name) != layer and PUBLIC.get(name) not in ARROWS[layer]:
                 findings.append(f"{name_of(path)}:{line}: {layer} must not know trainrt/{name}.hpp of {PUBLIC.get(name)}")
     check(count > 150, f"only {count} includes were found")
     none(findings)
@@ -354,7 +358,7 @@ def no_backend_is_compared_by_its_name():
 
 @test
 def below_the_trainer_nobody_names_a_config_key():
-    """Errors carry types and fields; trainer/advice.hpp adds keys and advice."""
+    """Errors carry types and fields; trainer/ending/advice.hpp adds keys and advice."""
     findings = []
     count = 0
     for path in sources(*(f"src/{layer}" for layer in WITHOUT_KEYS), "include"):
@@ -367,8 +371,8 @@ def below_the_trainer_nobody_names_a_config_key():
 
 @test
 def every_typed_error_has_its_row_of_advice():
-    """src/trainer/advice.cpp has advice for each error type, and tests/unit/trainer/advice.cpp tests it."""
-    table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/advice.cpp", "tests/unit/trainer/advice.cpp"))
+    """src/trainer/ending/advice.cpp has advice for each error type, and tests/unit/trainer/advice.cpp tests it."""
+    table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/ending/advice.cpp", "tests/unit/trainer/advice.cpp"))
     types = [(path, name) for layer in WITHOUT_KEYS for path in sorted((SOURCE / "src" / layer).rglob("*_error.hpp"))
              for name in re.findall(r"^class (\w+) : public", path.read_text(), re.M)]
     check(len(types) > 8, f"only {len(types)} types were found")

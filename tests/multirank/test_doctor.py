@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from harness import *  # noqa: E402,F403
 
-SOURCES = {path.stem: path.read_text() for path in (SOURCE / "src/cli/doctor").glob("*.cpp")}
+SOURCES = {path.stem: path.read_text() for path in (SOURCE / "src/cli/doctor/checks").glob("*.cpp")}
 OF_PROGRAM = {name for name, text in SOURCES.items() if ".of_program = true" in text}
 CHECKS = set(SOURCES) - OF_PROGRAM
 PYTHON = "/usr/bin/python3"

@@ -116,7 +116,7 @@ def a_program_needs_a_name_that_can_name_a_file_and_its_section():
 
 @test
 def no_two_metrics_have_one_name_in_a_tracker():
-    sys.path.insert(0, str(SOURCE / "src/frameworks/python"))
+    sys.path.insert(0, str(SOURCE / "src/python"))
     from trainrt.sinks import _serve, mlflow
     metrics = {"x": 1, "_x": 2, "runtime/x": 3, "metric/runtime/x": 4, "metric/x": 5, "_timestamp": 6, "text": "\\Infinity", "low": "-Infinity"}
     equal(_serve.numbers(metrics), {"x": 1, "runtime/x": 2, "metric/runtime/x": 3, "metric/metric/runtime/x": 4, "metric/x": 5, "low": float("-inf")}, "names")

@@ -4,18 +4,18 @@
 #include <optional>
 
 #include "batch/signals.hpp"
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/doctor_check.hpp"
-#include "cli/doctor_container.hpp"
-#include "cli/doctor_report.hpp"
-#include "cli/load_spec.hpp"
-#include "cli/watchdog.hpp"
+#include "cli/doctor/doctor_check.hpp"
+#include "cli/doctor/doctor_container.hpp"
+#include "cli/doctor/doctor_report.hpp"
+#include "cli/terminal/watchdog.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
+#include "cli/words/load_spec.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/output/log.hpp"
-#include "trainer/advice.hpp"
-#include "trainer/rank_start.hpp"
+#include "trainer/ending/advice.hpp"
+#include "trainer/start/rank_start.hpp"
 
 namespace trainrt::cli::plugins {
 

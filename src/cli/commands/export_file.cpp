@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
-#include "cli/arguments.hpp"
-#include "cli/byte_progress.hpp"
-#include "cli/choose_entries.hpp"
-#include "cli/command.hpp"
-#include "cli/exporter.hpp"
-#include "cli/find_checkpoint.hpp"
-#include "cli/plain_file.hpp"
-#include "cli/print.hpp"
+#include "cli/files/plain_file.hpp"
+#include "cli/inspect/choose_entries.hpp"
+#include "cli/inspect/exporter.hpp"
+#include "cli/inspect/find_checkpoint.hpp"
+#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/print.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 

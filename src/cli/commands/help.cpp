@@ -1,11 +1,11 @@
 // What there is to say of the commands, on the terminal or as manual pages.
 #include <fmt/format.h>
 
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/config_page.hpp"
-#include "cli/help.hpp"
-#include "cli/manual.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
+#include "cli/words/config_page.hpp"
+#include "cli/words/help.hpp"
+#include "cli/words/manual.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/format/validation.hpp"
-#include "cli/arguments.hpp"
-#include "cli/byte_progress.hpp"
-#include "cli/choose_entries.hpp"
-#include "cli/command.hpp"
-#include "cli/find_checkpoint.hpp"
-#include "cli/print.hpp"
-#include "cli/table.hpp"
-#include "cli/tensor_statistics.hpp"
-#include "cli/tensor_stream.hpp"
+#include "cli/inspect/choose_entries.hpp"
+#include "cli/inspect/find_checkpoint.hpp"
+#include "cli/inspect/tensor_statistics.hpp"
+#include "cli/inspect/tensor_stream.hpp"
+#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/print.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "core/text/json_number.hpp"
 
 namespace trainrt::cli::plugins {

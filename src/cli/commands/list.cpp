@@ -1,10 +1,10 @@
 // What there is to choose from: train functions, config keys, and the plug-ins of each kind.
 
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/exporter.hpp"
-#include "cli/prediction_writer.hpp"
-#include "cli/print.hpp"
+#include "cli/inspect/exporter.hpp"
+#include "cli/predict/prediction_writer.hpp"
+#include "cli/terminal/print.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
@@ -14,14 +14,14 @@
 #include "data/section/dataset_options.hpp"
 #include "data/source/format.hpp"
 #include "frameworks/builtin_functions.hpp"
-#include "frameworks/program/framework_environment.hpp"
 #include "launch/launcher.hpp"
 #include "metrics/sink.hpp"
-#include "trainer/callback_kind.hpp"
-#include "trainer/module_loader.hpp"
-#include "tune/scheduler.hpp"
-#include "tune/searcher.hpp"
-#include "tune/sweep_keys.hpp"
+#include "program/environments/framework_environment.hpp"
+#include "trainer/events/callback_kind.hpp"
+#include "trainer/start/module_loader.hpp"
+#include "tune/record/sweep_keys.hpp"
+#include "tune/search/scheduler.hpp"
+#include "tune/search/searcher.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -6,17 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/new_file.hpp"
-#include "cli/print.hpp"
-#include "cli/run_choice.hpp"
+#include "cli/files/new_file.hpp"
+#include "cli/inspect/run_choice.hpp"
+#include "cli/terminal/print.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/output/terminal.hpp"
 #include "core/text/text.hpp"
-#include "view/curves.hpp"
-#include "view/gnuplot.hpp"
+#include "view/curves/curves.hpp"
+#include "view/curves/gnuplot.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/arguments.hpp"
-#include "cli/byte_progress.hpp"
-#include "cli/command.hpp"
-#include "cli/new_file.hpp"
-#include "cli/print.hpp"
-#include "cli/run_choice.hpp"
+#include "cli/files/new_file.hpp"
+#include "cli/inspect/run_choice.hpp"
+#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/print.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"

@@ -8,19 +8,19 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/print.hpp"
-#include "cli/run_comparison.hpp"
-#include "cli/table.hpp"
-#include "cli/usage_table.hpp"
+#include "cli/inspect/run_comparison.hpp"
+#include "cli/inspect/usage_table.hpp"
+#include "cli/terminal/print.hpp"
+#include "cli/terminal/table.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "rundir/records/point_words.hpp"
-#include "view/attempt_words.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/attempt_words.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::cli::plugins {
 

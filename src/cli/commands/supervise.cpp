@@ -2,15 +2,15 @@
 #include <filesystem>
 
 #include "batch/slurm_job.hpp"
-#include "cli/command.hpp"
-#include "cli/job_shell.hpp"
-#include "cli/load_spec.hpp"
-#include "cli/prepare_srun.hpp"
-#include "cli/script_input.hpp"
-#include "cli/supervisor.hpp"
+#include "cli/start/prepare_srun.hpp"
+#include "cli/start/script_input.hpp"
+#include "cli/supervise/job_shell.hpp"
+#include "cli/supervise/supervisor.hpp"
+#include "cli/words/command.hpp"
+#include "cli/words/load_spec.hpp"
 #include "core/environment.hpp"
 #include "launch/expected_size.hpp"
-#include "trainer/own_run.hpp"
+#include "trainer/records/own_run.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -6,17 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "cli/arguments.hpp"
-#include "cli/command.hpp"
-#include "cli/full_screen.hpp"
-#include "cli/job_runs.hpp"
+#include "cli/supervise/job_runs.hpp"
+#include "cli/terminal/full_screen.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/command.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "view/live_run.hpp"
-#include "view/picture.hpp"
+#include "view/top/live_run.hpp"
+#include "view/top/picture.hpp"
 
 namespace trainrt::cli::plugins {
 

@@ -1,56 +1,41 @@
-// Locks that a killed program has left where torch compiles extensions: every later start would wait for them for ever.
+#include "cli/doctor/stale_locks.hpp"
+
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 
-#include <fmt/format.h>
-
-#include "cli/doctor_check.hpp"
-#include "cli/stale_locks.hpp"
-#include "core/text/text.hpp"
-
-namespace trainrt::cli::doctor::plugins {
+namespace trainrt::cli {
 
 namespace {
 
-constexpr double least_age_s = 600;  // of a build that is still under way: DeepSpeed's operators take a minute or two
-
-std::string age_text(double seconds) {
-  if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
-  return seconds < 48 * 3600 ? fmt::format("{:.0f} h", seconds / 3600) : fmt::format("{:.0f} days", seconds / 86400);
-}
-
-Finding examine_stale_locks(const Examination& examination) {
-  const auto answers = examination.ask_nodes([&] {
-    Json found = Json::array();
-    for (const auto& lock : stale_locks_in(torch_extensions_folder(examination.environment()), least_age_s))
-      found.push_back({{"path", lock.path}, {"age_seconds", lock.age_s}});
-    return found;
-  });
-  if (!answers.well()) return error(examination.describe(answers.troubles), "look at TORCH_EXTENSIONS_DIR there");
-  std::vector<Trouble> troubles;
-  std::vector<std::string> paths;
-  for (std::size_t node = 0; node < answers.of_rank.size(); ++node)
-    for (const auto& lock : answers.of_rank[node]) {
-      const std::string path = lock.at("path");
-      troubles.push_back(
-          {examination.leaders()[node], fmt::format("{} is {} old", path, age_text(lock.at("age_seconds")))});
-      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
-    }
-  const Json figures = {{"folder", torch_extensions_folder(examination.environment())}, {"locks", paths}};
-  if (troubles.empty()) return ok("none where torch compiles extensions", figures);
-  std::vector<std::string> words;
-  for (const auto& path : paths) words.push_back(shell_quoted(path));
-  return warning(examination.describe(troubles),
-                 "torch and DeepSpeed wait for it without an end: if no program compiles there now, rm " + join(words, " "),
-                 figures);
-}
+constexpr int deepest = 3;  // py311_cpu/fused_adam/lock
 
 }  // namespace
 
-extern const Check stale_locks;
-const Check stale_locks{.name = "stale_locks",
-                        .help = "locks that a killed program has left where torch compiles extensions",
-                        .place = 240,
-                        .run = examine_stale_locks,
-                        .of_program = true};
+std::string torch_extensions_folder(const Environment& environment) {
+  if (auto folder = environment.text("TORCH_EXTENSIONS_DIR").value_or(""); !folder.empty()) return folder;
+  if (const auto cache = environment.text("XDG_CACHE_HOME").value_or(""); !cache.empty())
+    return cache + "/torch_extensions";
+  const auto home = environment.text("HOME").value_or("");
+  return home.empty() ? "" : home + "/.cache/torch_extensions";
+}
 
-}  // namespace trainrt::cli::doctor::plugins
+std::vector<StaleLock> stale_locks_in(const std::string& folder, double least_age_s) {
+  namespace fs = std::filesystem;
+  std::vector<StaleLock> locks;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry.depth() >= deepest) entry.disable_recursion_pending();
+    if (entry->path().filename() != "lock") continue;
+    std::error_code none;  // it may go meanwhile
+    const auto written = entry->last_write_time(none);
+    if (none) continue;
+    const auto age = std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count();
+    if (age >= least_age_s) locks.push_back({entry->path().string(), age});
+  }
+  std::ranges::sort(locks, {}, &StaleLock::path);
+  return locks;
+}
+
+}  // namespace trainrt::cli

@@ -3,7 +3,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "cli/exporter.hpp"
+#include "cli/inspect/exporter.hpp"
 #include "io/hdf5/h5_memory.hpp"
 #include "io/hdf5/h5_placer.hpp"
 #include "io/hdf5/h5_types.hpp"

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/exporter.hpp"
-#include "cli/npy_array.hpp"
-#include "cli/zip_file.hpp"
+#include "cli/files/npy_array.hpp"
+#include "cli/files/zip_file.hpp"
+#include "cli/inspect/exporter.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli::plugins {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "cli/exporter.hpp"
+#include "cli/inspect/exporter.hpp"
 
 namespace trainrt::cli::plugins {
 

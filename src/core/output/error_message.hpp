@@ -7,7 +7,7 @@ namespace trainrt {
 
 /// A function that returns the text of an error for users, for example message_of(). Errors are passed on as text when they
 /// are printed, written to a file or sent to other ranks. Layers that know the config use a function that adds advice
-/// (trainer/advice.hpp).
+/// (trainer/ending/advice.hpp).
 using Explain = std::function<std::string(const std::exception&)>;
 
 /// Returns the text of an error for users. An Error, or an exception that a train function throws, keeps its own text. The

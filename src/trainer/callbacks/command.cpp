@@ -4,7 +4,7 @@
 #include "core/output/log.hpp"
 #include "core/process/child_process.hpp"
 #include "core/text/text.hpp"
-#include "trainer/callback_kind.hpp"
+#include "trainer/events/callback_kind.hpp"
 
 namespace trainrt::trainer::plugins {
 

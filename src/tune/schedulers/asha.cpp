@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "tune/quantile.hpp"
-#include "tune/scheduler.hpp"
+#include "tune/search/quantile.hpp"
+#include "tune/search/scheduler.hpp"
 
 namespace trainrt::tune::plugins {
 

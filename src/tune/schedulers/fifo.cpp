@@ -1,5 +1,5 @@
 // Every trial runs to its end.
-#include "tune/scheduler.hpp"
+#include "tune/search/scheduler.hpp"
 
 namespace trainrt::tune::plugins {
 

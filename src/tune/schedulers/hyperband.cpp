@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "tune/scheduler.hpp"
+#include "tune/search/scheduler.hpp"
 
 namespace trainrt::tune::plugins {
 

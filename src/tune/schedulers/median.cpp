@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "tune/quantile.hpp"
-#include "tune/scheduler.hpp"
+#include "tune/search/quantile.hpp"
+#include "tune/search/scheduler.hpp"
 
 namespace trainrt::tune::plugins {
 

@@ -12,7 +12,7 @@
 #include <trainrt/random.hpp>
 
 #include "core/text/text.hpp"
-#include "tune/scheduler.hpp"
+#include "tune/search/scheduler.hpp"
 
 namespace trainrt::tune::plugins {
 

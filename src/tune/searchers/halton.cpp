@@ -5,7 +5,7 @@
 
 #include <trainrt/random.hpp>
 
-#include "tune/searcher.hpp"
+#include "tune/search/searcher.hpp"
 
 namespace trainrt::tune::plugins {
 

@@ -1,7 +1,7 @@
 // Independent uniform draws. Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 13, 2012.
 #include <trainrt/random.hpp>
 
-#include "tune/searcher.hpp"
+#include "tune/search/searcher.hpp"
 
 namespace trainrt::tune::plugins {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "view/curves.hpp"
+#include "view/curves/curves.hpp"
 #include "view/page/figures.hpp"
 
 namespace trainrt::view::page {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "checkpoint/format/names.hpp"
-#include "view/attempt_words.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"
+#include "view/summary/attempt_words.hpp"
 
 namespace trainrt::view::page {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "view/last_words.hpp"
 #include "view/page/section.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/last_words.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "view/curves.hpp"
+#include "view/curves/curves.hpp"
 
 namespace trainrt::view::page {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "view/page/chart.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

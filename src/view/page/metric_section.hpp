@@ -2,7 +2,7 @@
 #include <span>
 
 #include "view/page/section.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

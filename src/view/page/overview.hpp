@@ -1,6 +1,6 @@
 #pragma once
 #include "view/page/markup.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

@@ -2,10 +2,10 @@
 #include <span>
 #include <string>
 
-#include "view/last_words.hpp"
+#include "view/curves/step_history.hpp"
 #include "view/page/use_section.hpp"
-#include "view/run_summary.hpp"
-#include "view/step_history.hpp"
+#include "view/summary/last_words.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

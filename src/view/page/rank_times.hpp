@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "view/step_windows.hpp"
+#include "view/curves/step_windows.hpp"
 
 namespace trainrt::view::page {
 

@@ -8,7 +8,7 @@
 
 #include "core/options.hpp"
 #include "core/text/text.hpp"
-#include "view/comparison.hpp"
+#include "view/curves/comparison.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"
 #include "view/page/time_section.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "view/page/section.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

@@ -8,7 +8,7 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "view/curves.hpp"
+#include "view/curves/curves.hpp"
 
 namespace trainrt::view::page {
 

@@ -5,7 +5,7 @@
 
 #include "view/page/chart.hpp"
 #include "view/page/rank_times.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

@@ -1,9 +1,9 @@
 #pragma once
+#include "view/curves/step_history.hpp"
 #include "view/page/rank_times.hpp"
 #include "view/page/section.hpp"
 #include "view/page/use_section.hpp"
-#include "view/run_summary.hpp"
-#include "view/step_history.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "core/text/text.hpp"
-#include "view/attempt_words.hpp"
 #include "view/page/figures.hpp"
 #include "view/page/table.hpp"
+#include "view/summary/attempt_words.hpp"
 
 namespace trainrt::view::page {
 

@@ -3,7 +3,7 @@
 
 #include "rundir/usage/goodput.hpp"
 #include "view/page/section.hpp"
-#include "view/run_summary.hpp"
+#include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 

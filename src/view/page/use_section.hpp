@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "view/page/section.hpp"
-#include "view/rank_lines.hpp"
+#include "view/top/rank_lines.hpp"
 
 namespace trainrt::view::page {
 

@@ -9,9 +9,9 @@
 #include <trainrt/random.hpp>
 
 #include "core/host.hpp"
-#include "tune/decision_log.hpp"
-#include "tune/history.hpp"
-#include "tune/scheduler.hpp"
+#include "tune/record/decision_log.hpp"
+#include "tune/record/history.hpp"
+#include "tune/search/scheduler.hpp"
 
 using namespace trainrt;
 using namespace trainrt::tune;

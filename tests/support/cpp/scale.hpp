@@ -11,7 +11,7 @@
 #include "comm/tree.hpp"
 #include "support/cpp/counting_communicator.hpp"
 #include "support/cpp/ranks.hpp"
-#include "trainer/run.hpp"
+#include "trainer/run/run.hpp"
 
 namespace trainrt::test {
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "core/host.hpp"
-#include "trainer/speed_watch.hpp"
+#include "trainer/watching/speed_watch.hpp"
 
 namespace trainrt::test {
 

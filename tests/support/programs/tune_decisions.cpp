@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/text/text.hpp"
-#include "tune/scheduler.hpp"
+#include "tune/search/scheduler.hpp"
 
 using namespace trainrt;
 using namespace trainrt::tune;

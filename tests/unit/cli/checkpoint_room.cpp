@@ -1,4 +1,4 @@
-#include "cli/checkpoint_room.hpp"
+#include "cli/start/checkpoint_room.hpp"
 
 #include <string>
 #include <vector>

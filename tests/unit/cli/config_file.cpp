@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/arguments.hpp"
-#include "cli/config_file.hpp"
+#include "cli/words/arguments.hpp"
+#include "cli/words/config_file.hpp"
 #include "config/run_spec.hpp"
 #include "support/cpp/scratch.hpp"
 

@@ -1,8 +1,8 @@
 // The order of `trainrt data convert` compared with that of a run.
 #include <catch2/catch.hpp>
 
-#include "cli/datasets/convert/conversion.hpp"
-#include "cli/datasets/opened_data.hpp"
+#include "cli/data/convert/conversion.hpp"
+#include "cli/data/opened_data.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 

@@ -6,11 +6,11 @@
 #include <limits>
 #include <random>
 
-#include "cli/datasets/in_order.hpp"
-#include "cli/datasets/inspect/field_statistics.hpp"
-#include "cli/datasets/inspect/image_preview.hpp"
-#include "cli/datasets/inspect/reading_facts.hpp"
-#include "cli/datasets/value_text.hpp"
+#include "cli/data/in_order.hpp"
+#include "cli/data/inspect/field_statistics.hpp"
+#include "cli/data/inspect/image_preview.hpp"
+#include "cli/data/inspect/reading_facts.hpp"
+#include "cli/data/value_text.hpp"
 #include "data/text/number_text.hpp"
 
 namespace trainrt::cli::datasets {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "cli/doctor_check.hpp"
+#include "cli/doctor/doctor_check.hpp"
 #include "support/cpp/ranks.hpp"
 
 using namespace trainrt;

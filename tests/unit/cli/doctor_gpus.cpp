@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/communicators.hpp>
 
-#include "cli/doctor_check.hpp"
+#include "cli/doctor/doctor_check.hpp"
 #include "support/cpp/fake_gpus.hpp"
 
 using namespace trainrt;

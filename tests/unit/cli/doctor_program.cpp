@@ -9,12 +9,12 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "cli/doctor_check.hpp"
-#include "cli/process_limits.hpp"
-#include "cli/proxy_rules.hpp"
-#include "cli/python_report.hpp"
-#include "cli/shared_cpus.hpp"
-#include "cli/stale_locks.hpp"
+#include "cli/doctor/doctor_check.hpp"
+#include "cli/doctor/proxy_rules.hpp"
+#include "cli/doctor/python_report.hpp"
+#include "cli/doctor/shared_cpus.hpp"
+#include "cli/doctor/stale_locks.hpp"
+#include "cli/start/process_limits.hpp"
 #include "support/cpp/ranks.hpp"
 #include "support/cpp/scratch.hpp"
 

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/load/piece_reader.hpp"
-#include "cli/choose_entries.hpp"
-#include "cli/exporter.hpp"
+#include "cli/inspect/choose_entries.hpp"
+#include "cli/inspect/exporter.hpp"
 #include "core/small_floats.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/h5_types.hpp"

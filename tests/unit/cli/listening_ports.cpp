@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
-#include "cli/listening_ports.hpp"
+#include "cli/doctor/listening_ports.hpp"
 
 using namespace trainrt::cli;
 

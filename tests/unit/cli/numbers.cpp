@@ -4,10 +4,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/byte_progress.hpp"
-#include "cli/table.hpp"
-#include "cli/tensor_statistics.hpp"
-#include "cli/tensor_stream.hpp"
+#include "cli/inspect/tensor_statistics.hpp"
+#include "cli/inspect/tensor_stream.hpp"
+#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/table.hpp"
 #include "core/small_floats.hpp"
 
 using namespace trainrt;

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/prediction_output.hpp"
-#include "cli/prediction_plan.hpp"
+#include "cli/predict/prediction_output.hpp"
+#include "cli/predict/prediction_plan.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/untrusted/schema.hpp"
 #include "support/cpp/error_of.hpp"

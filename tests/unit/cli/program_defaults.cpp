@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/program_defaults.hpp"
+#include "cli/words/program_defaults.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli;

@@ -1,4 +1,4 @@
-#include "frameworks/program/endings.hpp"
+#include "program/protocol/endings.hpp"
 
 #include <csignal>
 

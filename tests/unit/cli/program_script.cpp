@@ -1,4 +1,4 @@
-#include "frameworks/program/script.hpp"
+#include "program/environments/script.hpp"
 
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "cli/verdict_text.hpp"
+#include "cli/words/verdict_text.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

@@ -1,4 +1,4 @@
-#include "frameworks/program/arrivals.hpp"
+#include "program/protocol/arrivals.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "frameworks/program/container.hpp"
+#include "program/environments/container.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "frameworks/program/environment.hpp"
+#include "program/environments/environment.hpp"
 
 #include <set>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "frameworks/program/cpus.hpp"
+#include "program/environments/cpus.hpp"
 
 using namespace trainrt;
 using namespace trainrt::program;

@@ -1,12 +1,12 @@
-#include "frameworks/program/services/exchange.hpp"
+#include "program/services/exchange.hpp"
 
 #include <chrono>
 
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "frameworks/program/nonce.hpp"
-#include "frameworks/program/reserved_port.hpp"
+#include "program/children/nonce.hpp"
+#include "program/rendezvous/reserved_port.hpp"
 #include "support/cpp/error_of.hpp"
 
 using namespace trainrt;

@@ -1,4 +1,4 @@
-#include "frameworks/program/idle_programs.hpp"
+#include "program/children/idle_programs.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,10 +1,10 @@
-#include "frameworks/program/last_output.hpp"
+#include "program/children/last_output.hpp"
 
 #include <csignal>
 
 #include <catch2/catch.hpp>
 
-#include "frameworks/program/python_exception.hpp"
+#include "program/children/python_exception.hpp"
 
 using namespace trainrt::program;
 

@@ -1,4 +1,4 @@
-#include "frameworks/program/leftovers.hpp"
+#include "program/children/leftovers.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/process/processes.hpp"
-#include "frameworks/program/child.hpp"
+#include "program/children/child.hpp"
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;

@@ -1,4 +1,4 @@
-#include "frameworks/program/main_address.hpp"
+#include "program/services/main_address.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,11 +8,11 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "frameworks/program/any_address.hpp"
-#include "frameworks/program/arrangement.hpp"
-#include "frameworks/program/beacon.hpp"
-#include "frameworks/program/interfaces.hpp"
-#include "frameworks/program/reach.hpp"
+#include "program/environments/arrangement.hpp"
+#include "program/rendezvous/any_address.hpp"
+#include "program/rendezvous/interfaces.hpp"
+#include "program/services/beacon.hpp"
+#include "program/services/reach.hpp"
 #include "support/cpp/error_of.hpp"
 #include "support/cpp/ranks.hpp"
 

@@ -1,4 +1,4 @@
-#include "frameworks/program/memory_kill.hpp"
+#include "program/children/memory_kill.hpp"
 
 #include <csignal>
 

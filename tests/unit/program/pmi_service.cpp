@@ -1,4 +1,4 @@
-#include "frameworks/program/services/pmi_service.hpp"
+#include "program/services/pmi_service.hpp"
 
 #include <array>
 
@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "frameworks/program/nonce.hpp"
-#include "frameworks/program/reserved_port.hpp"
+#include "program/children/nonce.hpp"
+#include "program/rendezvous/reserved_port.hpp"
 
 using namespace trainrt::program;
 using Catch::Matchers::Contains;

@@ -1,4 +1,4 @@
-#include "frameworks/program/progress_watch.hpp"
+#include "program/progress/progress_watch.hpp"
 
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>

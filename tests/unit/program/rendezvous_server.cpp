@@ -1,9 +1,9 @@
-#include "frameworks/program/services/rendezvous_server.hpp"
+#include "program/services/rendezvous_server.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "frameworks/program/reserved_port.hpp"
+#include "program/rendezvous/reserved_port.hpp"
 
 using namespace trainrt::program;
 using Catch::Matchers::Contains;

@@ -1,4 +1,4 @@
-#include "frameworks/program/reserved_port.hpp"
+#include "program/rendezvous/reserved_port.hpp"
 
 #include <set>
 #include <vector>
@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "frameworks/program/any_address.hpp"
-#include "frameworks/program/interfaces.hpp"
-#include "frameworks/program/services/tcp_server.hpp"
+#include "program/rendezvous/any_address.hpp"
+#include "program/rendezvous/interfaces.hpp"
+#include "program/services/tcp_server.hpp"
 
 using namespace trainrt::program;
 

@@ -1,4 +1,4 @@
-#include "frameworks/program/signal_targets.hpp"
+#include "program/children/signal_targets.hpp"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>

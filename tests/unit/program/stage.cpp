@@ -7,11 +7,11 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "frameworks/program/stage/archives.hpp"
-#include "frameworks/program/stage/link_target.hpp"
-#include "frameworks/program/stage/stage_folder.hpp"
-#include "frameworks/program/stage/staged_tree.hpp"
-#include "frameworks/program/stage/worker.hpp"
+#include "program/staging/archives.hpp"
+#include "program/staging/link_target.hpp"
+#include "program/staging/stage_folder.hpp"
+#include "program/staging/staged_tree.hpp"
+#include "program/staging/worker.hpp"
 #include "support/cpp/scratch.hpp"
 
 using namespace trainrt;

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "frameworks/program/beacon.hpp"
-#include "frameworks/program/nonce.hpp"
-#include "frameworks/program/reach.hpp"
-#include "frameworks/program/reserved_port.hpp"
-#include "frameworks/program/services/exchange.hpp"
-#include "frameworks/program/services/rendezvous_server.hpp"
-#include "frameworks/program/services/xgboost_tracker.hpp"
+#include "program/children/nonce.hpp"
+#include "program/rendezvous/reserved_port.hpp"
+#include "program/services/beacon.hpp"
+#include "program/services/exchange.hpp"
+#include "program/services/reach.hpp"
+#include "program/services/rendezvous_server.hpp"
+#include "program/services/xgboost_tracker.hpp"
 
 using namespace trainrt::program;
 

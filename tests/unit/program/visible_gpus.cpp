@@ -1,4 +1,4 @@
-#include "frameworks/program/visible_gpus.hpp"
+#include "program/environments/visible_gpus.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "frameworks/program/services/xgboost_tracker.hpp"
+#include "program/services/xgboost_tracker.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "frameworks/program/reserved_port.hpp"
+#include "program/rendezvous/reserved_port.hpp"
 
 using namespace trainrt::program;
 

@@ -10,7 +10,7 @@
 #include "device/device_error.hpp"
 #include "io/storage_error.hpp"
 #include "rundir/records/run_error.hpp"
-#include "trainer/advice.hpp"
+#include "trainer/ending/advice.hpp"
 
 using namespace trainrt;
 using Catch::Contains;

@@ -1,4 +1,4 @@
-#include "trainer/auto_interval.hpp"
+#include "trainer/saving/auto_interval.hpp"
 
 #include <cmath>
 

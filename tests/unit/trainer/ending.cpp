@@ -1,4 +1,4 @@
-#include "trainer/ending.hpp"
+#include "trainer/ending/ending.hpp"
 
 #include <catch2/catch.hpp>
 

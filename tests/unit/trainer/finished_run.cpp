@@ -1,4 +1,4 @@
-#include "trainer/finished_run.hpp"
+#include "trainer/records/finished_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>

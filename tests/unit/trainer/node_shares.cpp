@@ -1,4 +1,4 @@
-#include "trainer/node_shares.hpp"
+#include "trainer/datasets/node_shares.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -7,7 +7,7 @@
 
 #include "io/files/file.hpp"
 #include "support/cpp/error_of.hpp"
-#include "trainer/prediction.hpp"
+#include "trainer/predictions/prediction.hpp"
 #include "unit/trainer/runs.hpp"
 
 using namespace trainrt;

@@ -17,11 +17,11 @@
 #include "comm/comm_error.hpp"
 #include "core/restart_help.hpp"
 #include "device/device_error.hpp"
-#include "frameworks/program/program_fell.hpp"
 #include "io/files/fenced_directory.hpp"
 #include "io/storage_error.hpp"
+#include "program/children/program_fell.hpp"
 #include "rundir/records/run_error.hpp"
-#include "trainer/restarts.hpp"
+#include "trainer/run/restarts.hpp"
 
 using namespace trainrt;
 

@@ -8,7 +8,7 @@
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "runs.hpp"
-#include "trainer/restarts.hpp"
+#include "trainer/run/restarts.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

@@ -6,7 +6,7 @@
 #include <trainrt/trainrt.hpp>
 
 #include "runs.hpp"
-#include "trainer/shared_result.hpp"
+#include "trainer/ending/shared_result.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

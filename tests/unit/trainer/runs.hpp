@@ -7,7 +7,7 @@
 
 #include "support/cpp/ranks.hpp"
 #include "support/cpp/scratch.hpp"
-#include "trainer/run.hpp"
+#include "trainer/run/run.hpp"
 
 namespace trainrt::test {
 

@@ -1,4 +1,4 @@
-#include "trainer/slow_node.hpp"
+#include "trainer/watching/slow_node.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "trainer/starvation_watch.hpp"
+#include "trainer/watching/starvation_watch.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "trainer/resize.hpp"
+#include "trainer/start/resize.hpp"
 
 using namespace trainrt;
 using namespace trainrt::config;

@@ -1,4 +1,4 @@
-#include "tune/asked_params.hpp"
+#include "tune/decisions/asked_params.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

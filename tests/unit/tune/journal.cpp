@@ -1,4 +1,4 @@
-#include "tune/journal.hpp"
+#include "tune/record/journal.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 
 #include "support/cpp/scratch.hpp"
-#include "tune/decision_log.hpp"
-#include "tune/history.hpp"
+#include "tune/record/decision_log.hpp"
+#include "tune/record/history.hpp"
 
 using namespace trainrt;
 using namespace trainrt::tune;

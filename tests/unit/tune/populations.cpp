@@ -9,7 +9,7 @@
 #include <trainrt/error.hpp>
 #include <trainrt/random.hpp>
 
-#include "tune/scheduler.hpp"
+#include "tune/search/scheduler.hpp"
 
 using namespace trainrt;
 using namespace trainrt::tune;

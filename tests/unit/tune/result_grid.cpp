@@ -5,8 +5,8 @@
 #include <trainrt/result_grid.hpp>
 
 #include "support/cpp/scratch.hpp"
-#include "tune/history.hpp"
-#include "tune/sweep.hpp"
+#include "tune/record/history.hpp"
+#include "tune/record/sweep.hpp"
 
 using namespace trainrt;
 using namespace trainrt::tune;

@@ -1,4 +1,4 @@
-#include "tune/search_space.hpp"
+#include "tune/search/search_space.hpp"
 
 #include <cmath>
 #include <set>
@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "tune/searcher.hpp"
+#include "tune/search/searcher.hpp"
 
 using namespace trainrt;
 using namespace trainrt::tune;

@@ -1,5 +1,5 @@
 // What curves hold of a run's reports, and what gnuplot is told.
-#include "view/curves.hpp"
+#include "view/curves/curves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "view/gnuplot.hpp"
+#include "view/curves/gnuplot.hpp"
 
 using namespace trainrt;
 using namespace trainrt::view;

@@ -1,4 +1,4 @@
-#include "view/purge.hpp"
+#include "view/summary/purge.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -8,13 +8,13 @@
 
 #include "rundir/records/rank_status.hpp"
 #include "support/cpp/scratch.hpp"
-#include "view/file_lines.hpp"
-#include "view/last_words.hpp"
+#include "view/curves/step_history.hpp"
 #include "view/page/heat_map.hpp"
 #include "view/page/rank_times.hpp"
 #include "view/page/step_charts.hpp"
-#include "view/rank_lines.hpp"
-#include "view/step_history.hpp"
+#include "view/summary/file_lines.hpp"
+#include "view/summary/last_words.hpp"
+#include "view/top/rank_lines.hpp"
 
 using namespace trainrt;
 using namespace trainrt::view;

@@ -8,8 +8,8 @@
 
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
-#include "view/live_run.hpp"
-#include "view/picture.hpp"
+#include "view/top/live_run.hpp"
+#include "view/top/picture.hpp"
 
 using namespace trainrt;
 using namespace trainrt::view;

@@ -1,0 +1,80 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/files/removal_guard.hpp"
+#include "io/files/file.hpp"
+#include "io/files/positional_file.hpp"
+
+namespace trainrt::cli::datasets {
+
+/// An output file that gets its name only when it is complete, and that a later process can resume. It is written as
+/// .NAME.part in the same folder; .NAME.part.json records its sources and how much of it is durable. Any thread may call
+/// write(); all other functions are for one thread at a time.
+class ResumableFile {
+ public:
+  /// Identifies the content of the file. A process may resume a file only with the same identity.
+  struct Identity {
+    std::vector<std::string> sources;  ///< a line for each source file
+    std::string job;                   ///< everything else, in words
+  };
+  /// Progress: number of complete parts, in the writer's order, and RowWriter::position() after them.
+  struct Done {
+    std::uint64_t parts = 0;
+    std::string position;
+  };
+
+  /// `is_resumable`: resume an incomplete file of the same identity; otherwise only a complete one is used. `force`:
+  /// discard a file of another identity, and replace an existing output file. Throws UsageError if the output file exists,
+  /// if an incomplete file has another identity, if another process is writing it, or if the folder does not exist.
+  ResumableFile(std::string path, Identity identity, bool is_resumable, bool force);
+  ~ResumableFile();
+  ResumableFile(const ResumableFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::string& part_path() const { return part_; }
+  const Done& done() const { return done_; }
+  bool is_finished() const { return is_finished_; }  ///< an earlier process has written the file and given it its name
+  bool is_complete() const { return is_complete_; }  ///< an earlier process has written the file, but not named it
+  bool is_kept() const { return is_finished_ || is_kept_; }  ///< a later process can resume
+
+  void reserve(std::uint64_t bytes);
+  void write(std::uint64_t at, std::span<const std::byte> bytes);
+  void write(std::uint64_t at, std::string_view text) { write(at, std::as_bytes(std::span(text))); }
+  /// Returns done().position as a number of bytes. Throws UsageError if it is not a number.
+  std::uint64_t byte_position() const;
+  /// Throws UsageError: the file does not match its record.
+  [[noreturn]] void throw_damaged_record() const;
+  /// Records progress, after making the written bytes durable. Does so rarely, so that it takes little time.
+  void note(const Done& done);
+  /// Completes the file: truncates it to `bytes` bytes and makes it durable.
+  void complete(std::uint64_t bytes, std::uint64_t parts);
+  void put_in_place();  ///< gives the complete file its name
+  void forget();        ///< removes the record, after put_in_place()
+  void abandon();       ///< removes an incomplete file and its record
+
+ private:
+  void lock();
+  void start();
+  void start_writing();
+  void record(const Done& done, bool complete);
+
+  std::string path_, part_, note_;
+  Identity identity_;
+  bool force_, is_resumable_;
+  bool is_finished_ = false, is_complete_ = false, is_kept_ = false;
+  Done done_;
+  std::uint64_t flushed_ = 0;
+  std::atomic<std::uint64_t> written_ = 0;
+  std::optional<io::PositionalFile> file_;
+  std::optional<io::Descriptor> lock_;
+  std::optional<RemovalGuard> guard_;  ///< exists as long as a later process could not resume
+  double noted_s_, pause_s_ = 0.2;
+};
+
+}  // namespace trainrt::cli::datasets

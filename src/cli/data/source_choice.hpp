@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "cli/words/arguments.hpp"
+#include "config/renamed_keys.hpp"
+#include "core/options.hpp"
+
+namespace trainrt::cli::datasets {
+
+/// The dataset that a tool reads, from its command line: either SOURCE... with keys of a [data.NAME] as --KEY=VALUE, or
+/// --config FILE NAME for a section of a config, whose keys --KEY=VALUE overrides. A key with the name of an option of the
+/// tool is given as --data.KEY=VALUE.
+struct SourceChoice {
+  Arguments arguments;                    ///< the tool's own options
+  std::string name = "SOURCE";            ///< name of the dataset
+  Options keys;                           ///< keys of its section
+  std::map<std::string, Options> others;  ///< other sections of the config
+  std::uint64_t seed = 1;                 ///< --seed; default: run.seed of the config, or 1
+};
+
+/// Parses the command line of a tool. `own`: the tool's options; --config and --seed are added. Throws UsageError that
+/// names the word, and the new name of a key that was renamed.
+SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own);
+
+/// Throws UsageError if `keys`, the keys of a [data.NAME] without their section, contain a key that was renamed according
+/// to `table`. The message names its new name.
+void require_current_keys(const Options& keys, std::span<const config::RenamedKey> table = config::renamed_keys());
+
+/// Returns the integer in the option `name`, or `default_value` if it is not given. Throws UsageError if it is below `min`.
+std::int64_t number_option(const Arguments& arguments, const std::string& name, std::int64_t default_value,
+                           std::int64_t min = 1);
+
+}  // namespace trainrt::cli::datasets

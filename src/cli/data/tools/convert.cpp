@@ -1,0 +1,114 @@
+// Writes a dataset as one file that is fast to read.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include "batch/signals.hpp"
+#include "cli/data/convert/conversion.hpp"
+#include "cli/data/data_tool.hpp"
+#include "cli/terminal/print.hpp"
+#include "core/text/text.hpp"
+#include "data/section/dataset_section.hpp"
+#include "data/source/skipping_reader.hpp"
+
+namespace trainrt::cli::datasets::plugins {
+
+namespace {
+
+constexpr std::string_view convert_usage =
+    "data convert SOURCE...|--config FILE NAME -o FILE.h5|.parquet|.npz|.csv|.jsonl [--KEY=VALUE ...] [--columns A,B] "
+    "[--where CONDITION] [--split SHARE] [--shuffle] [--seed N] [--compress NAME|none] [--checksums] [--threads N] "
+    "[--spreadsheet] [--force] [--quiet]";
+
+std::optional<double> share_option(const Arguments& arguments) {
+  if (!arguments.has("split")) return std::nullopt;
+  const auto share = parse_real(arguments.options.at("split"));
+  if (!share || !(*share > 0 && *share < 1))
+    throw UsageError(fmt::format("--split: '{}' is not a number between 0 and 1, the share of the first file",
+                                 excerpt(arguments.options.at("split"), 60)));
+  return share;
+}
+
+/// Throws UsageError for keys with which a run does not use each sample once, because the output would ignore them.
+void require_each_sample(const SourceChoice& choice) {
+  const auto refuse = [&](const char* key, std::string_view why, std::string_view help) {
+    throw UsageError(fmt::format("{}: {} {}, but a conversion writes each sample once: {}", choice.keys.find(key)->origin,
+                                 data::section_of(choice.name), why, help));
+  };
+  if (choice.keys.has("weights")) refuse("weights", "mixes its sources by weights", "remove weights");
+  if (data::skips_errors(choice.keys)) refuse("on_error", "skips unreadable samples (on_error)", "set on_error = stop");
+}
+
+/// Makes malloc keep the freed memory of blocks for the next blocks, which saves page faults.
+void keep_freed_memory() {
+  constexpr int max_kept = 256 << 20, max_block = 32 << 20;
+  mallopt(M_TRIM_THRESHOLD, max_kept);
+  mallopt(M_MMAP_THRESHOLD, max_block);
+}
+
+ExitCode convert_data(std::span<const std::string> words) {
+  std::vector<std::string> long_words(words.begin(), words.end());
+  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
+  auto choice = choose_source(long_words, {.with_value = {"output", "columns", "where", "split", "compress", "threads"},
+                                           .switches = {"shuffle", "checksums", "spreadsheet", "force", "quiet"},
+                                           .usage = std::string(convert_usage)});
+  const auto& arguments = choice.arguments;
+  const auto text = [&](const char* name) { return arguments.has(name) ? arguments.options.at(name) : std::string(); };
+  if (arguments.has("where")) {
+    const auto of_section = trim(choice.keys.text("where"));
+    choice.keys.set("where", {of_section.empty() ? text("where") : fmt::format("({}) and ({})", of_section, text("where")),
+                              std::string(command_line)});
+  }
+  if (text("output").empty()) throw UsageError(fmt::format("missing option: -o FILE; usage: trainrt {}", convert_usage));
+  ConversionSpec spec{.output = text("output"),
+                      .columns = words_in(text("columns")),
+                      .split = share_option(arguments),
+                      .shuffle = arguments.has("shuffle"),
+                      .checksums = arguments.has("checksums"),
+                      .compression = text("compress") == "none" ? "" : text("compress"),
+                      .threads = threads_option(arguments),
+                      .force = arguments.has("force"),
+                      .quiet = arguments.has("quiet"),
+                      .escapes_formulas = arguments.has("spreadsheet")};
+  require_each_sample(choice);
+  keep_freed_memory();
+  const auto opened = open_data(choice);
+  batch::install_stop_signals();  // until here no file has been written, and a signal ends the command at once
+  Conversion conversion(opened, std::move(spec));
+  conversion.run();
+  for (const auto& line : conversion.summary()) print_safely("{}\n", line);
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const DataTool convert;
+const DataTool convert{
+    .name = "convert",
+    .usage = convert_usage,
+    .help = "write a dataset as one file that is fast to read: fields and samples chosen, split, shuffled",
+    .details =
+        "  writes a file that appears only when it is complete. If the command is killed, run it again to\n"
+        "  resume (with --compress or --checksums of .h5 it starts over); --force starts over and\n"
+        "  replaces an existing file. Keys that change values (cast, normalize, one_hot) and preprocess\n"
+        "  are applied, random augmentations are not. weights and on_error=skip are refused, because\n"
+        "  each sample is written once.\n"
+        "  --where 'x > 3 and (city == \"Paris\" or not flag)' chooses samples: numbers, texts in quotes,\n"
+        "    fields (in backquotes if the name is not a word; x[3] of a vector), == != < <= > >=, and or\n"
+        "    not. NaN is unequal to everything: x == x leaves missing values out. It is the key where, which is\n"
+        "    applied before preprocess and the keys that make samples (explode, sequence, pack).\n"
+        "  --split 0.8 -o out.h5 writes out-train.h5 and out-test.h5; -o a.h5,b.h5 names them. --seed\n"
+        "    chooses the samples of the first file; both keep the order. For a cut in the middle use\n"
+        "    --subset=0:800 and --subset=800:1000.\n"
+        "  --shuffle writes the order of epoch 0 of a dataset with that name, seed and shuffle_seed: of\n"
+        "    all samples if they fit into --memory=SIZE (256 MiB), else in blocks (--block=N,\n"
+        "    --window=N).\n"
+        "  --compress gzip or lz4 (HDF5's plug-in) for .h5; snappy, zstd, gzip, lz4 or brotli for\n"
+        "    .parquet. --checksums adds checksums to .h5, in chunks of 16 KiB; .npz and .parquet always\n"
+        "    have them. .h5 and .npz need samples of one size; use .parquet, .csv or .jsonl for texts.\n"
+        "  --spreadsheet puts an apostrophe before texts of a .csv file that a spreadsheet would take for\n"
+        "    a formula.\n",
+    .run = convert_data};
+
+}  // namespace trainrt::cli::datasets::plugins

@@ -1,0 +1,91 @@
+// Serves datasets to a Python program outside of a run, for example in a notebook.
+#include <map>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/data/data_tool.hpp"
+#include "cli/data/source_choice.hpp"
+#include "cli/words/arguments.hpp"
+#include "data/section/open_dataset.hpp"
+#include "data/section/prepare.hpp"
+#include "program/protocol/channel.hpp"
+#include "program/protocol/dataset_service.hpp"
+#include "program/protocol/fields.hpp"
+
+namespace trainrt::cli::datasets::plugins {
+
+namespace {
+
+using program::Channel;
+using program::Json;
+using program::Message;
+
+constexpr std::string_view serve_usage = "data serve";
+
+/// The datasets that one program has opened, each with the keys of a [data.NAME].
+class Server {
+ public:
+  explicit Server(Channel channel) : channel_(std::move(channel)) {}
+
+  /// Answers messages until the program sends data_quit or closes the channel.
+  void serve() {
+    constexpr double timeout_s = 1;
+    while (!has_ended_ && channel_.is_open())
+      if (const auto message = channel_.receive(timeout_s)) channel_.send(answer(*message));
+  }
+
+ private:
+  Json answer(const Message& message) try {
+    if (message.op == "data_open") return {{"ok", open(message.body)}};
+    if (message.op == "data_quit") {
+      has_ended_ = true;
+      return {{"ok", Json::object()}};
+    }
+    if (auto served = service_.reply(message)) return {{"ok", *std::move(served)}};
+    throw UsageError(fmt::format("unknown message '{}'", message.op));
+  } catch (const Error& error) {
+    return {{"error", error.what()}, {"usage", error.code() == ExitCode::usage}};
+  }
+
+  Json open(const Json& body) {
+    const auto name = program::text_field(body, "name");
+    Options options;
+    for (const auto& [key, text] : program::field(body, "keys", Json::value_t::object).items())
+      options.set(key, {text.get<std::string>(), "trainrt.data"});
+    require_current_keys(options);
+    const auto listing = data::list_dataset(name, options);
+    const auto seed = static_cast<std::uint64_t>(program::number_field(body, "seed"));
+    const auto dataset = data::open_dataset(name, options, listing, Shard{}, seed);
+    data::prepare(*dataset, options, listing);
+    opened_.insert_or_assign(name, dataset);
+    return Json::object();
+  }
+
+  Channel channel_;
+  bool has_ended_ = false;
+  std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
+  program::DatasetService service_{[this](const std::string& name) {
+    const auto found = opened_.find(name);
+    return found == opened_.end() ? std::nullopt : std::optional(Dataset(found->second));
+  }};
+};
+
+ExitCode serve_datasets(std::span<const std::string> words) {
+  parse_arguments(words, {.usage = std::string(serve_usage)});
+  Server(Channel::over(Descriptor(dup(STDIN_FILENO)))).serve();
+  return ExitCode::finished;
+}
+
+}  // namespace
+
+extern const DataTool serve;
+const DataTool serve{.name = "serve",
+                     .usage = serve_usage,
+                     .help = "serve datasets to the Python package trainrt.data outside of a run",
+                     .details = "  serves datasets to the Python package trainrt.data, which starts it.\n",
+                     .run = serve_datasets};
+
+}  // namespace trainrt::cli::datasets::plugins

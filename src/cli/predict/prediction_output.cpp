@@ -1,0 +1,62 @@
+#include "cli/predict/prediction_output.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/text/text.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+
+std::string samples_done(std::uint64_t done, std::uint64_t all) { return fmt::format("{} of {} samples", done, all); }
+
+}  // namespace
+
+PredictionOutput::PredictionOutput(std::string path, bool replace, bool quiet, PredictedTable table)
+    : path_(std::move(path)),
+      writer_(prediction_writer_for(path_)),
+      table_(std::move(table)),
+      file_(path_, replace),
+      progress_("predict", quiet, ByteProgress::standard_error(), samples_done) {
+  if (table_.for_spreadsheets && writer_.extension != ".csv")
+    throw UsageError(fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", path_));
+}
+
+trainer::PredictedRows PredictionOutput::begin(const std::vector<trainer::PredictedField>& fields, std::uint64_t samples) {
+  table_.fields = fields;
+  table_.samples = samples;
+  if (writer_.require != nullptr) writer_.require(table_);
+  if (writer_.lay_out != nullptr) return rows_ = {file_.aside(), writer_.lay_out(table_, file_)};
+  std::uint64_t end = 0;
+  std::vector<std::uint64_t> places;
+  for (const auto& field : fields) {
+    places.push_back(end);
+    end += (samples * field.row_bytes() + page - 1) / page * page;
+  }
+  rows_file_.emplace(path_ + ".rows", true);
+  rows_file_->reserve(end);
+  return rows_ = {rows_file_->aside(), std::move(places)};
+}
+
+void PredictionOutput::complete() {
+  if (writer_.write != nullptr) {
+    PredictedValues values(table_, rows_);
+    writer_.write(table_, values, file_);
+  }
+  rows_file_.reset();
+  file_.commit();
+  progress_.end();
+}
+
+std::string PredictionOutput::in_words() const {
+  std::vector<std::string> names;
+  for (const auto& field : table_.fields) names.push_back(field.name);
+  return fmt::format("{}: {} of [data.{}] ({}), {}", path_, counted(static_cast<std::int64_t>(table_.samples), "sample"),
+                     table_.dataset, join(names), bytes_text(file_.bytes()));
+}
+
+}  // namespace trainrt::cli

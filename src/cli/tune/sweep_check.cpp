@@ -1,0 +1,53 @@
+#include "cli/tune/sweep_check.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <trainrt/error.hpp>
+
+#include "cli/start/train_call.hpp"
+#include "cli/words/load_spec.hpp"
+#include "io/files/file.hpp"
+#include "trainer/run/start_check.hpp"
+#include "trainer/start/expanded_config.hpp"
+#include "tune/trials/common_error.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+/// As the trial's own process makes it, of the file for all trials and its words.
+config::RunSpec spec_of_trial(const tune::Sweep& sweep, std::uint64_t trial) {
+  auto options = trainer::written_config(sweep.common_config());
+  const auto own = sweep.own_config_of(trial, sweep.params_of(trial));
+  for (const auto& key : own.keys()) options.set(key, *own.find(key));
+  return spec_of(std::move(options), {}, "tune");
+}
+
+/// Why the trial cannot start; "" if it can.
+std::string refusal_of(const tune::Sweep& sweep, std::uint64_t trial) try {
+  auto spec = spec_of_trial(sweep, trial);
+  const auto training = prepared_training(spec);
+  static_cast<void>(trainer::check_start(spec, training.call));
+  return {};
+} catch (const Error& error) {
+  if (error.code() != ExitCode::usage) throw;
+  return error.what();
+}
+
+}  // namespace
+
+void check_trials(const tune::Sweep& sweep) {
+  constexpr std::uint64_t max_checked = 100;
+  for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), max_checked); ++trial) {
+    auto spec = spec_of_trial(sweep, trial);
+    take_declared(spec);
+  }
+  if (io::exists(sweep.directory() + "/sweep.json")) return;  // its trials may be running
+  const auto refusal = refusal_of(sweep, 0);
+  if (refusal.empty()) return;
+  const auto other = tune::trial_unlike_first(sweep);
+  if (!other || refusal_of(sweep, *other) == refusal) throw UsageError(refusal);
+}
+
+}  // namespace trainrt::cli

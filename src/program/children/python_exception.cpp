@@ -1,0 +1,108 @@
+#include "program/children/python_exception.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace trainrt::program {
+
+namespace {
+
+using Lines = std::vector<std::string_view>;
+
+constexpr std::string_view headline = "Traceback (most recent call last):";
+constexpr std::string_view group_headline = "Exception Group Traceback (most recent call last):";
+constexpr std::size_t most_below = 120;  // lines below the exception, as C++ frames; else it is an earlier, handled one
+
+Lines lines_of(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    auto line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+std::string_view without(std::string_view prefix, std::string_view line) {
+  return line.starts_with(prefix) ? line.substr(prefix.size()) : line;
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+/// "ValueError: why", "torch.OutOfMemoryError: why", "KeyboardInterrupt".
+bool is_exception(std::string_view line) {
+  if (line.empty() || !is_letter(line.front())) return false;
+  const auto name = line.substr(0, line.find(':'));
+  return std::ranges::all_of(name, [](char c) { return is_letter(c) || c == '.' || (c >= '0' && c <= '9'); });
+}
+
+/// Python goes on after these: they are no end of the program.
+bool is_passed_over(std::string_view line_above) {
+  constexpr std::array<std::string_view, 3> beginnings = {"Exception ignored", "--- Logging error", "Error in atexit"};
+  return std::ranges::any_of(beginnings,
+                             [&](auto beginning) { return line_above.find(beginning) != std::string_view::npos; });
+}
+
+/// The first exception inside a group, whose lines have bars in front: "    | ValueError: 1".
+std::string_view first_inside(const Lines& lines, std::size_t from) {
+  for (auto i = from; i < lines.size(); ++i) {
+    const auto bar = lines[i].find("| ");
+    if (bar == std::string_view::npos || lines[i].find_first_not_of(' ') != bar) continue;
+    if (const auto line = lines[i].substr(bar + 2); is_exception(line) && !line.starts_with("Exception Group")) return line;
+  }
+  return {};
+}
+
+std::optional<std::size_t> last_headline(const Lines& lines) {
+  std::optional<std::size_t> group;  // what stands inside of one belongs to it
+  for (std::size_t i = lines.size(); i-- > 0;) {
+    if (!lines[i].ends_with(headline)) continue;
+    if (i > 0 && is_passed_over(lines[i - 1])) continue;
+    const bool is_inside = lines[i].find("| ") != std::string_view::npos;
+    if (!is_inside) return i;
+    group = i;
+  }
+  return group;
+}
+
+/// What ends the traceback whose first line is `first`: the first line that is not indented.
+std::optional<std::size_t> end_of(const Lines& lines, std::size_t first, std::string_view prefix) {
+  for (auto i = first + 1; i < lines.size(); ++i)
+    if (const auto line = without(prefix, lines[i]); !line.empty() && !line.starts_with(' ')) return i;
+  return std::nullopt;
+}
+
+/// A script that is no Python has no traceback: File, the line, a mark, "SyntaxError: why".
+std::optional<std::size_t> syntax_error(const Lines& lines) {
+  for (std::size_t i = lines.size(); i-- > 2;)
+    if ((lines[i].starts_with("SyntaxError: ") || lines[i].starts_with("IndentationError: ") ||
+         lines[i].starts_with("TabError: ")) &&
+        lines[i - 1].starts_with("    "))
+      return i;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string python_exception(std::string_view output) {
+  const auto lines = lines_of(output);
+  const auto first = last_headline(lines);
+  const auto is_group = first && lines[*first].ends_with(group_headline);
+  std::string prefix;
+  if (first) prefix = lines[*first].substr(0, lines[*first].size() - (is_group ? group_headline : headline).size());
+  if (is_group) std::ranges::replace(prefix, '+', '|');
+  const auto found = first ? end_of(lines, *first, prefix) : syntax_error(lines);
+  if (!found || lines.size() - *found > most_below) return {};
+  const auto line = without(prefix, lines[*found]);
+  if (!is_exception(line)) return {};
+  std::string text(line);
+  if (const auto inside = is_group ? first_inside(lines, *found + 1) : std::string_view(); !inside.empty())
+    text += ", first " + std::string(inside);
+  return text;
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,20 @@
+#include "program/environments/framework_environment.hpp"
+
+namespace trainrt::program::plugins {
+
+namespace {
+
+std::vector<Variable> deepspeed_variables(const Meeting& meeting, std::span<const int>) {
+  if (meeting.has_gpu) return {};
+  return {{"DS_ACCELERATOR", "cpu", true}};
+}
+
+}  // namespace
+
+extern const FrameworkEnvironment deepspeed;
+const FrameworkEnvironment deepspeed{.name = "deepspeed",
+                                     .help = "DS_ACCELERATOR=cpu without a GPU: DeepSpeed, which would look for one",
+                                     .ports_of = PortsOf::nobody,
+                                     .variables = deepspeed_variables};
+
+}  // namespace trainrt::program::plugins

@@ -1,0 +1,31 @@
+#include "program/environments/framework_environment.hpp"
+#include "program/services/xgboost_tracker.hpp"
+
+namespace trainrt::program::plugins {
+
+namespace {
+
+std::vector<Variable> xgboost_variables(const Meeting& meeting, std::span<const int> ports) {
+  return {{"DMLC_TRACKER_URI", meeting.addresses.at(0)},
+          {"DMLC_TRACKER_PORT", std::to_string(ports[0])},
+          {"DMLC_TASK_ID", xgboost_task_id(meeting)},
+          {"DMLC_NUM_WORKER", std::to_string(meeting.size)},
+          {"DMLC_ROLE", "worker"}};
+}
+
+std::unique_ptr<Service> xgboost_service(const Meeting& meeting, std::span<const int>, Descriptor listener) {
+  return listener ? std::make_unique<XgboostTracker>(meeting, std::move(listener)) : nullptr;
+}
+
+}  // namespace
+
+extern const FrameworkEnvironment xgboost;
+const FrameworkEnvironment xgboost{
+    .name = "xgboost",
+    .help =
+        "DMLC_TRACKER_URI, DMLC_TRACKER_PORT and the rest of what dmlc-submit sets, with the tracker: xgboost.collective",
+    .ports_of = PortsOf::first_rank,
+    .variables = xgboost_variables,
+    .serve = xgboost_service};
+
+}  // namespace trainrt::program::plugins

@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "program/staging/archives.hpp"
+
+namespace trainrt::program::stage {
+
+namespace {
+
+/// Without set-user-ID bits and owners; names that lead outside are refused, and links are not followed.
+constexpr int extraction = ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT |
+                           ARCHIVE_EXTRACT_SECURE_NOABSOLUTEPATHS;
+
+bool is_staged(archive_entry* entry) {
+  if (archive_entry_hardlink(entry) != nullptr) return true;
+  const auto type = archive_entry_filetype(entry);
+  return type == AE_IFREG || type == AE_IFDIR || type == AE_IFLNK;
+}
+
+/// Limits what a compressed tar expands to: the larger of 1 GiB and 16 times the bytes that were read of it so far.
+class ExpansionRoom {
+ public:
+  explicit ExpansionRoom(const Fetch& fetch) : fetch_(fetch) {}
+  std::span<const char> fetch() {
+    const auto bytes = fetch_();
+    read_ += static_cast<std::int64_t>(bytes.size());
+    return bytes;
+  }
+  /// Throws Error that names the entry if the tar, `bytes` up to here, has become too large.
+  void require(std::int64_t bytes, const char* name) const {
+    constexpr std::int64_t least = std::int64_t{1} << 30, times = 16;
+    if (const auto most = std::max(least, times * read_); bytes > most)
+      throw Error(
+          fmt::format("up to '{}' the tar expands to more than {} bytes, the larger of 1 GiB and 16 times the {} bytes "
+                      "that were read of it. If you trust it, stage it uncompressed, or as a folder",
+                      name, most, read_));
+  }
+
+ private:
+  const Fetch& fetch_;
+  std::int64_t read_ = 0;
+};
+
+/// The bytes of a file: how many. `before`: those of the files before it.
+std::int64_t copy_content(archive* from, archive* to, const char* name, const ExpansionRoom& room, std::int64_t before) {
+  std::int64_t bytes = 0;
+  const void* part = nullptr;
+  std::size_t size = 0;
+  la_int64_t offset = 0;
+  for (;;) {
+    const int got = archive_read_data_block(from, &part, &size, &offset);
+    if (got == ARCHIVE_EOF) return bytes;
+    if (got < ARCHIVE_WARN) throw Error(fmt::format("the tar is damaged in '{}': {}", name, why(from)));
+    room.require(before + bytes + static_cast<std::int64_t>(size), name);
+    if (archive_write_data_block(to, part, size, offset) < ARCHIVE_OK)
+      throw Error(fmt::format("'{}' cannot be written: {}", name, why(to)));
+    bytes += static_cast<std::int64_t>(size);
+  }
+}
+
+void unpack_entry(archive* from, archive* to, archive_entry* entry, const ExpansionRoom& room, TreeSize& found) {
+  const char* name = archive_entry_pathname(entry);
+  if (name == nullptr) throw Error("the tar has a name that is not of this character set: " + why(from));
+  if (!is_staged(entry)) {
+    ++found.left_out;
+    return;
+  }
+  const bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
+  if (is_folder) archive_entry_set_perm(entry, archive_entry_perm(entry) | 0700);  // so that it can be removed again
+  if (archive_write_header(to, entry) < ARCHIVE_WARN) throw Error(fmt::format("'{}' cannot be made: {}", name, why(to)));
+  if (archive_entry_size(entry) > 0) found.bytes += copy_content(from, to, name, room, found.bytes);
+  if (archive_write_finish_entry(to) < ARCHIVE_WARN) throw Error(fmt::format("'{}' cannot be written: {}", name, why(to)));
+  if (!is_folder) ++found.files;
+}
+
+}  // namespace
+
+TreeSize unpack_tar(const Fetch& fetch) {
+  ExpansionRoom room(fetch);
+  const Fetch counted = [&] { return room.fetch(); };
+  const FetchedArchive from(counted);
+  const Archived<archive> to(archive_write_disk_new());
+  archive_write_disk_set_options(to.get(), extraction);
+  TreeSize found;
+  archive_entry* entry = nullptr;
+  try {
+    int got = ARCHIVE_OK;
+    while ((got = archive_read_next_header(from.get(), &entry)) >= ARCHIVE_WARN && got != ARCHIVE_EOF)
+      unpack_entry(from.get(), to.get(), entry, room, found);
+    if (got != ARCHIVE_EOF) throw Error("the tar is damaged: " + why(from.get()));
+  } catch (const Error&) {
+    from.rethrow();  // the cause, if the bytes did not come
+    throw;
+  }
+  if (archive_write_close(to.get()) < ARCHIVE_WARN) throw Error("the times and modes of folders: " + why(to.get()));
+  return found;
+}
+
+}  // namespace trainrt::program::stage

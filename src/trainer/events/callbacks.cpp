@@ -1,0 +1,132 @@
+#include "trainer/events/callbacks.hpp"
+
+#include <algorithm>
+#include <typeinfo>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "comm/agreement.hpp"
+#include "core/output/log.hpp"
+#include "core/process/stack_trace.hpp"
+#include "core/rank_zero.hpp"
+#include "core/text/text.hpp"
+#include "trainer/ending/advice.hpp"
+#include "trainer/ending/reported.hpp"
+#include "trainer/events/callback_kind.hpp"
+
+namespace trainrt {
+
+Callback::~Callback() = default;
+
+std::string Callback::name() const { return demangled(typeid(*this).name()); }
+
+}  // namespace trainrt
+
+namespace trainrt::trainer {
+
+std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) try {
+  for (const auto& [name, options] : spec.callback) {
+    const auto& kind = find_plugin(callback_table(), name, "callback");
+    static_cast<void>(checked(options, kind.options, "[callback." + name + "]"));
+  }
+  std::vector<ChosenCallback> chosen;
+  for (const auto& name : spec.run.callbacks) {
+    const auto& kind = find_plugin(callback_table(), name, "callback");
+    if (std::ranges::any_of(chosen, [&](const ChosenCallback& other) { return other.kind == &kind; }))
+      throw UsageError("the callback '" + name + "' is named twice");
+    const auto section = spec.callback.find(name);
+    const auto& given = section == spec.callback.end() ? Options() : section->second;
+    chosen.push_back({&kind, checked(given, kind.options, "[callback." + name + "]")});
+  }
+  return chosen;
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("run.callbacks = {}: {}", join(spec.run.callbacks), error.what()));
+}
+
+Callbacks::Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank)
+    : rank_(rank) {
+  RankZero(rank).run([&] {
+    is_first_ = true;
+    for (const auto& [kind, options] : chosen_callbacks(spec)) callbacks_.push_back(kind->open(options));
+  });
+  std::ranges::copy_if(of_program, std::back_inserter(callbacks_),
+                       [](const auto& callback) { return callback != nullptr; });
+  presence_.any = !callbacks_.empty();
+  RankZero(rank).run([&] {
+    presence_.all_ranks = std::ranges::any_of(callbacks_, [](const auto& callback) { return callback->wants_all_ranks(); });
+    presence_.may_stop = std::ranges::any_of(
+        callbacks_, [](const auto& callback) { return dynamic_cast<StoppingCallback*>(callback.get()) != nullptr; });
+  });
+}
+
+void Callbacks::call(const char* what, const Call& call) const {
+  const std::lock_guard lock(turn_->mutex);
+  for (const auto& callback : callbacks_) try {
+      call(*callback);
+    } catch (const Error& error) {
+      throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), what, with_advice(error)),
+                  error.code());
+    } catch (const std::exception& error) {
+      throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), what, error.what()));
+    }
+}
+
+void Callbacks::call_agreed(const char* what, const Call& call, Communicator& communicator) const {
+  if (!presence_.any) return;
+  comm::collectively_on_first(communicator, [&] { this->call(what, call); });
+}
+
+void Callbacks::start(const RunInfo& info, Communicator& communicator) const {
+  call_agreed(
+      "on_start", [&](Callback& callback) { callback.on_start(info); }, communicator);
+}
+
+void Callbacks::commit(const ResultCheckpoint& checkpoint, Communicator& communicator) const {
+  call_agreed(
+      "on_checkpoint", [&](Callback& callback) { callback.on_checkpoint(checkpoint); }, communicator);
+}
+
+void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion, Communicator& communicator) const {
+  if (!presence_.any) return;
+  const auto finish = [&] {
+    auto result = Result::from_path(run_dir);
+    result.state = rundir::word_of(conclusion.state);  // it is written down once nobody can fail any more
+    result.code = conclusion.code;
+    call("on_finish", [&](Callback& callback) { callback.on_finish(result); });
+  };
+  comm::collectively_on_first(communicator, finish, with_advice);
+}
+
+StoppingCallback::Stop Callbacks::stop() const {
+  for (const auto& callback : callbacks_)
+    if (auto* const stopping = dynamic_cast<StoppingCallback*>(callback.get()))
+      if (auto stop = stopping->stop(); is_first_ && !stop.reason.empty()) return stop;
+  return {};
+}
+
+void Callbacks::take_ranks(const std::vector<metrics::Record>& of_ranks) {
+  of_ranks_.clear();
+  std::ranges::transform(of_ranks, std::back_inserter(of_ranks_), reported);
+}
+
+void Callbacks::report(const metrics::Record& record) const {
+  if (callbacks_.empty()) return;  // of rank 0, which writes reports
+  const auto metrics = reported(record);
+  call("on_report", [&](Callback& callback) { callback.on_report(metrics, of_ranks_); });
+}
+
+void Callbacks::fail(const RunFailure& failure) const noexcept {
+  const std::lock_guard lock(turn_->mutex);
+  if (std::exchange(turn_->has_failed, true)) return;
+  auto told = failure;
+  told.told_rank = rank_;
+  for (const auto& callback : callbacks_) try {
+      callback->on_failure(told);
+    } catch (const std::exception& second) {
+      log::warning(fmt::format("the callback '{}' failed in on_failure(): {}", callback->name(), second.what()));
+    }
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,167 @@
+#include "trainer/records/finished_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "config/program_settings.hpp"
+#include "config/renamed_keys.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+#include "io/files/file.hpp"
+#include "trainer/start/code_files.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using Change = rundir::RunRecord::Change;
+
+constexpr std::size_t max_value_bytes = 120;
+constexpr std::size_t max_changes_listed = 10;
+
+/// Without "loop." and what a Python Trainer's config is nested in: "epochs" of "loop.train_loop_config.epochs".
+std::string last_part(const std::string& key) { return key.substr(key.find_last_of("./") + 1); }
+
+/// Whether the value of such a [loop] key is how long the training is: "epochs", "num_train_epochs", "max_steps".
+bool is_length(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (name == "num_boost_round" || name == "n_estimators") return true;
+  constexpr std::array<std::string_view, 8> prefixes{"num_train_", "num_", "max_", "total_", "train_", "n_", "nb_", ""};
+  constexpr std::array<std::string_view, 8> units{"epochs", "epoch", "steps",  "iterations",
+                                                  "iters",  "iter",  "rounds", "updates"};
+  return std::ranges::any_of(prefixes, [&](auto prefix) {
+    return name.starts_with(prefix) && std::ranges::find(units, name.substr(prefix.size())) != units.end();
+  });
+}
+
+struct Rule {
+  bool at_least = true;
+  double bound = 0;
+};
+
+/// Of a [stop] key that is a threshold.
+std::optional<Rule> rule_of(std::string_view text) {
+  const bool has_sign = text.starts_with(">=") || text.starts_with("<=");
+  const auto bound = parse_real(trim(has_sign ? text.substr(2) : text));
+  if (!bound) return std::nullopt;
+  return Rule{!text.starts_with("<="), *bound};
+}
+
+/// Whether the run may go on under the new rule. One that was added only ends a run sooner.
+bool is_later_rule(const Change& change) {
+  if (change.from.empty()) return false;
+  if (change.to.empty()) return true;
+  const auto before = rule_of(change.from), now = rule_of(change.to);
+  if (!before || !now || before->at_least != now->at_least) return true;
+  return now->at_least ? now->bound > before->bound : now->bound < before->bound;
+}
+
+/// Whether a train function's own early stopping waits longer, or is off: "early_stopping_rounds" was 2, is 8 or 0.
+bool is_more_patient(const Change& change) {
+  const auto name = last_part(change.key);
+  if (name.find("early_stopping") == std::string::npos && name != "patience") return false;
+  const auto before = parse_real(change.from), now = parse_real(change.to);
+  return before && *before > 0 && (change.to.empty() || (now && (*now <= 0 || *now > *before)));
+}
+
+bool asks_for_more(const Change& change) {
+  if (change.key.starts_with("stop.")) return is_later_rule(change);
+  if (!change.key.starts_with("loop.")) return false;
+  if (is_more_patient(change)) return true;
+  if (!is_length(last_part(change.key))) return false;
+  const auto before = parse_real(change.from), now = parse_real(change.to);
+  return now && (change.from.empty() || (before && *now > *before));
+}
+
+std::string shown(const std::string& value) {
+  return value.empty() ? "not set" : "'" + excerpt(value, max_value_bytes) + "'";
+}
+
+std::string in_words(const std::vector<Change>& changes) {
+  std::vector<std::string> parts;
+  for (const auto& change : changes) {
+    if (parts.size() == max_changes_listed) break;
+    parts.push_back(fmt::format("{} was {}, is {}", change.key, shown(change.from), shown(change.to)));
+  }
+  const auto more = changes.size() - parts.size();
+  return join(parts, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
+}
+
+/// A name beside the run's that no run has.
+std::string free_name(const config::RunSpec& spec) {
+  for (int number = 2;; ++number) {
+    const auto name = fmt::format("{}-{}", spec.run.name, number);
+    if (number > 1000 || !io::exists(fmt::format("{}/{}", spec.run.storage_path, name))) return name;
+  }
+}
+
+/// How the run can go on; "" if it cannot.
+std::string way_to_more(const rundir::RunRecord& record, const config::RunSpec& spec) {
+  for (const auto& [key, value] : record.loop)
+    if (is_length(last_part(key)) && !config::is_record_of_python(key))
+      return fmt::format("more epochs continue this run: --loop.{}=N, more than {}; ", key, value);
+  for (const auto& key : spec.loop_defaults.keys())
+    if (is_length(last_part(key)))
+      return fmt::format("more epochs continue this run: --loop.{}=N, more than {}; ", key, spec.loop_defaults.text(key));
+  if (!record.completed_by) return {};
+  return fmt::format("a new run from the last checkpoint of this one: --run.name={} --run.resume_from_checkpoint={}; ",
+                     shell_quoted(free_name(spec)), shell_quoted(spec.run_dir));
+}
+
+[[noreturn]] void refuse(const rundir::RunRecord& record, const config::RunSpec& spec, const std::vector<Change>& changes) {
+  const auto name = free_name(spec);
+  const auto in_python = spec.run.is_opened_by_program || record.opened_by_program
+                             ? fmt::format(" (RunConfig(name='{}') in Python)", name)
+                             : std::string();
+  throw UsageError(fmt::format(
+      "the run '{}' has finished with other values than this start has: {}. Choose: a new run: --run.name={}{}; "
+      "{}or delete the finished run and train again: rm -r {}",
+      spec.run.name, in_words(changes), shell_quoted(name), in_python, way_to_more(record, spec),
+      shell_quoted(spec.run_dir)));
+}
+
+/// Records of older versions lack the values of a Python Trainer: nothing is known of them.
+void forget_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
+  const auto is_of_python = [](const std::string& key) { return config::is_record_of_python(key); };
+  for (const auto& [key, value] : record.loop)
+    if (is_of_python(key)) return;
+  std::erase_if(changes, [&](const Change& change) {
+    return change.key.starts_with("loop.") && is_of_python(change.key.substr(std::string_view("loop.").size()));
+  });
+}
+
+}  // namespace
+
+rundir::ConfigTexts compared_texts(const config::RunSpec& spec) {
+  return {spec.loop.texts(), spec.texts, spec.loop_defaults.texts(), {"data.", "stop.", "train.program", "run.seed"}};
+}
+
+bool has_finished(const rundir::RunRecord& record, const config::RunSpec& spec) {
+  if (record.state != rundir::RunState::finished) return false;
+  auto known = record;
+  known.spec = config::with_new_names(record.spec);
+  auto changes = rundir::changes_of(known, compared_texts(spec));
+  forget_unrecorded(record, changes);
+  if (std::ranges::any_of(changes, asks_for_more)) return false;
+  if (!changes.empty()) refuse(record, spec, changes);
+  return true;
+}
+
+void warn_of_changed_code(const rundir::RunRecord& record, const config::RunSpec& spec, const std::string& event) {
+  const auto now = code_files(spec);
+  for (const auto& [path, digest] : record.code)
+    if (const auto found = now.find(path); found != now.end() && found->second != digest)
+      log::warning(fmt::format(
+          "{} has changed since {}, whose results are of the old code. Another run.name trains with the new code", path,
+          event));
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,36 @@
+#include "trainer/records/own_run.hpp"
+
+#include <filesystem>
+
+#include "comm/agreement.hpp"
+#include "io/storage.hpp"
+#include "rundir/storage/trust.hpp"
+#include "trainer/ending/advice.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// The folder that checkpoint.mirror is; "" for a store.
+std::string folder_of_mirror(const std::string& mirror) {
+  const auto url = io::storage_url(mirror);
+  if (!url) return mirror;
+  return url->scheme == "file" ? "/" + url->name : "";
+}
+
+}  // namespace
+
+void require_own(const config::RunSpec& spec, const std::string& record) {
+  rundir::require_trusted_owner(spec.run_dir, record);
+  const auto folder = folder_of_mirror(spec.checkpoint.mirror);
+  if (!folder.empty()) rundir::require_trusted_owner((std::filesystem::absolute(folder) / spec.run.name).string(), record);
+}
+
+void require_own_run(const config::RunSpec& spec) { require_own(spec, "run.json"); }
+
+void require_own_run(const config::RunSpec& spec, Communicator& communicator) {
+  comm::collectively_on_first(
+      communicator, [&] { require_own_run(spec); }, with_advice);
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,69 @@
+#include "trainer/run/start_check.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/communicators.hpp>
+#include <trainrt/context.hpp>
+
+#include "checkpoint/format/listing.hpp"
+#include "core/host.hpp"
+#include "data/reshape/operation.hpp"
+#include "data/section/dataset_listing.hpp"
+#include "launch/world.hpp"
+#include "rundir/attempts/meter.hpp"
+#include "rundir/storage/guarded_run.hpp"
+#include "rundir/storage/run_directory.hpp"
+#include "trainer/session/session.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// Of each section whose keys make other samples of those in its files.
+std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Session& session) {
+  std::map<std::string, std::string> made;
+  for (const auto& [name, options] : spec.data) {
+    if (data::requested_steps(options).empty()) continue;
+    const auto dataset = session.dataset(name);
+    made[name] = fmt::format("{} samples: {}", dataset.size(), data::in_words(dataset.fields()));
+  }
+  return made;
+}
+
+/// Without ranks, records and files: the train function's check over the first samples.
+std::map<std::string, std::string> check_function(const config::RunSpec& spec, const TrainCall& function,
+                                                  const Listings& datasets, Communicator& communicator) {
+  const World world;
+  rundir::Meter meter(monotonic_seconds());
+  Callbacks none;
+  AttemptInfo attempt{.meter = meter, .callbacks = none};
+  for (const auto& listed : checkpoint::list(spec.run_dir)) attempt.earlier.listed.push_back(listed.number);
+  attempt.datasets = datasets;
+  attempt.shares = share_datasets(spec, datasets, world, communicator);
+  attempt.hosts = {host_name()};
+  attempt.is_run = false;
+  Session session(spec, world, communicator, std::move(attempt));
+  session.prepare_datasets();
+  auto made = made_samples(spec, session);
+  if (!function.check) return made;
+  session.limit_datasets(checked_samples);
+  Context context(session);
+  function.check(context);
+  return made;
+}
+
+}  // namespace
+
+CheckedStart check_start(const config::RunSpec& spec, const TrainCall& function) {
+  const auto guarded = rundir::guarded_run(spec.run.storage_path, spec.run.name);
+  const auto communicator = self_communicator();
+  CheckedStart checked;
+  checked.found = prepare_run(spec, function.name, *communicator, spec.scaling.num_workers, [] {});
+  rundir::remove_made_storage(spec.run.storage_path, checked.found.there_before);
+  if (!checked.found.existing.is_finished)
+    checked.made = check_function(spec, function, checked.found.datasets, *communicator);
+  return checked;
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,72 @@
+#include "trainer/start/resize.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/listing.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// Did the attempt whose config that is keep the global batch?
+bool kept_global_batch(const std::map<std::string, std::string>& config) {
+  const auto text = [&](const char* key) {
+    const auto found = config.find(key);
+    return found == config.end() ? std::string() : found->second;
+  };
+  if (const auto on_resize = text("scaling.on_resize"); !on_resize.empty()) return on_resize == "keep_global_batch";
+  return parse_integer(text("scaling.min_workers")).value_or(0) > 0;
+}
+
+int workers_before(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded) {
+  const auto newest = checkpoint::newest(spec.run_dir);
+  if (!newest) return 0;
+  return recorded && recorded->workers > 0 && kept_global_batch(recorded->spec) ? recorded->workers : newest->ranks;
+}
+
+int workers_now(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int before, int ranks) {
+  if (spec.scaling.on_resize() != config::OnResize::keep_global_batch) return ranks;
+  if (spec.scaling.min_workers > 0 && spec.scaling.num_workers > 0) return spec.scaling.num_workers;
+  if (before > 0) return before;
+  return recorded && recorded->workers > 0 ? recorded->workers : ranks;
+}
+
+/// Samples of one worker in a global batch, as far as the config tells; 0: it does not.
+std::int64_t samples_of_worker(const config::RunSpec& spec) {
+  const auto number = [&](const char* key) {
+    const auto* value = spec.loop_value(key);
+    return value != nullptr ? parse_integer(value->text).value_or(0) : 0;
+  };
+  const auto batch_size = number("batch_size"), accumulate = number("accumulate");
+  return batch_size * std::max<std::int64_t>(accumulate, 1);
+}
+
+}  // namespace
+
+GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& recorded, int ranks) {
+  const int before = workers_before(spec, recorded);
+  return {before, workers_now(spec, recorded, before, ranks)};
+}
+
+std::string in_words(const config::RunSpec& spec, int workers) {
+  const auto each = samples_of_worker(spec);
+  const auto share = fmt::format("for each of {} worker{}", workers, workers == 1 ? "" : "s");
+  return each > 0 ? fmt::format("{} samples ({} {})", each * workers, each, share) : "a rank's batch " + share;
+}
+
+void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
+  if (spec.scaling.on_resize() != config::OnResize::refuse || !batch.changes()) return;
+  throw UsageError(
+      fmt::format("the global batch of the run in {} has been {}; on {} rank{} it would be {}, which is another training. "
+                  "Start it on {}, "
+                  "or decide: --scaling.on_resize=keep_global_batch goes on with the old one, split over the ranks; "
+                  "--scaling.on_resize=keep_batch goes on with the new one",
+                  spec.run_dir, in_words(spec, batch.before), batch.now, batch.now == 1 ? "" : "s",
+                  in_words(spec, batch.now), batch.before));
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,87 @@
+#include "trainer/watching/replica_watch.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "comm/agreement.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+using DifferingTensor = checkpoint::ReplicaCheck::DifferingTensor;
+
+constexpr std::size_t most_listed = 8;  // tensors, and ranks of each
+
+std::string listed(const std::vector<int>& ranks) {
+  if (ranks.empty()) return "some rank";  // that nobody asked for, among so many tensors
+  std::vector<std::string> names;
+  for (const auto rank : ranks | std::views::take(most_listed)) names.push_back(std::to_string(rank));
+  auto text = (ranks.size() == 1 ? "rank " : "ranks ") + join(names);
+  if (ranks.size() > names.size()) text += fmt::format(" and {} more", ranks.size() - names.size());
+  return text;
+}
+
+/// "'model/w' on rank 1 differs from the others' (equal at step 40)"
+std::string described(const DifferingTensor& differing, std::int64_t began_at) {
+  const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
+  return fmt::format("'{}' on {} differs from the others' (equal {} {})", differing.tensor, listed(differing.ranks), since,
+                     differing.equal_at);
+}
+
+std::string described(const std::vector<DifferingTensor>& all, std::int64_t began_at, std::int64_t step) {
+  if (all.empty())
+    return fmt::format(
+        "replicated tensors changed while the ranks compared them at step {}: does another thread write to "
+        "them?",
+        step);
+  auto text = fmt::format("the ranks do not hold the same replicated tensors at step {}: ", step);
+  const auto count = std::min(all.size(), most_listed);
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : "; ") + described(all[i], began_at);
+  if (all.size() > count) text += fmt::format("; and {} more", all.size() - count);
+  return text;
+}
+
+}  // namespace
+
+void ReplicaWatch::begin(const State& state, std::int64_t step) {
+  if (spec_.checkpoint.replica_check == config::OnReplicaDifference::off || communicator_.size() == 1) return;
+  began_at_ = step;
+  check_.emplace(state, communicator_, step, spec_.checkpoint.io_threads);
+}
+
+checkpoint::Saver::Comparison ReplicaWatch::comparison(std::int64_t step) {
+  if (!check_) return {};
+  return {[this] { return check_->next_part(); },
+          [this, step](bool alike) {
+            const auto differing = check_->conclude(alike, step);
+            if (!alike) judge(differing, step);
+          }};
+}
+
+bool ReplicaWatch::is_due_at(std::int64_t step) const {
+  return check_ && spec_.checkpoint.replica_check_every.steps > 0 && step % spec_.checkpoint.replica_check_every.steps == 0;
+}
+
+void ReplicaWatch::compare_all(std::int64_t step) {
+  if (const auto compared = check_->compare_all(step); !compared.alike) judge(compared.differing, step);
+}
+
+void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int64_t step) const {
+  const auto what = described(differing, began_at_, step);
+  if (spec_.checkpoint.replica_check == config::OnReplicaDifference::warn)
+    return log::run_warning(what +
+                            "; the run goes on (checkpoint.replica_check = warn), and these are not compared any more");
+  throw comm::AgreedError(
+      what +
+      ". What every rank holds must be computed alike on every rank: all-reduce what differs, draw random "
+      "numbers from run.seed without the rank, or declare the tensor per_rank. No checkpoint is taken of "
+      "this: mend it, and start the same command again (checkpoint.replica_check = warn lets the run go on)");
+}
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,103 @@
+#include "tune/decisions/cloning.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "checkpoint/format/listing.hpp"
+#include "checkpoint/format/names.hpp"
+#include "core/files/guarded_tree.hpp"
+#include "io/files/file.hpp"
+#include "io/storage_error.hpp"
+#include "metrics/result_log.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(std::uint64_t trial, int generation, const Sweep& sweep) {
+  return fmt::format("clones/{}", sweep.name_of(trial, generation));
+}
+
+void copy_file(const std::string& from, const std::string& to) {
+  io::FileReader reader(from);
+  io::FileWriter writer(to);
+  std::vector<std::byte> block(std::size_t{1} << 20);
+  while (const auto count = reader.read(block)) writer.write(std::span(block).first(count));
+  writer.finish();
+}
+
+/// Makes `to` with the files of `from`: each is a hard link if the file system has them, else a copy.
+void link_all(const std::string& from, const std::string& to) {
+  io::make_directories(to);
+  for (const auto& name : io::list_files_below(from)) {
+    const auto target = to + "/" + name;
+    io::make_directories_below(to, target.substr(0, target.rfind('/')));
+    if (link_guarded(from + "/" + name, target) != 0) copy_file(from + "/" + name, target);
+  }
+}
+
+/// Returns false if the checkpoint was removed meanwhile.
+bool try_to_link(const std::string& from, const std::string& folder) {
+  const auto is_there = [&] { return io::exists(from + "/" + checkpoint::manifest_name); };
+  io::remove_tree(folder);  // a killed process may have left it
+  try {
+    link_all(from, folder + "/" + fs::path(from).filename().string());
+  } catch (const io::StorageError&) {
+    if (is_there()) throw;
+  }
+  return is_there();
+}
+
+/// The newest of a report; of a run that has none the newest, at which it was stopped: then what a clone begins with does
+/// not hang on when its donor was interrupted.
+std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
+  const auto all = checkpoint::list(run_dir);
+  if (all.empty()) return std::nullopt;
+  const auto found = std::ranges::find(all.rbegin(), all.rend(), false, &checkpoint::Meta::at_stop);
+  return found == all.rend() ? all.back() : *found;
+}
+
+}  // namespace
+
+Clone made_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial) {
+  const auto& self = history.trials().at(trial);
+  const auto donor_number = self.cloning->verdict.donor;
+  const auto& donor = history.trials().at(donor_number);
+  const auto donor_dir = fmt::format("{}/{}", sweep.directory(), sweep.name_of(donor_number, donor.generation));
+  const auto iteration = self.cloning->report.at.iteration;
+  const auto folder = folder_of(trial, self.generation + 1, sweep);
+  for (auto newest = newest_of_report(donor_dir); newest; newest = newest_of_report(donor_dir)) {
+    const auto from = donor_dir + "/" + checkpoint::directory_name(newest->number);
+    if (!try_to_link(from, sweep.directory() + "/" + folder)) continue;
+    copy_file(fmt::format("{}/{}", donor_dir, metrics::result_log_name),
+              fmt::format("{}/{}/{}", sweep.directory(), folder, metrics::result_log_name));
+    const auto& params = donor.params.empty() ? sweep.params_of(donor_number) : donor.params;
+    return {trial,
+            self.generation + 1,
+            iteration,
+            fmt::format("{}/{}", folder, fs::path(from).filename().string()),
+            scheduler.explored(params, sweep.mutations(), trial, self.generation + 1),
+            donor_number,
+            {donor.generation, newest->iteration}};
+  }
+  return {trial, self.generation, iteration, ""};
+}
+
+void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation) {
+  if (generation < 2) return;
+  try {
+    io::remove_tree(sweep.directory() + "/" + folder_of(trial, generation, sweep));
+  } catch (const Error&) {  // it only takes room
+  }
+}
+
+}  // namespace trainrt::tune

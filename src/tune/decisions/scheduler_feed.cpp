@@ -1,0 +1,18 @@
+#include "tune/decisions/scheduler_feed.hpp"
+
+#include <utility>
+
+namespace trainrt::tune {
+
+void SchedulerFeed::follow(const History& history) {
+  for (const auto& [number, trial] : history.trials()) {
+    auto& seen = seen_[number];
+    for (auto at = trial.reports.upper_bound(seen.last); at != trial.reports.end(); ++at) {
+      scheduler_->observe({number, at->first, at->second});
+      seen.last = at->first;
+    }
+    if (trial.is_over(max_failures_) && !std::exchange(seen.is_over, true)) scheduler_->forget(number);
+  }
+}
+
+}  // namespace trainrt::tune

@@ -1,0 +1,150 @@
+#include "tune/record/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/files/guarded_tree.hpp"
+#include "core/options.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
+#include "io/storage_retry.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+constexpr std::size_t digits = 16;  // of the checksum
+constexpr int most_files = 1'000'000;
+
+std::string checksum_of(std::string_view json) { return io::digest_of(json).substr(0, digits); }
+
+/// nullopt if the line is no record.
+std::optional<std::string> record_in(std::string_view line) {
+  if (line.size() <= digits || line[digits] != ' ') return std::nullopt;
+  const auto json = line.substr(digits + 1);
+  if (checksum_of(json) != line.substr(0, digits)) return std::nullopt;
+  return std::string(json);
+}
+
+/// The bytes of the file from `from` on; "" if the file does not exist. Throws Error if it ends before `from`, and
+/// StorageError: a file that cannot be read is not an empty one.
+std::string tail_of(const std::string& path, std::uint64_t from) {
+  const io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (file.get() < 0 && errno == ENOENT) return {};
+  if (file.get() < 0) io::fail("open the journal", path, errno);
+  if (::fstat(file.get(), &info) != 0) io::fail("look at the journal", path, errno);
+  const auto end = static_cast<std::uint64_t>(info.st_size);
+  if (end < from)
+    throw Error(
+        fmt::format("the journal '{}' was truncated: {} bytes of it were read, and it has {}. Run the same command "
+                    "again: what is missing is taken from the trials",
+                    path, from, end));
+  if (end == from) return {};
+  std::string bytes(end - from, '\0');
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const auto got = ::pread(file.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(from + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) io::fail("read the journal", path, errno);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+/// False if it fails, with errno.
+bool write_whole(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto done = ::write(file, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+/// Whoever wrote before may have been killed at it.
+bool ends_with_a_line(int file) {
+  struct stat info {};
+  char last = 0;
+  if (::fstat(file, &info) != 0 || info.st_size == 0) return true;
+  return ::pread(file, &last, 1, info.st_size - 1) == 1 && last == '\n';
+}
+
+}  // namespace
+
+std::string journal_file(const std::string& folder, int number) { return fmt::format("{}/{:06}.jsonl", folder, number); }
+
+std::vector<int> journal_files(const std::string& folder) {
+  std::vector<int> numbers;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".jsonl") continue;
+    if (const auto number = parse_integer(entry.path().stem().string())) numbers.push_back(static_cast<int>(*number));
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+JournalWriter JournalWriter::claimed(const std::string& folder, int above) {
+  const auto there = journal_files(folder);
+  for (int number = std::max(there.empty() ? 0 : there.back(), above) + 1; number < most_files; ++number)
+    if (io::create_exclusive(journal_file(folder, number), "")) return {folder, number};
+  throw Error(fmt::format("the journal '{}' has {} files, the most there may be", folder, most_files));
+}
+
+JournalWriter::JournalWriter(const std::string& folder, int number)
+    : number_(number), path_(journal_file(folder, number)) {}
+
+JournalWriter JournalWriter::of_reads(const std::string& folder, int number) {
+  return {number, fmt::format("{}/{:06}.reads", folder, number)};
+}
+
+void JournalWriter::append(std::string_view json, bool durable) {
+  io::retried([&] {  // a line that was begun is no record, and may be written again
+    const io::Descriptor file(open_guarded(path_, O_RDWR | O_APPEND | O_CREAT));
+    if (file.get() < 0) io::fail("open the journal", path_, errno);
+    const auto line = fmt::format("{}{} {}\n", ends_with_a_line(file.get()) ? "" : "\n", checksum_of(json), json);
+    if (!write_whole(file.get(), line)) io::fail("write the journal", path_, errno);
+  });
+  const io::Descriptor file(durable ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC) : -1);
+  if (durable && (file.get() < 0 || ::fsync(file.get()) != 0)) io::fail("make durable the journal", path_, errno);
+}
+
+void JournalReader::read(const Take& take) {
+  for (const auto number : journal_files(folder_)) read_file(number, take);
+}
+
+/// Whole lines only: the rest of the last one may come.
+void JournalReader::read_file(int number, const Take& take) {
+  auto& position = positions_[number];
+  const auto bytes = io::retried([&] { return tail_of(journal_file(folder_, number), position); });
+  std::size_t begin = 0;
+  auto& line = lines_[number];
+  for (auto end = bytes.find('\n'); end != std::string::npos; begin = end + 1, end = bytes.find('\n', begin)) {
+    ++line;
+    if (end == begin) continue;  // what ended a torn line
+    if (const auto record = record_in(std::string_view(bytes).substr(begin, end - begin)))
+      take(number, *record);
+    else
+      damaged_.push_back({number, line});
+  }
+  position += begin;
+}
+
+std::uint64_t JournalReader::lines_of(int writer) const {
+  const auto found = lines_.find(writer);
+  return found == lines_.end() ? 0 : found->second;
+}
+
+}  // namespace trainrt::tune

@@ -1,0 +1,256 @@
+#include "tune/record/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "config/run_spec.hpp"
+#include "core/text/text.hpp"
+#include "io/files/exclusive.hpp"
+#include "io/files/file.hpp"
+#include "trainer/records/own_run.hpp"
+#include "tune/record/sweep_keys.hpp"
+#include "tune/record/sweep_mirror.hpp"
+#include "tune/record/sweep_record.hpp"
+#include "tune/run/sweep_run.hpp"
+
+namespace trainrt::tune {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string memory_name = "sweep.json";
+
+/// Whether no result of the sweep exists that another config's could be mixed with: all trials failed before a report.
+bool may_begin_anew(const Sweep& sweep) {
+  const auto history = history_of(sweep);
+  return have_all_failed(sweep, history) &&
+         std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.iterations == 0; });
+}
+
+/// Puts a value into a command where it has {lr}; false if it has none.
+bool fill_in(std::string& program, const std::string& key, const std::string& value) {
+  const auto mark = fmt::format("{{{}}}", key.starts_with("loop.") ? key.substr(5) : key);
+  const auto quoted = shell_quoted(value);
+  bool is_filled_in = false;
+  for (auto at = program.find(mark); at != std::string::npos; at = program.find(mark, at + quoted.size())) {
+    program.replace(at, mark.size(), quoted);
+    is_filled_in = true;
+  }
+  return is_filled_in;
+}
+
+}  // namespace
+
+Sweep::Sweep(const Options& config) : config_(config) {
+  auto parts = sorted_config(config);
+  trial_config_ = std::move(parts.trial);
+  const auto options = checked(parts.sweep, sweep_options(), "");
+  const auto run = config::make_run_spec(trial_config_);
+  directory_ = run.run_dir;
+  guarded_ = std::make_shared<GuardedTree>(directory_);
+  metric_ = options.text("tune.metric");
+  less_is_better_ = options.text("tune.mode") == "min";
+  space_.emplace(parts.space);
+  for (const auto& dimension : space_->dimensions()) check_dimension(dimension);
+  searcher_ = &find_plugin(searcher_table(), options.text("tune.searcher"), "searcher");
+  searcher_program_ = options.text("tune.searcher_program");
+  scheduler_ = options.text("tune.scheduler");
+  seed_ = static_cast<std::uint64_t>(options.integer("tune.seed"));
+  trials_ = static_cast<std::uint64_t>(options.integer("tune.num_samples")) * space_->grid_size();
+  static_cast<void>(scheduler());
+  take_mutations(parts.mutations);
+  workers_ = static_cast<int>(options.integer("tune.workers"));
+  place_ = options.text("tune.place");
+  concurrent_ = static_cast<int>(options.integer("tune.max_concurrent_trials"));
+  max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
+  fail_fast_ = options.boolean("tune.fail_fast");
+  if (metric_.empty() && (scheduler_ != "fifo" || !searcher_program_.empty()))
+    throw UsageError("tune.metric is missing: the name of the reported number by which trials are compared");
+}
+
+void Sweep::take_mutations(const Options& mutations) {
+  const bool clones = scheduler_ == "pbt";
+  if (!clones && !mutations.keys().empty())
+    throw UsageError(
+        fmt::format("{}: [tune.mutations] says what clones change, and tune.scheduler = {} makes none: pbt does",
+                    mutations.find(mutations.keys().front())->origin, scheduler_));
+  if (mutations.keys().empty()) {
+    std::ranges::copy_if(space_->dimensions(), std::back_inserter(mutations_), [this](const auto& dimension) {
+      return is_drawn(dimension.domain) && !is_condition(dimension.key);
+    });
+  } else {
+    mutations_ = SearchSpace(mutations, "[tune.mutations]").dimensions();
+  }
+  if (clones && mutations_.empty())
+    throw UsageError(
+        "tune.scheduler = pbt: no value of [tune.space] is drawn: name in [tune.mutations] what clones change");
+  for (const auto& mutation : mutations_) {
+    if (is_condition(mutation.key))
+      throw UsageError(fmt::format("{}: [tune.mutations] {}: a clone cannot change on what other keys hang",
+                                   mutation.origin, mutation.key));
+    if (std::ranges::find(space_->dimensions(), mutation.key, &SearchSpace::Dimension::key) == space_->dimensions().end())
+      throw UsageError(
+          fmt::format("{}: [tune.mutations] {}: give it its first value in [tune.space]", mutation.origin, mutation.key));
+  }
+}
+
+/// Whether another key of the space hangs on that one.
+bool Sweep::is_condition(const std::string& key) const {
+  return std::ranges::any_of(space_->dimensions(),
+                             [&](const auto& each) { return each.condition && each.condition->key == key; });
+}
+
+void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
+  if (dimension.key.starts_with("run."))
+    throw UsageError(fmt::format("[tune.space] {}: each trial has a run directory of its own already", dimension.key));
+  auto program = trial_config_.text("train.program");
+  if (dimension.condition && fill_in(program, dimension.key, ""))
+    throw UsageError(
+        fmt::format("{}: [tune.space] {}: it has a condition, and stands in train.program, which has to have it",
+                    dimension.origin, dimension.key));
+}
+
+Sweep Sweep::opened(const std::string& directory) {
+  const auto path = directory + "/" + memory_name;
+  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("'{}' is no sweep: it has no sweep.json", directory));
+  const auto record = sweep_record_from(io::read_file(path));
+  if (!record) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  Options config;
+  for (const auto& [key, text] : record->config) config.set(key, {text, path});
+  const auto given = std::filesystem::absolute(directory).lexically_normal();
+  const auto folder = given.has_filename() ? given : given.parent_path();
+  config.set("run.storage_path", {folder.parent_path().string(), path});  // the recorded one is where it was before a move
+  Sweep sweep(config);
+  sweep.directory_ = directory;
+  sweep.guarded_ = std::make_shared<GuardedTree>(directory);
+  return sweep;
+}
+
+Options Sweep::common_config() const {
+  auto common = trial_config_;
+  common.set("run.storage_path", {directory_, ""});
+  return common;
+}
+
+std::string Sweep::begin(const std::string& trial_file) const {
+  if (fs::exists(directory_ + "/run.json"))
+    throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
+  const auto path = directory_ + "/" + memory_name;
+  trainer::require_own(config::make_run_spec(trial_config_), memory_name);
+  if (!fs::exists(path)) require_own_mirror();
+  io::make_directories(journal());
+  io::make_directories(claims());
+  const auto record = sweep_record_text(config_.texts());
+  const bool is_new = io::create_exclusive(path, record);
+  const auto changed = is_new ? std::string() : go_on(record);
+  // Trials start what it names: the caller's config, whatever the file held.
+  if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
+    io::replace_file(config_file(), trial_file);
+  put_config_into_mirror(config::make_run_spec(trial_config_), memory_name);
+  return changed;
+}
+
+/// Trials go on from what a mirror has of them: those of this sweep, and not of another of its name.
+void Sweep::require_own_mirror() const {
+  const auto spec = config::make_run_spec(trial_config_);
+  const auto text = config_in_mirror(spec, memory_name);
+  if (text.empty()) return;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format(
+        "checkpoint.mirror = {} has a sweep '{}' already, {}: choose another run.name or mirror, or remove it there",
+        spec.checkpoint.mirror, spec.run.name, why));
+  };
+  auto before = sweep_record_from(text);
+  if (!before) refuse("whose sweep.json is damaged");
+  if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
+    refuse("of another config: " + changed);
+  if (scheduler_ != "fifo")
+    refuse(fmt::format("and the journal of its decisions, which tune.scheduler = {} needs, is not there", scheduler_));
+}
+
+/// Another config than the sweep was begun with: its trials could not be compared with those that are there.
+void Sweep::refuse(const std::string& changed) const {
+  const auto name = fs::path(directory_).filename().string();
+  auto free = name;
+  for (int number = 2; number < 1000 && fs::exists(fs::path(directory_).parent_path() / free); ++number)
+    free = fmt::format("{}-{}", name, number);
+  throw UsageError(
+      fmt::format("the sweep in '{}' was begun with another config: {}. Its trials could not be compared with new ones. "
+                  "Choose: a new sweep: --run.name={} (RunConfig(name=...) in Python); the old values, which continue this "
+                  "sweep; or delete it and begin anew: rm -r {}",
+                  directory_, changed, shell_quoted(free), shell_quoted(directory_)));
+}
+
+/// Of a sweep that was begun; `record`: what sweep.json holds from now on. Returns what has changed.
+std::string Sweep::go_on(const std::string& record) const {
+  const auto path = directory_ + "/" + memory_name;
+  const auto text = io::read_file(path);
+  const auto before = sweep_record_from(text);
+  if (!before) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  const auto as_begun = Sweep::opened(directory_);
+  const auto changed = differences(before->config, config_.texts());
+  if (!changed.empty() && !may_begin_anew(as_begun)) refuse(changed);
+  const auto had = as_begun.trials();
+  if (trials_ < had)
+    throw UsageError(fmt::format("the sweep in '{}' has {} trials, and tune.num_samples asks for fewer", directory_, had));
+  if (before->config == config_.texts() && (before->has_code || text == record)) return {};
+  io::replace_file(path, record);
+  if (!changed.empty()) return "all trials had failed before their first report; the sweep begins anew with: " + changed;
+  return trials_ > had ? fmt::format("the sweep had {} trials, and has {} now", had, trials_) : "";
+}
+
+std::string Sweep::name_of(std::uint64_t trial, int generation) const {
+  return generation == 1 ? fmt::format("trial_{:05}", trial) : fmt::format("trial_{:05}-{}", trial, generation);
+}
+
+Params Sweep::params_of(std::uint64_t trial) const {
+  std::vector<double> units;
+  for (std::size_t i = 0; i < space_->dimensions().size(); ++i) units.push_back(searcher_->unit(seed_, trial, i));
+  return space_->at(trial % space_->grid_size(), units);
+}
+
+Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const CloneStart& start) const {
+  Options own;
+  own.set("run.name", {name_of(trial, start.generation), ""});
+  if (start.generation > 1) {
+    own.set("run.resume_from_checkpoint", {directory_ + "/" + start.checkpoint, ""});
+    own.set("run.resume_iteration", {"continue", ""});
+  }
+  if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep tries again
+  // Other sweeps have trials of the same names.
+  if (const auto mirror = trial_config_.text("checkpoint.mirror"); !mirror.empty())
+    own.set("checkpoint.mirror", {mirror + "/" + std::filesystem::path(directory_).filename().string(), ""});
+  auto program = trial_config_.text("train.program");
+  for (const auto& dimension : space_->dimensions()) {
+    const auto value = params.find(dimension.key);
+    if (value != params.end() && !fill_in(program, dimension.key, value->second))
+      own.set(dimension.key, {value->second, dimension.origin});
+  }
+  if (program != trial_config_.text("train.program"))
+    own.set("train.program", {program, trial_config_.find("train.program")->origin});
+  return own;
+}
+
+Options Sweep::config_of(std::uint64_t trial, const Params& params) const {
+  auto config = common_config();
+  const auto own = own_config_of(trial, params);
+  for (const auto& key : own.keys()) config.set(key, *own.find(key));
+  return config;
+}
+
+double Sweep::score_of(double metric) const {
+  return std::isnan(metric) ? worst_score : std::clamp(less_is_better_ ? -metric : metric, worst_score, -worst_score);
+}
+
+std::unique_ptr<Scheduler> Sweep::scheduler() const {
+  return find_plugin(scheduler_table(), scheduler_, "scheduler")
+      .open(scheduler_options(scheduler_, config_), {seed_, trials_});
+}
+
+}  // namespace trainrt::tune

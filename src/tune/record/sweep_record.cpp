@@ -1,0 +1,84 @@
+#include "tune/record/sweep_record.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <trainrt/error.hpp>
+
+#include "config/renamed_keys.hpp"
+#include "core/files/user_key.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Texts = std::map<std::string, std::string>;
+
+constexpr const char* code_name = "_code";
+constexpr const char* algorithm = "hmac_sha256";
+
+void put(std::string& bytes, std::string_view text) { bytes += fmt::format("{}:{}", text.size(), text); }
+
+/// The bytes that the code is of. No two configs have the same. trainrt/tune/_sweep_record.py makes them too.
+std::string signed_bytes(const Texts& config) {
+  std::string bytes;
+  put(bytes, "trainrt sweep 1");
+  for (const auto& [key, text] : config) {
+    put(bytes, key);
+    put(bytes, text);
+  }
+  return bytes;
+}
+
+/// The directory that holds the record has the last say about its own place: it may have been moved.
+bool may_change(const std::string& key) {
+  return key == "run.storage_path" || key == "run.name" || key == "tune.num_samples" || key == "tune.place" ||
+         key == "tune.max_concurrent_trials" || key == "tune.max_failures" || key == "tune.fail_fast";
+}
+
+/// The user's code of the record; nothing, after a warning, if the user's key cannot be used.
+std::optional<std::string> code_of(const Texts& config) try {
+  return code_of_user(signed_bytes(config));
+} catch (const Error& error) {
+  log::warning(
+      fmt::format("{}. Records of sweeps get no code, so that Tuner.restore() needs the programs again", error.what()));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string sweep_record_text(const Texts& config) {
+  Json json = Json::object();
+  for (const auto& [key, text] : config) json[key] = text;
+  if (const auto code = code_of(config)) json[code_name] = {{algorithm, *code}};
+  return json.dump(2) + "\n";
+}
+
+std::optional<SweepRecord> sweep_record_from(const std::string& text) {
+  const auto json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  SweepRecord record;
+  for (const auto& [key, value] : json.items())
+    if (value.is_string()) record.config[key] = value.get<std::string>();
+  record.config = config::with_new_names(record.config);
+  record.has_code = json.contains(code_name);
+  return record;
+}
+
+std::string differences(const Texts& before, const Texts& now) {
+  std::vector<std::string> found;
+  const auto had = [&](const std::string& key) { return before.contains(key) ? before.at(key) : std::string(); };
+  for (const auto& [key, value] : now)
+    if (!may_change(key) && had(key) != value)
+      found.push_back(fmt::format("{} was '{}' and is '{}'", key, had(key), value));
+  for (const auto& [key, value] : before)
+    if (!may_change(key) && !now.contains(key)) found.push_back(fmt::format("{} was '{}' and is left out", key, value));
+  return join(found);
+}
+
+}  // namespace trainrt::tune

@@ -1,0 +1,29 @@
+#pragma once
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tune/trials/trial_process.hpp"
+#include "tune/trials/trial_runner.hpp"
+
+namespace trainrt::tune {
+
+/// Each trial in processes of its own: a step of a Slurm job, or ranks on this node.
+class ProcessRunner : public TrialRunner {
+ public:
+  /// `command`: starts the ranks, with the words of the run behind it.
+  explicit ProcessRunner(std::vector<std::string> command) : command_(std::move(command)) {}
+
+  int run(const TrialStart& start) override;
+  void stop() override;
+
+ private:
+  void hold(TrialProcess* process);
+
+  std::vector<std::string> command_;
+  std::mutex mutex_;
+  TrialProcess* process_ = nullptr;
+  bool is_stopping_ = false;
+};
+
+}  // namespace trainrt::tune

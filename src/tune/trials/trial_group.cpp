@@ -1,0 +1,171 @@
+#include "tune/trials/trial_group.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "checkpoint/format/listing.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+#include "io/files/exclusive.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "tune/decisions/asked_params.hpp"
+#include "tune/decisions/cloning.hpp"
+#include "tune/record/decision_log.hpp"
+#include "tune/trials/trial_callback.hpp"
+#include "tune/trials/trial_end.hpp"
+
+namespace trainrt::tune {
+
+namespace {
+
+constexpr auto pause_if_idle = std::chrono::seconds(1);  // a look at the journal and the claims of others
+
+std::string params_in_words(const Params& params) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : params)
+    words.push_back(fmt::format("{}={}", key.starts_with("loop.") ? key.substr(5) : key, value));
+  return join(words);
+}
+
+}  // namespace
+
+std::uint64_t trials_over(const Sweep& sweep, const History& history) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(history.trials(), [&](const auto& each) { return each.second.is_over(sweep.max_failures()); }));
+}
+
+TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping,
+                       const CommonError& common_error)
+    : sweep_(sweep),
+      runner_(runner),
+      stopping_(stopping),
+      common_error_(common_error),
+      writer_(JournalWriter::claimed(sweep_.journal())),
+      reader_(sweep_.journal()),
+      claims_(sweep_, writer_.number()) {
+  writer_.append(writer_record(rundir::this_owner()), true);
+}
+
+void TrialGroup::work() {
+  while (!stopping_ && one_step()) {
+  }
+}
+
+void TrialGroup::show_life() const { io::touch(writer_.path()); }
+
+/// False if every trial is over.
+bool TrialGroup::one_step() {
+  catch_up();
+  if (const auto claim = claims_.next(history_, feed_.scheduler())) {
+    claim->ends ? end_trial(*claim) : run_trial(*claim);
+    return true;
+  }
+  if (trials_over(sweep_, history_) >= sweep_.trials()) return false;
+  runner_.idle();
+  std::this_thread::sleep_for(pause_if_idle);
+  return true;
+}
+
+void TrialGroup::catch_up() {
+  reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
+  feed_.follow(history_);
+}
+
+void TrialGroup::run_trial(const Claim& claim) {
+  if (write_lost_failure(claim)) return;
+  if (history_.trial(claim.trial).cloning) become_clone(claim.trial);
+  const auto before = history_.trial(claim.trial);
+  const bool is_asked = before.params.empty() && !sweep_.searcher_program().empty();
+  const auto params = is_asked                ? asked_params(sweep_, claim.trial, history_)
+                      : before.params.empty() ? sweep_.params_of(claim.trial)
+                                              : before.params;
+  writer_.append(begin_record(claim.trial, claim.attempt, before.generation, is_asked ? params : Params()), true);
+  const auto code = run_ranks(claim.trial, params, {before.generation, before.clone_of});
+  catch_up();
+  const auto end = end_of(sweep_, history_, claim, code, stopping_);
+  write_end(end, params);
+  if (end.state != Trial::State::paused) return;
+  if (history_.trial(claim.trial).halts == before.halts)
+    stopping_ = true;  // a signal, or the end of the job's time
+  else if (!has_checkpoint(claim.trial, before.generation))
+    log::warning(
+        fmt::format("{} is paused and has no checkpoint: it begins anew. Does the train function save any? "
+                    "(checkpoint.every)",
+                    sweep_.name_of(claim.trial)));
+}
+
+/// The trial was left by a group that it took down with it, as its run knows: that counts as a failure. Otherwise it would
+/// do so again and again.
+bool TrialGroup::write_lost_failure(const Claim& claim) {
+  const auto trial = history_.trial(claim.trial);
+  if (trial.attempt == 0 || trial.state != Trial::State::running) return false;
+  const auto run_dir = sweep_.directory() + "/" + sweep_.name_of(claim.trial, trial.generation);
+  const auto newest = rundir::read_attempts(run_dir, 1);
+  if (newest.empty() || newest.back().end.empty() || !newest.back().why.starts_with("failed")) return false;
+  write_end(end_of(sweep_, history_, claim, newest.back().exit_code, false),
+            trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);
+  return true;
+}
+
+bool TrialGroup::has_checkpoint(std::uint64_t trial, int generation) const {
+  return checkpoint::highest_number(sweep_.directory() + "/" + sweep_.name_of(trial, generation)) >= 0;
+}
+
+void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
+  writer_.append(end_record(end), true);
+  catch_up();
+  const auto now = history_.trial(end.trial);
+  if (now.has_ended_well()) remove_clone(sweep_, end.trial, now.generation);
+  if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_over(sweep_.max_failures())) stopping_ = true;
+  if (!common_error_.of_trial(history_, end.trial).empty()) stopping_ = true;
+  say(end, params, now);
+}
+
+/// The scheduler has said so since the trial was paused.
+void TrialGroup::end_trial(const Claim& claim) {
+  const auto trial = history_.trial(claim.trial);  // a copy: the history grows
+  const auto& [at, score] = *trial.reports.rbegin();
+  const Decision decision{{claim.trial, at, score}, {Verdict::Kind::stop}};
+  DecisionLog(sweep_.journal(), writer_.number()).write(decision, reader_.positions());
+  catch_up();
+  write_end(end_of(sweep_, history_, claim, static_cast<int>(ExitCode::finished), false),
+            trial.params.empty() ? sweep_.params_of(claim.trial) : trial.params);
+}
+
+void TrialGroup::become_clone(std::uint64_t trial) {
+  const auto donor = sweep_.name_of(history_.trial(trial).cloning->verdict.donor);
+  const auto clone = made_clone(sweep_, feed_.scheduler(), history_, trial);
+  writer_.append(clone_record(clone), true);
+  if (clone.checkpoint.empty()) {
+    log::warning(
+        fmt::format("{} would become a clone of {}, which has no checkpoint, and goes on as it is: does the train "
+                    "function save any? (checkpoint.every)",
+                    sweep_.name_of(trial), donor));
+  } else {
+    log::info(fmt::format("{} becomes a clone of {}: {}", sweep_.name_of(trial), donor, params_in_words(clone.params)));
+    remove_clone(sweep_, trial, clone.generation - 1);
+  }
+  catch_up();
+}
+
+int TrialGroup::run_ranks(std::uint64_t trial, const Params& params, const CloneStart& start) {
+  std::vector<std::string> words{"--config", sweep_.config_file()};
+  for (const auto& [key, value] : sweep_.own_config_of(trial, params, start).texts())
+    words.push_back(fmt::format("--{}={}", key, value));
+  return runner_.run({std::move(words), trial_variable_of(sweep_.directory(), trial, writer_.number()),
+                      fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial))});
+}
+
+void TrialGroup::say(const TrialEnd& end, const Params& params, const Trial& trial) const {
+  const auto shown =
+      end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
+  const auto line = fmt::format("{} ({}) {}{}{}; {} of {} are over", sweep_.name_of(end.trial, trial.generation),
+                                params_in_words(params), rundir::word_of(state_of(end.state)), shown,
+                                end.why.empty() ? "" : ": " + end.why, trials_over(sweep_, history_), sweep_.trials());
+  end.state == Trial::State::failed ? log::warning(line) : log::info(line);
+}
+
+}  // namespace trainrt::tune

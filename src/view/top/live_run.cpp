@@ -1,0 +1,161 @@
+#include "view/top/live_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "core/files/guarded_tree.hpp"
+#include "core/host.hpp"
+#include "io/files/file.hpp"
+#include "metrics/record_json.hpp"
+#include "metrics/result_log.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/completion.hpp"
+
+namespace trainrt::view {
+
+namespace {
+
+constexpr std::uint64_t most_report_bytes = 256 << 10, most_step_bytes = 1 << 20;
+constexpr std::size_t most_reports = 2000, most_attempts = 50, most_slow = 20;
+constexpr double surely_alive_s = 30, between_questions_s = 30;
+
+}  // namespace
+
+double seconds_of_step(const StepWindow& window) {
+  std::vector<double> steps_us(window.own_us.begin(), window.own_us.end());
+  if (steps_us.empty()) return 0;
+  for (std::size_t rank = 0; rank < std::min(steps_us.size(), window.waits_us.size()); ++rank)
+    steps_us[rank] += static_cast<double>(window.waits_us[rank]);
+  const auto middle = steps_us.begin() + static_cast<std::ptrdiff_t>(steps_us.size() / 2);
+  std::ranges::nth_element(steps_us, middle);
+  return 1e-6 * *middle;
+}
+
+std::string words_of(const StepWindow::Slow& slow) {
+  const auto share = std::isfinite(slow.ratio) ? fmt::format("{:.0f} % ", 100 * (slow.ratio - 1)) : std::string();
+  return fmt::format("{}slower than the median in {}{}", share, slow.work, slow.why.empty() ? "" : ": " + slow.why);
+}
+
+LiveRun::LiveRun(std::string run_dir)
+    : run_dir_(std::move(run_dir)), results_(run_dir_ + "/" + metrics::result_log_name, most_report_bytes) {}
+
+RunNow LiveRun::look() {
+  const GuardedTree guarded(run_dir_);
+  RunNow now;
+  const auto record = rundir::read_run_record(run_dir_);
+  if (!record) throw UsageError(run_dir_ + " is no run directory: it has no run.json");
+  now.run_dir = run_dir_;
+  now.now = utc_now();
+  now.record = *record;
+  now.attempts = attempts();
+  judge_state(now);
+  follow(now.attempts.empty() ? 0 : now.attempts.back().number);
+  take_reports();
+  take_steps();
+  now.reports = reports_;
+  now.steps = steps_;
+  take_ranks(now);
+  now.forecast = rundir::forecast_of(now.attempts, now.now);
+  now.usage = usage_of(now);
+  now.events = events_of(now);
+  return now;
+}
+
+/// Those that have ended, and have a successor, change no more.
+std::vector<rundir::AttemptRecord> LiveRun::attempts() {
+  auto numbers = rundir::numbers_of_attempts(run_dir_);
+  if (numbers.size() > most_attempts) numbers.erase(numbers.begin(), numbers.end() - most_attempts);
+  std::vector<rundir::AttemptRecord> records;
+  for (const int number : numbers) {
+    if (const auto known = ended_.find(number); known != ended_.end()) {
+      records.push_back(known->second);
+      continue;
+    }
+    auto record = rundir::read_record(run_dir_, number);
+    if (!record) continue;
+    rundir::merge_heartbeat(*record, run_dir_);
+    if (!record->end.empty() && number != numbers.back()) ended_[number] = *record;
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+/// A fresh sign of life needs no question; to Slurm a question costs an RPC.
+bool LiveRun::is_alive(const rundir::AttemptRecord& newest, const std::string& now) {
+  const auto& sign = newest.seen.empty() ? newest.start : newest.seen;
+  const bool is_near = newest.owner.host == host_name();  // it costs a look into /proc
+  if (!is_near && !sign.empty() && std::abs(seconds_between(sign, now)) < surely_alive_s) return true;
+  if (is_near || monotonic_seconds() - asked_at_s_ > between_questions_s) {
+    was_alive_ = !rundir::was_killed(run_dir_, newest);
+    asked_at_s_ = monotonic_seconds();
+  }
+  return was_alive_;
+}
+
+void LiveRun::judge_state(RunNow& now) {
+  auto* const newest = now.attempts.empty() ? nullptr : &now.attempts.back();
+  const bool has_open_attempt = newest != nullptr && newest->end.empty();
+  const auto missing = rundir::missing_end(run_dir_, now.record);
+  now.state = rundir::state_of({.recorded = now.record.state,
+                                .newest = newest,
+                                .newest_is_alive = has_open_attempt && is_alive(*newest, now.now),
+                                .lacks_end = !missing.empty()});
+  if (newest == nullptr) return;
+  if (has_open_attempt && now.state == rundir::RunState::killed) {
+    newest->end = newest->seen.empty() ? newest->start : newest->seen;
+    newest->why = rundir::why_without_end(newest->owner, {});
+  }
+  now.why = missing.empty() ? newest->why : missing;
+}
+
+void LiveRun::follow(int attempt) {
+  if (attempt == attempt_) return;
+  attempt_ = attempt;
+  step_lines_.emplace(run_dir_ + "/" + rundir::step_times_name(attempt), most_step_bytes);
+  steps_.reset();
+  ranks_.clear();
+  used_before_.clear();
+  rates_.clear();
+  was_alive_ = true;
+  asked_at_s_ = -1e9;
+}
+
+void LiveRun::take_reports() {
+  const auto news = results_.read();
+  if (news.is_new_file) reports_.clear();
+  for (const auto& line : news.lines)
+    if (auto record = metrics::from_json(line)) reports_.push_back(std::move(*record));
+  while (reports_.size() > most_reports) reports_.pop_front();
+}
+
+void LiveRun::take_steps() {
+  if (!step_lines_) return;
+  for (const auto& line : step_lines_->read().lines) {
+    auto window = step_window_from(line, attempt_);
+    if (!window) continue;
+    const bool is_known = window->slow && steps_ && steps_->slow && steps_->slow->rank == window->slow->rank;
+    if (window->slow && !is_known)
+      slow_.push_back({window->time, fmt::format("rank {} is {}", window->slow->rank, words_of(*window->slow)), true});
+    if (slow_.size() > most_slow) slow_.pop_front();
+    steps_ = std::move(window);
+  }
+}
+
+/// A line that is torn, since it is written just now, keeps what was read before.
+void LiveRun::take_ranks(RunNow& now) {
+  if (attempt_ == 0) return;
+  auto ranks = rundir::read_rank_statuses(run_dir_, attempt_);
+  for (auto& rank : ranks)
+    if (rank && !is_utc(rank->time)) rank.reset();
+  for (std::size_t rank = 0; rank < std::min(ranks.size(), ranks_.size()); ++rank)
+    if (!ranks[rank]) ranks[rank] = std::move(ranks_[rank]);
+  ranks_ = std::move(ranks);
+  now.ranks = ranks_;
+  if (!now.is_over()) now.late = late_ranks(now.ranks, now.now);
+}
+
+}  // namespace trainrt::view
