@@ -142,7 +142,7 @@ def counts(config):
 def the_words_are_the_same_in_the_program_in_python_and_in_the_guide():
     header = (SOURCE / "src/rundir/records/run_state.hpp").read_text()
     words = re.findall(r'"(\w+)"', re.search(r"state_words = \{(.*?)\};", header, re.S)[1])
-    from trainrt.train import _run_state
+    from trainrt.train._results import _run_state
     equal(list(_run_state.WORDS), words, "Python's words")
     table = re.search(r"## States\n(.*?)\n## ", (SOURCE / "src/view/README.md").read_text(), re.S)[1]
     equal(re.findall(r"^\| `(\w+)` \|", table, re.M), words, "the guide's table")

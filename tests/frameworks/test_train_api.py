@@ -19,7 +19,10 @@ import trainrt  # noqa: E402
 from trainrt import _client  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
-from trainrt.train import _plain_tree, _private_folder, _run_directory, _settings, _validation_file, _verified  # noqa: E402
+from trainrt._support import _plain_tree, _private_folder  # noqa: E402
+from trainrt.train._config import _settings  # noqa: E402
+from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
+from trainrt.train._sessions import _verified  # noqa: E402
 
 
 def scratch_file(name, text):
@@ -122,7 +125,7 @@ def endpoint_region_and_anonymity_of_a_filesystem_count_and_its_secrets_are_kept
     equal(found, {"storage.s3_endpoint": "http://h:9000"}, "keys of its own")
     python = BUILD / "arrow-python/bin/python"
     if python.exists():
-        code = ("import pyarrow.fs as fs; from trainrt.train import RunConfig, _settings; "
+        code = ("import pyarrow.fs as fs; from trainrt.train import RunConfig; from trainrt.train._config import _settings; "
                 "print(_settings.settings(run=RunConfig(storage_filesystem=fs.S3FileSystem(endpoint_override='http://h:9000', region='eu-1', anonymous=True), "
                 "storage_path='b/x')), _settings.settings(run=RunConfig(storage_filesystem=fs.LocalFileSystem(), storage_path='/b/x')))")
         found = subprocess.run([python, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True)

@@ -9,7 +9,8 @@ from runs.train_scripts import *  # noqa: E402,F403
 
 sys.path.insert(0, str(BUILD / "python"))
 from trainrt import train  # noqa: E402
-from trainrt.train import Checkpoint, DataParallelTrainer, ValidationConfig, ValidationTaskConfig, _run_directory, _validation_file  # noqa: E402
+from trainrt.train import Checkpoint, DataParallelTrainer, ValidationConfig, ValidationTaskConfig  # noqa: E402
+from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
 
 # Epoch after epoch a checkpoint, whose file `value` has its number; the validation knows which is the best.
 VALIDATED = HEAD + """

@@ -224,7 +224,7 @@ def the_folder_of_artifacts_may_be_a_link():
 def files_of_the_python_package_follow_the_umask_and_no_link():
     sys.path.insert(0, str(SOURCE / "src/python"))
     from trainrt.data import _files
-    from trainrt.train import _validation_file
+    from trainrt.train._results import _validation_file
     from trainrt.train import Checkpoint
     folder, home = shared_folder(), home_of_somebody()[0]
     before = os.umask(0o027)

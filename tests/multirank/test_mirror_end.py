@@ -160,7 +160,7 @@ def result_and_predict_print_the_iteration_that_a_copy_shows():
 def the_python_package_takes_no_run_for_finished_whose_last_checkpoint_lacks_a_file():
     config = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, config), FINISHED)
-    text = f"from trainrt.train import _run_directory; print(_run_directory.is_finished({str(run_dir_of(config))!r}))"
+    text = f"from trainrt.train._results import _run_directory; print(_run_directory.is_finished({str(run_dir_of(config))!r}))"
     for says in ("True", "False"):
         job = run(["/usr/bin/python3", "-c", text], env={"PYTHONPATH": SOURCE / "src/python"})
         equal(job.out.strip(), says, "what is_finished() returns", job)

@@ -6,7 +6,7 @@
 namespace trainrt {
 
 /// Returns the HMAC-SHA256 of `message` under this user's secret key, in hexadecimal digits. A record with this code is
-/// proven to be written by a process of this user. The Python package checks the codes (trainrt/train/_user_key.py).
+/// proven to be written by a process of this user. The Python package checks the codes (trainrt/_support/_user_key.py).
 ///
 /// The key is 32 random bytes in the file $XDG_STATE_HOME/trainrt/record.key (default ~/.local/state/trainrt/record.key),
 /// mode 0600. The first call creates the file. Returns nullopt if the file cannot be created, or without libcrypto

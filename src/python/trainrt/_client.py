@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 
-from ._call_place import call_place
+from ._support._call_place import call_place
 
 _PROTOCOL = 1
 _STOP_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)

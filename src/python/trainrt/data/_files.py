@@ -6,7 +6,7 @@ import math
 import os
 import zipfile
 
-from .. import _new_file
+from .._support import _new_file
 from ._numpy import numpy
 
 _JSON_TYPES = {"f4": "f32", "i4": "i32", "i2": "i16", "i1": "i8", "u1": "u8", "f8": "f64"}  # types that JSON numbers do not determine

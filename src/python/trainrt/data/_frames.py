@@ -1,6 +1,6 @@
 """Converts pandas DataFrames into columns. Values that the runtime lacks become the nearest ones that it has, which a note reports."""
 
-from ..train import _notes
+from .._support import _notes
 from ._numpy import numpy
 
 _MAX_EXACT = 2**53  # a float holds all integers up to this one

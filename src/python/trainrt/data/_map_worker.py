@@ -5,14 +5,14 @@ import pickle
 import sys
 import traceback
 
-from ..train import _travel
-from ..train._side_process import connection_here
+from .._support import _pickling
+from .._support._side_process import connection_here
 from ._operations import applied
 
 
 def _serve(connection):
     call, work = pickle.loads(connection.recv_bytes())  # from the process that started this one, over a private socket
-    operations = _travel.loaded(work, call)
+    operations = _pickling.loaded(work, call)
     while True:
         try:
             batch, draws = connection.recv()

@@ -3,8 +3,9 @@
 import os
 import pickle
 
-from ..train import _fit, _script, _travel
-from ..train._side_process import SideProcess
+from ..train._fit import _fit
+from .._support import _script, _pickling
+from .._support._side_process import SideProcess
 
 
 class _Worker:
@@ -68,8 +69,8 @@ class MapWorkers:
             raise RuntimeError(f"{self._names} cannot start its processes: they import {_fit._importing} to find the function, and this import uses the "
                                f"dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
         script = _script.of_this_process()
-        work, needs_script = _travel.pickled(self._operations, script, "the arguments of map() or map_batches()")
-        message = pickle.dumps((_travel.call_of(script if needs_script else None), work))
+        work, needs_script = _pickling.pickled(self._operations, script, "the arguments of map() or map_batches()")
+        message = pickle.dumps((_pickling.call_of(script if needs_script else None), work))
         self._workers = [_Worker(message) for _ in range(self._count)]
 
     def close(self):

@@ -9,8 +9,8 @@ import subprocess
 import threading
 
 from .. import _client
-from ..train import _executable
-from ..train._side_process import without_ranks
+from .._support import _executable
+from .._support._side_process import without_ranks
 from ._shared_batches import Link
 
 

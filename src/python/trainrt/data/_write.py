@@ -4,7 +4,7 @@ import csv
 import os
 import uuid
 
-from ..train import _notes
+from .._support import _notes
 from ._arguments import check_ignored
 from ._numpy import numpy
 

@@ -6,7 +6,7 @@ import signal
 import sys
 from dataclasses import dataclass
 
-from .. import _metric_json
+from .._support import _metric_json
 
 _LIKE_OWN = re.compile(r"(metric/)*runtime/")
 IS_OF_NO_USE = 64  # the exit code that says that another start would not help

@@ -17,22 +17,21 @@
 import importlib
 
 from . import collective
-from ._callbacks import Callback, UserCallback
-from ._checkpoint import Checkpoint
-from ._checkpoint_config import CheckpointConfig
-from ._context import StorageContext, TrainContext, get_context
-from ._data_config import DataConfig
-from ._failure_config import FailureConfig
-from ._report import (CheckpointConsistencyMode, CheckpointUploadMode, ReportedCheckpoint, get_all_reported_checkpoints, get_checkpoint,
-                      get_dataset_shard, report)
-from ._result import Result
-from ._run_config import RunConfig
-from ._scaling_config import ScalingConfig
-from ._sync_config import SyncConfig
-from ._v1_callbacks import JsonLoggerCallback, TrainingCallback
-from ._v1_functions import load_checkpoint, local_rank, save_checkpoint, world_rank, world_size
-from ._validation_config import ValidationConfig, ValidationTaskConfig
-from ._v1_trainer import CheckpointStrategy, Trainer, TrainingIterator
+from ._config._callbacks import Callback, UserCallback
+from ._results._checkpoint import Checkpoint
+from ._config._checkpoint_config import CheckpointConfig
+from ._sessions._train_context import StorageContext, TrainContext, get_context
+from ._config._data_config import DataConfig
+from ._config._failure_config import FailureConfig
+from ._sessions._report import (CheckpointConsistencyMode, CheckpointUploadMode, ReportedCheckpoint, get_all_reported_checkpoints, get_checkpoint, get_dataset_shard, report)
+from ._results._result import Result
+from ._config._run_config import RunConfig
+from ._config._scaling_config import ScalingConfig
+from ._config._sync_config import SyncConfig
+from ._v1._v1_callbacks import JsonLoggerCallback, TrainingCallback
+from ._v1._v1_functions import load_checkpoint, local_rank, save_checkpoint, world_rank, world_size
+from ._config._validation_config import ValidationConfig, ValidationTaskConfig
+from ._v1._v1_trainer import CheckpointStrategy, Trainer, TrainingIterator
 from .backend import Backend, BackendConfig
 from .data_parallel_trainer import DataParallelTrainer
 from .errors import ControllerError, RunStopped, TrainingFailedError, WorkerGroupError

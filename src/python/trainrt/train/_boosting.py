@@ -3,9 +3,9 @@
 import os
 import tempfile
 
-from . import _report
-from ._checkpoint import Checkpoint
-from ._context import get_context
+from ._sessions import _report
+from ._results._checkpoint import Checkpoint
+from ._sessions._train_context import get_context
 
 
 class RoundReports:

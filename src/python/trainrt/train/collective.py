@@ -1,6 +1,6 @@
 """Between the ranks of a run: barrier() and broadcast_from_rank_zero(). Every rank calls them, in the same order."""
 
-from . import _session
+from ._sessions import _session
 
 
 def barrier():

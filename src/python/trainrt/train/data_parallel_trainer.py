@@ -3,13 +3,15 @@
 import inspect
 import os
 
-from . import _datasets, _fit, _recorded_values, _restore, _settings
-from ._checkpoint import Checkpoint
-from ._data_config import DataConfig
-from ._job import Job
-from ._run_config import RunConfig
-from ._scaling_config import ScalingConfig
-from ._validation_config import ValidationConfig
+from ._sessions import _datasets
+from ._fit import _fit, _restore
+from ._config import _recorded_values, _settings
+from ._results._checkpoint import Checkpoint
+from ._config._data_config import DataConfig
+from ._sessions._job import Job
+from ._config._run_config import RunConfig
+from ._config._scaling_config import ScalingConfig
+from ._config._validation_config import ValidationConfig
 from .backend import BackendConfig
 
 

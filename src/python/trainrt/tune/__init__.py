@@ -17,8 +17,7 @@
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, get_checkpoint, get_context, report
 from . import schedulers, search
 from ._results import ResultGrid
-from ._spaces import (choice, grid_search, lograndint, loguniform, qlograndint, qloguniform, qrandint, qrandn, quniform, randint, randn, sample_from,
-                      uniform)
+from ._spaces import (choice, grid_search, lograndint, loguniform, qlograndint, qloguniform, qrandint, qrandn, quniform, randint, randn, sample_from, uniform)
 from ._trainable import with_parameters, with_resources
 from ._tune_config import TuneConfig
 from ._tuner import Tuner

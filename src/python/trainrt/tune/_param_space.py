@@ -7,8 +7,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from ..train._recorded_values import text_of, texts
-from ..train._value_json import decoded, encoded
+from ..train._config._recorded_values import text_of, texts
+from .._support._value_json import decoded, encoded
 from ._nested_values import domains_in, leaves, name_of, replaced
 from ._spaces import Categorical, Domain, Function, from_json
 from ._spec import with_functions

@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 
-from ..train import Result, _executable, _notes, _record, _run_state
+from ..train import Result
+from .._support import _executable, _notes
+from ..train._results import _record, _run_state
 from ..train.errors import TrainingFailedError
 from ._trainable import FunctionTrainer, merged
 

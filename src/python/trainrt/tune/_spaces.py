@@ -3,7 +3,7 @@
 import math
 import re
 
-from ..train._value_json import decoded, encoded
+from .._support._value_json import decoded, encoded
 
 _PLAIN = re.compile(r"[\w.,:+*/\[\] -]{1,40}(?<! )")
 

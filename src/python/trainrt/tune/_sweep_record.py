@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 
-from ..train import _user_key
+from .._support import _user_key
 
 _NAME, _CODE, _ALGORITHM = "sweep.json", "_code", "hmac_sha256"
 _SEARCHER = "tune.searcher_program"

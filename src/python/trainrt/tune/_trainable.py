@@ -3,9 +3,11 @@
 import functools
 import re
 
-from ..train import Checkpoint, ScalingConfig, _run_directory, _session
-from ..train._metrics import flat_metrics
-from ..train._runtime_session import RuntimeSession
+from ..train import Checkpoint, ScalingConfig
+from ..train._results import _run_directory
+from ..train._sessions import _session
+from ..train._sessions._metrics import flat_metrics
+from ..train._sessions._runtime_session import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
 from ._nested_values import domains_in, name_of
 

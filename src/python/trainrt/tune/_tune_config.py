@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from ..train import _notes
+from .._support import _notes
 from ._spaces import plain_number
 from .schedulers import TrialScheduler
 from .search import Searcher

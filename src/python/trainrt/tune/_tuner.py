@@ -6,10 +6,13 @@ import sys
 import threading
 
 from .. import _cluster
-from ..train import (RunConfig, _allocation, _executable, _fit, _notes, _paths, _private_folder, _ranks, _script, _session, _settings,
-                     _travel)
-from ..train._run_config import is_store
-from ..train._launch import default_storage, name_in_job
+from ..train import RunConfig
+from ..train._fit import _allocation, _fit, _local_ranks
+from .._support import _executable, _notes, _private_folder, _script, _pickling
+from ..train._config import _paths, _settings
+from ..train._sessions import _session
+from ..train._config._run_config import is_store
+from ..train._fit._launch import default_storage, name_in_job
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
 from ._results import ResultGrid
@@ -52,7 +55,7 @@ class Tuner:
             self._name = _default_name()
         folder = _private_folder.make(self._storage)
         try:
-            _travel.send(self._trainable, folder, {})
+            _pickling.send(self._trainable, folder, {})
             config = os.path.join(folder, "sweep.ini")
             with open(config, "w", encoding="utf-8") as file:
                 file.write(_as_ini(self._restored or self._sections()))
@@ -119,7 +122,7 @@ class Tuner:
             if _allocation.takes_ranks(1):
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
         command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)]
-        processes = _ranks.Processes(command, environment, _ranks.stop_signal_of(command))
+        processes = _local_ranks.Processes(command, environment, _local_ranks.stop_signal_of(command))
         budget = _Budget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over

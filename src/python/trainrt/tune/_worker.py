@@ -3,8 +3,12 @@
 import os
 import sys
 
-from .. import _call_place, _client
-from ..train import Checkpoint, _fit_here, _record, _run_directory, _travel
+from .._support import _call_place
+from .. import _client
+from ..train import Checkpoint
+from ..train._fit import _fit_in_rank
+from ..train._results import _record, _run_directory
+from .._support import _pickling
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
 from ._trainable import TrialSession
@@ -24,7 +28,7 @@ def main():
 
 
 def _run(folder, texts, runtime):
-    trainable = _travel.receive(folder, _travel.options_of(folder))
+    trainable = _pickling.receive(folder, _pickling.options_of(folder))
     trainer = trainable.trainer_of(texts, runtime.run_name)
     if runtime.world_rank == 0:
         _record.write(runtime.run_dir, trainer)
@@ -33,7 +37,7 @@ def _run(folder, texts, runtime):
     donor = _donor_of(runtime.run_dir)
     job.first_checkpoint = donor or job.first_checkpoint
     session = TrialSession(runtime, job, trainable.stop)
-    _fit_here.run_function(trainer, session)
+    _fit_in_rank.run_function(trainer, session)
     if donor is not None:
         session.take_reports()
 
@@ -50,7 +54,7 @@ def _donor_of(run_dir):
 
 def _fail(runtime, error):
     if runtime._end is None:
-        _fit_here.tell(runtime, error)
+        _fit_in_rank.tell(runtime, error)
     raise SystemExit(1)
 
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from typing import Optional, Set
 
-from .. import _notes
+from ..._support import _notes
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 

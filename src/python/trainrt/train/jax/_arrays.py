@@ -2,7 +2,7 @@
 
 import numpy
 
-from .._host_leaf import HostLeaf
+from ..._support._host_leaf import HostLeaf
 
 
 class JaxArray:

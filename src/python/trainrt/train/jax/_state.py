@@ -2,8 +2,8 @@
 
 import numpy
 
-from .. import _kept_state
-from .._host_leaf import HostLeaf
+from .._sessions import _kept_state
+from ..._support._host_leaf import HostLeaf
 from ._arrays import JaxArray
 
 _VALUES = (bool, int, float, str)

@@ -1,7 +1,7 @@
 """fit(): Keras' fit() that may stop behind any batch, and goes on with the next."""
 
-from .. import _kept_state
-from .._report import report
+from .._sessions import _kept_state
+from .._sessions._report import report
 from . import _epoch_data, _order, _random
 from ._callback import EventCallback
 from ._counted import Counted

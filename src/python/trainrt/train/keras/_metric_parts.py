@@ -5,8 +5,8 @@ import sys
 
 import numpy
 
-from .. import _notes
-from .._host_leaf import HostLeaf
+from ..._support import _notes
+from ..._support._host_leaf import HostLeaf
 from ._callback import synchronized
 
 _LONGEST = 4096

@@ -2,7 +2,7 @@
 
 import sys
 
-from .. import _kept_state
+from .._sessions import _kept_state
 
 
 def seed_step():

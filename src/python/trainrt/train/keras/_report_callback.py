@@ -4,9 +4,9 @@ import os
 import sys
 import tempfile
 
-from .. import _session
-from .._checkpoint import Checkpoint
-from .._report import report
+from .._sessions import _session
+from .._results._checkpoint import Checkpoint
+from .._sessions._report import report
 from ._callback import EventCallback
 
 _MODEL_FILE = "model.keras"

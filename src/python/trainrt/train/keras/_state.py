@@ -1,6 +1,6 @@
 """load_state() and save_state() of a Keras model: checkpoints of its variables by name, without pickle."""
 
-from .. import _kept_state
+from .._sessions import _kept_state
 from ._callback import synchronized
 from ._variables import leaves_of
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from .._host_leaf import HostLeaf
+from ..._support._host_leaf import HostLeaf
 from ._names import Names
 
 

@@ -5,7 +5,7 @@ import ctypes
 import sys
 import warnings
 
-from .. import _session
+from .._sessions import _session
 from ._library import lightgbm
 
 _Size = ctypes.c_int32

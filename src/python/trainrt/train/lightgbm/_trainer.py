@@ -3,9 +3,9 @@
 import functools
 from dataclasses import dataclass
 
-from .. import _report
+from .._sessions import _report
 from .._boosting import checked_arguments, checkpoint_rules, matrix_of, mixed_seed, notes_of, segments, table_of
-from .._context import get_context
+from .._sessions._train_context import get_context
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from . import _network
@@ -24,7 +24,7 @@ class LightGBMConfig(BackendConfig):
 
 class _LightGBMBackend(Backend):
     def on_training_start(self, worker_group, backend_config):
-        from .. import _session
+        from .._sessions import _session
         _network.begin(_session.current())
 
     def on_shutdown(self, worker_group, backend_config):

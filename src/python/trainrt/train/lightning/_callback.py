@@ -3,8 +3,8 @@
 import os
 import tempfile
 
-from .. import _report
-from .._checkpoint import Checkpoint
+from .._sessions import _report
+from .._results._checkpoint import Checkpoint
 from ._library import pl
 
 

@@ -1,6 +1,6 @@
 """load_state() and save_state() of what TensorFlow trains in a loop of one's own."""
 
-from .. import _kept_state
+from .._sessions import _kept_state
 from ._variables import tensorflow_leaves
 
 _VALUES = (bool, int, float, str)

@@ -1,7 +1,7 @@
 """Variables of TensorFlow as leaves of a checkpoint. Of one that a strategy distributes over the workers, the part of this worker is taken: nothing is
 read from the others."""
 
-from .._host_leaf import HostLeaf
+from ..._support._host_leaf import HostLeaf
 
 
 def tensorflow_leaves(name, variable):

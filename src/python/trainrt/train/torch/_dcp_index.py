@@ -5,7 +5,7 @@ import json
 
 import torch
 
-from .. import _plain_tree
+from ..._support import _plain_tree
 from ._leaves import path_of
 
 FILE = "dcp.json"

@@ -10,7 +10,8 @@ from torch.distributed.checkpoint.storage import StorageReader
 from torch.futures import Future
 
 from ... import _client
-from .. import _run_directory, _session
+from .._results import _run_directory
+from .._sessions import _session
 from . import _dcp_index
 from ._dcp_contents import add_slab
 

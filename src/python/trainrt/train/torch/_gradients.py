@@ -2,7 +2,7 @@
 
 import torch
 
-from . import _ranks
+from . import _world
 
 
 class Averaging:
@@ -33,7 +33,7 @@ class Averaging:
             buffers = self._averaged(buffers)
         else:
             for dtype in dtypes:
-                _ranks.runtime()._all_reduce_together([buffer for buffer in buffers if buffer.dtype == dtype], "mean")
+                _world.runtime()._all_reduce_together([buffer for buffer in buffers if buffer.dtype == dtype], "mean")
         for buffer, (_, future) in zip(buffers, waiting):
             future.set_result(buffer)
 
@@ -41,7 +41,7 @@ class Averaging:
     def _averaged(buffers):
         """Where the runtime has put them: DDP copies them into the gradients before the backward pass ends, and so before the next
         collective."""
-        parts = _ranks.runtime()._all_reduced(buffers, "mean")
+        parts = _world.runtime()._all_reduced(buffers, "mean")
         return [torch.frombuffer(part, dtype=buffer.dtype) if buffer.numel() else buffer for buffer, (_, part) in zip(buffers, parts)]
 
 

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-from . import _ranks, _transfer
+from . import _world, _transfer
 
 _METHODS = ("env", "tcp")
 _numbers = itertools.count(1)  # of the groups that this process has begun; all ranks begin them together
@@ -25,21 +25,21 @@ def begin(backend=None, init_method="env", timeout_s=1800):
         _let_nccl_fail()
     backend = backend or ("nccl" if device.type == "cuda" else "gloo")
     timeout = datetime.timedelta(seconds=timeout_s)
-    if _ranks.runtime() is None:
+    if _world.runtime() is None:
         dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1, timeout=timeout)
         return True
     lacking = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if lacking:
         raise RuntimeError(f"{' and '.join(lacking)} is not set: the launch left torch out of program.env, which must be auto or name torch")
     url = "env://" if init_method == "env" else f"tcp://{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
-    dist.init_process_group(backend, store=_store(url, timeout), rank=_ranks.world_rank(), world_size=_ranks.world_size(), timeout=timeout)
+    dist.init_process_group(backend, store=_store(url, timeout), rank=_world.world_rank(), world_size=_world.world_size(), timeout=timeout)
     return True
 
 
 def _store(url, timeout):
     """With keys of this group's own: while anything holds on to the group of an earlier fit(), torch hands out that one's store again, where
     the ranks would find each other's old addresses."""
-    store, _, _ = next(rendezvous(url, _ranks.world_rank(), _ranks.world_size(), timeout=timeout))
+    store, _, _ = next(rendezvous(url, _world.world_rank(), _world.world_size(), timeout=timeout))
     store.set_timeout(timeout)
     return dist.PrefixStore(f"trainrt-{next(_numbers)}", store)
 

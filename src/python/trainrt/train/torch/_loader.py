@@ -6,8 +6,8 @@ import warnings
 from torch.utils.data import DataLoader, DistributedSampler, IterableDataset, RandomSampler, SequentialSampler
 import torch
 
-from .. import _notes
-from . import _ranks, _seeding, _transfer
+from ..._support import _notes
+from . import _world, _seeding, _transfer
 from ._sampler import EpochSampler, PlacedBatches
 
 # What a DataLoader is made of, beside the sampler; newer versions of torch have more of it.
@@ -46,7 +46,7 @@ def _sampling(loader, add_dist_sampler, remainder):
     if isinstance(loader.dataset, IterableDataset):
         return {"batch_size": loader.batch_size, "drop_last": drop_last}
     if loader.batch_size is None and loader.batch_sampler is not None:  # of the user's own
-        if add_dist_sampler and _ranks.world_size() > 1 and not isinstance(getattr(loader.batch_sampler, "sampler", None), DistributedSampler):
+        if add_dist_sampler and _world.world_size() > 1 and not isinstance(getattr(loader.batch_sampler, "sampler", None), DistributedSampler):
             raise ValueError("prepare_data_loader(): the loader has a batch_sampler of its own, which cannot be divided among the ranks: let it "
                              "give this rank's batches (trainrt.train.get_context().get_world_rank()), and pass add_dist_sampler=False")
         _require_own_order(remainder, "batch_sampler")
@@ -55,7 +55,7 @@ def _sampling(loader, add_dist_sampler, remainder):
 
 
 def _require_own_order(remainder, kept):
-    if remainder in ("uneven", "drop") and _ranks.world_size() > 1:
+    if remainder in ("uneven", "drop") and _world.world_size() > 1:
         raise ValueError(f"prepare_data_loader(remainder={remainder!r}): the loader keeps its own {kept}, which says what each rank gets; leave remainder out")
 
 
@@ -63,14 +63,14 @@ def _sampler(loader, add_dist_sampler, remainder):
     given = loader.sampler
     is_plain = isinstance(given, SequentialSampler) or (type(given) is RandomSampler and not given.replacement and
                                                          given.num_samples == len(loader.dataset))
-    alone = _ranks.world_size() == 1
+    alone = _world.world_size() == 1
     if isinstance(given, DistributedSampler) or (not is_plain and alone) or not (add_dist_sampler or alone):
         _require_own_order(remainder, "sampler")
         return given
-    if not isinstance(given, (SequentialSampler, RandomSampler)) and _ranks.world_rank() == 0:
+    if not isinstance(given, (SequentialSampler, RandomSampler)) and _world.world_rank() == 0:
         warnings.warn(f"prepare_data_loader() replaces the {type(given).__name__} by one that divides the samples among the ranks; "
                       f"add_dist_sampler=False keeps it", stacklevel=4)
-    return EpochSampler(loader.dataset, not isinstance(given, SequentialSampler), remainder or "pad", _ranks.base_seed() % 2**32)
+    return EpochSampler(loader.dataset, not isinstance(given, SequentialSampler), remainder or "pad", _world.base_seed() % 2**32)
 
 
 class PreparedDataLoader(DataLoader):
@@ -137,7 +137,7 @@ class PreparedDataLoader(DataLoader):
             for batch in batches:
                 if self._under_way is loop:
                     _seeding.seed_all(_seed_of("step", self._place["epoch"], self._place["batches"]))
-                    samples = (self.batch_size or 1) * _ranks.world_size()
+                    samples = (self.batch_size or 1) * _world.world_size()
                     self._go_to(self._place["epoch"], self._place["batches"] + 1, self._place["samples"] + samples)
                     self._note_padding()
                 yield batch
@@ -189,4 +189,4 @@ class PreparedDataLoader(DataLoader):
 
 
 def _seed_of(use, epoch, done=0, number=0):
-    return _ranks.derived_seed(use, _ranks.base_seed(), epoch, done + number, _ranks.world_rank())
+    return _world.derived_seed(use, _world.base_seed(), epoch, done + number, _world.world_rank())

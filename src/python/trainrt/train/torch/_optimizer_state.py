@@ -6,7 +6,7 @@ import contextlib
 
 import torch
 
-from .. import _session
+from .._sessions import _session
 from . import _plain_state
 from ._leaves import Leaf, path_of, share_leaves
 

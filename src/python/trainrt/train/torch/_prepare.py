@@ -5,7 +5,7 @@ import inspect
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from . import _amp, _gradients, _group, _ranks, _transfer
+from . import _amp, _gradients, _group, _world, _transfer
 
 _STRATEGIES = ("ddp", "fsdp", None)
 
@@ -28,7 +28,7 @@ def prepare_model(model, move_to_device=True, parallel_strategy="ddp", parallel_
     if move_to_device:
         model = model.to(device)
     _amp.autocast_forward(model, device)
-    if _ranks.world_size() == 1 or parallel_strategy is None or not wrap_ddp:
+    if _world.world_size() == 1 or parallel_strategy is None or not wrap_ddp:
         return model
     _group.begin()
     arguments = {**(ddp_kwargs or {}), **(parallel_strategy_kwargs or {})}
@@ -41,7 +41,7 @@ def _data_parallel(model, device, arguments, gradients_by):
     if device.type == "cuda":
         return DistributedDataParallel(model, **{"device_ids": [device], "output_device": device, **arguments})
     model = DistributedDataParallel(model, **arguments)
-    if gradients_by != "torch" and _ranks.runtime() is not None:
+    if gradients_by != "torch" and _world.runtime() is not None:
         _gradients.average_by_runtime(model)
     return model
 

@@ -3,10 +3,10 @@
 import torch
 import torch.distributed as dist
 
-from .. import _notes
-from . import _ranks
+from ..._support import _notes
+from . import _world
 from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
-from ._held import Held
+from ._deferred import Held
 
 _OF_TWO = ("send", "recv", "recv_anysource")
 
@@ -18,7 +18,7 @@ class ProcessGroup(dist.ProcessGroup):
     def __init__(self, rank, size):
         super().__init__(rank, size)
         self._rank, self._size = rank, size
-        self._ctx = _ranks.runtime() if size > 1 else None
+        self._ctx = _world.runtime() if size > 1 else None
         if size > 1 and self._ctx is None:
             raise RuntimeError(f"the process group '{NAME}' of {size} ranks needs a run, and trainrt did not start this process: use gloo")
         if size > 1 and (rank, size) != (self._ctx.world_rank, self._ctx.world_size):
@@ -262,7 +262,7 @@ def register():
 
 def _made(store, rank, size, timeout):
     """A group of some of the ranks is gloo's: the runtime waits for all."""
-    ctx = _ranks.runtime()
+    ctx = _world.runtime()
     if ctx is not None and 1 < size < ctx.world_size:
         _notes.say(f"torch's process groups of some of the ranks are gloo's: those of '{NAME}' are of all {ctx.world_size}, or of one")
         return dist.ProcessGroupGloo(store, rank, size, timeout=timeout)

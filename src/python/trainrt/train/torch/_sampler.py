@@ -3,7 +3,7 @@
 import torch
 from torch.utils.data import DistributedSampler
 
-from . import _ranks, _seeding
+from . import _world, _seeding
 
 
 class EpochSampler(DistributedSampler):
@@ -11,7 +11,7 @@ class EpochSampler(DistributedSampler):
     together have seen: the rest is dealt out to the ranks that are there now. remainder: as of prepare_data_loader()."""
 
     def __init__(self, dataset, shuffle, remainder, seed):
-        super().__init__(dataset, num_replicas=_ranks.world_size(), rank=_ranks.world_rank(), shuffle=shuffle, seed=seed, drop_last=remainder == "drop")
+        super().__init__(dataset, num_replicas=_world.world_size(), rank=_world.world_rank(), shuffle=shuffle, seed=seed, drop_last=remainder == "drop")
         if remainder == "uneven":
             self.total_size = len(dataset)
             self.num_samples = len(range(self.rank, self.total_size, self.num_replicas))

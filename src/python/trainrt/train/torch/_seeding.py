@@ -6,13 +6,13 @@ import sys
 
 import torch
 
-from . import _ranks
+from . import _world
 
 
 def enable_reproducibility(seed=0):
     """Seeds torch, Python and NumPy, and lets torch use deterministic algorithms only: an operation that has none raises an error. Loaders of
     prepare_data_loader() derive their orders and their workers' seeds from `seed` from now on, in place of run.seed."""
-    _ranks.choose_seed(seed)
+    _world.choose_seed(seed)
     seed_all(seed)
     torch.use_deterministic_algorithms(True)
     torch.backends.cudnn.deterministic = True

@@ -1,8 +1,8 @@
 """load_state() and save_state(): a training in torch in the sharded checkpoints of trainrt, without pickle."""
 
 from ... import _client
-from .._report import report
-from . import _ranks
+from .._sessions._report import report
+from . import _world
 from ._contents import Contents
 
 _loaded = None  # (the run, its Loaded)
@@ -66,7 +66,7 @@ def load_state(module, optimizer=None, scheduler=None, *, sums=None, **parts):
     sums: {name: tensor}, this rank's part of a sum over all ranks, of losses since the last report, say.
     """
     global _loaded
-    ctx = _ranks.runtime()
+    ctx = _world.runtime()
     if _loaded is not None and _loaded[0] == _run(ctx) and ctx is not None:
         raise RuntimeError("load_state() was called a second time in this run: name everything in one call")
     loaded = Loaded(Contents({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}, sums))
@@ -80,7 +80,7 @@ def save_state(module, optimizer=None, scheduler=None, *, metrics=None, **parts)
     """The end of an iteration: reports its metrics as trainrt.train.report() does, and a checkpoint is taken of all that load_state() was given, if one is due
     (checkpoint.every: at each report). Returns when everything may change again; the checkpoint is written meanwhile. Values that
     have changed are given by name. Collective."""
-    loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(_ranks.runtime()) else _begun(module, optimizer, scheduler, parts)
+    loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(_world.runtime()) else _begun(module, optimizer, scheduler, parts)
     loaded.change(loaded.contents.is_of({"model": module, "optimizer": optimizer, "scheduler": scheduler, **parts}))
     loaded.contents.meet()
     report(metrics or {})
@@ -89,7 +89,7 @@ def save_state(module, optimizer=None, scheduler=None, *, metrics=None, **parts)
 def save_point():
     """A step is complete: here the run may stop, and it goes on from here when it is started again. Costs some microseconds; takes no
     checkpoint unless one is due. Collective."""
-    ctx = _ranks.runtime()
+    ctx = _world.runtime()
     if ctx is not None:
         if _loaded is not None and _loaded[0] == _run(ctx):
             _loaded[1].contents.meet()

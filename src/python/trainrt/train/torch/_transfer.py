@@ -4,12 +4,12 @@ import collections.abc
 
 import torch
 
-from . import _ranks
+from . import _world
 
 
 def get_devices():
     """The devices of this rank, as torch.device: its GPUs, or the CPU alone."""
-    ctx = _ranks.runtime()
+    ctx = _world.runtime()
     if ctx is None:
         return [torch.device("cuda", 0)] if torch.cuda.is_available() else [torch.device("cpu")]
     if not ctx.gpus:

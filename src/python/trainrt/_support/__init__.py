@@ -1,0 +1,1 @@
+"""Helpers without a public name: files, notes, pickling, side processes."""

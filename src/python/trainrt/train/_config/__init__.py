@@ -1,0 +1,1 @@
+"""Configurations that a user passes to a trainer."""

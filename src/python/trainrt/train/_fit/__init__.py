@@ -1,0 +1,1 @@
+"""fit(): in a rank, in this process, or by starting ranks."""

@@ -1,0 +1,21 @@
+"""The train function between the hooks of its backend."""
+
+import os
+
+from ... import _cluster
+from ._worker_group import WorkerGroup
+
+
+def run(trainer, session):
+    """on_start, on_training_start, the function, on_shutdown; returns what the function returned here."""
+    environment = (trainer.run_config.worker_runtime_env if trainer.run_config else None) or {}
+    os.environ.update({**_cluster.env_vars(), **{name: str(value) for name, value in (environment.get("env_vars") or {}).items()}})
+    config = trainer.backend_config
+    backend, group = config.backend_cls(), WorkerGroup(session)
+    backend.on_start(group, config)
+    backend.on_training_start(group, config)
+    with config.train_func_context():
+        session.train_function_begins()
+        returned = trainer.call_train_function()
+    backend.on_shutdown(group, config)
+    return returned

@@ -1,0 +1,1 @@
+"""What a run leaves: checkpoints, results, the run directory."""

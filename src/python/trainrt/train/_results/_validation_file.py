@@ -1,0 +1,31 @@
+"""validation.json of a checkpoint: what its validation has found. It appears as a whole, once."""
+
+import json
+import os
+
+from ..._support import _metric_json, _new_file
+
+NAME = "validation.json"
+_FORMAT = {"format": "trainrt validation", "version": 1}
+
+
+def write(checkpoint, metrics, error=None):
+    """`metrics`: numbers, texts and truth values by name. False if the checkpoint has gone meanwhile."""
+    text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error}, indent=1)
+    try:
+        _new_file.replace(checkpoint, NAME, lambda file: file.write(text.encode()), may_be_link=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def read(checkpoint):
+    """The metrics that were found, {} of a validation that failed; None if there is none yet, or one that is damaged, to be done again."""
+    try:
+        with open(os.path.join(checkpoint, NAME), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return None
+    if not isinstance(found, dict) or any(found.get(key) != value for key, value in _FORMAT.items()) or not isinstance(found.get("metrics"), dict):
+        return None
+    return _metric_json.decoded(found["metrics"])

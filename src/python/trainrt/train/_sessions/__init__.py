@@ -1,0 +1,1 @@
+"""The session of a train function: context, report, datasets."""

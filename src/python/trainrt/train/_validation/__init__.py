@@ -1,0 +1,1 @@
+"""Validation functions, run in side processes."""
