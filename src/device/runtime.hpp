@@ -82,7 +82,9 @@ class Runtime {
   /// Makes `gpu` the current GPU of the calling thread, which CUDA and other libraries use by default.
   virtual void use(int gpu) = 0;
 
-  virtual Memory allocate(int gpu, std::size_t bytes) = 0;  ///< allocates zeroed GPU memory, aligned to at least 256 bytes
+  /// Allocates zeroed GPU memory, aligned to at least 256 bytes. The zeros are written on the GPU's default stream: before
+  /// another stream writes to the memory, that stream must wait for an event of the default stream.
+  virtual Memory allocate(int gpu, std::size_t bytes) = 0;
   virtual Memory allocate_pinned(std::size_t bytes) = 0;  ///< allocates pinned host memory, which GPUs can access directly
   /// Pins (page-locks) existing host memory. Returns false if the system refuses.
   virtual bool pin(std::span<std::byte> memory) = 0;

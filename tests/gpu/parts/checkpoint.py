@@ -59,8 +59,9 @@ def choose_folder():
         put_scratch_into("/dev/shm")
 
 
-for size in SIZES:
+for size in SIZES:  # all of trainrt's first: the time may not suffice for both
     add_test(f"saves of {size} GiB by trainrt", saves, size, [BUILD / "tests/test_gpu", "[checkpoint]"])
+for size in SIZES:
     add_test(f"saves of {size} GiB by PyTorch", saves, size, [sys.executable, SCRIPT])
 
 main(choose_folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parents[2] / "bench/bench_gpu.py"
 on_cpu = ["--try-on-cpu"] if "TRAINRT_PARTS_ON_CPU" in os.environ else []
 failed = []
-for model, precision in (("gpt", "bf16"), ("gpt", "fp32"), ("resnet18", "fp32"), ("resnet18", "bf16")):
+for model, precision in (("gpt", "bf16"), ("resnet18", "bf16"), ("gpt", "fp32"), ("resnet18", "fp32")):
     done = subprocess.run([sys.executable, "-u", BENCH, *sys.argv[1:2], "--python", sys.executable, "--repetitions", "1", "--models", model, "--precisions", precision, *on_cpu])
     failed += [f"{model} {precision}"] if done.returncode != 0 else []
 if failed:

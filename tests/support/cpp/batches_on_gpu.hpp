@@ -57,7 +57,10 @@ inline void copy_batches(Context& ctx) {
     const auto bytes = static_cast<std::size_t>(view.shape[0] * view.shape[1]) * sizeof(float);
     const std::string_view host(static_cast<const char*>(view.data), bytes);
     seen.hashes.push_back(std::hash<std::string_view>()(host));
-    if (stream && room < bytes) memory = device::runtime().allocate(gpus.front(), room = bytes);
+    if (stream && room < bytes) {
+      memory = device::runtime().allocate(gpus.front(), room = bytes);
+      stream->wait_for(*device::runtime().default_stream(gpus.front())->record());  // allocate() writes zeros there
+    }
     if (stream) copy(*stream, memory.get(), host);
     if (on_batch) on_batch();
     ctx.step();

@@ -56,8 +56,13 @@ class FakeGpus : public device::Runtime {
     void* address = ::mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) throw Error("no address space");
     auto* const begin = static_cast<std::byte*>(address);
-    const std::lock_guard lock(mutex_);
-    memory_[begin] = {gpu, std::make_unique<std::vector<std::byte>>(bytes)};
+    {
+      const std::lock_guard lock(mutex_);
+      memory_[begin] = {gpu, std::make_unique<std::vector<std::byte>>(bytes, std::byte{0xA5})};
+    }
+    defaults_.at(static_cast<std::size_t>(gpu))->enqueue([this, begin, bytes] {
+      std::fill_n(behind(begin), bytes, std::byte{0});
+    });
     return Memory(begin, [this, gpu, length](std::byte* p) {
       finish(gpu);  // waits for all work, as cudaFree does
       const std::lock_guard own(mutex_);
