@@ -35,7 +35,7 @@ programs_of() { # programs_of SUITE: prints the names of its test programs
   local file
   case $1 in
     unit) for file in "$build"/tests/test_unit_*; do [ ! -x "$file" ] || echo "unit/$(basename "$file")"; done ;;
-    contract) echo contract ;;
+    contract) for file in "$build"/tests/test_contract*; do [ ! -x "$file" ] || echo "contract/$(basename "$file")"; done ;;
     *) for file in "$here/$1"/*.py "$here/$1"/*.sh; do [ ! -f "$file" ] || echo "$1/$(basename "${file%.*}")"; done ;;
   esac
 }
@@ -88,8 +88,7 @@ run() { # run NAME BUDGET: runs a program that no other worker has taken
   mkdir "$totals/taken.${name//\//_}" 2>/dev/null || return 0
   file=$here/$name
   case $name in
-    unit/*) command=("$build/tests/${name#unit/}" -w NoAssertions) ;;
-    contract) command=("$build/tests/test_contract" -w NoAssertions) ;;
+    unit/* | contract/*) command=("$build/tests/${name#*/}" -w NoAssertions) ;;
     *) if [ -f "$file.py" ]; then command=(/usr/bin/python3 "$file.py" "$build"); else command=(bash "$file.sh" "$build"); fi ;;
   esac
   SECONDS=0

@@ -9,6 +9,15 @@
 
 namespace trainrt {
 
+/// Divides `count` neighbouring things among `parts` as evenly as possible, larger shares first. Returns the number of the
+/// first thing of share `at`, and the end of the share.
+inline std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int at, int parts) {
+  const auto shares = static_cast<std::uint64_t>(parts), number = static_cast<std::uint64_t>(at);
+  const auto each = count / shares, more = count % shares;
+  const auto first = number * each + std::min(number, more);
+  return {first, first + each + (number < more ? 1 : 0)};
+}
+
 /// The ranks that scan a dataset together before an epoch begins: each scans its share. A default Team is one rank alone.
 struct Team {
   int rank = 0;
@@ -23,10 +32,7 @@ struct Team {
 
   /// Returns the share of rank `of_rank` of `count` neighbouring things: the number of the first one and the end.
   std::pair<std::uint64_t, std::uint64_t> share_of(std::uint64_t count, int of_rank) const {
-    const auto ranks = static_cast<std::uint64_t>(size), number = static_cast<std::uint64_t>(of_rank);
-    const auto each = count / ranks, more = count % ranks;
-    const auto first = number * each + std::min(number, more);
-    return {first, first + each + (number < more ? 1 : 0)};
+    return trainrt::share_of(count, of_rank, size);
   }
   std::pair<std::uint64_t, std::uint64_t> own_share(std::uint64_t count) const { return share_of(count, rank); }
 };

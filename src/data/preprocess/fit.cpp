@@ -23,13 +23,10 @@ struct SampleRange {
   std::uint64_t first, end;
 };
 
-/// Divides samples into `parts` contiguous parts of about equal size and returns part number `at`.
-SampleRange part_of_fit(SampleRange all, int at, int parts) {
-  const auto samples = all.end - all.first, number = static_cast<std::uint64_t>(at),
-             count = static_cast<std::uint64_t>(parts);
-  const auto each = samples / count, more = samples % count;
-  const auto first = all.first + number * each + std::min(number, more);
-  return {first, first + each + (number < more ? 1 : 0)};
+/// Returns share `at` of `parts` of the samples.
+SampleRange share_of_range(SampleRange all, int at, int parts) {
+  const auto [first, end] = share_of(all.end - all.first, at, parts);
+  return {all.first + first, all.first + end};
 }
 
 /// Calls function(request) for each request; adds the column's name to the UsageErrors that it throws.
@@ -125,7 +122,7 @@ class FitReader {
 /// Returns the statistics of this rank's part of the samples, computed by several threads. They are merged first, so that
 /// the size of the result does not depend on the number of threads.
 std::string statistics_of_rank(const DatasetPlan& dataset, const Source& source, Requests requests) {
-  const auto mine = part_of_fit({0, source.size()}, dataset.team.rank, dataset.team.size);
+  const auto mine = share_of_range({0, source.size()}, dataset.team.rank, dataset.team.size);
   const auto threads =
       std::clamp<int>(dataset.threads, 1, static_cast<int>(std::min<std::uint64_t>(mine.end - mine.first + 1, 64)));
   std::vector<std::string> parts(static_cast<std::size_t>(threads));
@@ -133,7 +130,7 @@ std::string statistics_of_rank(const DatasetPlan& dataset, const Source& source,
   const auto compute = [&](int number) {
     const auto at = static_cast<std::size_t>(number);
     try {
-      parts[at] = FitReader(source, dataset.skipping.get(), requests).statistics_of(part_of_fit(mine, number, threads));
+      parts[at] = FitReader(source, dataset.skipping.get(), requests).statistics_of(share_of_range(mine, number, threads));
     } catch (...) {
       errors[at] = std::current_exception();
     }

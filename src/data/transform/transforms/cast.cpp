@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,13 +11,14 @@ namespace trainrt::data {
 
 namespace {
 
-/// Stores `value` as T. Throws UsageError that names the field if T is an integer type that cannot hold it, such as NaN;
-/// a fraction is cut off.
+/// Stores `value` as T. Throws UsageError that names the field if T cannot hold it: NaN as an integer, a number beyond the
+/// range of T. A fraction is cut off by integer types; infinity and NaN stay for float types.
 template <class T>
 void store(double value, const std::string& field, std::byte* to) {
   constexpr auto max = static_cast<double>(std::numeric_limits<T>::max());
-  const bool fits = std::is_floating_point_v<T> || (value >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
-                                                    (value < max || (sizeof(T) < 8 && value == max)));
+  const bool fits = std::is_floating_point_v<T> ? !std::isfinite(value) || std::isfinite(static_cast<T>(value))
+                                                : value >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
+                                                      (value < max || (sizeof(T) < 8 && value == max));
   if (!fits)
     throw UsageError(fmt::format("field {} holds {}, which {} cannot hold", field, value, name_of(dtype_of<T>::value)));
   const auto stored = static_cast<T>(value);
