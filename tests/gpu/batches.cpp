@@ -5,7 +5,7 @@
 using namespace trainrt;
 using namespace trainrt::test;
 
-TEST_CASE("batches of a dataset are copied to the GPU from the memory they were read into, while the host goes on") {
+TEST_CASE("batches of a dataset are copied to the GPU from the memory they were read into, while the host continues") {
   if (!have_gpus(1, "batches in pinned memory")) return;
   const auto batch_bytes = sized(20 * 524288 * 4);
   const auto features = std::to_string(batch_bytes / 20 / 4);

@@ -32,7 +32,7 @@ CopyTimes copy_to(device::Stream& stream, std::byte* to, const std::byte* from, 
 
 }  // namespace
 
-TEST_CASE("memory of the host that was pinned in place is copied while the host goes on") {
+TEST_CASE("memory of the host that was pinned in place is copied while the host continues") {
   if (!have_gpus(1, "memory pinned in place")) return;
   auto& gpus = device::runtime();
   const auto bytes = sized(std::size_t{256} << 20);

@@ -56,7 +56,7 @@ TEST_CASE("the GPU's sums along the tree have the CPU's bits, for any type, oper
         }
 }
 
-TEST_CASE("memory of a GPU begins as zeros, and tells whose it is") {
+TEST_CASE("new memory of a GPU is zeroed and has a known owner") {
   if (!have_gpus(1, "memory of a GPU")) return;
   auto& gpus = device::runtime();
   const auto memory = gpus.allocate(0, 1'000'003);

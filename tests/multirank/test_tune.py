@@ -71,7 +71,7 @@ def asha_ends_the_worse_trials_and_each_decision_can_be_made_again():
     check_as_alone(config, best)
     equal(run([TRAINRT, "plot", run_dir_of(config), "--metrics", "loss"]).code, FINISHED, "curves of all trials in one picture")
     table = run([TRAINRT, "tune", "status", run_dir_of(config)]).out
-    check("ended early by the scheduler" in table and "trial_00015" in table, f"the table lacks trials: {table}")
+    check("stopped early by the scheduler" in table and "trial_00015" in table, f"the table lacks trials: {table}")
     equal(run([TRAINRT, "tune", "status", run_dir_of(config), "--watch"]).out, table, "the last table that --watch shows")
     rows = run([TRAINRT, "tune", "status", run_dir_of(config), "--csv"]).out.splitlines()
     equal((len(rows), rows[0].split(",")[:3]), (17, ["trial", "state", "loop.batch_size"]), "the CSV")
@@ -225,7 +225,7 @@ def a_sweep_whose_trials_all_failed_before_a_report_takes_another_config_and_one
     right = f"--train.program={sys.executable} {program} {{lr}} right"
     job = tune(config, right)
     check_exit(job, 0)
-    check("all trials had failed before their first report; the sweep begins anew with: train.program was" in job.err, "the change is not said", job)
+    check("all trials failed before their first report; the sweep starts again with: train.program was" in job.err, "the change is not said", job)
     job = tune(config, right, "--tune.metric=accuracy")
     equal(job.code, 64, "exit", job)
     for words in ("tune.metric was 'loss' and is 'accuracy'", "--run.name=sweep-2", f"rm -r {folder / 'runs/sweep'}"):
@@ -306,7 +306,7 @@ def a_journal_that_was_emptied_removed_or_damaged_is_completed_from_the_trials()
             for key in ("state", "best", "training_iteration", "config"):
                 equal([trial[key] for trial in trials], [trial[key] for trial in before], f"{scheduler}, {name}: {key}", job)
             equal(sorted(set(reports_in(config))), reports_before, f"{scheduler}, {name}: reports", job)
-            check(name == "flipped" or "the journal in" in job.err and "taken from their run directories" in job.err, f"{name}: it does not say so", job)
+            check(name == "flipped" or "the journal in" in job.err and "restored from their run directories" in job.err, f"{name}: it does not say so", job)
             restore(journal, kept)
 
 
@@ -361,7 +361,7 @@ def what_a_sweep_has_wrong_is_said_before_anything_is_made():
         check(not run_dir_of(config).exists(), "a directory was made", job)
 
     says("unknown key 'lrr'", "did you mean 'lr'", space={"lrr": "uniform(0, 1)"})
-    says("bad.ini:", "tune.space", "low must be below high", space={"lr": "uniform(1, 0)"})
+    says("bad.ini:", "tune.space", "must be below high", space={"lr": "uniform(1, 0)"})
     says("sgdd", space={"optimizer": "choice(sgd, sgdd)"})
     says("no such searcher", "halton", tune={"searcher": "haltn"})
     says("no such scheduler", "asha", tune={"scheduler": "ash"})
@@ -370,7 +370,7 @@ def what_a_sweep_has_wrong_is_said_before_anything_is_made():
     says("tune.max_t", tune={"max_t": 3})
     says("/no/such.csv", data={"format": "csv", "source": "/no/such.csv"})
     says("run.name", space={"run.name": "choice(a, b)"})
-    says("bad.ini:", "loop.optimiser is no other key", space={"lr": "uniform(0, 1) if optimiser == sgd"})
+    says("bad.ini:", "loop.optimiser is not another key", space={"lr": "uniform(0, 1) if optimiser == sgd"})
     check_exit(run([TRAINRT, "--config", linear_config(folder, "run", loop={"epochs": 1})]), 0)
     job = tune(sweep_config(folder, "run"))
     equal(job.code, 64, "exit of a sweep in a run's directory", job)

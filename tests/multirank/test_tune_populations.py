@@ -117,8 +117,8 @@ def what_a_population_cannot_change_is_said_before_anything_is_made():
             check(word in job.err, f"{word!r} is not said", job)
         check(not run_dir_of(config).exists(), "a directory was made", job)
 
-    says("bad.ini:", "[tune.mutations] loop.momentum", "its first value", **{"tune.mutations": {"momentum": "uniform(0, 0.9)"}})
-    says("bad.ini:", "[tune.mutations] lr", "low must be below high", **{"tune.mutations": {"lr": "uniform(1, 0)"}})
+    says("bad.ini:", "[tune.mutations] loop.momentum", "an initial value", **{"tune.mutations": {"momentum": "uniform(0, 0.9)"}})
+    says("bad.ini:", "[tune.mutations] lr", "must be below high", **{"tune.mutations": {"lr": "uniform(1, 0)"}})
     says("[tune.mutations]", "tune.scheduler = fifo", tune={"scheduler": "fifo"}, **{"tune.mutations": {"lr": "uniform(0, 1)"}})
     says("perturbation_factors", **{"tune.pbt": {"perturbation_factors": "1.2, 0"}})
     job = run([TRAINRT, "--config", linear_config(folder, "run"), "--run.resume_iteration=continue"])

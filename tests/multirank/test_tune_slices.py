@@ -35,7 +35,7 @@ def slices_train_side_by_side_and_no_process_is_started_for_a_trial():
     check_exit(job, 0)
     trials = check_each_once(config, 8)
     equal(len(owners(config)), 2, "first ranks of slices", job)
-    check("8 trials, 2 at once" in job.err and job.err.count("are over") == 8 and "is complete" in job.err, "what is said of the sweep", job)
+    check("8 trials, 2 at once" in job.err and job.err.count("trials done") == 8 and "is complete" in job.err, "what is said of the sweep", job)
     equal({attempt["ranks"] for trial in trials for attempt in attempts(trial["path"])}, {2}, "ranks of the trials")
     log = (run_dir_of(config) / "trial_00003.log").read_text()
     check("2 ranks on 1 node" in log and "trial_00003" in log and "trial_00003" not in "".join(line for line in job.err.splitlines() if "a new run" in line),

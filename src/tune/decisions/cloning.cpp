@@ -35,7 +35,7 @@ void copy_file(const std::string& from, const std::string& to) {
   writer.finish();
 }
 
-/// Makes `to` with the files of `from`: each is a hard link if the file system has them, else a copy.
+/// Creates `to` with the files of `from`: hard links where the file system supports them, else copies.
 void link_all(const std::string& from, const std::string& to) {
   io::make_directories(to);
   for (const auto& name : io::list_files_below(from)) {
@@ -45,20 +45,20 @@ void link_all(const std::string& from, const std::string& to) {
   }
 }
 
-/// Returns false if the checkpoint was removed meanwhile.
+/// Links the checkpoint `from`. Returns false if it was removed meanwhile.
 bool try_to_link(const std::string& from, const std::string& folder) {
-  const auto is_there = [&] { return io::exists(from + "/" + checkpoint::manifest_name); };
+  const auto still_exists = [&] { return io::exists(from + "/" + checkpoint::manifest_name); };
   io::remove_tree(folder);  // a killed process may have left it
   try {
     link_all(from, folder + "/" + fs::path(from).filename().string());
   } catch (const io::StorageError&) {
-    if (is_there()) throw;
+    if (still_exists()) throw;
   }
-  return is_there();
+  return still_exists();
 }
 
-/// The newest of a report; of a run that has none the newest, at which it was stopped: then what a clone begins with does
-/// not hang on when its donor was interrupted.
+/// Returns the newest checkpoint that was saved at a report, so that a clone does not depend on when its donor was
+/// interrupted. Without one, returns the newest of all.
 std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
   const auto all = checkpoint::list(run_dir);
   if (all.empty()) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<checkpoint::Meta> newest_of_report(const std::string& run_dir) {
 
 }  // namespace
 
-Clone made_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial) {
+Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial) {
   const auto& self = history.trials().at(trial);
   const auto donor_number = self.cloning->verdict.donor;
   const auto& donor = history.trials().at(donor_number);
@@ -96,7 +96,7 @@ void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation) {
   if (generation < 2) return;
   try {
     io::remove_tree(sweep.directory() + "/" + folder_of(trial, generation, sweep));
-  } catch (const Error&) {  // it only takes room
+  } catch (const Error&) {  // it only uses space
   }
 }
 

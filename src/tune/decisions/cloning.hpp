@@ -7,12 +7,12 @@
 
 namespace trainrt::tune {
 
-/// Makes the clone that was decided of a trial: links the newest checkpoint of its donor (src/tune/README.md), and says
-/// the values that it goes on with. The trial is claimed, so that nobody else does. Nothing of the donor is changed; one
-/// that trains on meanwhile may take its checkpoint away at any time.
-Clone made_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial);
+/// Makes a trial the clone that was decided: links the newest checkpoint of its donor (src/tune/README.md) and computes the
+/// values of the clone. The caller has claimed the trial. The donor's files are not changed; a donor that is still training
+/// may remove its checkpoint meanwhile, then the next one is linked.
+Clone make_clone(const Sweep& sweep, const Scheduler& scheduler, const History& history, std::uint64_t trial);
 
-/// Removes the link with which a generation began: it has checkpoints of its own, or is over.
+/// Removes the link from which a generation started, when the generation has its own checkpoints or is done.
 void remove_clone(const Sweep& sweep, std::uint64_t trial, int generation);
 
 }  // namespace trainrt::tune

@@ -11,7 +11,7 @@ void SchedulerFeed::follow(const History& history) {
       scheduler_->observe({number, at->first, at->second});
       seen.last = at->first;
     }
-    if (trial.is_over(max_failures_) && !std::exchange(seen.is_over, true)) scheduler_->forget(number);
+    if (trial.is_done(max_failures_) && !std::exchange(seen.is_done, true)) scheduler_->forget(number);
   }
 }
 

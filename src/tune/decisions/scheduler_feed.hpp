@@ -8,18 +8,18 @@
 
 namespace trainrt::tune {
 
-/// A sweep's scheduler, which is given what the journal has.
+/// The scheduler of a sweep together with the history that it has received.
 class SchedulerFeed {
  public:
   explicit SchedulerFeed(const Sweep& sweep) : scheduler_(sweep.scheduler()), max_failures_(sweep.max_failures()) {}
-  /// Each report and each trial's end once; the history only grows.
+  /// Passes each new report and each end of a trial to the scheduler once. `history` must have grown since the last call.
   void follow(const History& history);
   const Scheduler& scheduler() const { return *scheduler_; }
 
  private:
   struct Seen {
-    ReportPlace last{1, 0};
-    bool is_over = false;
+    ReportPosition last{1, 0};
+    bool is_done = false;
   };
   std::unique_ptr<Scheduler> scheduler_;
   int max_failures_;

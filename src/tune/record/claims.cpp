@@ -17,10 +17,10 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr double pause_between_questions_s = 5;  // Slurm may be the one who is asked
-constexpr double max_silence_s = 30;             // of a writer that nothing else is known of; as of owners of runs
+constexpr double min_seconds_between_checks = 5;  // a check may ask Slurm
+constexpr double max_silence_s = 30;  // age of a heartbeat after which its process counts as dead, as for owners of runs
 
-/// The file does not exist, or was last changed too long ago to be a live process's.
+/// Returns whether the file does not exist or its last change is too old for a live process.
 bool is_silent(const std::string& path) { return !io::exists(path) || io::age_seconds(path) > max_silence_s; }
 
 std::int64_t reports_of(const Trial& trial) { return trial.reports.empty() ? 0 : trial.reports.rbegin()->first.iteration; }
@@ -38,7 +38,7 @@ std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt) {
 }
 
 std::optional<Claim> Claims::next(const History& history, const Scheduler& scheduler) {
-  static std::mutex turn;  // files of one name are made by one thread of a process at a time (io/files/exclusive.hpp)
+  static std::mutex turn;  // create_exclusive() requires that one thread at a time creates files of one name
   const std::lock_guard lock(turn);
   if (scheduler.takes_turns())
     if (const auto found = fresh(history)) return found;
@@ -55,11 +55,11 @@ bool Claims::is_running(const History& history, std::uint64_t trial) {
 std::optional<Claim> Claims::interrupted(const History& history, const Scheduler& scheduler) {
   std::vector<std::pair<std::int64_t, std::uint64_t>> waiting;
   for (const auto& [number, trial] : history.trials())
-    if (!trial.is_over(sweep_.max_failures()) && trial.state != Trial::State::running)
+    if (!trial.is_done(sweep_.max_failures()) && trial.state != Trial::State::running)
       waiting.emplace_back(scheduler.takes_turns() ? reports_of(trial) : 0, number);
   std::ranges::sort(waiting);
   for (const auto& [reports, number] : waiting) {
-    const auto standing = scheduler.of_paused(number);
+    const auto standing = scheduler.verdict_on_paused(number);
     const int attempt = history.trials().at(number).attempt + 1;
     if (standing != Verdict::Kind::pause && claim(number, attempt))
       return Claim{number, attempt, standing == Verdict::Kind::stop};
@@ -73,12 +73,12 @@ std::optional<Claim> Claims::fresh(const History& history) {
   return std::nullopt;
 }
 
-/// All have been claimed by somebody, who may have died since, before the journal had a word of it or after.
+/// Claims a trial of a process that died, before or after it wrote its first record.
 std::optional<Claim> Claims::abandoned(const History& history, const Scheduler& scheduler) {
   for (std::uint64_t number = 0; number < sweep_.trials(); ++number) {
     const auto known = history.trials().find(number);
-    if (known != history.trials().end() && known->second.is_over(sweep_.max_failures())) continue;
-    const auto standing = scheduler.of_paused(number);
+    if (known != history.trials().end() && known->second.is_done(sweep_.max_failures())) continue;
+    const auto standing = scheduler.verdict_on_paused(number);
     if (standing == Verdict::Kind::pause) continue;
     const int generation = known == history.trials().end() ? 1 : known->second.generation;
     const int begun = known == history.trials().end() ? 0 : known->second.attempt;
@@ -101,15 +101,15 @@ std::optional<int> Claims::writer_of(std::uint64_t trial, int attempt) const {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-/// The process that claimed it lives, or the run itself does, which that one started. A claim that cannot be read, or was
-/// removed, is as old as its file.
+/// Returns whether the process that claimed the attempt is alive, or the run that it started. If the claim cannot be read,
+/// the age of its file decides.
 bool Claims::runs(const History& history, std::uint64_t trial, int generation, int attempt) {
   constexpr int nobody = 0;
   const auto writer = writer_of(trial, attempt);
   if (writer == writer_) return false;
   const auto now_s = monotonic_seconds();
   auto& asked_at_s = alive_at_s_[writer.value_or(nobody)];
-  if (writer && asked_at_s > 0 && now_s < asked_at_s + pause_between_questions_s) return true;
+  if (writer && asked_at_s > 0 && now_s < asked_at_s + min_seconds_between_checks) return true;
   const bool claimer_lives = writer ? is_alive(history, *writer) : !is_silent(claim_file(sweep_, trial, attempt));
   if (!claimer_lives && !run_is_alive(sweep_.directory() + "/" + sweep_.name_of(trial, generation))) return false;
   asked_at_s = now_s;
@@ -119,7 +119,7 @@ bool Claims::runs(const History& history, std::uint64_t trial, int generation, i
 bool Claims::is_alive(const History& history, int writer) const {
   const auto file = journal_file(sweep_.journal(), writer);
   const auto owner = history.writers().find(writer);
-  // Its first record is on its way, or the file was damaged or removed.
+  // Its first record is not written yet, or the file was damaged or removed.
   if (owner == history.writers().end() || !io::exists(file)) return !is_silent(file);
   const rundir::OwnerFacts facts{.start_time_of = process_start_time,
                                  .job_is_alive = rundir::slurm_job_is_alive,

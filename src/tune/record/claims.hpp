@@ -9,29 +9,30 @@
 
 namespace trainrt::tune {
 
-/// The right to run one attempt of a trial: a file that one process alone can make.
+/// The exclusive right to run one attempt of a trial: a file that only one process can create.
 struct Claim {
   std::uint64_t trial = 0;
   int attempt = 0;
-  bool ends = false;  ///< the scheduler says that the trial, which is paused, does not go on: that is to be written down
+  bool ends = false;  ///< the scheduler stops the paused trial: record that instead of running it
 };
 
-/// Whether an attempt of the run in that directory is alive.
+/// Returns whether an attempt of the run in `run_dir` is alive.
 bool run_is_alive(const std::string& run_dir);
 
-/// The path of the claim on an attempt of a trial.
+/// Returns the path of the claim on an attempt of a trial.
 std::string claim_file(const Sweep& sweep, std::uint64_t trial, int attempt);
 
-/// Finds the trial that a process runs next, and claims it, so that no other does.
+/// Chooses the trial that a process runs next, and claims it. Not thread-safe, but several objects of one process may be
+/// used by several threads.
 class Claims {
  public:
   Claims(const Sweep& sweep, int writer) : sweep_(sweep), writer_(writer) {}
 
-  /// First what was interrupted, then a new one, then what somebody has left who is dead; nullopt if there is none now. If
-  /// trials take turns, new ones come first, and then those that have made the fewest reports.
+  /// Claims the next trial: an interrupted one, else a new one, else one of a process that died. If the scheduler takes
+  /// turns, new trials come first, then those with the fewest reports. Returns nothing if no trial can be run now.
   std::optional<Claim> next(const History& history, const Scheduler& scheduler);
 
-  /// Returns whether somebody runs a trial that its newest record says runs. Changes nothing.
+  /// Returns whether a live process runs the trial. Claims nothing.
   bool is_running(const History& history, std::uint64_t trial);
 
  private:
@@ -46,7 +47,7 @@ class Claims {
   const Sweep& sweep_;
   int writer_;
   std::uint64_t next_fresh_ = 0;
-  std::map<int, double> alive_at_s_;  ///< when a writer was last found alive
+  std::map<int, double> alive_at_s_;  ///< by writer: the time of the last check that found it alive
 };
 
 }  // namespace trainrt::tune

@@ -6,19 +6,19 @@
 
 namespace trainrt::tune {
 
-/// Writes down what the scheduler said, and in a file beside the journal's what of each of its files was read for that: the
-/// first is what everybody reads, the second what a decision can be made again of (src/tune/README.md).
+/// Records a scheduler's decisions in the journal, and in a second file how many bytes of each journal file had been read
+/// for each decision, so that it can be reproduced (src/tune/README.md).
 class DecisionLog {
  public:
-  /// Of a writer's own files, which nobody else writes now.
+  /// Appends to the files of `writer`. No other process may write them meanwhile.
   DecisionLog(const std::string& journal, int writer)
       : records_(journal, writer), reads_(JournalWriter::of_reads(journal, writer)) {}
-  /// Durable when it returns. `read`: where the reader stood.
+  /// Writes a decision that was made after reading up to `read`. It is durable on return.
   void write(const Decision& decision, const Positions& read);
 
  private:
   JournalWriter records_, reads_;
-  Positions before_;  ///< of the last decision here
+  Positions before_;  ///< positions of the previous decision
   bool has_written_ = false;
 };
 

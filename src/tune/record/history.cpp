@@ -20,16 +20,16 @@ constexpr std::array<std::string_view, 4> verdict_names{"go on", "stop", "pause"
 
 Json number_or_null(const std::optional<double>& value) { return value ? json_of_number(*value) : Json(nullptr); }
 
-/// nullopt of NaN, too: it is no better than no number.
+/// Returns the number; nothing if it is missing, null or NaN.
 std::optional<double> number_in(const Json& json, const char* key) {
   return json.contains(key) && !json.at(key).is_null() ? number_of_json(json.at(key)) : std::nullopt;
 }
 
-/// A newer attempt puts an older one in the past, whichever file it stands in.
+/// Attempts of different files can arrive in any order: the newest counts.
 void take_begin(int attempt, Trial& trial) {
   if (attempt <= trial.attempt) return;
   trial.attempt = attempt;
-  if (!trial.has_ended_well()) trial.state = Trial::State::running;
+  if (!trial.has_succeeded()) trial.state = Trial::State::running;
 }
 
 void count_failures(Trial& trial) {
@@ -37,7 +37,7 @@ void count_failures(Trial& trial) {
       std::ranges::count_if(trial.failed_attempts, [&](int attempt) { return attempt > trial.retried_after; }));
 }
 
-/// It may be read before the records of the attempts that it is about.
+/// The record may be read before those of the attempts that it refers to.
 void take_retry(int attempt, Trial& trial) {
   trial.retried_after = std::max(trial.retried_after, attempt);
   count_failures(trial);
@@ -58,7 +58,7 @@ void take_end(const Json& json, int attempt, Trial& trial) {
     trial.failed_attempts.push_back(attempt);
     count_failures(trial);
   }
-  if (attempt < trial.attempt || trial.has_ended_well()) return;
+  if (attempt < trial.attempt || trial.has_succeeded()) return;
   trial.attempt = attempt;
   trial.state = state;
   trial.iterations = json.at("iterations");
@@ -69,7 +69,7 @@ void take_end(const Json& json, int attempt, Trial& trial) {
   if (json.contains("final_up_to") && attempt > trial.retried_after) trial.final_up_to = json.at("final_up_to").get<int>();
 }
 
-/// What was said of an earlier generation is over.
+/// Ignores a cloning of an earlier generation.
 void take_decision(const Decision& decision, Trial& trial) {
   trial.reports[decision.report.at] = decision.report.score;
   const auto& at = decision.report.at;
@@ -168,7 +168,6 @@ std::string end_record(const TrialEnd& end) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// A record of a later version, which this one does not know, is left out.
 void History::take(int writer, const std::string& text) try {
   const auto json = Json::parse(text);
   const auto kind = json.at("record").get<std::string>();
@@ -184,8 +183,8 @@ void History::take(int writer, const std::string& text) try {
   if (kind == "halt") ++trial.halts;
   if (kind == "end") take_end(json, json.at("attempt"), trial);
   if (kind == "decision") {
-    const ReportPlace at{json.at("generation"), json.at("iteration")};
-    // Older versions wrote null for an infinite score, which is nearly always that of a training that diverged.
+    const ReportPosition at{json.at("generation"), json.at("iteration")};
+    // Older versions wrote null for an infinite score, usually from a training that diverged.
     const auto score = number_in(json, "score").value_or(worst_score);
     const Decision decision{{json.at("trial"), at, score}, verdict_in(json)};
     take_decision(decision, trial);

@@ -16,45 +16,45 @@
 
 namespace trainrt::tune {
 
-/// What the scheduler said, of a report, or of the last one of a trial that was paused.
+/// A scheduler's verdict on a report, or on the last report of a paused trial.
 struct Decision {
   TrialReport report;
   Verdict verdict;
 };
 
-/// How a trial stands, by the records of all writers.
+/// State of a trial, from the records of all writers.
 struct Trial {
-  /// In the journal: stopped means by its scheduler, for good.
+  /// The numbers are stored in the journal. `stopped`: ended by its scheduler.
   enum class State : std::uint8_t { running, paused, failed, finished, stopped };
   State state = State::running;
-  int attempt = 0;                        ///< the newest
-  int failures = 0;                       ///< attempts that failed, after `retried_after`
-  int retried_after = 0;                  ///< failures of attempts up to this one no longer count: retry_record()
-  std::vector<int> failed_attempts = {};  ///< their numbers, all of them
+  int attempt = 0;                        ///< number of the newest attempt; 0 if none was begun
+  int failures = 0;                       ///< number of attempts after `retried_after` that failed
+  int retried_after = 0;                  ///< failures of attempts up to this one do not count (retry_record())
+  std::vector<int> failed_attempts = {};  ///< numbers of all failed attempts
   std::int64_t iterations = 0;
-  std::optional<double> last, best;            ///< the metric, at the end of an attempt
-  std::string why;                             ///< it failed, or was stopped
-  std::map<ReportPlace, double> reports = {};  ///< scores that the scheduler wants
-  Params params = {};                          ///< those that no searcher says by itself: a program's, or a clone's
-  int params_attempt = 0;                      ///< of the attempt that asked a program for them
-  int generation = 1;                          ///< it has become a clone so many times, less one
-  std::string clone_of = {};                   ///< where this generation began: a checkpoint in the sweep's directory
-  std::optional<Decision> cloning = {};        ///< it is to become a clone before it goes on
-  std::int64_t kept_at = 0;             ///< of what iteration, in this generation, that was tried and came to nothing
-  int halts = 0;                        ///< so often the scheduler has paused it
+  std::optional<double> last, best;               ///< values of the metric at the end of the newest attempt
+  std::string why;                                ///< reason of a failure or a stop
+  std::map<ReportPosition, double> reports = {};  ///< scores of the reports that the scheduler uses
+  Params params = {};                             ///< values from a searcher program, or of a clone; others are recomputed
+  int params_attempt = 0;                         ///< attempt that asked the searcher program for `params`
+  int generation = 1;                             ///< 1 + the number of times that the trial became a clone
+  std::string clone_of = {};             ///< checkpoint in the sweep's directory from which this generation started
+  std::optional<Decision> cloning = {};  ///< decision by which the trial becomes a clone before it continues
+  std::int64_t kept_at = 0;  ///< iteration, in this generation, of the last cloning from a donor without a checkpoint
+  int halts = 0;             ///< number of times that the scheduler paused the trial
   std::optional<int> final_up_to = {};  ///< TrialEnd::final_up_to of the newest attempt
-  bool has_ended_well() const { return state == State::finished || state == State::stopped; }
-  /// It is not run again.
-  bool is_over(int max_failures) const {
+  bool has_succeeded() const { return state == State::finished || state == State::stopped; }
+  /// Returns whether the trial is done: it will not be run again.
+  bool is_done(int max_failures) const {
     const bool is_final = failures > max_failures || (final_up_to && max_failures <= *final_up_to);
-    return has_ended_well() || (state == State::failed && is_final);
+    return has_succeeded() || (state == State::failed && is_final);
   }
 };
 
-/// Returns the state in the words of all runs: one that its scheduler stopped has finished, early.
+/// Returns the corresponding state of a run; a trial that its scheduler stopped counts as finished.
 rundir::RunState state_of(Trial::State state);
 
-/// What a trial's end says.
+/// Why and how an attempt of a trial ended.
 struct TrialEnd {
   std::uint64_t trial = 0;
   int attempt = 0;
@@ -62,44 +62,46 @@ struct TrialEnd {
   std::int64_t iterations = 0;
   std::optional<double> last = {}, best = {};
   std::string why = {};
-  /// A restart does not help: the trial is not run again as long as tune.max_failures is at most this.
+  /// Set if a restart does not help: the trial is not run again while tune.max_failures is at most this number.
   std::optional<int> final_up_to = {};
 };
 
-// Records, as JSON objects.
-/// First in each file: who writes it.
+// The records of a journal, as JSON objects.
+
+/// First record of each file: the process that writes it.
 std::string writer_record(const rundir::Owner& owner);
-/// `params`: those that a program said for it.
+/// An attempt of a trial begins. `params`: the values that a searcher program returned.
 std::string begin_record(std::uint64_t trial, int attempt, int generation, const Params& params = {});
 
 std::string decision_record(const Decision& decision);
 
-/// The trial gets new attempts: its failures up to this attempt no longer count, and what a program had said for it
-/// before is asked again. Several processes may write the same.
+/// The trial gets new attempts: failures up to `attempt` no longer count, and a searcher program is asked again. Several
+/// processes may write the same record.
 std::string retry_record(std::uint64_t trial, int attempt);
 
-/// The trial is paused, as a decision says.
+/// The scheduler paused the trial.
 std::string halt_record(std::uint64_t trial);
 
-/// A trial has become the clone of another, as was decided of its report at `iteration`: it is in a new generation.
+/// A trial became the clone of another one, which starts a new generation. The decision was made at `iteration`.
 struct Clone {
   std::uint64_t trial = 0;
   int generation = 2;
   std::int64_t iteration = 0;
-  std::string checkpoint;  ///< a link to the donor's, in the sweep's directory; "": it has none, and all stays as it was
+  std::string checkpoint;  ///< link to the donor's, in the sweep's directory; "" if it has none: then nothing changes
   Params params = {};
   std::uint64_t donor = 0;
-  ReportPlace donor_at = {};  ///< where the donor stood in that checkpoint
+  ReportPosition donor_at = {};  ///< position of the donor in that checkpoint
 };
 std::string clone_record(const Clone& clone);
 std::string end_record(const TrialEnd& end);
 
-/// The records of a journal, put together. Records of several writers may come in any order.
+/// The state of all trials, from the records of a journal. Records of different writers may be added in any order.
 class History {
  public:
+  /// Adds a record. Unknown kinds of records, from later versions, are ignored.
   void take(int writer, const std::string& json);
   const std::map<std::uint64_t, Trial>& trials() const { return trials_; }
-  /// One that nobody has begun is attempt 0.
+  /// Returns the state of a trial; a default Trial if it was not begun.
   const Trial& trial(std::uint64_t number) const;
   const std::map<int, rundir::Owner>& writers() const { return writers_; }
   const std::vector<Decision>& decisions() const { return decisions_; }

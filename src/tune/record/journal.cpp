@@ -22,32 +22,32 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr std::size_t digits = 16;  // of the checksum
-constexpr int most_files = 1'000'000;
+constexpr std::size_t checksum_digits = 16;
+constexpr int max_files = 1'000'000;
 
-std::string checksum_of(std::string_view json) { return io::digest_of(json).substr(0, digits); }
+std::string checksum_of(std::string_view json) { return io::digest_of(json).substr(0, checksum_digits); }
 
-/// nullopt if the line is no record.
+/// Returns the JSON of a line; nothing if the checksum differs.
 std::optional<std::string> record_in(std::string_view line) {
-  if (line.size() <= digits || line[digits] != ' ') return std::nullopt;
-  const auto json = line.substr(digits + 1);
-  if (checksum_of(json) != line.substr(0, digits)) return std::nullopt;
+  if (line.size() <= checksum_digits || line[checksum_digits] != ' ') return std::nullopt;
+  const auto json = line.substr(checksum_digits + 1);
+  if (checksum_of(json) != line.substr(0, checksum_digits)) return std::nullopt;
   return std::string(json);
 }
 
-/// The bytes of the file from `from` on; "" if the file does not exist. Throws Error if it ends before `from`, and
-/// StorageError: a file that cannot be read is not an empty one.
+/// Returns the bytes of the file from `from` on; "" if the file does not exist. Throws Error if it is shorter than `from`,
+/// and StorageError if it cannot be read.
 std::string tail_of(const std::string& path, std::uint64_t from) {
   const io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 && errno == ENOENT) return {};
   if (file.get() < 0) io::fail("open the journal", path, errno);
-  if (::fstat(file.get(), &info) != 0) io::fail("look at the journal", path, errno);
+  if (::fstat(file.get(), &info) != 0) io::fail("check the journal", path, errno);
   const auto end = static_cast<std::uint64_t>(info.st_size);
   if (end < from)
     throw Error(
-        fmt::format("the journal '{}' was truncated: {} bytes of it were read, and it has {}. Run the same command "
-                    "again: what is missing is taken from the trials",
+        fmt::format("the journal '{}' was truncated: {} bytes of it were read, now it has {}. Run the same command "
+                    "again: it restores missing records from the trials",
                     path, from, end));
   if (end == from) return {};
   std::string bytes(end - from, '\0');
@@ -63,8 +63,8 @@ std::string tail_of(const std::string& path, std::uint64_t from) {
   return bytes;
 }
 
-/// False if it fails, with errno.
-bool write_whole(int file, std::string_view bytes) {
+/// Returns false, with errno, if a write fails.
+bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto done = ::write(file, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
@@ -74,8 +74,8 @@ bool write_whole(int file, std::string_view bytes) {
   return true;
 }
 
-/// Whoever wrote before may have been killed at it.
-bool ends_with_a_line(int file) {
+/// Returns whether the file is empty or ends with a line break. A killed writer may leave an incomplete line.
+bool ends_with_line_break(int file) {
   struct stat info {};
   char last = 0;
   if (::fstat(file, &info) != 0 || info.st_size == 0) return true;
@@ -97,10 +97,10 @@ std::vector<int> journal_files(const std::string& folder) {
 }
 
 JournalWriter JournalWriter::claimed(const std::string& folder, int above) {
-  const auto there = journal_files(folder);
-  for (int number = std::max(there.empty() ? 0 : there.back(), above) + 1; number < most_files; ++number)
+  const auto existing = journal_files(folder);
+  for (int number = std::max(existing.empty() ? 0 : existing.back(), above) + 1; number < max_files; ++number)
     if (io::create_exclusive(journal_file(folder, number), "")) return {folder, number};
-  throw Error(fmt::format("the journal '{}' has {} files, the most there may be", folder, most_files));
+  throw Error(fmt::format("the journal '{}' has {} files, the maximum", folder, max_files));
 }
 
 JournalWriter::JournalWriter(const std::string& folder, int number)
@@ -111,21 +111,21 @@ JournalWriter JournalWriter::of_reads(const std::string& folder, int number) {
 }
 
 void JournalWriter::append(std::string_view json, bool durable) {
-  io::retried([&] {  // a line that was begun is no record, and may be written again
+  io::retried([&] {  // an incomplete line is not a record, so the line may be written again
     const io::Descriptor file(open_guarded(path_, O_RDWR | O_APPEND | O_CREAT));
     if (file.get() < 0) io::fail("open the journal", path_, errno);
-    const auto line = fmt::format("{}{} {}\n", ends_with_a_line(file.get()) ? "" : "\n", checksum_of(json), json);
-    if (!write_whole(file.get(), line)) io::fail("write the journal", path_, errno);
+    const auto line = fmt::format("{}{} {}\n", ends_with_line_break(file.get()) ? "" : "\n", checksum_of(json), json);
+    if (!write_all(file.get(), line)) io::fail("write the journal", path_, errno);
   });
   const io::Descriptor file(durable ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC) : -1);
-  if (durable && (file.get() < 0 || ::fsync(file.get()) != 0)) io::fail("make durable the journal", path_, errno);
+  if (durable && (file.get() < 0 || ::fsync(file.get()) != 0)) io::fail("flush the journal", path_, errno);
 }
 
 void JournalReader::read(const Take& take) {
   for (const auto number : journal_files(folder_)) read_file(number, take);
 }
 
-/// Whole lines only: the rest of the last one may come.
+/// Reads complete lines; the rest of the last line may be written later.
 void JournalReader::read_file(int number, const Take& take) {
   auto& position = positions_[number];
   const auto bytes = io::retried([&] { return tail_of(journal_file(folder_, number), position); });
@@ -133,7 +133,7 @@ void JournalReader::read_file(int number, const Take& take) {
   auto& line = lines_[number];
   for (auto end = bytes.find('\n'); end != std::string::npos; begin = end + 1, end = bytes.find('\n', begin)) {
     ++line;
-    if (end == begin) continue;  // what ended a torn line
+    if (end == begin) continue;  // the line break that was added after an incomplete line
     if (const auto record = record_in(std::string_view(bytes).substr(begin, end - begin)))
       take(number, *record);
     else

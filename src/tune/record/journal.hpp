@@ -8,27 +8,29 @@
 
 namespace trainrt::tune {
 
-// The memory of a sweep: a folder of files with one writer each, which only grow. A record is a line: a checksum, a blank,
-// and a JSON object. Records of one file have an order; those of several have none. A line that a killed writer left is no
-// record, and hides none.
+// The journal of a sweep: a folder of files that are only appended to, each by one writer. A record is a line: a checksum,
+// a blank and a JSON object. Records of one file are ordered, those of different files are not. A line that a killed writer
+// left incomplete is skipped.
 
-/// How many bytes of each file were read, by the file's number.
+/// Number of bytes read of each file, by the number of the file.
 using Positions = std::map<int, std::uint64_t>;
 
-/// Appends to one file. What two processes append to it one after the other, never at once, is in its order.
+/// Appends records to one file of a journal. Only one process may write a file at a time.
 class JournalWriter {
  public:
-  /// A file of its own in the folder, which exists; its number is beyond those of all files there and beyond `above`.
+  /// Creates a file in `folder` with a number above those of all files there and above `above`. Throws Error if there are
+  /// too many files.
   static JournalWriter claimed(const std::string& folder, int above = 0);
-  /// Goes on with a file that nobody else writes now.
+  /// Continues a file that no other process writes.
   JournalWriter(const std::string& folder, int number);
 
-  /// Beside such a file: what its writer had read (decision_log.hpp). Nobody needs it to go on.
+  /// Writes the file of read positions that belongs to journal file `number` (decision_log.hpp). No process needs it to
+  /// continue.
   static JournalWriter of_reads(const std::string& folder, int number);
 
   int number() const { return number_; }
   const std::string& path() const { return path_; }
-  /// A JSON object without line ends. `durable`: it is on the disk when this returns.
+  /// Appends a JSON object without line breaks. With `durable` it is on the disk on return. Throws StorageError.
   void append(std::string_view json, bool durable = false);
 
  private:
@@ -38,12 +40,12 @@ class JournalWriter {
   std::string path_;
 };
 
-/// Reads what all writers have appended.
+/// Reads the records that all writers append.
 class JournalReader {
  public:
   explicit JournalReader(std::string folder) : folder_(std::move(folder)) {}
   using Take = std::function<void(int writer, const std::string& json)>;
-  /// Gives each record that was not given before, file by file. Throws Error if a file is shorter than what was read of it.
+  /// Calls `take` for each new record, file by file. Throws Error if a file became shorter.
   void read(const Take& take);
   const Positions& positions() const { return positions_; }
   /// A line of a file, counted from 1.
@@ -51,9 +53,9 @@ class JournalReader {
     int writer = 0;
     std::uint64_t number = 0;
   };
-  /// Lines that are no records.
+  /// Returns the lines that are not valid records.
   const std::vector<Line>& damaged() const { return damaged_; }
-  /// Lines that were read of a file so far.
+  /// Returns the number of lines read of a file.
   std::uint64_t lines_of(int writer) const;
 
  private:
@@ -65,7 +67,7 @@ class JournalReader {
   std::vector<Line> damaged_;
 };
 
-/// The files' numbers, ascending.
+/// Returns the numbers of a journal's files, ascending.
 std::vector<int> journal_files(const std::string& folder);
 std::string journal_file(const std::string& folder, int number);
 

@@ -13,10 +13,10 @@
 #include "io/files/exclusive.hpp"
 #include "io/files/file.hpp"
 #include "trainer/records/own_run.hpp"
+#include "tune/record/sweep_history.hpp"
 #include "tune/record/sweep_keys.hpp"
 #include "tune/record/sweep_mirror.hpp"
 #include "tune/record/sweep_record.hpp"
-#include "tune/run/sweep_run.hpp"
 
 namespace trainrt::tune {
 
@@ -24,16 +24,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string memory_name = "sweep.json";
+const std::string record_name = "sweep.json";
 
-/// Whether no result of the sweep exists that another config's could be mixed with: all trials failed before a report.
-bool may_begin_anew(const Sweep& sweep) {
+/// Returns whether the sweep may start again with another config: all trials failed before their first report.
+bool may_change_config(const Sweep& sweep) {
   const auto history = history_of(sweep);
   return have_all_failed(sweep, history) &&
          std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.iterations == 0; });
 }
 
-/// Puts a value into a command where it has {lr}; false if it has none.
+/// Replaces {lr}, for the key loop.lr, in a command by the quoted value. Returns whether it was found.
 bool fill_in(std::string& program, const std::string& key, const std::string& value) {
   const auto mark = fmt::format("{{{}}}", key.starts_with("loop.") ? key.substr(5) : key);
   const auto quoted = shell_quoted(value);
@@ -55,7 +55,7 @@ Sweep::Sweep(const Options& config) : config_(config) {
   directory_ = run.run_dir;
   guarded_ = std::make_shared<GuardedTree>(directory_);
   metric_ = options.text("tune.metric");
-  less_is_better_ = options.text("tune.mode") == "min";
+  minimize_ = options.text("tune.mode") == "min";
   space_.emplace(parts.space);
   for (const auto& dimension : space_->dimensions()) check_dimension(dimension);
   searcher_ = &find_plugin(searcher_table(), options.text("tune.searcher"), "searcher");
@@ -71,15 +71,15 @@ Sweep::Sweep(const Options& config) : config_(config) {
   max_failures_ = static_cast<int>(options.integer("tune.max_failures"));
   fail_fast_ = options.boolean("tune.fail_fast");
   if (metric_.empty() && (scheduler_ != "fifo" || !searcher_program_.empty()))
-    throw UsageError("tune.metric is missing: the name of the reported number by which trials are compared");
+    throw UsageError("tune.metric is missing: set it to the name of the reported number by which trials are compared");
 }
 
 void Sweep::take_mutations(const Options& mutations) {
   const bool clones = scheduler_ == "pbt";
   if (!clones && !mutations.keys().empty())
-    throw UsageError(
-        fmt::format("{}: [tune.mutations] says what clones change, and tune.scheduler = {} makes none: pbt does",
-                    mutations.find(mutations.keys().front())->origin, scheduler_));
+    throw UsageError(fmt::format(
+        "{}: [tune.mutations] lists the keys that clones change, but tune.scheduler = {} makes no clones; pbt does",
+        mutations.find(mutations.keys().front())->origin, scheduler_));
   if (mutations.keys().empty()) {
     std::ranges::copy_if(space_->dimensions(), std::back_inserter(mutations_), [this](const auto& dimension) {
       return is_drawn(dimension.domain) && !is_condition(dimension.key);
@@ -89,18 +89,18 @@ void Sweep::take_mutations(const Options& mutations) {
   }
   if (clones && mutations_.empty())
     throw UsageError(
-        "tune.scheduler = pbt: no value of [tune.space] is drawn: name in [tune.mutations] what clones change");
+        "tune.scheduler = pbt: no value of [tune.space] is drawn; list the keys that clones change in [tune.mutations]");
   for (const auto& mutation : mutations_) {
     if (is_condition(mutation.key))
-      throw UsageError(fmt::format("{}: [tune.mutations] {}: a clone cannot change on what other keys hang",
+      throw UsageError(fmt::format("{}: [tune.mutations] {}: a clone cannot change a key on which other keys depend",
                                    mutation.origin, mutation.key));
     if (std::ranges::find(space_->dimensions(), mutation.key, &SearchSpace::Dimension::key) == space_->dimensions().end())
-      throw UsageError(
-          fmt::format("{}: [tune.mutations] {}: give it its first value in [tune.space]", mutation.origin, mutation.key));
+      throw UsageError(fmt::format("{}: [tune.mutations] {}: the key needs an initial value in [tune.space]",
+                                   mutation.origin, mutation.key));
   }
 }
 
-/// Whether another key of the space hangs on that one.
+/// Returns whether another key of the space depends on `key`.
 bool Sweep::is_condition(const std::string& key) const {
   return std::ranges::any_of(space_->dimensions(),
                              [&](const auto& each) { return each.condition && each.condition->key == key; });
@@ -108,24 +108,25 @@ bool Sweep::is_condition(const std::string& key) const {
 
 void Sweep::check_dimension(const SearchSpace::Dimension& dimension) const {
   if (dimension.key.starts_with("run."))
-    throw UsageError(fmt::format("[tune.space] {}: each trial has a run directory of its own already", dimension.key));
+    throw UsageError(
+        fmt::format("[tune.space] {}: trials cannot set keys of [run]; each has its own run directory", dimension.key));
   auto program = trial_config_.text("train.program");
   if (dimension.condition && fill_in(program, dimension.key, ""))
-    throw UsageError(
-        fmt::format("{}: [tune.space] {}: it has a condition, and stands in train.program, which has to have it",
-                    dimension.origin, dimension.key));
+    throw UsageError(fmt::format(
+        "{}: [tune.space] {}: a key with a condition cannot be used in train.program, which always needs its value",
+        dimension.origin, dimension.key));
 }
 
 Sweep Sweep::opened(const std::string& directory) {
-  const auto path = directory + "/" + memory_name;
-  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("'{}' is no sweep: it has no sweep.json", directory));
+  const auto path = directory + "/" + record_name;
+  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("'{}' is not a sweep: it has no sweep.json", directory));
   const auto record = sweep_record_from(io::read_file(path));
-  if (!record) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  if (!record) throw UsageError(fmt::format("'{}' is damaged: it is not a JSON object", path));
   Options config;
   for (const auto& [key, text] : record->config) config.set(key, {text, path});
   const auto given = std::filesystem::absolute(directory).lexically_normal();
   const auto folder = given.has_filename() ? given : given.parent_path();
-  config.set("run.storage_path", {folder.parent_path().string(), path});  // the recorded one is where it was before a move
+  config.set("run.storage_path", {folder.parent_path().string(), path});  // the directory may have been moved since
   Sweep sweep(config);
   sweep.directory_ = directory;
   sweep.guarded_ = std::make_shared<GuardedTree>(directory);
@@ -140,69 +141,69 @@ Options Sweep::common_config() const {
 
 std::string Sweep::begin(const std::string& trial_file) const {
   if (fs::exists(directory_ + "/run.json"))
-    throw UsageError(fmt::format("'{}' is the directory of a run: give the sweep another run.name", directory_));
-  const auto path = directory_ + "/" + memory_name;
-  trainer::require_own(config::make_run_spec(trial_config_), memory_name);
+    throw UsageError(fmt::format("'{}' is the directory of a run; choose another run.name for the sweep", directory_));
+  const auto path = directory_ + "/" + record_name;
+  trainer::require_own(config::make_run_spec(trial_config_), record_name);
   if (!fs::exists(path)) require_own_mirror();
   io::make_directories(journal());
   io::make_directories(claims());
   const auto record = sweep_record_text(config_.texts());
   const bool is_new = io::create_exclusive(path, record);
-  const auto changed = is_new ? std::string() : go_on(record);
-  // Trials start what it names: the caller's config, whatever the file held.
+  const auto changed = is_new ? std::string() : resume(record);
+  // Trials execute the programs that the file names, so it is replaced by the caller's config.
   if (!io::create_exclusive(config_file(), trial_file) && io::read_file(config_file()) != trial_file)
     io::replace_file(config_file(), trial_file);
-  put_config_into_mirror(config::make_run_spec(trial_config_), memory_name);
+  put_config_into_mirror(config::make_run_spec(trial_config_), record_name);
   return changed;
 }
 
-/// Trials go on from what a mirror has of them: those of this sweep, and not of another of its name.
+/// Trials resume from a mirror. Throws UsageError if the mirror holds another sweep of this name.
 void Sweep::require_own_mirror() const {
   const auto spec = config::make_run_spec(trial_config_);
-  const auto text = config_in_mirror(spec, memory_name);
+  const auto text = config_in_mirror(spec, record_name);
   if (text.empty()) return;
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format(
-        "checkpoint.mirror = {} has a sweep '{}' already, {}: choose another run.name or mirror, or remove it there",
+        "checkpoint.mirror = {} already has a sweep '{}' {}. Choose another run.name or mirror, or remove that sweep",
         spec.checkpoint.mirror, spec.run.name, why));
   };
   auto before = sweep_record_from(text);
-  if (!before) refuse("whose sweep.json is damaged");
+  if (!before) refuse("with a damaged sweep.json");
   if (const auto changed = differences(before->config, config_.texts()); !changed.empty())
-    refuse("of another config: " + changed);
-  if (scheduler_ != "fifo")
-    refuse(fmt::format("and the journal of its decisions, which tune.scheduler = {} needs, is not there", scheduler_));
+    refuse("with another config: " + changed);
+  if (scheduler_ != "fifo") refuse(fmt::format("without its journal, which tune.scheduler = {} needs", scheduler_));
 }
 
-/// Another config than the sweep was begun with: its trials could not be compared with those that are there.
+/// Throws UsageError: new trials with another config could not be compared with the existing ones.
 void Sweep::refuse(const std::string& changed) const {
   const auto name = fs::path(directory_).filename().string();
   auto free = name;
   for (int number = 2; number < 1000 && fs::exists(fs::path(directory_).parent_path() / free); ++number)
     free = fmt::format("{}-{}", name, number);
-  throw UsageError(
-      fmt::format("the sweep in '{}' was begun with another config: {}. Its trials could not be compared with new ones. "
-                  "Choose: a new sweep: --run.name={} (RunConfig(name=...) in Python); the old values, which continue this "
-                  "sweep; or delete it and begin anew: rm -r {}",
-                  directory_, changed, shell_quoted(free), shell_quoted(directory_)));
+  throw UsageError(fmt::format(
+      "the sweep in '{}' was started with another config: {}. New trials could not be compared with its trials. "
+      "Start a new sweep with --run.name={} (in Python RunConfig(name=...)), use the old values to continue this "
+      "sweep, or delete it with rm -r {}",
+      directory_, changed, shell_quoted(free), shell_quoted(directory_)));
 }
 
-/// Of a sweep that was begun; `record`: what sweep.json holds from now on. Returns what has changed.
-std::string Sweep::go_on(const std::string& record) const {
-  const auto path = directory_ + "/" + memory_name;
+/// Continues an existing sweep and writes `record` to sweep.json. Returns a description of the changes.
+std::string Sweep::resume(const std::string& record) const {
+  const auto path = directory_ + "/" + record_name;
   const auto text = io::read_file(path);
   const auto before = sweep_record_from(text);
-  if (!before) throw UsageError(fmt::format("'{}' is damaged: it is no JSON object", path));
+  if (!before) throw UsageError(fmt::format("'{}' is damaged: it is not a JSON object", path));
   const auto as_begun = Sweep::opened(directory_);
   const auto changed = differences(before->config, config_.texts());
-  if (!changed.empty() && !may_begin_anew(as_begun)) refuse(changed);
+  if (!changed.empty() && !may_change_config(as_begun)) refuse(changed);
   const auto had = as_begun.trials();
   if (trials_ < had)
-    throw UsageError(fmt::format("the sweep in '{}' has {} trials, and tune.num_samples asks for fewer", directory_, had));
+    throw UsageError(
+        fmt::format("the sweep in '{}' has {} trials; tune.num_samples cannot ask for fewer", directory_, had));
   if (before->config == config_.texts() && (before->has_code || text == record)) return {};
   io::replace_file(path, record);
-  if (!changed.empty()) return "all trials had failed before their first report; the sweep begins anew with: " + changed;
-  return trials_ > had ? fmt::format("the sweep had {} trials, and has {} now", had, trials_) : "";
+  if (!changed.empty()) return "all trials failed before their first report; the sweep starts again with: " + changed;
+  return trials_ > had ? fmt::format("the number of trials grows from {} to {}", had, trials_) : "";
 }
 
 std::string Sweep::name_of(std::uint64_t trial, int generation) const {
@@ -222,8 +223,8 @@ Options Sweep::own_config_of(std::uint64_t trial, const Params& params, const Cl
     own.set("run.resume_from_checkpoint", {directory_ + "/" + start.checkpoint, ""});
     own.set("run.resume_iteration", {"continue", ""});
   }
-  if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep tries again
-  // Other sweeps have trials of the same names.
+  if (!trial_config_.has("failure.max_failures")) own.set("failure.max_failures", {"0", ""});  // the sweep restarts it
+  // Trials of different sweeps have the same names.
   if (const auto mirror = trial_config_.text("checkpoint.mirror"); !mirror.empty())
     own.set("checkpoint.mirror", {mirror + "/" + std::filesystem::path(directory_).filename().string(), ""});
   auto program = trial_config_.text("train.program");
@@ -245,7 +246,7 @@ Options Sweep::config_of(std::uint64_t trial, const Params& params) const {
 }
 
 double Sweep::score_of(double metric) const {
-  return std::isnan(metric) ? worst_score : std::clamp(less_is_better_ ? -metric : metric, worst_score, -worst_score);
+  return std::isnan(metric) ? worst_score : std::clamp(minimize_ ? -metric : metric, worst_score, -worst_score);
 }
 
 std::unique_ptr<Scheduler> Sweep::scheduler() const {

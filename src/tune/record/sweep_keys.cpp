@@ -18,51 +18,57 @@ constexpr std::string_view space_section = "tune.space.";
 constexpr std::string_view mutations_section = "tune.mutations.";
 
 const std::array<OptionSpec, 12> all_options{{
-    {.key = "tune.metric", .help = "the name of the reported number by which trials are compared; only fifo does without"},
+    {.key = "tune.metric",
+     .help = "name of the reported number by which trials are compared; optional only with scheduler fifo"},
     {.key = "tune.mode",
      .default_value = "max",
-     .help = "whether a larger metric is better, or a smaller one",
+     .help = "whether the metric is minimized or maximized",
      .choices = {"min", "max"}},
     {.key = "tune.num_samples",
      .type = OptionType::integer,
      .default_value = "1",
-     .help = "trials; with grids so many for each of their combinations",
+     .help = "number of trials; with grids, number of trials for each combination of their values",
      .range = {.least = 1, .most = 1e7}},
-    {.key = "tune.searcher", .default_value = "random", .help = "where trials lie in the space; `trainrt list` shows them"},
+    {.key = "tune.searcher",
+     .default_value = "random",
+     .help = "method that chooses the values of trials; `trainrt list` shows all"},
     {.key = "tune.searcher_program",
-     .help = "a command for /bin/sh that says instead where the next trial lies, out of all trials so far (src/tune)"},
+     .help =
+         "shell command that chooses the values of the next trial from all trials so far, instead of searcher (src/tune)"},
     {.key = "tune.scheduler",
      .default_value = "fifo",
-     .help = "which trials end before their time; its keys are in [tune.NAME]"},
+     .help = "method that stops trials early; its keys are in [tune.NAME]"},
     {.key = "tune.seed",
      .type = OptionType::integer,
      .default_value = "1",
-     .help = "of what is drawn: the same sweep has the same trials",
+     .help = "seed of the searcher; the same seed gives the same trials",
      .range = {.least = 0, .most = 1e15}},
     {.key = "tune.workers",
      .type = OptionType::integer,
      .default_value = "1",
-     .help = "ranks a trial",
+     .help = "number of ranks of each trial",
      .range = {.least = 1, .most = 1e6}},
     {.key = "tune.place",
      .default_value = "auto",
-     .help = "where trials run: steps, each in a step of the Slurm job or, elsewhere, in processes of its own; slices, in "
-             "ranks of one step that are started once; auto: slices if srun or mpiexec has started `trainrt tune`",
+     .help = "where trials run: steps, each in its own step of the Slurm job or, without Slurm, in its own processes; "
+             "slices, in "
+             "ranks of one step that are started once; auto: slices if srun or mpiexec started `trainrt tune`",
      .choices = {"auto", "slices", "steps"}},
     {.key = "tune.max_concurrent_trials",
      .type = OptionType::integer,
      .default_value = "0",
-     .help = "trials at once of one `trainrt tune`; 0: as many as the job has tasks for, or one outside Slurm",
+     .help =
+         "number of trials that one `trainrt tune` runs at a time; 0: as many as fit the job's tasks, or one without Slurm",
      .range = {.least = 0, .most = 10000}},
     {.key = "tune.max_failures",
      .type = OptionType::integer,
      .default_value = "2",
-     .help = "so often a trial that fails is tried again; the sweep goes on without it then",
+     .help = "how many times a failed trial is restarted; then the sweep continues without it",
      .range = {.least = 0, .most = 1e6}},
     {.key = "tune.fail_fast",
      .type = OptionType::boolean,
      .default_value = "false",
-     .help = "whether the sweep stops instead"},
+     .help = "stop the sweep when a trial has failed for good"},
 }};
 
 bool is_scheduler(const std::string& name) {
@@ -87,8 +93,8 @@ SortedConfig sorted_config(const Options& config) {
     } else if (const auto dot = key.find('.', section.size()); dot != std::string::npos) {
       const auto name = key.substr(section.size(), dot - section.size());
       if (!is_scheduler(name))
-        throw UsageError(fmt::format("{}: there is no scheduler '{}' for [tune.{}]; there are: {}", value.origin, name,
-                                     name, join(names_of(scheduler_table()))));
+        throw UsageError(fmt::format("{}: unknown scheduler '{}' in [tune.{}]; valid are {}", value.origin, name, name,
+                                     join(names_of(scheduler_table()))));
       found.schedulers[name].set(key.substr(dot + 1), value);
     } else {
       found.sweep.set(key, value);

@@ -7,19 +7,19 @@
 
 namespace trainrt::tune {
 
-/// The keys of [tune].
+/// Returns the keys of [tune].
 std::span<const OptionSpec> sweep_options();
 
-/// A config's keys: those of [tune], of [tune.space] and [tune.mutations] and of each [tune.SCHEDULER] without the
-/// section's name; what is left is what every trial has.
+/// The keys of a config by section: [tune], [tune.space], [tune.mutations] and each [tune.SCHEDULER], the last three
+/// without the name of the section. `trial`: all other keys, which every trial has.
 struct SortedConfig {
   Options sweep, space, mutations, trial;
   std::map<std::string, Options> schedulers;
 };
-/// UsageError for a section of a scheduler that is not there.
+/// Throws UsageError for the section of an unknown scheduler.
 SortedConfig sorted_config(const Options& config);
 
-/// The checked keys of [tune.NAME], for that scheduler. UsageError if there is none of that name.
+/// Returns the checked keys of [tune.NAME] for scheduler `name`. Throws UsageError if the scheduler is unknown.
 Options scheduler_options(const std::string& name, const Options& config);
 
 }  // namespace trainrt::tune

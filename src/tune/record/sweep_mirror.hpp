@@ -5,12 +5,14 @@
 
 namespace trainrt::tune {
 
-/// The trials of a sweep are mirrored to MIRROR/SWEEP/TRIAL, `spec` being that of the sweep: its name is the sweep's. The
-/// sweep's config lies beside them, so that nobody takes the trials of another sweep of that name for his own.
-/// The text of its file `name` that is there; "" if there is none, or no mirror. Throws Error if the store cannot be asked.
+// Trials of a sweep are mirrored to MIRROR/SWEEP/TRIAL. The sweep's config is stored in MIRROR/SWEEP, so that trials of
+// another sweep of the same name are not taken for its own. `spec` is the run specification of the sweep.
+
+/// Returns the text of file `name` of the sweep in the mirror; "" if it or the mirror does not exist. Throws Error if the
+/// store cannot be reached.
 std::string config_in_mirror(const config::RunSpec& spec, const std::string& name);
 
-/// Puts the file `name` of the sweep's directory there, if it is not there as it is.
+/// Copies file `name` of the sweep's directory to the mirror unless it is there already.
 void put_config_into_mirror(const config::RunSpec& spec, const std::string& name);
 
 }  // namespace trainrt::tune

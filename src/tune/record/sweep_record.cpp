@@ -24,7 +24,7 @@ constexpr const char* algorithm = "hmac_sha256";
 
 void put(std::string& bytes, std::string_view text) { bytes += fmt::format("{}:{}", text.size(), text); }
 
-/// The bytes that the code is of. No two configs have the same. trainrt/tune/_sweep_record.py makes them too.
+/// Returns the bytes that the code signs; they differ for any two configs. trainrt/tune/_sweep_record.py computes the same.
 std::string signed_bytes(const Texts& config) {
   std::string bytes;
   put(bytes, "trainrt sweep 1");
@@ -35,18 +35,18 @@ std::string signed_bytes(const Texts& config) {
   return bytes;
 }
 
-/// The directory that holds the record has the last say about its own place: it may have been moved.
+/// Returns whether the key may change during a sweep. Path and name may, because the directory may be moved.
 bool may_change(const std::string& key) {
   return key == "run.storage_path" || key == "run.name" || key == "tune.num_samples" || key == "tune.place" ||
          key == "tune.max_concurrent_trials" || key == "tune.max_failures" || key == "tune.fail_fast";
 }
 
-/// The user's code of the record; nothing, after a warning, if the user's key cannot be used.
+/// Returns the user's code of a config; nothing, after a warning, if the user's key cannot be used.
 std::optional<std::string> code_of(const Texts& config) try {
   return code_of_user(signed_bytes(config));
 } catch (const Error& error) {
   log::warning(
-      fmt::format("{}. Records of sweeps get no code, so that Tuner.restore() needs the programs again", error.what()));
+      fmt::format("{}. sweep.json is not signed, so Tuner.restore() needs the programs as arguments", error.what()));
   return std::nullopt;
 }
 
@@ -74,10 +74,9 @@ std::string differences(const Texts& before, const Texts& now) {
   std::vector<std::string> found;
   const auto had = [&](const std::string& key) { return before.contains(key) ? before.at(key) : std::string(); };
   for (const auto& [key, value] : now)
-    if (!may_change(key) && had(key) != value)
-      found.push_back(fmt::format("{} was '{}' and is '{}'", key, had(key), value));
+    if (!may_change(key) && had(key) != value) found.push_back(fmt::format("{} was '{}', now '{}'", key, had(key), value));
   for (const auto& [key, value] : before)
-    if (!may_change(key) && !now.contains(key)) found.push_back(fmt::format("{} was '{}' and is left out", key, value));
+    if (!may_change(key) && !now.contains(key)) found.push_back(fmt::format("{} was '{}', now not set", key, value));
   return join(found);
 }
 

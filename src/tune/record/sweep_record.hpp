@@ -5,22 +5,22 @@
 
 namespace trainrt::tune {
 
-/// sweep.json of a sweep's directory: the config that the sweep was begun with, and the code of the user who wrote it.
+/// Content of sweep.json in a sweep's directory: the config of the sweep and a code that proves which user wrote it.
 struct SweepRecord {
   std::map<std::string, std::string> config;  ///< every key of the config
   bool has_code = false;
 };
 
-/// The file's text, with the code of this user over the config (core/files/user_key.hpp), if there can be one: what
-/// Tuner.restore() of Python takes programs from.
+/// Returns the text of sweep.json with the code of this user (core/files/user_key.hpp), if the user's key can be used.
+/// Tuner.restore() of Python executes programs of a record only if the code is valid.
 std::string sweep_record_text(const std::map<std::string, std::string>& config);
 
 /// Returns the record in `text`, with the new names of renamed keys, or nullopt if `text` is not a JSON object. Values that
 /// are not strings are ignored.
 std::optional<SweepRecord> sweep_record_from(const std::string& text);
 
-/// Returns the keys that differ between the two configs, with both values, in words; "" if none does but those that may
-/// change while a sweep goes on.
+/// Describes the keys that differ between two configs, with both values. Keys that may change during a sweep are ignored.
+/// Returns "" if no other key differs.
 std::string differences(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now);
 
 }  // namespace trainrt::tune

@@ -31,7 +31,7 @@ struct RunName {
   int generation = 1;
 };
 
-/// Of "trial_00003" and "trial_00003-2"; nullopt of other names.
+/// Parses "trial_00003" and "trial_00003-2"; returns nothing for other names.
 std::optional<RunName> run_in(const std::string& name) {
   const std::string prefix = "trial_";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<RunName> run_in(const std::string& name) {
   return RunName{static_cast<std::uint64_t>(*trial), static_cast<int>(*generation)};
 }
 
-/// The newest generation of each trial that has a run.
+/// Returns the newest generation of each trial that has a run.
 std::map<std::uint64_t, int> generations_of(const Sweep& sweep) {
   std::map<std::uint64_t, int> newest;
   for (const auto& name : io::list_if_exists(sweep.directory()))
@@ -59,20 +59,19 @@ class JournalRepair {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
   }
 
-  /// Whether the journal lacks anything.
+  /// Compares all trials, and in mode `write` writes the missing records. Returns whether any were missing.
   bool run() {
     for (const auto& [trial, generation] : generations_of(sweep_))
       if (trial < sweep_.trials()) compare(trial, generation);
-    if (records_ > 0 && mode_ == Mode::write) say();
+    if (records_ > 0 && mode_ == Mode::write) warn();
     return records_ > 0;
   }
 
  private:
-  void say() const {
-    log::warning(
-        fmt::format("the journal in {} lacked {} of {}, which were taken from their run directories; its files: {}",
-                    sweep_.journal(), counted(static_cast<std::int64_t>(records_), "record"),
-                    counted(static_cast<std::int64_t>(trials_.size()), "trial"), join(places_)));
+  void warn() const {
+    log::warning(fmt::format("the journal in {} lacked {} of {}; restored from their run directories. Damaged files: {}",
+                             sweep_.journal(), counted(static_cast<std::int64_t>(records_), "record"),
+                             counted(static_cast<std::int64_t>(trials_.size()), "trial"), join(places_)));
   }
 
   void compare(std::uint64_t trial, int generation) {
@@ -85,7 +84,7 @@ class JournalRepair {
     if (generation == 1) compare_reports(trial, run_dir, known);  // a clone's reports begin with its donor's
   }
 
-  /// A searcher program gives values once: they are in the record of the beginning, and in the run's.
+  /// Returns the values of a searcher program, which only the missing record and the run have.
   Params lost_params(const Trial& known, const std::string& run_dir) const {
     Params params;
     if (sweep_.searcher_program().empty() || !known.params.empty()) return params;
@@ -105,24 +104,23 @@ class JournalRepair {
     return attempt;
   }
 
-  /// Every report up to a checkpoint was decided before that was committed.
+  /// Restores reports up to the newest checkpoint: each was recorded before that checkpoint was committed.
   void compare_reports(std::uint64_t trial, const std::string& run_dir, const Trial& known) {
     const auto newest = checkpoint::newest(run_dir);
     if (!newest) return;
     for (const auto& report : metrics::read_results(run_dir)) {
-      const ReportPlace at{1, report.iteration};
+      const ReportPosition at{1, report.iteration};
       const auto metric = report.number(sweep_.metric());
       if (report.iteration > newest->iteration || !scheduler_->wants(trial, report.iteration) || !metric) continue;
       if (known.reports.contains(at)) continue;
       const auto kind = verdict_of(run_dir, report.iteration);
       if (kind == Verdict::Kind::pause && scheduler_->takes_turns() && report.iteration == newest->iteration)
-        return refuse(trial,
-                      fmt::format("of report {}, after which it was to go on or to become a clone,", report.iteration));
+        return refuse(trial, fmt::format("of the decision at report {} (continue or become a clone)", report.iteration));
       write(decision_record({{trial, at, sweep_.score_of(*metric)}, {kind}}), trial);
     }
   }
 
-  /// What the trial did at that report.
+  /// Returns the verdict that the trial followed at report `iteration`, from the end of its run.
   static Verdict::Kind verdict_of(const std::string& run_dir, std::int64_t iteration) {
     using Kind = Verdict::Kind;
     for (const auto& attempt : rundir::read_attempts(run_dir))
@@ -143,7 +141,8 @@ class JournalRepair {
       if (const auto place = place_of(trial); std::ranges::find(places_, place) == places_.end()) places_.push_back(place);
   }
 
-  /// Of a file that was removed: its number is not this process's to use, which would keep its trials alive.
+  /// Returns the highest writer number in the claims. A removed file's number must not be used again: its trials would look
+  /// alive.
   int newest_claimer() const {
     int newest = 0;
     for (const auto& name : io::list_if_exists(sweep_.claims()))
@@ -152,7 +151,7 @@ class JournalRepair {
     return newest;
   }
 
-  /// The file, and the line if it is known, that had the records of the trial's newest attempt.
+  /// Returns the file, and the line if known, of the records of the trial's newest attempt.
   std::string place_of(std::uint64_t trial) const {
     const auto claim = claim_file(sweep_, trial, newest_claim(trial));
     const auto writer = io::exists(claim) ? parse_integer(io::read_file(claim)) : std::nullopt;
@@ -170,9 +169,8 @@ class JournalRepair {
     ++records_;
     if (mode_ == Mode::compare) return;
     throw UsageError(
-        fmt::format("{}: the record {} is missing, and the run of trial {} does not have it. Restore the journal from a "
-                    "backup, or start "
-                    "a new sweep with --run.name=NAME",
+        fmt::format("{}: the record {} is missing, and the run of trial {} does not contain it. Restore the journal "
+                    "from a backup, or start a new sweep with --run.name=NAME",
                     place_of(trial), record, trial));
   }
 
@@ -192,7 +190,7 @@ class JournalRepair {
 void repair_journal(const Sweep& sweep) {
   using Mode = JournalRepair::Mode;
   if (!JournalRepair(sweep, Mode::compare).run()) return;
-  std::this_thread::sleep_for(std::chrono::seconds(1));  // a listing may have been old or incomplete
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // the first listing may have been incomplete
   JournalRepair(sweep, Mode::write).run();
 }
 

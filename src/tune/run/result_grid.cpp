@@ -13,7 +13,7 @@ namespace trainrt {
 
 namespace {
 
-/// Whoever ran the trial may have been killed, and have written no end: then its run tells.
+/// Returns the state of a trial. If its process was killed before it recorded an end, the state of the run decides.
 rundir::RunState state_of(const tune::History& history, std::uint64_t number, const std::string& run_dir,
                           tune::Claims& claims) {
   const auto& trial = history.trial(number);
@@ -22,7 +22,7 @@ rundir::RunState state_of(const tune::History& history, std::uint64_t number, co
   if (state != rundir::RunState::running || claims.is_running(history, number)) return state;
   try {
     return rundir::state_from(Result::from_path(run_dir).state).value_or(rundir::RunState::killed);
-  } catch (const Error&) {  // it did not come to make a run
+  } catch (const Error&) {  // no run directory was created
     return rundir::RunState::killed;
   }
 }
@@ -40,7 +40,7 @@ TrialResult result_of(const tune::Sweep& sweep, const tune::History& history, st
           trial.last,
           trial.best,
           trial.attempt,
-          is_begun && trial.is_over(sweep.max_failures()),
+          is_begun && trial.is_done(sweep.max_failures()),
           trial.why};
 }
 
@@ -51,7 +51,7 @@ ResultGrid ResultGrid::from_path(const std::string& sweep_dir) {
   const auto history = tune::history_of(sweep);
   constexpr int nobody = -1;
   tune::Claims claims(sweep, nobody);
-  ResultGrid grid{sweep.directory(), sweep.metric(), sweep.less_is_better() ? "min" : "max"};
+  ResultGrid grid{sweep.directory(), sweep.metric(), sweep.minimize() ? "min" : "max"};
   for (std::uint64_t number = 0; number < sweep.trials(); ++number)
     grid.trials.push_back(result_of(sweep, history, number, claims));
   return grid;
@@ -64,7 +64,7 @@ const TrialResult& ResultGrid::get_best_result() const {
     if (found == nullptr || (mode == "min" ? *trial.best < *found->best : *trial.best > *found->best)) found = &trial;
   }
   if (found == nullptr)
-    throw UsageError(metric.empty() ? fmt::format("the sweep in '{}' has no tune.metric by which a trial is the best", path)
+    throw UsageError(metric.empty() ? fmt::format("the sweep in '{}' has no tune.metric, so no trial is the best", path)
                                     : fmt::format("no trial of the sweep in '{}' has reported '{}' yet", path, metric));
   return *found;
 }

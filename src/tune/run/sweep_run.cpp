@@ -20,17 +20,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto pause_between_looks = 50ms;  // at signals
-constexpr auto pause_between_looks_at_others = 1s;
-constexpr int max_looks_at_end = 5;
-constexpr auto pause_between_heartbeats = 5s;
-constexpr auto pause_between_lines = 60s;
+constexpr auto poll_interval = 50ms;  // of signals
+constexpr auto journal_poll_interval = 1s;
+constexpr int max_polls_at_end = 5;
+constexpr auto heartbeat_interval = 5s;
+constexpr auto progress_interval = 60s;
 
-/// Whether it is time again.
-class Pause {
+/// Limits how often something is done.
+class Throttle {
  public:
-  explicit Pause(std::chrono::steady_clock::duration length) : length_(length) {}
-  bool is_over() {
+  explicit Throttle(std::chrono::steady_clock::duration length) : length_(length) {}
+  /// Returns true if the interval has passed since it last returned true.
+  bool has_passed() {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < length_) return false;
     last_ = now;
@@ -44,18 +45,6 @@ class Pause {
 
 }  // namespace
 
-History history_of(const Sweep& sweep) {
-  History history;
-  JournalReader reader(sweep.journal());
-  reader.read([&](int writer, const std::string& json) { history.take(writer, json); });
-  return history;
-}
-
-bool have_all_failed(const Sweep& sweep, const History& history) {
-  if (history.trials().empty() || trials_over(sweep, history) < sweep.trials()) return false;
-  return std::ranges::all_of(history.trials(), [](const auto& each) { return each.second.state == Trial::State::failed; });
-}
-
 bool retry_if_all_failed(const Sweep& sweep) {
   const auto history = history_of(sweep);
   if (!have_all_failed(sweep, history)) return false;
@@ -65,12 +54,13 @@ bool retry_if_all_failed(const Sweep& sweep) {
   return true;
 }
 
-/// Whether trials have failed for good since it was made, of any process: that ends a sweep with tune.fail_fast.
+/// Detects trials, of any process, that failed for good since this object was created; with tune.fail_fast they end the
+/// sweep.
 class SweepRun::FailureWatch {
  public:
   explicit FailureWatch(const Sweep& sweep) : sweep_(sweep), reader_(sweep.journal()), before_(failed()) {}
-  /// Of a journal that was truncated the groups say so.
-  bool has_seen_one() try { return failed() > before_; } catch (const Error&) {
+  /// A truncated journal is ignored here: the groups report it.
+  bool has_failures() try { return failed() > before_; } catch (const Error&) {
     return false;
   }
 
@@ -78,7 +68,7 @@ class SweepRun::FailureWatch {
   std::int64_t failed() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
     return std::ranges::count_if(history_.trials(), [this](const auto& each) {
-      return each.second.state == Trial::State::failed && each.second.is_over(sweep_.max_failures());
+      return each.second.state == Trial::State::failed && each.second.is_done(sweep_.max_failures());
     });
   }
 
@@ -95,25 +85,25 @@ SweepRun::SweepRun(const Sweep& sweep)
 
 SweepRun::~SweepRun() = default;
 
-/// `stop_file`: "" if there are no others that stop with these groups.
-void SweepRun::look_after(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
-  Pause others(pause_between_looks_at_others), heartbeat(pause_between_heartbeats), line(pause_between_lines);
-  bool has_passed_on = false;
+/// Passes signals on to the groups, writes heartbeats and progress lines. `stop_file`: see run_here(); "" without one.
+void SweepRun::supervise(const std::vector<std::unique_ptr<TrialGroup>>& groups, const std::string& stop_file) {
+  Throttle others(journal_poll_interval), heartbeat(heartbeat_interval), line(progress_interval);
+  bool has_stopped_groups = false;
   while (working_ > 0) {
     if (batch::stop_signal() != 0) stopping_ = true;
-    if (stopping_ && !std::exchange(has_passed_on, true)) {
+    if (stopping_ && !std::exchange(has_stopped_groups, true)) {
       for (const auto& group : groups) group->stop();
       if (!stop_file.empty()) io::create_exclusive(stop_file, "");
     }
-    if (heartbeat.is_over()) {
-      for (const auto& group : groups) group->show_life();
-      if (failures_ && failures_->has_seen_one()) stopping_ = true;
+    if (heartbeat.has_passed()) {
+      for (const auto& group : groups) group->touch_heartbeat();
+      if (failures_ && failures_->has_failures()) stopping_ = true;
     }
-    if (!stop_file.empty() && others.is_over() && io::exists(stop_file)) stopping_ = true;
-    if (stop_file.empty() && line.is_over())
-      log::info(fmt::format("{} of {} trials are over, {} at once here", trials_over(sweep_, history_of(sweep_)),
+    if (!stop_file.empty() && others.has_passed() && io::exists(stop_file)) stopping_ = true;
+    if (stop_file.empty() && line.has_passed())
+      log::info(fmt::format("{} of {} trials done, running {} at a time", trials_done(sweep_, history_of(sweep_)),
                             sweep_.trials(), working_.load()));
-    std::this_thread::sleep_for(pause_between_looks);
+    std::this_thread::sleep_for(poll_interval);
   }
 }
 
@@ -135,7 +125,7 @@ ExitCode SweepRun::run(const std::vector<std::unique_ptr<TrialRunner>>& runners)
   working_ = static_cast<int>(groups.size());
   for (std::size_t group = 0; group < groups.size(); ++group)
     threads.push_back(thread_without_signals([&work, group] { work(group); }));
-  look_after(groups, "");
+  supervise(groups, "");
   for (auto& thread : threads) thread.join();
   for (const auto& error : errors)
     if (error) std::rethrow_exception(error);
@@ -147,7 +137,7 @@ ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
   groups.push_back(std::make_unique<TrialGroup>(sweep_, runner, stopping_, common_error_));
   const auto path = sweep_.journal() + "/" + stop_file;
   working_ = 1;
-  auto watch = thread_without_signals([&] { look_after(groups, path); });
+  auto watch = thread_without_signals([&] { supervise(groups, path); });
   const auto leave = [&] {
     working_ = 0;
     watch.join();
@@ -159,15 +149,16 @@ ExitCode SweepRun::run_here(TrialRunner& runner, const std::string& stop_file) {
     throw;
   }
   leave();
-  if (stopping_) io::create_exclusive(path, "");  // if the group was done before the watch saw it
+  if (stopping_) io::create_exclusive(path, "");  // the group may have ended before the watch thread saw the stop
   return outcome();
 }
 
-/// Groups that nobody has stopped have seen every trial over: a journal that shows fewer was listed incompletely.
+/// Reads the journal. Groups that were not stopped have seen all trials done, so a listing that shows fewer is incomplete
+/// and is repeated.
 History SweepRun::history_at_end() const {
   auto history = history_of(sweep_);
-  for (int looks = 1; looks < max_looks_at_end && !stopping_ && trials_over(sweep_, history) < sweep_.trials(); ++looks) {
-    std::this_thread::sleep_for(pause_between_looks_at_others);
+  for (int polls = 1; polls < max_polls_at_end && !stopping_ && trials_done(sweep_, history) < sweep_.trials(); ++polls) {
+    std::this_thread::sleep_for(journal_poll_interval);
     history = history_of(sweep_);
   }
   return history;
@@ -176,11 +167,11 @@ History SweepRun::history_at_end() const {
 ExitCode SweepRun::outcome() const {
   const auto history = history_at_end();
   if (const auto text = common_error_.of_any(history); !text.empty()) {
-    log::error("all trials have this error, so the sweep ends: " + text);
+    log::error("all trials fail with the same error, so the sweep ends: " + text);
     return ExitCode::usage;
   }
-  if (failures_ && failures_->has_seen_one()) return ExitCode::failed;
-  if (trials_over(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
+  if (failures_ && failures_->has_failures()) return ExitCode::failed;
+  if (trials_done(sweep_, history) < sweep_.trials()) return ExitCode::stopped;
   return have_all_failed(sweep_, history) ? ExitCode::failed : ExitCode::finished;
 }
 

@@ -1,4 +1,4 @@
-// Every trial runs to its end.
+// Runs every trial until its train function ends.
 #include "tune/search/scheduler.hpp"
 
 namespace trainrt::tune::plugins {
@@ -17,7 +17,7 @@ class Fifo final : public Scheduler {
 extern const SchedulerKind fifo;
 const SchedulerKind fifo{
     .name = "fifo",
-    .help = "every trial runs to its end",
+    .help = "runs every trial until its train function ends",
     .options = {},
     .open = [](const Options&, const SweepFacts&) -> std::unique_ptr<Scheduler> { return std::make_unique<Fifo>(); }};
 

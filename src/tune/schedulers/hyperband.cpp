@@ -1,6 +1,6 @@
 // HyperBand: Li et al., Hyperband: A Novel Bandit-Based Approach to Hyperparameter Optimization, JMLR 2018, with the names
 // and defaults of Ray Tune. Trials fill brackets in the order of their numbers. All trials of a bracket run to its next
-// milestone, where each waits for the others; the best 1/reduction_factor go on to the next.
+// milestone and wait for each other there; the best 1/reduction_factor continue to the next milestone.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,24 +13,24 @@ namespace trainrt::tune::plugins {
 
 namespace {
 
-/// Trials that are halved together.
+/// Trials that are compared with each other at common milestones.
 struct Bracket {
-  std::uint64_t first = 0, size = 0;     ///< its trials; fewer if the sweep has no more
-  std::vector<std::int64_t> milestones;  ///< reports
-  std::vector<std::size_t> kept;         ///< how many go on behind each but the last
+  std::uint64_t first = 0, size = 0;     ///< numbers of its trials; the last bracket may have fewer
+  std::vector<std::int64_t> milestones;  ///< numbers of reports, ascending
+  std::vector<std::size_t> kept;         ///< number of trials that continue after each milestone but the last
 };
 
-/// The bracket with `halves` halvings. A trial behind the last milestone is done.
-Bracket bracket_of(std::uint64_t first, int halves, int kinds, std::int64_t most, double factor) {
+/// Returns the bracket with `halves` halvings. A trial stops at the last milestone.
+Bracket bracket_of(std::uint64_t first, int halves, int kinds, std::int64_t max_reports, double factor) {
   const auto times = std::pow(factor, halves);
   Bracket made{first, static_cast<std::uint64_t>(std::ceil(kinds / (halves + 1.0) * times))};
-  auto step = static_cast<std::int64_t>(static_cast<double>(most) / times);
+  auto step = static_cast<std::int64_t>(static_cast<double>(max_reports) / times);
   auto count = static_cast<double>(made.size);
   made.milestones.push_back(step);
   for (int half = 0; half < halves; ++half) {
     count = std::ceil(count / factor);
     made.kept.push_back(static_cast<std::size_t>(count));
-    step = std::min(static_cast<std::int64_t>(static_cast<double>(step) * factor), most);
+    step = std::min(static_cast<std::int64_t>(static_cast<double>(step) * factor), max_reports);
     made.milestones.push_back(step);
   }
   return made;
@@ -39,11 +39,12 @@ Bracket bracket_of(std::uint64_t first, int halves, int kinds, std::int64_t most
 class HyperBand final : public Scheduler {
  public:
   HyperBand(const Options& options, std::uint64_t trials)
-      : factor_(options.real("reduction_factor")), most_(options.integer("max_t")), trials_(trials) {
-    const int kinds = static_cast<int>(std::lround(std::log(static_cast<double>(most_)) / std::log(factor_))) + 1;
+      : factor_(options.real("reduction_factor")), max_(options.integer("max_t")), trials_(trials) {
+    const int kinds = static_cast<int>(std::lround(std::log(static_cast<double>(max_)) / std::log(factor_))) + 1;
     for (int halves = 0; halves < kinds; ++halves) {
-      if (static_cast<double>(most_) / std::pow(factor_, halves) < 1) continue;  // it would begin with no report at all
-      band_.push_back(bracket_of(band_size_, halves, kinds, most_, factor_));
+      if (static_cast<double>(max_) / std::pow(factor_, halves) < 1)
+        continue;  // its first milestone would be below one report
+      band_.push_back(bracket_of(band_size_, halves, kinds, max_, factor_));
       band_size_ += band_.back().size;
     }
   }
@@ -54,7 +55,7 @@ class HyperBand final : public Scheduler {
   }
 
   void observe(const TrialReport& report) override { scores_[report.trial][report.at.iteration] = report.score; }
-  void forget(std::uint64_t trial) override { over_.insert(trial); }
+  void forget(std::uint64_t trial) override { done_.insert(trial); }
 
   Verdict verdict(const TrialReport& report) const override {
     auto with_it = *this;
@@ -62,7 +63,7 @@ class HyperBand final : public Scheduler {
     return {with_it.standing(report.trial)};
   }
 
-  Verdict::Kind of_paused(std::uint64_t trial) const override { return standing(trial); }
+  Verdict::Kind verdict_on_paused(std::uint64_t trial) const override { return standing(trial); }
 
  private:
   using Scores = std::map<std::int64_t, double>;
@@ -76,7 +77,7 @@ class HyperBand final : public Scheduler {
     return found;
   }
 
-  /// By what the bracket's trials have reported at its milestones.
+  /// Returns whether the trial continues, waits or stops, from the reports at the milestones of its bracket.
   Verdict::Kind standing(std::uint64_t trial) const {
     const auto mine = scores_.find(trial);
     if (mine == scores_.end()) return Verdict::Kind::go_on;
@@ -99,20 +100,21 @@ class HyperBand final : public Scheduler {
     return members;
   }
 
-  bool has_come(std::uint64_t trial, std::int64_t milestone) const {
+  bool has_reached(std::uint64_t trial, std::int64_t milestone) const {
     const auto found = scores_.find(trial);
     return found != scores_.end() && found->second.contains(milestone);
   }
 
   bool waits_for_others(const Trials& trials, std::int64_t milestone) const {
-    return std::ranges::any_of(trials, [&](auto trial) { return !over_.contains(trial) && !has_come(trial, milestone); });
+    return std::ranges::any_of(trials,
+                               [&](auto trial) { return !done_.contains(trial) && !has_reached(trial, milestone); });
   }
 
-  /// Of those that have come there.
+  /// Returns the best `count` of the trials that reached the milestone.
   Trials best_of(const Trials& trials, std::int64_t milestone, std::size_t count) const {
     std::vector<std::pair<double, std::uint64_t>> ranked;
     for (const auto trial : trials)
-      if (has_come(trial, milestone)) ranked.emplace_back(scores_.at(trial).at(milestone), trial);
+      if (has_reached(trial, milestone)) ranked.emplace_back(scores_.at(trial).at(milestone), trial);
     std::ranges::sort(ranked);
     Trials best;
     for (const auto& [score, trial] : std::span(ranked).last(std::min(count, ranked.size()))) best.push_back(trial);
@@ -120,11 +122,11 @@ class HyperBand final : public Scheduler {
   }
 
   double factor_;
-  std::int64_t most_;
+  std::int64_t max_;
   std::uint64_t trials_, band_size_ = 0;
-  std::vector<Bracket> band_;  ///< those of the first band; the others are like it
+  std::vector<Bracket> band_;  ///< brackets of the first band; all bands are alike
   std::map<std::uint64_t, Scores> scores_;
-  std::set<std::uint64_t> over_;
+  std::set<std::uint64_t> done_;
 };
 
 }  // namespace
@@ -132,16 +134,18 @@ class HyperBand final : public Scheduler {
 extern const SchedulerKind hyperband;
 const SchedulerKind hyperband{
     .name = "hyperband",
-    .help = "trials of a bracket wait for each other at milestones, and the best 1/reduction_factor go on (HyperBand)",
+    .help =
+        "lets the trials of a bracket wait for each other at milestones; the best 1/reduction_factor continue (HyperBand)",
     .options = {{.key = "max_t",
                  .type = OptionType::integer,
                  .default_value = "81",
-                 .help = "reports after which a trial ends in any case",
+                 .help = "number of reports after which every trial stops",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "reduction_factor",
                  .type = OptionType::real,
                  .default_value = "3",
-                 .help = "one of so many trials goes on behind a milestone; milestones lie so many times further apart",
+                 .help =
+                     "1 of this many trials continues after a milestone; each milestone needs this many times more reports",
                  .range = {.least = 1.5, .most = 1e6}}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
       return std::make_unique<HyperBand>(options, sweep.trials);

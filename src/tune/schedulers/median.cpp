@@ -1,5 +1,5 @@
 // Median stopping: Golovin et al., Google Vizier: A Service for Black-Box Optimization, KDD 2017, with the names and
-// defaults of Ray Tune. A trial ends if its best score so far is below the median of the other trials' mean scores up to
+// defaults of Ray Tune. A trial stops if its best score so far is below the median of the other trials' mean scores up to
 // the same report.
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@ class Median final : public Scheduler {
  public:
   explicit Median(const Options& options)
       : grace_(options.integer("grace_period")),
-        least_trials_(static_cast<std::size_t>(options.integer("min_samples_required"))) {}
+        min_trials_(static_cast<std::size_t>(options.integer("min_samples_required"))) {}
 
   bool wants(std::uint64_t, std::int64_t) const override { return true; }
   void observe(const TrialReport& report) override { scores_[report.trial][report.at.iteration] = report.score; }
@@ -31,7 +31,7 @@ class Median final : public Scheduler {
     for (const auto& [trial, scores] : scores_)
       if (trial != report.trial && scores.rbegin()->first >= report.at.iteration)
         means.push_back(mean(scores, report.at.iteration));
-    if (means.size() < least_trials_) return false;
+    if (means.size() < min_trials_) return false;
     std::ranges::sort(means);
     constexpr double middle = 0.5;
     return best_of(report) < quantile(means, middle);
@@ -39,7 +39,7 @@ class Median final : public Scheduler {
 
   using Scores = std::map<std::int64_t, double>;  ///< by iteration
 
-  /// From the grace period on, which is as good as the time that a trial needs to settle.
+  /// Returns the mean score from the grace period up to report `until`. Reports before the grace period do not count.
   double mean(const Scores& scores, std::int64_t until) const {
     double sum = 0;
     std::size_t count = 0;
@@ -55,7 +55,7 @@ class Median final : public Scheduler {
   }
 
   std::int64_t grace_;
-  std::size_t least_trials_;
+  std::size_t min_trials_;
   std::map<std::uint64_t, Scores> scores_;
 };
 
@@ -64,16 +64,16 @@ class Median final : public Scheduler {
 extern const SchedulerKind median;
 const SchedulerKind median{
     .name = "median",
-    .help = "a trial ends if its best report is below the median of the other trials' means up to there",
+    .help = "stops a trial whose best report is below the median of the other trials' means up to the same report",
     .options = {{.key = "grace_period",
                  .type = OptionType::integer,
                  .default_value = "60",
-                 .help = "reports that every trial makes, and that no mean counts",
+                 .help = "number of reports that every trial makes; means exclude them",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "min_samples_required",
                  .type = OptionType::integer,
                  .default_value = "3",
-                 .help = "other trials that must have come as far",
+                 .help = "number of other trials that must have reached the same report",
                  .range = {.least = 1, .most = 1e9}}},
     .open = [](const Options& options, const SweepFacts&) -> std::unique_ptr<Scheduler> {
       return std::make_unique<Median>(options);

@@ -1,6 +1,6 @@
 // Population based training: Jaderberg et al., Population Based Training of Neural Networks, 2017, with the names and
-// defaults of Ray Tune. Every perturbation_interval reports a trial that is among the worst of the population becomes the
-// clone of one of the best: it goes on from that one's checkpoint, with values that are near that one's, or drawn anew.
+// defaults of Ray Tune. Every perturbation_interval reports, a trial among the worst of the population becomes a clone of
+// one of the best: it continues from that trial's checkpoint, with values close to that trial's or newly drawn ones.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -18,7 +18,7 @@ namespace trainrt::tune::plugins {
 
 namespace {
 
-constexpr std::uint64_t donors = 2, values = 3;  ///< what is drawn: streams of the sweep's seed
+constexpr std::uint64_t donors = 2, values = 3;  ///< streams of random numbers of the sweep's seed
 
 class Pbt final : public Scheduler {
  public:
@@ -31,7 +31,7 @@ class Pbt final : public Scheduler {
     for (const auto& word : words_in(options.text("perturbation_factors"))) {
       const auto factor = parse_real(word);
       if (!factor || *factor <= 0)
-        throw UsageError(fmt::format("[tune.pbt]: perturbation_factors has '{}', which is no number above 0", word));
+        throw UsageError(fmt::format("[tune.pbt]: perturbation_factors has '{}', which is not a number above 0", word));
       factors_.push_back(*factor);
     }
   }
@@ -43,13 +43,13 @@ class Pbt final : public Scheduler {
   void observe(const TrialReport& report) override { scores_[report.trial] = report.score; }
   void forget(std::uint64_t trial) override {
     scores_.erase(trial);
-    over_.insert(trial);
+    done_.insert(trial);
   }
 
   Verdict verdict(const TrialReport& report) const override {
     auto scores = scores_;
     scores[report.trial] = report.score;
-    for (const auto trial : over_) scores.erase(trial);
+    for (const auto trial : done_) scores.erase(trial);
     std::vector<std::pair<double, std::uint64_t>> ranked;
     for (const auto& [trial, score] : scores) ranked.emplace_back(score, trial);
     std::ranges::sort(ranked);
@@ -69,7 +69,7 @@ class Pbt final : public Scheduler {
     Random random(mix_seed(seed_, values, trial), static_cast<std::uint64_t>(generation));
     for (const auto& mutation : mutated) {
       const auto found = params.find(mutation.key);
-      if (found == params.end()) continue;  // its condition is not met
+      if (found == params.end()) continue;  // its condition does not hold
       const bool is_drawn = random.uniform() < resampled_;
       found->second = is_drawn ? value_at(mutation.domain, random.uniform()) : near(found->second, mutation.domain, random);
     }
@@ -77,7 +77,7 @@ class Pbt final : public Scheduler {
   }
 
  private:
-  /// None of one trial alone; never more than half.
+  /// Returns the number of trials in each of the two quantiles: 0 for a single trial, at most half of the trials.
   std::size_t quantile_size(std::size_t trials) const {
     if (trials < 2) return 0;
     const auto wanted = static_cast<std::size_t>(std::ceil(static_cast<double>(trials) * part_));
@@ -104,8 +104,8 @@ class Pbt final : public Scheduler {
   std::int64_t interval_, burn_in_;
   double part_, resampled_;
   std::vector<double> factors_;
-  std::map<std::uint64_t, double> scores_;  ///< each trial's last
-  std::set<std::uint64_t> over_;
+  std::map<std::uint64_t, double> scores_;  ///< last score of each trial
+  std::set<std::uint64_t> done_;
 };
 
 }  // namespace
@@ -113,30 +113,30 @@ class Pbt final : public Scheduler {
 extern const SchedulerKind pbt;
 const SchedulerKind pbt{
     .name = "pbt",
-    .help = "a trial that does badly becomes the clone of a better one, with other values (population based training)",
+    .help = "turns a trial with a low score into a clone of a better one, with other values (population based training)",
     .options = {{.key = "perturbation_interval",
                  .type = OptionType::integer,
                  .default_value = "60",
-                 .help = "reports between two looks at how a trial does; it needs a checkpoint at each",
+                 .help = "number of reports between two comparisons; a trial needs a checkpoint at each",
                  .range = {.least = 1, .most = 1e15}},
                 {.key = "burn_in_period",
                  .type = OptionType::integer,
                  .default_value = "0",
-                 .help = "reports before the first look",
+                 .help = "number of reports before the first comparison",
                  .range = {.least = 0, .most = 1e15}},
                 {.key = "quantile_fraction",
                  .type = OptionType::real,
                  .default_value = "0.25",
-                 .help = "the part of the trials that clone, and the part that is cloned",
+                 .help = "fraction of the trials that become clones, and fraction that may be cloned",
                  .range = {.least = 1e-9, .most = 0.5}},
                 {.key = "resample_probability",
                  .type = OptionType::real,
                  .default_value = "0.25",
-                 .help = "how often a value of a clone is drawn anew; else it is near the other trial's",
+                 .help = "probability that a value of a clone is newly drawn; otherwise it is close to the donor's",
                  .range = {.least = 0, .most = 1}},
                 {.key = "perturbation_factors",
                  .default_value = "1.2, 0.8",
-                 .help = "by one of which a number is multiplied; of a choice it is the value before or behind",
+                 .help = "factors, one of which multiplies a number; a value of a choice becomes a neighbouring value",
                  .form = "numbers, separated by commas"}},
     .open = [](const Options& options, const SweepFacts& sweep) -> std::unique_ptr<Scheduler> {
       return std::make_unique<Pbt>(options, sweep.seed);

@@ -12,73 +12,73 @@
 
 namespace trainrt::tune {
 
-/// The score of a NaN and of the worst infinity: still a number, of which medians can be made.
+/// Score of NaN and of the worst infinity. It is finite, so that medians can be computed.
 inline constexpr double worst_score = -1e300;
 
-/// Where in a trial's life a report stands. A trial that has become the clone of another is in its next generation, whose
-/// reports are counted on from where the other's checkpoint was.
-struct ReportPlace {
+/// Position of a report in a trial. A trial that becomes a clone of another one enters its next generation; the iterations
+/// of that generation continue from the checkpoint of the donor.
+struct ReportPosition {
   int generation = 1;
-  std::int64_t iteration = 0;  ///< from 1
-  auto operator<=>(const ReportPlace&) const = default;
+  std::int64_t iteration = 0;  ///< number of the report, from 1
+  auto operator<=>(const ReportPosition&) const = default;
 };
 
-/// What a trial has reported.
+/// One report of a trial.
 struct TrialReport {
   std::uint64_t trial = 0;
-  ReportPlace at;
-  double score = 0;  ///< the metric, negated if less is better: more is better. Finite
+  ReportPosition at;
+  double score = 0;  ///< finite; higher is better: the metric, negated if it is minimized
 };
 
-/// What becomes of a trial.
+/// Decision of a scheduler about a trial.
 struct Verdict {
   enum class Kind : std::uint8_t {
     go_on,
-    stop,   ///< its time is over
-    pause,  ///< it waits, with a checkpoint, and leaves its place to others
-    clone,  ///< it goes on from the checkpoint of another trial, with that one's values or others
+    stop,   ///< the trial ends
+    pause,  ///< the trial saves a checkpoint and waits, so that another trial can run
+    clone,  ///< the trial continues from the checkpoint of another trial, the donor, with explored values
   };
   Kind kind = Kind::go_on;
-  std::uint64_t donor = 0;  ///< of a clone: that other trial
+  std::uint64_t donor = 0;  ///< for Kind::clone: the other trial
   bool operator==(const Verdict&) const = default;
 };
 
-/// Says what becomes of trials at their reports. It knows reports, each trial's in order, the trials' in any: what it says
-/// hangs on which it has seen, not on their order among trials.
+/// Decides at a trial's reports whether it continues. Reports of one trial arrive in order, those of different trials in
+/// any order: decisions depend on the set of reports, not on the order among trials. Not thread-safe.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  /// Whether it wants the report of that number; the others need not be kept.
+  /// Returns whether decisions use the report with this number. Other reports are not recorded.
   virtual bool wants(std::uint64_t trial, std::int64_t iteration) const = 0;
-  /// A report that it wants, of any trial.
+  /// Adds a report for which wants() is true, of any trial.
   virtual void observe(const TrialReport& report) = 0;
-  /// The trial is over, well or not.
+  /// Called once when a trial is done: finished, stopped or failed for good.
   virtual void forget(std::uint64_t /*trial*/) {}
-  /// What becomes of the trial with that report, which observe() has not had yet; for a report that it wants.
+  /// Returns the decision at a report for which wants() is true and that observe() has not received yet.
   virtual Verdict verdict(const TrialReport& report) const = 0;
-  /// What becomes of a trial that is paused, by what was observed: it goes on, goes on being paused, or stops.
-  virtual Verdict::Kind of_paused(std::uint64_t /*trial*/) const { return Verdict::Kind::go_on; }
-  /// If there are more trials than places for them, whether they take turns between their reports.
+  /// Returns whether a paused trial continues (go_on), stays paused or stops, after the reports observed so far.
+  virtual Verdict::Kind verdict_on_paused(std::uint64_t /*trial*/) const { return Verdict::Kind::go_on; }
+  /// Returns whether a trial is paused at a report when another trial waits for resources.
   virtual bool takes_turns() const { return false; }
-  /// The values of a clone, out of its donor's; `mutated`: those that change. A pure function.
+  /// Returns the values of a clone, computed from those of its donor; the dimensions `mutated` change. A pure function.
   virtual Params explored(const Params& donor, const std::vector<SearchSpace::Dimension>& /*mutated*/,
                           std::uint64_t /*trial*/, int /*generation*/) const {
     return donor;
   }
 };
 
-/// What a scheduler learns of its sweep.
+/// Properties of a sweep that a scheduler may use.
 struct SweepFacts {
   std::uint64_t seed = 0;
-  std::uint64_t trials = 0;  ///< it may grow
+  std::uint64_t trials = 0;  ///< number of trials; grows if the user raises tune.num_samples
 };
 
-/// A plug-in: one file in tune/schedulers. Its options are the keys of [tune.NAME].
+/// A plug-in, one file in tune/schedulers. Its options are the keys of [tune.NAME].
 struct SchedulerKind {
   std::string_view name;
   std::string_view help;
   std::vector<OptionSpec> options;
-  /// `options`: checked. UsageError for options that do not fit together.
+  /// Creates the scheduler from checked `options`. Throws UsageError for options that exclude each other.
   std::unique_ptr<Scheduler> (*open)(const Options& options, const SweepFacts& sweep);
 };
 

@@ -18,7 +18,7 @@ constexpr std::string_view calls =
     "uniform(LOW, HIGH), quniform(LOW, HIGH, STEP), loguniform(LOW, HIGH), randint(LOW, HIGH), lograndint(LOW, HIGH), "
     "choice(A, B, ...), grid(A, B, ...)";
 
-/// Between commas that no quotes enclose.
+/// Splits at the commas outside of quotes, and removes the quotes.
 std::vector<std::string> arguments_of(std::string_view text) {
   std::vector<std::string> parts(1);
   char quote = 0;
@@ -45,28 +45,27 @@ std::vector<std::string> arguments_of(std::string_view text) {
 
 double number_in(const std::string& text, bool is_whole) {
   const auto number = parse_real(text);
-  if (!number) throw UsageError(fmt::format("'{}' is no number", text));
+  if (!number) throw UsageError(fmt::format("'{}' is not a number", text));
   if (is_whole && (std::floor(*number) != *number || std::abs(*number) > max_exact_integer))
-    throw UsageError(fmt::format("'{}' is no whole number", text));
+    throw UsageError(fmt::format("'{}' is not an integer", text));
   return *number;
 }
 
 Domain interval(const std::vector<std::string>& words, Interval made, bool has_step) {
   const std::size_t count = has_step ? 3 : 2;
-  if (words.size() != count) throw UsageError(fmt::format("it takes {} numbers, and has {}", count, words.size()));
+  if (words.size() != count) throw UsageError(fmt::format("expected {} numbers, got {}", count, words.size()));
   made.low = number_in(words[0], made.is_whole);
   made.high = number_in(words[1], made.is_whole);
   if (has_step) made.step = number_in(words[2], made.is_whole);
-  if (made.low >= made.high)
-    throw UsageError(fmt::format("low is {}, and high is {}: low must be below high", words[0], words[1]));
-  if (made.is_log && made.low <= 0) throw UsageError(fmt::format("low is {}: it must be above 0", words[0]));
+  if (made.low >= made.high) throw UsageError(fmt::format("low = {} must be below high = {}", words[0], words[1]));
+  if (made.is_log && made.low <= 0) throw UsageError(fmt::format("low = {} must be above 0", words[0]));
   if (has_step && !(made.step > 0 && made.step <= made.high - made.low))
-    throw UsageError(fmt::format("the step is {}: it must be above 0, and no more than high - low", words[2]));
+    throw UsageError(fmt::format("step = {} must be above 0 and at most high - low", words[2]));
   return made;
 }
 
 Domain choice(std::vector<std::string> words, bool is_grid) {
-  if (words.size() == 1 && words.front().empty()) throw UsageError("it names no value");
+  if (words.size() == 1 && words.front().empty()) throw UsageError("a value is missing");
   return Choice{std::move(words), is_grid};
 }
 
@@ -83,11 +82,11 @@ const auto& makers() {
   return made;
 }
 
-/// A bare name means [loop].
+/// Returns the config key of a name; a name without a section belongs to [loop].
 std::string config_key(const std::string& name) { return name.find('.') == std::string::npos ? "loop." + name : name; }
 
-/// Where " if " stands outside of quotes and parentheses; npos if nowhere.
-std::size_t place_of_if(std::string_view text) {
+/// Returns the position of " if " outside of quotes and parentheses, or npos.
+std::size_t position_of_if(std::string_view text) {
   constexpr std::string_view mark = " if ";
   int depth = 0;
   char quote = 0;
@@ -106,7 +105,7 @@ std::size_t place_of_if(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// `optimizer == sgd`, `layers in (2, 3)`.
+/// Parses a condition: `optimizer == sgd` or `layers in (2, 3)`.
 SearchSpace::Condition condition_of(const std::string& text) {
   const auto equals = text.find(" == "), in = text.find(" in (");
   if (equals != std::string::npos) return {config_key(trim(text.substr(0, equals))), arguments_of(text.substr(equals + 4))};
@@ -117,7 +116,7 @@ SearchSpace::Condition condition_of(const std::string& text) {
 }
 
 SearchSpace::Dimension dimension_of(const std::string& name, const OptionValue& value) {
-  const auto at = place_of_if(value.text);
+  const auto at = position_of_if(value.text);
   SearchSpace::Dimension made{config_key(name), domain_of(value.text.substr(0, at)), value.origin};
   if (at != std::string::npos) made.condition = condition_of(trim(value.text.substr(at + 4)));
   return made;
@@ -146,7 +145,7 @@ Domain domain_of(const std::string& text) {
     std::vector<std::string> names;
     for (const auto& [known, function] : makers()) names.emplace_back(known);
     throw UsageError(
-        fmt::format("there is no '{}'{}; there are: {}, or one value", name, did_you_mean(name, names), calls));
+        fmt::format("unknown function '{}'{}; valid are {}, or a single value", name, did_you_mean(name, names), calls));
   }
   try {
     return maker->second(arguments_of(trimmed.substr(open + 1, trimmed.size() - open - 2)));
@@ -182,8 +181,7 @@ SearchSpace::SearchSpace(const Options& space, std::string_view section) {
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {} {}: {}", space.find(name)->origin, section, name, error.what()));
     }
-  if (dimensions_.empty())
-    throw UsageError(fmt::format("{} names no key: lr = loguniform(1e-4, 1e-1), for example", section));
+  if (dimensions_.empty()) throw UsageError(fmt::format("{} is empty; example: lr = loguniform(1e-4, 1e-1)", section));
   check_conditions(section);
 }
 
@@ -195,12 +193,12 @@ void SearchSpace::check_conditions(std::string_view section) const {
       throw UsageError(fmt::format("{}: {} {}: its condition: {}", dimension.origin, section, dimension.key, what));
     };
     const auto other = std::ranges::find(dimensions_, key, &Dimension::key);
-    if (other == dimensions_.end() || key == dimension.key) say(fmt::format("{} is no other key of the space", key));
+    if (other == dimensions_.end() || key == dimension.key) say(fmt::format("{} is not another key of the space", key));
     const auto* choice = std::get_if<Choice>(&other->domain);
-    if (choice == nullptr) say(fmt::format("{} is no choice and no grid", key));
+    if (choice == nullptr) say(fmt::format("{} is neither a choice nor a grid", key));
     for (const auto& value : values)
       if (std::ranges::find(choice->values, value) == choice->values.end())
-        say(fmt::format("{} is never '{}'{}; it is one of: {}", key, value, did_you_mean(value, choice->values),
+        say(fmt::format("{} cannot be '{}'{}; its values are: {}", key, value, did_you_mean(value, choice->values),
                         join(choice->values)));
   }
 }
@@ -212,7 +210,7 @@ void SearchSpace::leave_out_unmet(Params& params) const {
     return other == params.end() ||
            std::ranges::find(dimension.condition->values, other->second) == dimension.condition->values.end();
   };
-  // Without one key the condition of another may not be met any more.
+  // The removal of a key can invalidate the condition of another one.
   for (auto unmet = std::ranges::find_if(dimensions_, is_unmet); unmet != dimensions_.end();
        unmet = std::ranges::find_if(dimensions_, is_unmet))
     params.erase(unmet->key);

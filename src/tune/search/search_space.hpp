@@ -12,55 +12,57 @@
 
 namespace trainrt::tune {
 
-/// What a trial sets, by config key ("loop.lr").
+/// Values that a trial sets, by config key ("loop.lr").
 using Params = std::map<std::string, std::string>;
 
-/// Real numbers from low to high; whole ones if `is_whole` (without `high` itself); `step` > 0: multiples of it.
+/// Numbers from `low` to `high`: real numbers, multiples of `step` if it is above 0, or integers below `high` if
+/// `is_whole`.
 struct Interval {
   double low = 0, high = 0, step = 0;
   bool is_log = false, is_whole = false;
 };
-/// One of several texts. `is_grid`: each is tried, with each of the other grids' values.
+/// A choice among values. With `is_grid` every value is tried, combined with every value of the other grids.
 struct Choice {
   std::vector<std::string> values;
   bool is_grid = false;
 };
 using Domain = std::variant<Interval, Choice>;
 
-/// `loguniform(1e-4, 1e-1)`, `choice(sgd, adam)`, and so on; what is no such call is one value. UsageError that says what
-/// is wrong.
+/// Parses a domain such as `loguniform(1e-4, 1e-1)` or `choice(sgd, adam)`; any other text is a single value. Throws
+/// UsageError if the call or its arguments are invalid.
 Domain domain_of(const std::string& text);
 
-/// The value at `unit`, in [0, 1).
+/// Returns the value at the coordinate `unit`, in [0, 1).
 std::string value_at(const Domain& domain, double unit);
-/// The value of the interval that is nearest to a number.
+/// Returns the value of the interval nearest to `number`.
 std::string value_near(const Interval& interval, double number);
-/// Whether values are drawn from it: it is no grid, and no single value.
+/// Returns whether values are drawn from the domain: it is neither a grid nor a single value.
 bool is_drawn(const Domain& domain);
 
-/// [tune.space]: which keys trials set, and to what.
+/// The search space, [tune.space]: the keys that trials set, each with its domain. Immutable.
 class SearchSpace {
  public:
-  /// Another key of the space has one of these values.
+  /// Condition that another key of the space has one of some values.
   struct Condition {
     std::string key;
     std::vector<std::string> values;
   };
   struct Dimension {
-    std::string key;  ///< of the config: a bare name means [loop]
+    std::string key;  ///< config key; a name without a section belongs to [loop]
     Domain domain;
-    std::string origin = {};                  ///< where it stands
-    std::optional<Condition> condition = {};  ///< without which trials do not set it
+    std::string origin = {};                  ///< file and line of its definition
+    std::optional<Condition> condition = {};  ///< trials set the key only if this holds
   };
-  /// UsageError that names key and place, in that section.
+  /// Parses the keys of the section. Throws UsageError with section, key and origin.
   explicit SearchSpace(const Options& space, std::string_view section = "[tune.space]");
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
-  /// The number of combinations of all grids; 1 if there is none.
+  /// Returns the number of combinations of all grids; 1 without grids.
   std::uint64_t grid_size() const;
-  /// The grids' combination of that number, and of the rest what `units` say, by dimension; without what is not met.
+  /// Returns the values of a trial: grid values from the number of a combination, others from the coordinates `units`, one
+  /// per dimension. Keys with an unmet condition are left out.
   Params at(std::uint64_t combination, std::span<const double> units) const;
-  /// Leaves out keys whose conditions are not met.
+  /// Removes the keys with an unmet condition.
   void leave_out_unmet(Params& params) const;
 
  private:

@@ -6,11 +6,12 @@
 
 namespace trainrt::tune {
 
-/// A plug-in: one file in tune/searchers. It says where in the space a trial lies.
+/// A plug-in, one file in tune/searchers: chooses the point of the search space that a trial uses.
 struct Searcher {
   std::string_view name;
   std::string_view help;
-  /// In [0, 1): of trial `trial` along that dimension. A pure function, so that a sweep has the same trials whoever asks.
+  /// Returns the coordinate, in [0, 1), of trial `trial` in dimension `dimension`. A pure function: a sweep has the same
+  /// trials in every process.
   double (*unit)(std::uint64_t seed, std::uint64_t trial, std::size_t dimension);
 };
 

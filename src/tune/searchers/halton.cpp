@@ -1,5 +1,5 @@
-// Points that fill the space evenly: Halton, On the efficiency of certain quasi-random sequences of points, Numerische
-// Mathematik 2, 1960, in the prime bases; each dimension is shifted by a number of the seed (Cranley and Patterson,
+// Points that cover the space evenly: Halton, On the efficiency of certain quasi-random sequences of points, Numerische
+// Mathematik 2, 1960, in prime bases; each dimension is shifted by a random number of the seed (Cranley and Patterson,
 // Randomization of number theoretic methods for multiple integration, SIAM J. Numer. Anal. 13, 1976).
 #include <cmath>
 
@@ -11,6 +11,7 @@ namespace trainrt::tune::plugins {
 
 namespace {
 
+/// Returns prime number `number`, from 0: 2, 3, 5, ...
 std::uint64_t prime(std::size_t number) {
   std::uint64_t found = 2;
   for (std::uint64_t candidate = 3; number > 0; ++candidate) {
@@ -24,7 +25,7 @@ std::uint64_t prime(std::size_t number) {
   return found;
 }
 
-/// The digits of `number` behind the point, in reverse.
+/// Returns the digits of `number` in `base`, reversed, as a fraction.
 double radical_inverse(std::uint64_t number, std::uint64_t base) {
   double result = 0, digit = 1.0 / static_cast<double>(base);
   for (; number > 0; number /= base, digit /= static_cast<double>(base))
@@ -41,7 +42,7 @@ double halton_unit(std::uint64_t seed, std::uint64_t trial, std::size_t dimensio
 
 extern const Searcher halton;
 const Searcher halton{.name = "halton",
-                      .help = "values that fill the space more evenly than drawn ones (a Halton sequence)",
+                      .help = "values that cover the space more evenly than random ones (a Halton sequence)",
                       .unit = halton_unit};
 
 }  // namespace trainrt::tune::plugins

@@ -7,7 +7,7 @@ namespace trainrt::tune::plugins {
 
 extern const Searcher random;
 const Searcher random{.name = "random",
-                      .help = "each trial's values are drawn anew",
+                      .help = "independent random values for each trial",
                       .unit = [](std::uint64_t seed, std::uint64_t trial, std::size_t dimension) {
                         return Random(mix_seed(seed, dimension), trial).uniform();
                       }};

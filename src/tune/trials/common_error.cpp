@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t max_compared = 100;
 
-/// Keys to which the first trials give different values, or that only some of them set.
+/// Returns the keys whose values differ among the first trials, or that only some of them set.
 std::vector<std::string> varied_keys(const Sweep& sweep) {
   const auto first = sweep.params_of(0);
   std::vector<std::string> keys;
@@ -33,7 +33,7 @@ bool differ_in_all(const std::vector<std::string>& keys, const Params& one, cons
   });
 }
 
-/// The words of an error without the numbers of processes, which differ between trials.
+/// Removes process numbers, which differ between trials, from an error message.
 std::string without_processes(std::string words) {
   constexpr std::string_view mark = "process ";
   for (auto at = words.find(mark); at != std::string::npos; at = words.find(mark, at)) {
@@ -44,7 +44,7 @@ std::string without_processes(std::string words) {
   return words;
 }
 
-/// A restart does not help it, and it has reported nothing: its config was refused.
+/// Returns whether the trial's config was refused: a restart does not help, and it made no report.
 bool was_refused(const Trial& trial) {
   return trial.state == Trial::State::failed && trial.final_up_to && trial.iterations == 0;
 }

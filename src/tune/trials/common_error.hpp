@@ -10,18 +10,18 @@
 
 namespace trainrt::tune {
 
-/// Returns the first trial that has no value in common with trial 0, in the keys of the space whose values differ among the
-/// first trials; nothing if there is none.
+/// Returns the first trial that differs from trial 0 in all keys whose values differ among the first trials; nothing if
+/// every trial shares a value with it.
 std::optional<std::uint64_t> trial_unlike_first(const Sweep& sweep);
 
-/// The error of the config that all trials share, which ends a sweep: two trials ended with exit code 64 and the same words
-/// before a report, and have no value in common. Only trials that ended after this object was made count.
+/// Detects a config error that all trials share, which ends the sweep: two trials without a common value exited with 64 and
+/// the same message before a report. Only trials that ended after this object was created count.
 class CommonError {
  public:
   CommonError(const Sweep& sweep, const History& before);
-  /// Returns the words of the error that the trial shares with another one; "" if it shares none.
+  /// Returns the error message that the trial shares with another one, or "".
   std::string of_trial(const History& history, std::uint64_t trial) const;
-  /// The same of any trial.
+  /// The same for any trial.
   std::string of_any(const History& history) const;
 
  private:

@@ -19,7 +19,7 @@ int ProcessRunner::run(const TrialStart& start) {
 void ProcessRunner::hold(TrialProcess* process) {
   const std::lock_guard lock(mutex_);
   process_ = process;
-  if (process_ != nullptr && is_stopping_) process_->signal(SIGUSR1);  // it was asked for before the process was there
+  if (process_ != nullptr && is_stopping_) process_->signal(SIGUSR1);  // the stop was requested before the process started
 }
 
 void ProcessRunner::stop() {

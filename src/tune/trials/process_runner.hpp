@@ -8,10 +8,10 @@
 
 namespace trainrt::tune {
 
-/// Each trial in processes of its own: a step of a Slurm job, or ranks on this node.
+/// Runs each trial in its own processes: a step of a Slurm job, or ranks on this node.
 class ProcessRunner : public TrialRunner {
  public:
-  /// `command`: starts the ranks, with the words of the run behind it.
+  /// `command`: starts the ranks; the arguments of the run are appended.
   explicit ProcessRunner(std::vector<std::string> command) : command_(std::move(command)) {}
 
   int run(const TrialStart& start) override;

@@ -26,7 +26,7 @@ class TrialCallback final : public trainer::StoppingCallback {
   std::string name() const override { return "tune"; }
   Stop stop() override { return stop_; }
 
-  void on_start(const RunInfo&) override { catch_up(); }  // what is long; reports read what is new
+  void on_start(const RunInfo&) override { catch_up(); }  // reads the long part once; reports read the rest
 
   void on_report(const ReportedMetrics& metrics, std::span<const ReportedMetrics>) override {
     if (sweep_.metric().empty()) return;
@@ -49,11 +49,11 @@ class TrialCallback final : public trainer::StoppingCallback {
     std::vector<std::string> names;
     for (const auto& [name, value] : metrics)
       if (!name.starts_with('_') && !std::holds_alternative<std::string>(value)) names.push_back(name);
-    throw UsageError(fmt::format("tune.metric is '{}', and the report has no number of that name{}; it has: {}",
+    throw UsageError(fmt::format("tune.metric is '{}', but the report has no number of that name{}; it has: {}",
                                  sweep_.metric(), did_you_mean(sweep_.metric(), names), join(names)));
   }
 
-  /// What all trials have reported meanwhile.
+  /// Reads what all trials have reported since the last call.
   void catch_up() {
     reader_.read([this](int writer, const std::string& json) { history_.take(writer, json); });
     feed_.follow(history_);
@@ -72,7 +72,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     });
   }
 
-  /// What an earlier attempt decided of this report, which it did not come to save.
+  /// Returns the decision that an earlier attempt, which was then interrupted, made at this report.
   std::optional<Verdict> decided(const TrialReport& report) const {
     std::optional<Verdict> last;
     for (const auto& decision : history_.decisions())
@@ -80,10 +80,10 @@ class TrialCallback final : public trainer::StoppingCallback {
     return last;
   }
 
-  /// That stays as it is; but the trial has waited by now, and is no clone if its donor had no checkpoint: a train function
-  /// that saves nothing would come here again and again.
+  /// Keeps an earlier decision, except that a pause has passed by now, and that a cloning from a donor without a checkpoint
+  /// is dropped: a train function that saves no checkpoints would return to this report forever.
   Verdict decide_again(const Trial& self, const TrialReport& report, const Verdict& earlier) const {
-    if (earlier.kind == Verdict::Kind::pause) return {feed_.scheduler().of_paused(trial_)};
+    if (earlier.kind == Verdict::Kind::pause) return {feed_.scheduler().verdict_on_paused(trial_)};
     if (earlier.kind == Verdict::Kind::clone && self.kept_at >= report.at.iteration) return {};
     return earlier;
   }
@@ -95,7 +95,7 @@ class TrialCallback final : public trainer::StoppingCallback {
     stop_ = {reason_of_stop(verdict.kind, iteration), !stops};
   }
 
-  /// Rank 0 alone writes.
+  /// Opened at the first decision. Only rank 0 writes.
   DecisionLog& log() {
     if (!log_) log_.emplace(sweep_.journal(), writer_number_);
     return *log_;
@@ -128,7 +128,7 @@ std::shared_ptr<Callback> trial_callback(const std::string& value) {
       second == std::string::npos ? std::nullopt : parse_integer(value.substr(first + 1, second - first - 1));
   if (!trial || !writer || *trial < 0)
     throw UsageError(
-        fmt::format("{} is '{}': `trainrt tune` sets it for its trials, and nobody else should", trial_variable, value));
+        fmt::format("{} is '{}', which is invalid: only `trainrt tune` may set this variable", trial_variable, value));
   return std::make_shared<TrialCallback>(Sweep::opened(value.substr(second + 1)), static_cast<std::uint64_t>(*trial),
                                          static_cast<int>(*writer));
 }

@@ -9,15 +9,17 @@
 
 namespace trainrt::tune {
 
-/// The environment variable that tells a run which trial it is: TRIAL:WRITER:SWEEP_DIR.
+/// Environment variable by which a run knows which trial it is: TRIAL:WRITER:SWEEP_DIR.
 inline constexpr const char* trial_variable = "TRAINRT_TRIAL";
 std::string trial_variable_of(const std::string& sweep_dir, std::uint64_t trial, int writer);
 
-/// The reason that the run of a trial gives for an end by the scheduler: it ends the trial (Kind::stop) or pauses it.
+/// Returns the reason that a run records if the scheduler stops (Kind::stop) or pauses it at report `iteration`. The text
+/// is part of the file format: repair_journal() recognizes it.
 std::string reason_of_stop(Verdict::Kind kind, std::int64_t iteration);
 
-/// What keeps a trial's reports in the sweep's journal, and ends its run if the scheduler says so. UsageError if `value`,
-/// of the variable, names no sweep; Error in on_report() if the report lacks the metric.
+/// Returns a callback that records a trial's reports in the journal of its sweep and ends its run when the scheduler
+/// decides so. `value`: of trial_variable. Throws UsageError if it names no sweep; on_report() throws UsageError if a
+/// report lacks the metric.
 std::shared_ptr<Callback> trial_callback(const std::string& value);
 
 }  // namespace trainrt::tune

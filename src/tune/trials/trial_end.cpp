@@ -21,7 +21,7 @@ namespace trainrt::tune {
 
 namespace {
 
-/// All reports' numbers of the metric; empty if it is none, or there are no reports.
+/// Returns the metric of all reports; empty if it is not a number or there are no reports.
 std::vector<double> numbers_of(const Result& result, const std::string& metric) {
   const auto column = result.columns.find(metric);
   if (column == result.columns.end()) return {};
@@ -40,13 +40,13 @@ void take_result(const Result& result, const Sweep& sweep, TrialEnd& end) {
   end.best = *std::ranges::max_element(numbers, {}, [&](double number) { return sweep.score_of(number); });
 }
 
-bool was_ended(const History& history, std::uint64_t trial) {
+bool was_stopped(const History& history, std::uint64_t trial) {
   return std::ranges::any_of(history.decisions(), [&](const auto& decision) {
     return decision.report.trial == trial && decision.verdict.kind == Verdict::Kind::stop;
   });
 }
 
-/// The last bytes of a file; "" if it cannot be read.
+/// Returns the last 64 KiB of a file; "" if it cannot be read.
 std::string end_of_file(const std::string& path) {
   constexpr off_t max_bytes = 65536;
   const io::Descriptor file(open_guarded(path, O_RDONLY));
@@ -58,7 +58,7 @@ std::string end_of_file(const std::string& path) {
   return text;
 }
 
-/// What the last line that names an error says; "" if there is none.
+/// Returns the text of the last error line of trainrt, or "".
 std::string last_error_in(const std::string& output) {
   constexpr std::string_view mark = "error: ";
   std::istringstream lines(output);
@@ -78,20 +78,20 @@ TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, 
   try {
     const auto run = sweep.name_of(claim.trial, history.trial(claim.trial).generation);
     take_result(Result::from_path(sweep.directory() + "/" + run), sweep, end);
-  } catch (const Error&) {  // it did not come to make one
-    end.why = fmt::format("exit {}; {} says why", exit_code, log);
+  } catch (const Error&) {  // no run directory was created
+    end.why = fmt::format("exited with {}; see {}", exit_code, log);
   }
   if (exit_code == static_cast<int>(ExitCode::usage))  // the run directory of a refused config is removed again
     if (const auto error = last_error_in(end_of_file(log)); !error.empty()) end.why = error;
   if (exit_code == static_cast<int>(ExitCode::finished)) {
-    const bool early = was_ended(history, claim.trial);
+    const bool early = was_stopped(history, claim.trial);
     end.state = early ? Trial::State::stopped : Trial::State::finished;
-    end.why = early ? fmt::format("ended early by the scheduler, at report {}", end.iterations) : "";
+    end.why = early ? fmt::format("stopped early by the scheduler at report {}", end.iterations) : "";
   } else if (exit_code == static_cast<int>(ExitCode::stopped) || (was_signalled && exit_code == signalled + SIGUSR1)) {
-    end.state = Trial::State::paused;  // the second: before it could take the signal
+    end.state = Trial::State::paused;  // the second: the signal arrived before it was handled
   } else {
     end.state = Trial::State::failed;
-    if (end.why.empty()) end.why = fmt::format("exit {}; {} says more", exit_code, log);
+    if (end.why.empty()) end.why = fmt::format("exited with {}; see {}", exit_code, log);
     if (!restart_may_help(exit_code)) end.final_up_to = sweep.max_failures();
   }
   return end;

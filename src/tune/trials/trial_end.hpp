@@ -5,8 +5,8 @@
 
 namespace trainrt::tune {
 
-/// How an attempt has ended, by the exit code of its process and what lies in the trial's run directory. `was_signalled`:
-/// it was asked to stop.
+/// Returns how an attempt ended, from the exit code of its process and the trial's run directory. `was_signalled`: the
+/// process was asked to stop.
 TrialEnd end_of(const Sweep& sweep, const History& history, const Claim& claim, int exit_code, bool was_signalled);
 
 }  // namespace trainrt::tune

@@ -11,8 +11,8 @@
 #include "core/text/text.hpp"
 #include "io/files/exclusive.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "tune/decisions/asked_params.hpp"
 #include "tune/decisions/cloning.hpp"
+#include "tune/decisions/searcher_program.hpp"
 #include "tune/record/decision_log.hpp"
 #include "tune/trials/trial_callback.hpp"
 #include "tune/trials/trial_end.hpp"
@@ -21,7 +21,7 @@ namespace trainrt::tune {
 
 namespace {
 
-constexpr auto pause_if_idle = std::chrono::seconds(1);  // a look at the journal and the claims of others
+constexpr auto pause_if_idle = std::chrono::seconds(1);  // between two scans of the journal and the claims
 
 std::string params_in_words(const Params& params) {
   std::vector<std::string> words;
@@ -31,11 +31,6 @@ std::string params_in_words(const Params& params) {
 }
 
 }  // namespace
-
-std::uint64_t trials_over(const Sweep& sweep, const History& history) {
-  return static_cast<std::uint64_t>(
-      std::ranges::count_if(history.trials(), [&](const auto& each) { return each.second.is_over(sweep.max_failures()); }));
-}
 
 TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping,
                        const CommonError& common_error)
@@ -50,20 +45,20 @@ TrialGroup::TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool
 }
 
 void TrialGroup::work() {
-  while (!stopping_ && one_step()) {
+  while (!stopping_ && run_next()) {
   }
 }
 
-void TrialGroup::show_life() const { io::touch(writer_.path()); }
+void TrialGroup::touch_heartbeat() const { io::touch(writer_.path()); }
 
-/// False if every trial is over.
-bool TrialGroup::one_step() {
+/// Runs or ends a trial, or waits. Returns false if all trials are done.
+bool TrialGroup::run_next() {
   catch_up();
   if (const auto claim = claims_.next(history_, feed_.scheduler())) {
     claim->ends ? end_trial(*claim) : run_trial(*claim);
     return true;
   }
-  if (trials_over(sweep_, history_) >= sweep_.trials()) return false;
+  if (trials_done(sweep_, history_) >= sweep_.trials()) return false;
   runner_.idle();
   std::this_thread::sleep_for(pause_if_idle);
   return true;
@@ -79,7 +74,7 @@ void TrialGroup::run_trial(const Claim& claim) {
   if (history_.trial(claim.trial).cloning) become_clone(claim.trial);
   const auto before = history_.trial(claim.trial);
   const bool is_asked = before.params.empty() && !sweep_.searcher_program().empty();
-  const auto params = is_asked                ? asked_params(sweep_, claim.trial, history_)
+  const auto params = is_asked                ? ask_searcher_program(sweep_, claim.trial, history_)
                       : before.params.empty() ? sweep_.params_of(claim.trial)
                                               : before.params;
   writer_.append(begin_record(claim.trial, claim.attempt, before.generation, is_asked ? params : Params()), true);
@@ -92,13 +87,13 @@ void TrialGroup::run_trial(const Claim& claim) {
     stopping_ = true;  // a signal, or the end of the job's time
   else if (!has_checkpoint(claim.trial, before.generation))
     log::warning(
-        fmt::format("{} is paused and has no checkpoint: it begins anew. Does the train function save any? "
-                    "(checkpoint.every)",
+        fmt::format("{} was paused without a checkpoint and will start from the beginning. The train function must save "
+                    "checkpoints (checkpoint.every)",
                     sweep_.name_of(claim.trial)));
 }
 
-/// The trial was left by a group that it took down with it, as its run knows: that counts as a failure. Otherwise it would
-/// do so again and again.
+/// Records a failure of a trial that crashed its group, as its run directory shows: without the record it would crash
+/// every group that takes it over.
 bool TrialGroup::write_lost_failure(const Claim& claim) {
   const auto trial = history_.trial(claim.trial);
   if (trial.attempt == 0 || trial.state != Trial::State::running) return false;
@@ -118,13 +113,13 @@ void TrialGroup::write_end(const TrialEnd& end, const Params& params) {
   writer_.append(end_record(end), true);
   catch_up();
   const auto now = history_.trial(end.trial);
-  if (now.has_ended_well()) remove_clone(sweep_, end.trial, now.generation);
-  if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_over(sweep_.max_failures())) stopping_ = true;
+  if (now.has_succeeded()) remove_clone(sweep_, end.trial, now.generation);
+  if (sweep_.fail_fast() && now.state == Trial::State::failed && now.is_done(sweep_.max_failures())) stopping_ = true;
   if (!common_error_.of_trial(history_, end.trial).empty()) stopping_ = true;
-  say(end, params, now);
+  log_end(end, params, now);
 }
 
-/// The scheduler has said so since the trial was paused.
+/// Ends a paused trial that the scheduler has stopped since.
 void TrialGroup::end_trial(const Claim& claim) {
   const auto trial = history_.trial(claim.trial);  // a copy: the history grows
   const auto& [at, score] = *trial.reports.rbegin();
@@ -137,13 +132,13 @@ void TrialGroup::end_trial(const Claim& claim) {
 
 void TrialGroup::become_clone(std::uint64_t trial) {
   const auto donor = sweep_.name_of(history_.trial(trial).cloning->verdict.donor);
-  const auto clone = made_clone(sweep_, feed_.scheduler(), history_, trial);
+  const auto clone = make_clone(sweep_, feed_.scheduler(), history_, trial);
   writer_.append(clone_record(clone), true);
   if (clone.checkpoint.empty()) {
-    log::warning(
-        fmt::format("{} would become a clone of {}, which has no checkpoint, and goes on as it is: does the train "
-                    "function save any? (checkpoint.every)",
-                    sweep_.name_of(trial), donor));
+    log::warning(fmt::format(
+        "{} cannot become a clone of {}, which has no checkpoint, and continues unchanged. The train function must "
+        "save checkpoints (checkpoint.every)",
+        sweep_.name_of(trial), donor));
   } else {
     log::info(fmt::format("{} becomes a clone of {}: {}", sweep_.name_of(trial), donor, params_in_words(clone.params)));
     remove_clone(sweep_, trial, clone.generation - 1);
@@ -159,12 +154,12 @@ int TrialGroup::run_ranks(std::uint64_t trial, const Params& params, const Clone
                       fmt::format("{}/{}.log", sweep_.directory(), sweep_.name_of(trial))});
 }
 
-void TrialGroup::say(const TrialEnd& end, const Params& params, const Trial& trial) const {
+void TrialGroup::log_end(const TrialEnd& end, const Params& params, const Trial& trial) const {
   const auto shown =
       end.last ? fmt::format(": {} {:.6g} after {}", sweep_.metric(), *end.last, counted(end.iterations, "report")) : "";
-  const auto line = fmt::format("{} ({}) {}{}{}; {} of {} are over", sweep_.name_of(end.trial, trial.generation),
+  const auto line = fmt::format("{} ({}) {}{}{}; {} of {} trials done", sweep_.name_of(end.trial, trial.generation),
                                 params_in_words(params), rundir::word_of(state_of(end.state)), shown,
-                                end.why.empty() ? "" : ": " + end.why, trials_over(sweep_, history_), sweep_.trials());
+                                end.why.empty() ? "" : ": " + end.why, trials_done(sweep_, history_), sweep_.trials());
   end.state == Trial::State::failed ? log::warning(line) : log::info(line);
 }
 

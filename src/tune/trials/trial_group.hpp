@@ -7,27 +7,28 @@
 #include "tune/record/history.hpp"
 #include "tune/record/journal.hpp"
 #include "tune/record/sweep.hpp"
+#include "tune/record/sweep_history.hpp"
 #include "tune/trials/common_error.hpp"
 #include "tune/trials/trial_runner.hpp"
 
 namespace trainrt::tune {
 
-/// Ranks that run one trial of a sweep after another: a writer of its journal.
+/// Runs trials of a sweep one after the other on the same ranks, and writes its own journal file.
 class TrialGroup {
  public:
-  /// `stopping`: of all groups of this process, each of which may set it. `common_error`: ends the sweep.
+  /// `stopping`: shared by all groups of this process; any group may set it. `common_error`: an error that ends the sweep.
   TrialGroup(const Sweep& sweep, TrialRunner& runner, std::atomic<bool>& stopping, const CommonError& common_error);
 
-  /// Returns if every trial is over, or the groups are stopping. Throws Error if the sweep's directory cannot be used.
+  /// Runs trials until all are done or the groups are stopping. Throws Error if the sweep's directory cannot be used.
   void work();
 
-  // Any thread.
-
+  /// Asks the running trial to save and stop. Any thread may call.
   void stop() { runner_.stop(); }
-  void show_life() const;
+  /// Updates the time of the journal file, by which others see that this process is alive. Any thread may call.
+  void touch_heartbeat() const;
 
  private:
-  bool one_step();
+  bool run_next();
   void catch_up();
   void run_trial(const Claim& claim);
   void end_trial(const Claim& claim);
@@ -36,7 +37,7 @@ class TrialGroup {
   int run_ranks(std::uint64_t trial, const Params& params, const CloneStart& start);
   void write_end(const TrialEnd& end, const Params& params);
   bool has_checkpoint(std::uint64_t trial, int generation) const;
-  void say(const TrialEnd& end, const Params& params, const Trial& trial) const;
+  void log_end(const TrialEnd& end, const Params& params, const Trial& trial) const;
 
   const Sweep& sweep_;
   TrialRunner& runner_;
@@ -48,8 +49,5 @@ class TrialGroup {
   SchedulerFeed feed_{sweep_};
   Claims claims_;
 };
-
-/// Trials that are not run again.
-std::uint64_t trials_over(const Sweep& sweep, const History& history);
 
 }  // namespace trainrt::tune

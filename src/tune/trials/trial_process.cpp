@@ -20,7 +20,7 @@ namespace trainrt::tune {
 TrialProcess::TrialProcess(const std::vector<std::string>& command, const std::pair<std::string, std::string>& variable,
                            const std::string& output) {
   const io::Descriptor file(open_guarded(output, O_WRONLY | O_CREAT | O_APPEND));
-  if (file.get() < 0) throw Error(fmt::format("'{}' cannot be opened: {}", output, reason_with_shortage(output, errno)));
+  if (file.get() < 0) throw Error(fmt::format("cannot open '{}': {}", output, reason_with_shortage(output, errno)));
   auto variables = inherited_environment();
   variables[variable.first] = variable.second;
   pid_ = spawn({.command = command,
@@ -28,9 +28,9 @@ TrialProcess::TrialProcess(const std::vector<std::string>& command, const std::p
                 .output = file.get(),
                 .error = file.get(),
                 .closes_other_files = false,
-                .default_signals = {SIGUSR1},  // stops a trial, also if this process ignores it
+                .default_signals = {SIGUSR1},  // stops the trial, even if this process ignores the signal
                 .signal_at_parent_end = SIGUSR1});
-  if (pid_ < 0) throw Error(fmt::format("a trial cannot be started: {}", std::generic_category().message(errno)));
+  if (pid_ < 0) throw Error(fmt::format("cannot start a trial: {}", std::generic_category().message(errno)));
 }
 
 TrialProcess::~TrialProcess() {

@@ -8,20 +8,21 @@
 
 namespace trainrt::tune {
 
-/// The program of a trial, in a process group of its own, without input, with its output in a file. If this process dies it
-/// gets SIGUSR1, which srun passes on: the run stops and saves. The thread that starts it must live as long.
+/// The process of a trial, in its own process group, without input, with its output appended to a file. If this process
+/// dies, the trial gets SIGUSR1, which srun forwards: it saves and stops. The thread that creates the object must outlive
+/// it.
 class TrialProcess {
  public:
-  /// Appends to `output`. Throws Error if it cannot be started.
+  /// Starts `command` with `variable` added to the environment, and appends its output to the file `output`. Throws Error.
   TrialProcess(const std::vector<std::string>& command, const std::pair<std::string, std::string>& variable,
                const std::string& output);
-  /// Kills it if it runs still.
+  /// Kills the process if it is still running.
   ~TrialProcess();
   TrialProcess(const TrialProcess&) = delete;
 
-  /// Waits for it: as a shell has it, 128 + N if signal N ended it.
+  /// Waits for the end of the process. Returns its exit code; 128 + N if signal N ended it.
   int wait();
-  /// Any thread.
+  /// Sends a signal to the process group. Any thread may call.
   void signal(int number);
 
  private:

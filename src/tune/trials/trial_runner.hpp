@@ -4,23 +4,22 @@
 
 namespace trainrt::tune {
 
-/// What the ranks of a trial are started with.
+/// The arguments with which the ranks of a trial are started.
 struct TrialStart {
-  std::vector<std::string> words;  ///< of its run: --config FILE --section.key=value ...
-  std::string trial;               ///< trial_callback()'s
-  std::string output;              ///< the file to which what they print is appended
+  std::vector<std::string> words;  ///< arguments of the run: --config FILE --section.key=value ...
+  std::string trial;               ///< value of trial_variable
+  std::string output;              ///< file to which the ranks' output is appended
 };
 
-/// Where the trials of a group run, one after the other.
+/// Runs the trials of a group, one after the other.
 class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
-  /// Runs a trial to its end. Returns its exit code as a shell has it: 128 + N if signal N ended it. Throws Error if it
-  /// cannot be started.
+  /// Runs a trial until it ends. Returns its exit code; 128 + N if signal N ended it. Throws Error if it cannot be started.
   virtual int run(const TrialStart& start) = 0;
-  /// Once a second or so while there is no trial to run.
+  /// Called about once a second while there is no trial to run.
   virtual void idle() {}
-  /// Any thread: the trial that runs, or the next if none does, is to stop and save.
+  /// Asks the running trial, or the next one between two trials, to save and stop. Any thread may call.
   virtual void stop() = 0;
 };
 

@@ -40,7 +40,7 @@ std::string answer(const Verdict& verdict) {
 }
 
 std::string told(Scheduler& scheduler, const std::string& what, std::uint64_t trial) {
-  if (what == "paused") return answer({scheduler.of_paused(trial)});
+  if (what == "paused") return answer({scheduler.verdict_on_paused(trial)});
   if (what == "over") {
     scheduler.forget(trial);
     return "ok";

@@ -112,7 +112,7 @@ TEST_CASE("a history is the same in whatever order the writers' files are read")
     CHECK(trial.attempt == 2);
     CHECK(trial.failures == 1);
     CHECK(trial.best == 0.8);
-    CHECK(trial.reports == std::map<ReportPlace, double>{{{1, 1}, 0.5}, {{1, 3}, 0.75}});
+    CHECK(trial.reports == std::map<ReportPosition, double>{{{1, 1}, 0.5}, {{1, 3}, 0.75}});
     CHECK(history.decisions().size() == 2);
   }
 }
@@ -121,11 +121,11 @@ TEST_CASE("a trial that a restart does not help is over, until more failures are
   History history;
   history.take(1,
                end_record({.trial = 3, .attempt = 1, .state = Trial::State::failed, .why = "damaged", .final_up_to = 2}));
-  CHECK(history.trial(3).is_over(2));
-  CHECK(history.trial(3).is_over(0));
-  CHECK_FALSE(history.trial(3).is_over(3));
+  CHECK(history.trial(3).is_done(2));
+  CHECK(history.trial(3).is_done(0));
+  CHECK_FALSE(history.trial(3).is_done(3));
   history.take(1, end_record({.trial = 3, .attempt = 2, .state = Trial::State::failed, .why = "killed"}));
-  CHECK_FALSE(history.trial(3).is_over(2));
+  CHECK_FALSE(history.trial(3).is_done(2));
 }
 
 TEST_CASE("a journal that becomes shorter than what was read of it is named") {
@@ -190,12 +190,12 @@ TEST_CASE("failures before a retry no longer count, in whatever order the record
     const auto& trial = history.trial(3);
     CHECK(trial.failures == 0);
     CHECK(trial.attempt == 3);
-    CHECK_FALSE(trial.is_over(0));
+    CHECK_FALSE(trial.is_done(0));
     CHECK(trial.params.at("loop.lr") == "2");
   } while (std::ranges::next_permutation(records).found);
   History history;
   for (const auto& record : records) history.take(0, record);
   history.take(0, failed(3));
   CHECK(history.trial(3).failures == 1);
-  CHECK(history.trial(3).is_over(2));
+  CHECK(history.trial(3).is_done(2));
 }

@@ -59,7 +59,7 @@ std::vector<std::int64_t> played_hyperband(Scheduler& scheduler, const std::vect
   for (std::uint64_t trial = 0; trial < scores.size(); ++trial) running.insert(trial);
   while (!running.empty() || !paused.empty()) {
     for (auto trial = paused.begin(); trial != paused.end();) {
-      const auto kind = scheduler.of_paused(*trial);
+      const auto kind = scheduler.verdict_on_paused(*trial);
       if (kind == Kind::go_on) running.insert(*trial);
       trial = kind == Kind::pause ? std::next(trial) : paused.erase(trial);
     }
@@ -104,13 +104,13 @@ TEST_CASE("a bracket of hyperband does not wait for a trial that is over") {
     CHECK(hyperband->verdict({trial, {1, 3}, static_cast<double>(trial)}).kind == Kind::pause);
     hyperband->observe({trial, {1, 3}, static_cast<double>(trial)});
   }
-  CHECK(hyperband->of_paused(6) == Kind::pause);
+  CHECK(hyperband->verdict_on_paused(6) == Kind::pause);
   hyperband->forget(7);
-  CHECK(hyperband->of_paused(6) == Kind::go_on);
-  CHECK(hyperband->of_paused(5) == Kind::go_on);
-  CHECK(hyperband->of_paused(4) == Kind::stop);
+  CHECK(hyperband->verdict_on_paused(6) == Kind::go_on);
+  CHECK(hyperband->verdict_on_paused(5) == Kind::go_on);
+  CHECK(hyperband->verdict_on_paused(4) == Kind::stop);
   hyperband->forget(6);  // it failed later: nobody takes its place
-  CHECK(hyperband->of_paused(4) == Kind::stop);
+  CHECK(hyperband->verdict_on_paused(4) == Kind::stop);
 }
 
 TEST_CASE("population based training clones as the reference does") {

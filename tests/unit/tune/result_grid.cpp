@@ -48,7 +48,7 @@ TEST_CASE("a sweep goes on in the directory that it was moved to") {
 TEST_CASE("a grid has every trial, in the order of their numbers, and knows the best") {
   const test::Scratch dir;
   const auto sweep = sweep_in(dir.path());
-  CHECK_THROWS_WITH(ResultGrid::from_path(dir.path()), Catch::Contains("is no sweep"));
+  CHECK_THROWS_WITH(ResultGrid::from_path(dir.path()), Catch::Contains("is not a sweep"));
   sweep.begin("");
   CHECK_THROWS_WITH(ResultGrid::from_path(sweep.directory()).get_best_result(), Catch::Contains("has reported 'loss' yet"));
   auto writer = JournalWriter::claimed(sweep.journal());

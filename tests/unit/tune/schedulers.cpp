@@ -154,7 +154,7 @@ TEST_CASE("median ends a trial that is below the median of the others' means") {
 }
 
 TEST_CASE("schedulers refuse options that do not fit") {
-  CHECK_THROWS_WITH(open("asha", {{"grace_period", "50"}, {"max_t", "10"}}), Catch::Contains("more than max_t"));
+  CHECK_THROWS_WITH(open("asha", {{"grace_period", "50"}, {"max_t", "10"}}), Catch::Contains("is more than max_t"));
   CHECK_THROWS_WITH(open("asha", {{"reduction_factor", "1"}}), Catch::Contains("reduction_factor"));
   CHECK_THROWS_WITH(open("asha", {{"max", "1"}}), Catch::Contains("max"));
 }

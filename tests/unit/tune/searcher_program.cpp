@@ -1,4 +1,4 @@
-#include "tune/decisions/asked_params.hpp"
+#include "tune/decisions/searcher_program.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -53,18 +53,18 @@ TEST_CASE("a searcher program gets the space and all trials, and its answer is w
   CHECK(params == Params{{"loop.lr", "0.75"}, {"loop.width", "7"}, {"loop.optimizer", "adamw"}, {"loop.epochs", "2"}});
 }
 
-TEST_CASE("an answer that does not lie in the space is an error that says what") {
+TEST_CASE("an answer that is outside in the space is an error that says what") {
   const auto sweep = four_kinds();
   const auto says = [&](const std::string& answer, const std::string& why) {
     INFO(answer);
     CHECK_THROWS_WITH(params_in(answer, sweep, 0), Contains(why));
   };
-  says("", "no JSON object");
-  says("[1]", "no JSON object");
-  says(R"({"loop.lr": 1, "loop.width": 3})", "did not say loop.optimizer");
-  says(R"({"loop.lr": 11, "loop.width": 3, "loop.optimizer": "sgd"})", "loop.lr = 11 does not lie");
-  says(R"({"loop.lr": 1, "loop.width": 8, "loop.optimizer": "sgd"})", "loop.width = 8 does not lie");
-  says(R"({"loop.lr": 1, "loop.width": 2.5, "loop.optimizer": "sgd"})", "loop.width = 2.5 does not lie");
-  says(R"({"loop.lr": 1, "loop.width": 3, "loop.optimizer": "sgdd"})", "does not lie");
-  says(R"({"loop.lr": null, "loop.width": 3, "loop.optimizer": "sgd"})", "does not lie");
+  says("", "did not print a JSON object");
+  says("[1]", "did not print a JSON object");
+  says(R"({"loop.lr": 1, "loop.width": 3})", "lacks loop.optimizer");
+  says(R"({"loop.lr": 11, "loop.width": 3, "loop.optimizer": "sgd"})", "loop.lr = 11 is outside");
+  says(R"({"loop.lr": 1, "loop.width": 8, "loop.optimizer": "sgd"})", "loop.width = 8 is outside");
+  says(R"({"loop.lr": 1, "loop.width": 2.5, "loop.optimizer": "sgd"})", "loop.width = 2.5 is outside");
+  says(R"({"loop.lr": 1, "loop.width": 3, "loop.optimizer": "sgdd"})", "is outside");
+  says(R"({"loop.lr": null, "loop.width": 3, "loop.optimizer": "sgd"})", "is outside");
 }

@@ -1,4 +1,4 @@
-#include "tune/decisions/asked_params.hpp"
+#include "tune/decisions/searcher_program.hpp"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double most_seconds = 600;
+constexpr double max_seconds = 600;
 
 bool is_grid(const Domain& domain) {
   const auto* choice = std::get_if<Choice>(&domain);
@@ -36,7 +36,7 @@ Json described(const Domain& domain) {
           {"log", interval.is_log}};
 }
 
-/// As the key's text; nullopt if it does not lie in the domain.
+/// Returns the value as text; nothing if it is outside of the domain.
 std::optional<std::string> value_in(const Json& json, const Domain& domain) {
   const auto text = json.is_string() ? json.get<std::string>() : json.dump();
   if (const auto* choice = std::get_if<Choice>(&domain))
@@ -48,7 +48,7 @@ std::optional<std::string> value_in(const Json& json, const Domain& domain) {
   return text;
 }
 
-/// A file that is gone with this object.
+/// The file with a question, which is removed with this object.
 class Question {
  public:
   Question(const std::string& folder, std::uint64_t trial, const std::string& text)
@@ -67,7 +67,7 @@ class Question {
 }  // namespace
 
 std::string question_of(const Sweep& sweep, std::uint64_t trial, const History& history) {
-  Json question{{"metric", sweep.metric()}, {"mode", sweep.less_is_better() ? "min" : "max"},
+  Json question{{"metric", sweep.metric()}, {"mode", sweep.minimize() ? "min" : "max"},
                 {"seed", sweep.seed()},     {"trial", trial},
                 {"space", Json::object()},  {"trials", Json::array()}};
   for (const auto& dimension : sweep.space().dimensions()) {
@@ -88,30 +88,30 @@ std::string question_of(const Sweep& sweep, std::uint64_t trial, const History& 
 
 Params params_in(const std::string& answer, const Sweep& sweep, std::uint64_t trial) {
   const auto json = Json::parse(answer, nullptr, false);
-  if (!json.is_object()) throw Error("it printed no JSON object");
-  auto params = sweep.params_of(trial);  // of it the grids' values stay
+  if (!json.is_object()) throw Error("it did not print a JSON object");
+  auto params = sweep.params_of(trial);  // for the values of the grids
   for (const auto& dimension : sweep.space().dimensions()) {
     if (is_grid(dimension.domain)) continue;
     if (!json.contains(dimension.key) && dimension.condition) continue;
-    if (!json.contains(dimension.key)) throw Error(fmt::format("it did not say {}", dimension.key));
+    if (!json.contains(dimension.key)) throw Error(fmt::format("its answer lacks {}", dimension.key));
     const auto value = value_in(json.at(dimension.key), dimension.domain);
-    if (!value) throw Error(fmt::format("{} = {} does not lie in the space", dimension.key, json.at(dimension.key).dump()));
+    if (!value) throw Error(fmt::format("{} = {} is outside of the space", dimension.key, json.at(dimension.key).dump()));
     params[dimension.key] = *value;
   }
   sweep.space().leave_out_unmet(params);
   return params;
 }
 
-Params asked_params(const Sweep& sweep, std::uint64_t trial, const History& history) {
+Params ask_searcher_program(const Sweep& sweep, std::uint64_t trial, const History& history) {
   const Question question(sweep.directory(), trial, question_of(sweep, trial, history));
   const auto command = fmt::format("({}) < {}", sweep.searcher_program(), shell_quoted(question.path()));
-  const auto done = run_child({"/bin/sh", "-c", command}, most_seconds);
+  const auto done = run_child({"/bin/sh", "-c", command}, max_seconds);
   try {
-    if (!done) throw Error(fmt::format("it took longer than {} s", most_seconds));
-    if (done->exit_code != 0) throw Error(fmt::format("it ended with exit {}", done->exit_code));
+    if (!done) throw Error(fmt::format("it took longer than {} s", max_seconds));
+    if (done->exit_code != 0) throw Error(fmt::format("it exited with {}", done->exit_code));
     return params_in(done->text, sweep, trial);
   } catch (const Error& error) {
-    throw Error(fmt::format("tune.searcher_program = {}: {}; it printed: {}", sweep.searcher_program(), error.what(),
+    throw Error(fmt::format("tune.searcher_program = {}: {}; its output: {}", sweep.searcher_program(), error.what(),
                             done ? excerpt(done->text) : ""));
   }
 }

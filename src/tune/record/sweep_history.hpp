@@ -1,0 +1,18 @@
+#pragma once
+#include <cstdint>
+
+#include "tune/record/history.hpp"
+#include "tune/record/sweep.hpp"
+
+namespace trainrt::tune {
+
+/// Reads the complete journal of a sweep.
+History history_of(const Sweep& sweep);
+
+/// Returns the number of trials that are done and will not be run again.
+std::uint64_t trials_done(const Sweep& sweep, const History& history);
+
+/// Returns whether all trials are done and all have failed.
+bool have_all_failed(const Sweep& sweep, const History& history);
+
+}  // namespace trainrt::tune
