@@ -415,9 +415,9 @@ say(tuner(**values, num_samples=1).fit())
     loop = json.loads((made.runs / "sweep/trial_00000/run.json").read_text())["loop"]
     equal((loop["param_space.scale"], loop["param_space.model.depth"], "adam" in loop["param_space.optimizer"]), ("1", "2", True), "the trial's recorded config", job)
     check_exit(made.run("nothing", timeout=120), 0)
-    for word, words in (("scale", "loop.param_space.scale was '1' and is '100'"), ("depth", "loop.param_space.model.depth was '2' and is '3'"),
-                        ("choice", "loop.param_space.optimizer was"), ("function", "loop.train_loop_per_worker was 'descend' and is 'other'"),
-                        ("metric", "tune.metric was 'loss' and is 'other'")):
+    for word, words in (("scale", "loop.param_space.scale was '1', now '100'"), ("depth", "loop.param_space.model.depth was '2', now '3'"),
+                        ("choice", "loop.param_space.optimizer was"), ("function", "loop.train_loop_per_worker was 'descend', now 'other'"),
+                        ("metric", "tune.metric was 'loss', now 'other'")):
         job = made.run(word, timeout=120)
         check(job.code == 1 and "ControllerError" in job.err and words in job.err and "RunConfig(name=...)" in job.err, f"{word}: {words} is not said", job)
     equal(len(list((made.runs / "sweep").glob("trial_*[0-9]"))), 2, "trials")

@@ -228,11 +228,11 @@ def a_sweep_whose_trials_all_failed_before_a_report_takes_another_config_and_one
     check("all trials failed before their first report; the sweep starts again with: train.program was" in job.err, "the change is not said", job)
     job = tune(config, right, "--tune.metric=accuracy")
     equal(job.code, 64, "exit", job)
-    for words in ("tune.metric was 'loss' and is 'accuracy'", "--run.name=sweep-2", f"rm -r {folder / 'runs/sweep'}"):
+    for words in ("tune.metric was 'loss', now 'accuracy'", "--run.name=sweep-2", f"rm -r {folder / 'runs/sweep'}"):
         check(words in job.err, f"not said: {words}", job)
     job = tune(config, right + "  # other", "--loop.x=1")
     equal(job.code, 64, "exit", job)
-    check("loop.x was '' and is '1'" in job.err, "a fixed value is taken", job)
+    check("loop.x was '', now '1'" in job.err, "a fixed value is taken", job)
 
 
 @test
@@ -397,7 +397,7 @@ def a_sweep_grows_but_its_space_stays():
     before = trials_of(config)
     job = tune(config, "--tune.space.lr=uniform(0, 1)")
     equal(job.code, 64, "exit", job)
-    check("tune.space.lr was 'loguniform(1e-4, 0.3)' and is 'uniform(0, 1)'" in job.err, "the change is not named", job)
+    check("tune.space.lr was 'loguniform(1e-4, 0.3)', now 'uniform(0, 1)'" in job.err, "the change is not named", job)
     job = tune(config, "--tune.num_samples=5")
     check_exit(job, 0)
     check("had 2 trials, and has 5 now" in job.err, "the change is not said", job)
@@ -435,7 +435,7 @@ def a_program_of_ones_own_says_where_trials_lie():
     config = sweep_config(folder, "bad", tune={"searcher_program": "echo nothing", "num_samples": 2})
     job = tune(config)
     equal(job.code, 70, "exit", job)
-    check("echo nothing: it printed no JSON object" in job.err, "the program's answer is not named", job)
+    check("echo nothing: it did not print a JSON object" in job.err, "the program's answer is not named", job)
 
 
 @test
@@ -453,7 +453,7 @@ def optuna_finds_better_trials_than_it_began_with():
 @test
 def results_of_what_is_no_sweep_are_errors():
     folder = scratch()
-    for words, said in ((["status", folder], "is no sweep"), (["best", folder / "none"], "is no sweep"), (["state", folder], "usage"), ([], "--config FILE is missing")):
+    for words, said in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "is not a sweep"), (["state", folder], "usage"), ([], "--config FILE is missing")):
         job = run([TRAINRT, "tune", *words])
         equal(job.code, 64, f"exit of {words}", job)
         check(said in job.err, f"{said!r} is not said", job)
