@@ -93,7 +93,7 @@ def a_function_that_only_reports_has_its_first_iteration_s_time_and_no_steps():
     check("finished: 3 iterations. Results: trainrt result" in job.err and job.err.count(str(script.runs / "run")) <= 2, "its last line", job)
     text, found = check_says_nothing_of_steps(script.runs / "run")
     check(found["time"]["productive_s"] > 2.7 * PAUSE_S, f"its first iteration counts as start-up: {found['time']}")
-    check("Start-up ends when the first step can have begun" in text, f"it does not say what it assumes:\n{text}")
+    check("Start-up ends when restore() returns" in text, f"it does not say what it assumes:\n{text}")
 
 
 @test

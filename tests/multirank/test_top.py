@@ -162,7 +162,7 @@ def colours_go_with_no_color_and_a_dumb_terminal_gets_a_plain_picture():
 def a_pipe_gets_one_picture_without_control_codes():
     out = top(made_up_run(4)).out
     check("\x1b" not in out and "made  running  attempt 1" in out, f"a picture: {out!r}")
-    for part in ("iteration 100 of 400", "step 812", "4 ranks", "memory 8 GiB (peak 12 GiB)", "CPU 4.0 of 8", "attempt 1 began on 4 ranks"):
+    for part in ("iteration 100 of 400", "step 812", "4 ranks", "memory 8 GiB (peak 12 GiB)", "CPU 4.0 of 8", "attempt 1 started with 4 ranks"):
         check(part in out, f"{part!r} is missing:\n{out}")
     check(re.search(r"left in this and \d+ more jobs", out) and "this run needs" in out, f"the time left, and jobs:\n{out}")
     check(top(made_up_run(4), "--once", env={"LC_ALL": "C"}).out.isascii(), "ASCII for a locale that is not UTF-8")
@@ -238,12 +238,12 @@ def what_is_torn_or_strange_stops_no_picture():
 def what_cannot_be_shown_is_refused():
     newer = made_up_run(1, "newer")
     (newer / "run.json").write_text('{"format": "trainrt run 2", "whatever": 1}')
-    for words, said in (([newer], ("newer/run.json is of another version", '"trainrt run 2"')), ([scratch()], ("no run directory",)), ([], ("--job ID",)),
-                        ([newer, newer], ("one run",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("not a job number",)),
+    for words, parts in (([newer], ("newer/run.json is of another version", '"trainrt run 2"')), ([scratch()], ("not a run directory",)), ([], ("--job ID",)),
+                        ([newer, newer], ("expected one run directory",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("not a job number",)),
                         (["--job", "471199", scratch()], ("no run of job 471199", "trainrt top --job 471199 STORAGE_PATH"))):
         job = top(*words, code=USAGE)
-        for word in said:
-            check(word in job.err, f"{words}: the message lacks {word!r}", job)
+        for part in parts:
+            check(part in job.err, f"{words}: the message lacks {part!r}", job)
 
 
 @test

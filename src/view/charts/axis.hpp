@@ -39,7 +39,7 @@ class Axis {
   double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;  ///< of scaled values
 };
 
-/// The x-axis and y-axis that show all points of `chart`, whose y values are `values` (drawn_values()).
+/// Returns the x-axis and the y-axis that show all points of `chart`. `values`: the result of drawn_values().
 std::pair<Axis, Axis> axes_of(const Chart& chart, std::span<const std::vector<double>> values, bool log_x, bool log_y);
 
 /// Returns about `count` multiples, and at least three, of 1, 2 or 5 times a power of ten from `low` to `high`; nothing

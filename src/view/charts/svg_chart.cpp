@@ -49,7 +49,7 @@ Markup label(double x, double y, std::string_view anchor, const std::string& sho
 
 struct LegendEntry {
   std::string label;
-  const Series* series = nullptr;  ///< none for the number of further series
+  const Series* series = nullptr;  ///< nullptr: the entry counts the other series
   double x = 0;
   std::size_t row = 0;
 };

@@ -13,7 +13,7 @@ namespace trainrt::view::page {
 
 namespace {
 
-/// Returns the number of epochs, "12 of 40"; "" if the reports or [loop] have none.
+/// Returns the number of epochs, "12 of 40"; "" if it is unknown.
 std::string progress_of(const RunSummary& run) {
   const auto* last = run.last();
   const auto all = run.record.loop.find("epochs");

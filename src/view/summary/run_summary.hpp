@@ -30,7 +30,7 @@ struct RunSummary {
   std::optional<rundir::Forecast> forecast;   ///< nullopt if the run is done
   std::string contradiction = {};  ///< why the files of the run directory are inconsistent; "" if they are consistent
   std::string missing_end = {};    ///< why the end of a finished run is incomplete; "" if it is complete
-  std::size_t attempt_count = 0;   ///< includes attempts whose records cannot be read
+  std::size_t attempt_count = 0;   ///< includes attempts without a readable record
   std::vector<rundir::ExcludedNode> excluded_nodes = {};
   std::string purge_warning = {};                   ///< see purge_warning()
   std::optional<rundir::MirrorStatus> mirror = {};  ///< nullopt if the run has no mirror

@@ -48,7 +48,7 @@ TEST_CASE("a value that is not finite interrupts the line") {
         2);
 }
 
-TEST_CASE("a chart without a finite value says so, also on a logarithmic axis") {
+TEST_CASE("a chart without a value to draw shows a message instead") {
   CHECK_THAT(svg_chart(chart_of({series_of({NAN})}), {}).str(), Contains("no finite value"));
   CHECK_THAT(svg_chart(chart_of({series_of({-1, 0})}), {.log_y = true}).str(), Contains("no finite value above 0"));
   CHECK_THAT(text_chart(chart_of({series_of({NAN})}), {}), Contains("no finite value"));

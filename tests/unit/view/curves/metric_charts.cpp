@@ -40,7 +40,7 @@ void check(const std::vector<RunSummary>& runs, const MetricChartOptions& option
 
 }  // namespace
 
-TEST_CASE("a curve has each report at its iteration, its time of training, its step or another metric") {
+TEST_CASE("the x-axis is the iteration, the time of training, the step or another metric") {
   const auto run = run_of("a", 3);
   CHECK(only_series(run).y == std::vector<double>{1, 0.5, 1.0 / 3});
   CHECK(only_series(run).x == std::vector<std::vector<double>>{{1, 2, 3}});
@@ -84,9 +84,9 @@ TEST_CASE("values that are not finite are left out and counted") {
   CHECK(series.not_finite == 2);
 }
 
-TEST_CASE("restarts are marked at the first report that each attempt made, the best report by its score") {
+TEST_CASE("the first report of each later attempt and the best report are marked") {
   auto run = run_of("a", 5);
-  for (const std::int64_t first : {0, 2, 5}) {  // the third attempt has made none yet
+  for (const std::int64_t first : {0, 2, 5}) {  // the third attempt has no report yet
     rundir::AttemptRecord attempt;
     attempt.first_iteration = first;
     run.attempts.push_back(attempt);
@@ -123,7 +123,7 @@ TEST_CASE("many runs have a limited number of points together, and the best runs
   }
   const auto charts = metric_charts(runs, {.max_runs = 50, .max_total_points = 20'000}).charts;
   CHECK(charts[0].series.size() == 50);
-  CHECK(charts[0].series[0].values.back() == -99);  // the best run comes first
+  CHECK(charts[0].series[0].y.back() == -99);  // the best run comes first
   CHECK(charts[0].series[0].style == 99);           // its index among all runs
   CHECK(charts[0].note == "50 of 100 runs are shown.");
   std::size_t points = 0;

@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Ten windows of `ranks` ranks at 1000 µs; rank `slow` takes half as long again, rank `late` twice as long in one window.
+/// Returns ten windows of `ranks` ranks at 1000 µs. Rank `slow` takes 1500 µs, rank `late` takes 2000 µs in one window.
 std::vector<StepWindow> windows_of(std::size_t ranks, std::size_t slow, std::size_t late) {
   std::vector<StepWindow> windows;
   for (int i = 0; i < 10; ++i) {

@@ -1,4 +1,4 @@
-// The picture of a run, as it is made of values; and what is read of the ranks.
+// The output of `trainrt top`, and late ranks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,7 +55,7 @@ std::string text_of(const LiveStatus& run, const Canvas& canvas = {}) { return j
 
 }  // namespace
 
-TEST_CASE("a picture has name, state, progress, rates, metrics and ranks") {
+TEST_CASE("the output has name, state, progress, rates, metrics and ranks") {
   auto run = run_of(2);
   run.forecast = rundir::Forecast{.training_s = 300, .runs = true};
   const auto text = text_of(run);
@@ -65,7 +65,7 @@ TEST_CASE("a picture has name, state, progress, rates, metrics and ranks") {
   CHECK_THAT(text, !Contains("epoch"));
 }
 
-TEST_CASE("a picture is never wider or higher than its canvas, whatever the names are") {
+TEST_CASE("the output fits the canvas, whatever the names are") {
   for (const std::size_t ranks : {0, 4, 200, 5000})
     for (const auto& canvas : {Canvas{80, 24}, Canvas{300, 80}, Canvas{20, 8}, Canvas{2, 2}, Canvas{40, 5}}) {
       auto run = run_of(ranks);
@@ -83,14 +83,14 @@ TEST_CASE("a picture is never wider or higher than its canvas, whatever the name
     }
 }
 
-TEST_CASE("colours are only where they are asked for, and ASCII is all if UTF-8 is not") {
+TEST_CASE("colors and characters beyond ASCII are optional") {
   const auto run = run_of(2);
   CHECK_THAT(text_of(run, {.in_color = true}), Contains("\x1b[32mrunning\x1b[0m"));
   const auto ascii = text_of(run, {.is_utf8 = false});
   CHECK(std::ranges::all_of(ascii, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
 }
 
-TEST_CASE("a spark line goes from the least to the largest, and leaves out what is not finite") {
+TEST_CASE("a spark line shows values between minimum and maximum, and leaves out values that are not finite") {
   const auto nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(spark_line(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 20, true) == "▁▂▃▄▅▆▇█");
   CHECK(spark_line(std::vector<double>{0, nan, 7}, 20, true) == "▁ █");
@@ -100,7 +100,7 @@ TEST_CASE("a spark line goes from the least to the largest, and leaves out what 
   CHECK(spark_line({}, 20, true).empty());
 }
 
-TEST_CASE("a rank whose record is old while the others' are young gives no sign of life, and is named first") {
+TEST_CASE("a rank with an old record gives no sign of life, and is named first") {
   std::vector<std::optional<rundir::RankStatus>> ranks = {rank_at(5, "all-reduce", 50), rank_at(5, "all-reduce", 51),
                                                           rank_at(4), std::nullopt};
   ranks[2]->time = "2026-11-21T11:58:00Z";
@@ -110,14 +110,14 @@ TEST_CASE("a rank whose record is old while the others' are young gives no sign 
   CHECK_THAT(late[0].why, Contains("no sign of life for 0:02:00") && Contains("step 4, 1 behind"));
 }
 
-TEST_CASE("the rank that waits for nobody while the others wait is the one that they wait for") {
+TEST_CASE("the others wait for a rank that does not wait itself") {
   std::vector<std::optional<rundir::RankStatus>> ranks = {rank_at(5, "all-reduce", 9), rank_at(4, "", 9),
                                                           rank_at(5, "all-reduce", 9)};
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 1);
   CHECK_THAT(late[0].why, Contains("the others wait for it") && Contains("1 behind"));
-  SECTION("not if it has ended, or all are at work, or the waits are short") {
+  SECTION("but not if it has ended, if all ranks work, or if the waits are short") {
     ranks[1]->ended = true;
     CHECK(late_ranks(ranks, noon).empty());
     CHECK(late_ranks(std::vector<std::optional<rundir::RankStatus>>{rank_at(5), rank_at(5), rank_at(5)}, noon).empty());
@@ -126,20 +126,20 @@ TEST_CASE("the rank that waits for nobody while the others wait is the one that 
   }
 }
 
-TEST_CASE("a rank that was stopped while it waited itself is named too, as soon as its record is missed") {
+TEST_CASE("a rank that was frozen while it waited is named when its record becomes old") {
   std::vector<std::optional<rundir::RankStatus>> ranks(4, rank_at(5, "all-reduce", 14));
   ranks[3]->time = "2026-11-21T11:59:43Z";
   REQUIRE(late_ranks(ranks, noon).size() == 1);
   CHECK(late_ranks(ranks, noon)[0].rank == 3);
 }
 
-TEST_CASE("records that are all as old as each other name nobody: ranks of a large run write seldom") {
+TEST_CASE("equally old records are normal, since the ranks of a large run write them less often") {
   std::vector<std::optional<rundir::RankStatus>> ranks(3, rank_at(5));
   for (auto& rank : ranks) rank->time = "2026-11-21T11:59:00Z";
   CHECK(late_ranks(ranks, noon).empty());
 }
 
-TEST_CASE("many ranks are folded: by node if they fit, else in order, and the late ones stay to be seen") {
+TEST_CASE("many ranks have a character each, by node if the nodes fit, and late ranks stay visible") {
   auto run = run_of(64);
   for (std::size_t i = 0; i < 64; ++i) run.ranks[i]->host = fmt::format("n{}", i / 16);
   run.late = {{17, "the others wait for it"}};
@@ -154,7 +154,7 @@ TEST_CASE("many ranks are folded: by node if they fit, else in order, and the la
   CHECK_THAT(text, Contains("rank 4321 (node-with-a-long-name-1080): no sign of life"));
 }
 
-TEST_CASE("a run that is over says how it ended, and nobody is late") {
+TEST_CASE("a run that has ended shows the reason, and no late ranks") {
   auto run = run_of(2);
   run.state = rundir::RunState::failed;
   run.why = "failed: rank 1: out of memory\nand more";
@@ -165,7 +165,7 @@ TEST_CASE("a run that is over says how it ended, and nobody is late") {
   CHECK_THAT(text, !Contains("19 % slower"));
 }
 
-TEST_CASE("a window of steps tells the time of a step, and the slow rank with the reason") {
+TEST_CASE("a window of steps has the time of a step, and the slow rank with the reason") {
   StepWindow window;
   window.own_us = {1000, 3000};
   window.waits_us = {2100, 100};
