@@ -18,15 +18,15 @@ struct Tick {
 /// An axis of a chart: maps values to positions from 0 to 1, linearly or by their logarithms.
 class Axis {
  public:
-  /// Spans all values passed to include(), and on both sides the part `padding` of that range. A range of one value is
-  /// widened.
   explicit Axis(bool is_logarithmic) : is_logarithmic_(is_logarithmic) {}
+  /// Extends the range of the axis to `value`. Values that the axis cannot show are ignored.
   void include(double value);
+  /// Extends the range at both ends by the fraction `padding` of its length. A range of a single value is widened, too.
   void pad(double padding);
 
   /// Returns whether include() was called with a value that can be drawn.
   bool has_values() const { return low_ <= high_; }
-  /// Returns whether the axis can show `value`: it is finite, and positive on a logarithmic axis.
+  /// Returns whether `value` is finite and, for a logarithmic axis, positive.
   bool can_show(double value) const;
   double position(double value) const { return (scaled(value) - low_) / (high_ - low_); }
   /// Returns about `count` ticks, and at least three: multiples of 1, 2 or 5 times a power of ten.

@@ -19,7 +19,7 @@ constexpr double top_margin = 26, bottom_margin = 40, right_margin = 16, legend_
                  character_width = 7.2;  // pixels; of a 12 pixel font
 constexpr double min_area_height = 60;
 constexpr std::size_t max_points = 300, min_points = 24, max_points_of_chart = 4000;
-constexpr std::size_t max_legend_columns = 32;  // characters of a name
+constexpr std::size_t max_legend_columns = 32;  // maximum width of a name
 constexpr std::string_view restart_shape = "M0,-5L5,4L-5,4Z";
 constexpr std::string_view best_shape = "M0,-7L2,-2L7,-2L3,1.5L4.5,6.5L0,3.5L-4.5,6.5L-3,1.5L-7,-2L-2,-2Z";
 
@@ -29,7 +29,7 @@ std::string classes(std::string_view kind, std::size_t style) {
 
 std::string number(double value) { return fmt::format("{:.1f}", value); }
 
-/// A text, cut to `max_columns` characters; the complete text is then shown at the pointer.
+/// Returns a <text> element. A text longer than `max_columns` characters is truncated, and shown complete at the pointer.
 Markup label(double x, double y, std::string_view anchor, const std::string& shown, std::size_t max_columns = 100,
              std::string_view kind = "label") {
   Markup content;

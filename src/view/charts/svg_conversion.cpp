@@ -1,5 +1,5 @@
-// Conversion by librsvg and Cairo, with declarations of the functions that it needs. Their ABIs are stable from librsvg 2.52 and Cairo 1.12
-// on.
+// Conversion by librsvg and Cairo, with declarations of the functions that it needs. Their ABIs are stable from
+// librsvg 2.52 and Cairo 1.12 on.
 #include "view/charts/svg_conversion.hpp"
 
 #include <dlfcn.h>

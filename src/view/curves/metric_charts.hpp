@@ -24,7 +24,7 @@ struct MetricCharts {
   std::size_t omitted_metrics = 0;  ///< number of metrics beyond `max_charts`
 };
 
-/// Returns a chart per metric with a series per run, which has the run's style in all charts. Restarts and the best report
+/// Returns a chart per metric with a series per run. A run has the same style in all charts. Restarts and the best report
 /// are marked. Values that are not finite are left out. Long series are thinned, but keep their extreme values and marks.
 /// Pure function.
 MetricCharts metric_charts(std::span<const RunSummary> runs, const MetricChartOptions& options);

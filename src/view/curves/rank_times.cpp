@@ -58,7 +58,7 @@ std::vector<Slowness> slowness_of(const std::vector<std::vector<float>>& means, 
   return all;
 }
 
-/// Returns `count` ranks: two thirds are the slowest on average, the others have the slowest intervals.
+/// Returns the numbers of `count` ranks: two thirds have the highest mean ratios, the others the highest single ratios.
 std::vector<std::size_t> slowest_of(std::vector<Slowness> all, std::size_t count) {
   std::vector<std::size_t> chosen;
   const auto take_slowest = [&](auto field, std::size_t until) {

@@ -19,7 +19,8 @@ std::vector<Interval> intervals_of(std::span<const StepWindow> windows, std::siz
 /// The step times of one rank, or of several neighboring ranks.
 struct RankRow {
   std::size_t first = 0, last = 0;  ///< ranks
-  /// By interval: the mean time per step without waiting for other ranks, of several ranks the median; NaN: no value.
+  /// By interval: mean time per step without waiting for other ranks; for several ranks, the median of their means. NaN
+  /// if there is no value.
   std::vector<float> own_us;
   double median_us = 0, p95_us = 0;  ///< over all windows: median and 95th percentile
   double ratio = 0;                  ///< mean ratio to the median rank in the same interval

@@ -33,7 +33,7 @@ float max_of(const std::vector<float>& values) {
   return max;
 }
 
-/// Inserts an empty interval between two attempts, which interrupts lines.
+/// Inserts an empty interval between two attempts, so that no line connects them.
 std::vector<Interval> with_gaps(const std::vector<Interval>& intervals) {
   std::vector<Interval> all;
   for (const auto& interval : intervals) {
@@ -63,7 +63,7 @@ Chart chart_of(std::string title, std::vector<Series> series) {
           .has_legend = has_legend};
 }
 
-/// The rate between the ends of two intervals, so that saves and reports count, too.
+/// Returns the steps per second between the ends of consecutive intervals. The time of saves and reports is included.
 Series rate_series(std::span<const Interval> intervals, std::vector<std::vector<double>> x) {
   Series series{.name = "steps per second", .x = std::move(x), .y = {}};
   for (std::size_t i = 0; i < intervals.size(); ++i) {

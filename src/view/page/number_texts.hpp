@@ -18,7 +18,7 @@ std::string step_time_text(double microseconds);
 std::string share_text(double share);
 /// Returns seconds, or from one minute hours, minutes and seconds: "3.2 s", "1:02:03".
 std::string duration_text(double seconds);
-/// Returns a number with all its digits, so that parsing gives the same number, or an unchanged text.
+/// Returns a number with all its digits, so that parsing it returns the same number. Returns a text unchanged.
 std::string exact_text(const metrics::Record::Value& value);
 
 }  // namespace trainrt::view::page

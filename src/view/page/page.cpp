@@ -37,12 +37,6 @@ std::string filled(std::string_view frame, const std::map<std::string_view, std:
   return page;
 }
 
-/// Returns the content security policy: no network, no forms, only the page's own script and style.
-std::string policy() {
-  return fmt::format("default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
-                     assets().script_digest, assets().style_digest);
-}
-
 std::string assembled(const std::string& title, const Markup& head, const std::vector<Section>& sections, const Json& data,
                       const std::string& created) {
   Markup links, body;
@@ -55,7 +49,8 @@ std::string assembled(const std::string& title, const Markup& head, const std::v
   }
   const auto json = script_json(data.dump(-1, ' ', true, Json::error_handler_t::replace));
   return filled(assets().page, {{"title", text(title).str()},
-                                {"policy", policy()},
+                                {"script_digest", assets().script_digest},
+                                {"style_digest", assets().style_digest},
                                 {"style", assets().style},
                                 {"head", head.str()},
                                 {"links", links.str()},

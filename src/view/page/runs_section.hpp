@@ -14,8 +14,8 @@ Section runs_section(std::span<const RunSummary> runs);
 /// Returns the use of the wall time of each run, as bars.
 Section time_of_runs_section(std::span<const RunSummary> runs);
 
-/// Returns the frame for parallel coordinates, with an axis for each differing key and each metric, and a line for each
-/// run. The script draws them.
+/// Returns an empty figure in which the script draws parallel coordinates: an axis for each differing key and each metric,
+/// and a line for each run.
 Section parallel_section(std::span<const RunSummary> runs);
 
 /// Returns the values for the script: {"axes": [titles], "runs": [{"name", "values"}]}. A missing value is null.

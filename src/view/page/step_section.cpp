@@ -42,7 +42,7 @@ Markup time_bar_of(const RankRow& row, double max_us) {
                  content);
 }
 
-/// Returns a ratio as a difference: "+14.8 %".
+/// Returns a ratio as a difference in percent: "+14.8 %" for 1.148.
 std::string difference_text(double ratio) {
   const double percent = std::round(1000 * (ratio - 1)) / 10;
   return percent == 0 ? "0 %" : fmt::format("{:+.1f} %", percent);

@@ -13,7 +13,7 @@ Section time_section(const RunSummary& run);
 /// Returns a table of the attempts with the reason for the end of each.
 Section attempt_section(const RunSummary& run);
 
-/// Returns a bar divided by the use of the time; empty if the account has no time.
+/// Returns a bar whose parts show the use of the wall time. It has no parts if the account has no time.
 Markup time_bar(const rundir::TimeAccount& account);
 
 /// Returns a row with a title, a time_bar() and the goodput.

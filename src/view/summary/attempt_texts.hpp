@@ -6,7 +6,7 @@
 
 namespace trainrt::view {
 
-// The progress of an attempt as text, the same in all tables. "-": the train function does not count it.
+// The progress of an attempt as text, the same in all tables. "-" means that the train function does not count it.
 
 /// Returns the range of steps: "0 to 120"; "0 to 120 (seen)" if it was found in the output of a program; "not reported" or
 /// "none seen" if it is unknown.

@@ -16,10 +16,10 @@
 
 namespace trainrt::view {
 
-/// Returns the time of a step of the median rank, with its waits.
+/// Returns the seconds that a step took on the median rank, including its waits.
 double seconds_of_step(const StepWindow& window);
 
-/// Returns for example "19 % slower than the median in input: clock 1.2 GHz of 3.1".
+/// Returns a description of a slow rank: "19 % slower than the median in input: clock 1.2 GHz of 3.1".
 std::string slow_rank_text(const StepWindow::Slow& slow);
 
 struct Event {
@@ -55,7 +55,7 @@ struct LiveStatus {
   bool is_over() const { return rundir::is_over(state); }
 };
 
-/// Reads a run directory repeatedly, without changing it. Only new content is read again.
+/// Reads a run directory repeatedly, without changing it. Later calls read only the new lines of logs.
 class LiveRun {
  public:
   explicit LiveRun(std::string run_dir);

@@ -153,7 +153,7 @@ PaintedLine title_line(const LiveStatus& run) {
   return line;
 }
 
-/// How much of a run is done; a total of 0 is unknown.
+/// The progress of a run. A total of 0 means that it is unknown.
 struct Progress {
   double done = 0, total = 0;
   std::string_view unit = "iteration";

@@ -41,8 +41,8 @@ class PaintedLine {
 /// Returns the output of `trainrt top` in at most `canvas.rows` lines. Pure function.
 std::vector<std::string> terminal_view(const LiveStatus& run, const Canvas& canvas);
 
-/// Returns a line of at most `columns` characters; their heights show the values between the minimum and the maximum. If there
-/// are more values than columns, neighboring values are averaged. A value that is not finite becomes a blank. Pure
+/// Returns a line of at most `columns` characters; their heights show the values between the minimum and the maximum. If
+/// there are more values than columns, neighboring values are averaged. A value that is not finite becomes a blank. Pure
 /// function.
 std::string spark_line(std::span<const double> values, std::size_t columns, bool is_utf8);
 

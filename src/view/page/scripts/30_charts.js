@@ -118,7 +118,7 @@ class FigureChart {
 
   clear() {
     this.cursor.setAttribute('d', '');
-    this.readout.textContent = this.chart.axes[this.axis];
+    this.readout.textContent = '\u00a0';
   }
 
   zoom(window) {
