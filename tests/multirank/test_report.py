@@ -125,14 +125,14 @@ def the_page_shows_the_numbers_of_result_json():
 @test
 def restarts_attempts_goodput_and_changes_are_those_of_the_run():
     page = page_of("runs/a")
-    told = json.loads(run([TRAINRT, "result", folder_of_runs() / "runs/a", "--json"]).out)
+    result = json.loads(run([TRAINRT, "result", folder_of_runs() / "runs/a", "--json"]).out)
     equal(page.value("data.charts[0].series[0].restarts"), [20], "the first report of the second attempt")
     cells = page.value("[...document.querySelectorAll('#attempts tbody tr')].map(row => [row.cells[0].textContent, row.cells[1].textContent, row.cells[row.cells.length - 1].textContent])")
-    equal([cell[:2] for cell in cells], [["1", "failed" if told["attempts"][0]["state"] == "failed" else "killed"], ["2", "finished"]], "attempts")
+    equal([cell[:2] for cell in cells], [["1", "failed" if result["attempts"][0]["state"] == "failed" else "killed"], ["2", "finished"]], "attempts")
     titles = page.value("document.querySelectorAll('#attempts thead th').length")
     equal(titles, page.value("document.querySelector('#attempts tbody tr').cells.length"), "columns of the attempts with a title")
-    check(cells[0][2] and cells[0][2] in told["attempts"][0]["why"], f"why the first ended: {cells}")
-    equal(page.value("document.querySelector('#time .bar-figure').textContent"), f"{100 * told['time']['goodput']:.1f} %", "the goodput")
+    check(cells[0][2] and cells[0][2] in result["attempts"][0]["why"], f"the reason for the end of the first attempt: {cells}")
+    equal(page.value("document.querySelector('#time .bar-figure').textContent"), f"{100 * result['time']['goodput']:.1f} %", "the goodput")
     for section, words in (("config", ("loop.lr", "0.5", "0.3")), ("checkpoints", ("checkpoint_",))):
         text = page.value(f"document.getElementById({section!r}).textContent")
         for word in words:

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "view/curves/metric_charts.hpp"
-#include "view/page/number_texts.hpp"
 #include "view/page/table.hpp"
 
 namespace trainrt::view::page {
@@ -31,14 +30,6 @@ std::optional<Extremes> extremes_of(const RunSummary& run, const std::string& ke
   return extremes.min <= extremes.max ? std::optional(extremes) : std::nullopt;
 }
 
-Cell value_cell(const metrics::Record* record, const std::string& key) {
-  const auto* value = record != nullptr ? record->find(key) : nullptr;
-  if (value == nullptr) return text_cell("-");
-  const auto number = metrics::Record::real_of(*value);
-  if (!number) return text_cell(std::get<std::string>(*value));
-  return {.shown = element("data", {{"value", exact_text(*value)}}, number_text(*number)), .value = number};
-}
-
 Markup metric_table(const RunSummary& run) {
   const auto* best = run.best();
   TableModel model{.caption = "metrics of the reports",
@@ -49,8 +40,8 @@ Markup metric_table(const RunSummary& run) {
   model.columns.insert(model.columns.end(), {{"minimum", true}, {"maximum", true}});
   for (const auto& [key, value] : run.last()->values) {
     if (key.starts_with("_")) continue;
-    std::vector<Cell> row = {header_cell(key), value_cell(run.last(), key)};
-    if (best != nullptr) row.push_back(value_cell(best, key));
+    std::vector<Cell> row = {header_cell(key), metric_cell(run.last(), key)};
+    if (best != nullptr) row.push_back(metric_cell(best, key));
     const auto extremes = extremes_of(run, key);
     row.push_back(extremes ? number_cell(extremes->min) : text_cell("-"));
     row.push_back(extremes ? number_cell(extremes->max) : text_cell("-"));
@@ -70,7 +61,7 @@ Markup last_reports(const RunSummary& run) {
   const auto from = run.reports.size() - std::min(run.reports.size(), max_reports);
   for (auto i = run.reports.size(); i-- > from;) {
     std::vector<Cell> row = {count_cell(run.reports[i].iteration)};
-    for (const auto& key : keys) row.push_back(value_cell(&run.reports[i], key));
+    for (const auto& key : keys) row.push_back(metric_cell(&run.reports[i], key));
     model.rows.push_back(std::move(row));
   }
   auto content = element("summary", {}, "Last reports");

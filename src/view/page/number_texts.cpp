@@ -1,9 +1,6 @@
 #include "view/page/number_texts.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,13 +12,6 @@ std::string number_text(double number) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number > 0 ? "∞" : "-∞";
   return fmt::format("{:.6g}", number);
-}
-
-std::string size_text(double bytes) {
-  constexpr std::array<std::string_view, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < units.size(); bytes /= 1024) ++unit;
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
 std::string step_time_text(double microseconds) {

@@ -10,8 +10,6 @@ namespace trainrt::view::page {
 
 /// Returns six significant digits: "0.0123457", "NaN", "-∞".
 std::string number_text(double number);
-/// "1.5 GiB", "17 B"
-std::string size_text(double bytes);
 /// "1.25 ms", "730 µs", "2.1 s"
 std::string step_time_text(double microseconds);
 /// "12.3 %"

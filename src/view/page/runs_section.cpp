@@ -9,7 +9,6 @@
 #include "core/options.hpp"
 #include "core/text/text.hpp"
 #include "view/curves/comparison.hpp"
-#include "view/page/number_texts.hpp"
 #include "view/page/table.hpp"
 #include "view/page/time_section.hpp"
 
@@ -25,14 +24,6 @@ Cell loop_cell(const RunSummary& run, const std::string& key) {
   const auto found = run.record.loop.find(key);
   if (found == run.record.loop.end()) return text_cell("-");
   return {.shown = text(found->second), .value = parse_real(found->second)};
-}
-
-Cell metric_cell(const metrics::Record* record, const std::string& key) {
-  const auto* value = record != nullptr ? record->find(key) : nullptr;
-  if (value == nullptr) return text_cell("-");
-  const auto number = metrics::Record::real_of(*value);
-  if (!number) return text_cell(std::get<std::string>(*value));
-  return {.shown = element("data", {{"value", exact_text(*value)}}, number_text(*number)), .value = number};
 }
 
 std::string report_text(const RunSummary& run) {

@@ -1,9 +1,12 @@
 #include "view/page/table.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "core/text/byte_size.hpp"
 #include "view/page/number_texts.hpp"
 
 namespace trainrt::view::page {
@@ -21,11 +24,21 @@ Cell count_cell(std::int64_t number) {
 Cell duration_cell(double seconds) { return {.shown = text(duration_text(seconds)), .value = seconds}; }
 
 Cell size_cell(std::optional<double> bytes) {
-  return bytes ? Cell{.shown = text(size_text(*bytes)), .value = bytes} : text_cell("-");
+  constexpr double max_bytes = 1e18;  // records may have any number
+  if (!bytes) return text_cell("-");
+  return {.shown = text(byte_size(static_cast<std::uint64_t>(std::clamp(*bytes, 0.0, max_bytes)))), .value = bytes};
 }
 
 Cell share_cell(std::optional<double> part) {
   return part ? Cell{.shown = text(share_text(*part)), .value = part} : text_cell("-");
+}
+
+Cell metric_cell(const metrics::Record* report, const std::string& metric) {
+  const auto* value = report != nullptr ? report->find(metric) : nullptr;
+  if (value == nullptr) return text_cell("-");
+  const auto number = metrics::Record::real_of(*value);
+  if (!number) return text_cell(std::get<std::string>(*value));
+  return {.shown = element("data", {{"value", exact_text(*value)}}, number_text(*number)), .value = number};
 }
 
 Cell header_cell(std::string_view shown) { return {.shown = text(shown), .value = std::nullopt, .is_header = true}; }

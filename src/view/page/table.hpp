@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/record.hpp"
 #include "view/charts/markup.hpp"
 
 namespace trainrt::view::page {
@@ -23,6 +24,8 @@ Cell count_cell(std::int64_t number);
 Cell duration_cell(double seconds);
 Cell size_cell(std::optional<double> bytes);
 Cell share_cell(std::optional<double> part);
+/// Shows a metric of a report, or "-" if the report does not have it. `report` may be nullptr.
+Cell metric_cell(const metrics::Record* report, const std::string& metric);
 Cell header_cell(std::string_view text);
 
 struct TableColumn {

@@ -52,7 +52,7 @@ Common common_of(std::span<const std::optional<rundir::RankStatus>> ranks, const
 std::string progress_text(const rundir::RankStatus& rank, const Common& common) {
   const auto behind = common.step - rank.step;
   const auto step = common.step > 0 ? fmt::format(" at step {}", rank.step) : std::string();
-  return fmt::format("in {}{}{}", rank.phase, step, behind > 0 ? fmt::format(", {} behind", behind) : "");
+  return fmt::format("in {}{}{}", rank.phase, step, behind > 0 ? ", " + counted(behind, "step") + " behind" : "");
 }
 
 std::string why_late(const rundir::RankStatus& rank, const Common& common, const std::string& now) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
 #include "view/summary/attempt_texts.hpp"
@@ -134,7 +135,7 @@ PaintedLine rank_line(const LiveStatus& run, std::size_t number, const Cell& cel
                        padded_to_width(plain_text(phase_of(*rank, attempt)), 10)));
   if (rank->step > 0 || attempt.last_step > 0) line.add(fmt::format(" step {}", rank->step));
   if (rank->ended) return line.add("  ended");
-  if (rank->rss >= 0) line.add("  " + bytes_text(static_cast<double>(rank->rss)));
+  if (rank->rss >= 0) line.add("  " + byte_size(static_cast<std::uint64_t>(rank->rss)));
   if (rank->quiet_s >= 1) line.add(fmt::format("  no progress for {:.0f} s", rank->quiet_s));
   if (const auto age_s = run.is_over() ? 0 : seconds_between(rank->time, run.now); age_s >= 20)
     line.add(fmt::format("  record {} old", clock_text(age_s)), Paint::warning);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/host.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
 
@@ -35,6 +36,11 @@ std::vector<double> column_means(std::span<const double> values, std::size_t col
     means.push_back(count > 0 ? sum / count : NAN);
   }
   return means;
+}
+
+std::string size_text(double bytes) {
+  constexpr double max_bytes = 1e18;  // records may have any number
+  return byte_size(static_cast<std::uint64_t>(std::min(bytes, max_bytes)));
 }
 
 void add_lines(std::vector<PaintedLine>& lines, std::vector<PaintedLine> more) {
@@ -90,13 +96,6 @@ std::string spark_line(std::span<const double> values, std::size_t columns, bool
       line += ascii_blocks.at(level);
   }
   return line;
-}
-
-std::string bytes_text(double bytes) {
-  constexpr std::array<std::string_view, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < units.size(); ++unit) bytes /= 1024;
-  return fmt::format("{:.3g} {}", bytes, units.at(unit));
 }
 
 std::vector<PaintedLine> event_lines(const LiveStatus& run, std::size_t rows) {
@@ -217,13 +216,13 @@ PaintedLine rate_line(const LiveStatus& run) {
 /// Returns one line, or two lines if the terminal is too narrow.
 std::vector<PaintedLine> usage_lines(const LiveStatus& run, const Canvas& canvas) {
   const auto& usage = run.usage;
-  auto node = fmt::format("memory {} (peak {})", bytes_text(usage.memory), bytes_text(usage.peak_memory));
+  auto node = fmt::format("memory {} (peak {})", size_text(usage.memory), size_text(usage.peak_memory));
   if (usage.cpus) node += fmt::format("  CPU {:.1f} of {:g}", *usage.cpus, usage.cpus_allowed.value_or(0));
   std::string others;
   if (usage.read_rate)
-    others += fmt::format("read {}/s  written {}/s", bytes_text(*usage.read_rate), bytes_text(*usage.write_rate));
+    others += fmt::format("read {}/s  written {}/s", size_text(*usage.read_rate), size_text(*usage.write_rate));
   if (usage.gpu) others += fmt::format("  GPU {:.0f} %", 100 * *usage.gpu);
-  if (usage.gpu_memory.value_or(0) > 0) others += fmt::format(" with {}", bytes_text(*usage.gpu_memory));
+  if (usage.gpu_memory.value_or(0) > 0) others += fmt::format(" with {}", size_text(*usage.gpu_memory));
   if (node.size() + others.size() + 2 <= canvas.columns) return {PaintedLine(node + "  " + others)};
   return {PaintedLine(node), PaintedLine(others)};
 }

@@ -55,7 +55,4 @@ std::vector<PaintedLine> metric_lines(const LiveStatus& run, const Canvas& canva
 std::vector<PaintedLine> rank_lines(const LiveStatus& run, const Canvas& canvas, std::size_t rows);
 std::vector<PaintedLine> event_lines(const LiveStatus& run, std::size_t rows);
 
-/// Returns a number of bytes with three significant digits: "1.5 GiB".
-std::string bytes_text(double bytes);
-
 }  // namespace trainrt::view

@@ -124,7 +124,7 @@ TEST_CASE("many runs have a limited number of points together, and the best runs
   const auto charts = metric_charts(runs, {.max_runs = 50, .max_total_points = 20'000}).charts;
   CHECK(charts[0].series.size() == 50);
   CHECK(charts[0].series[0].y.back() == -99);  // the best run comes first
-  CHECK(charts[0].series[0].style == 99);           // its index among all runs
+  CHECK(charts[0].series[0].style == 99);      // its index among all runs
   CHECK(charts[0].note == "50 of 100 runs are shown.");
   std::size_t points = 0;
   for (const auto& chart : charts)

@@ -107,7 +107,7 @@ TEST_CASE("a rank with an old record gives no sign of life, and is named first")
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 2);
-  CHECK_THAT(late[0].why, Contains("no sign of life for 0:02:00") && Contains("step 4, 1 behind"));
+  CHECK_THAT(late[0].why, Contains("no sign of life for 0:02:00") && Contains("step 4, 1 step behind"));
 }
 
 TEST_CASE("the others wait for a rank that does not wait itself") {
@@ -116,7 +116,7 @@ TEST_CASE("the others wait for a rank that does not wait itself") {
   const auto late = late_ranks(ranks, noon);
   REQUIRE(late.size() == 1);
   CHECK(late[0].rank == 1);
-  CHECK_THAT(late[0].why, Contains("the others wait for it") && Contains("1 behind"));
+  CHECK_THAT(late[0].why, Contains("the others wait for it") && Contains("1 step behind"));
   SECTION("but not if it has ended, if all ranks work, or if the waits are short") {
     ranks[1]->ended = true;
     CHECK(late_ranks(ranks, noon).empty());
