@@ -54,13 +54,13 @@ struct LegendEntry {
   std::size_t row = 0;
 };
 
-std::vector<LegendEntry> legend_entries(const Chart& chart, double width) {
+std::vector<LegendEntry> legend_entries(const Chart& chart, double width, std::size_t max_entries = max_legend_entries) {
   std::vector<LegendEntry> entries;
   if (!chart.has_legend) return entries;
   std::size_t further = 0;
   for (const auto& series : chart.series) {
     if (series.is_faint) continue;
-    if (entries.size() < max_legend_entries)
+    if (entries.size() < max_entries)
       entries.push_back({legend_label(series), &series});
     else
       ++further;
@@ -242,7 +242,8 @@ double legend_height(const Chart& chart, double width) { return height_of(legend
 Markup svg_chart(const Chart& chart, const SvgOptions& options) {
   auto entries = legend_entries(chart, options.width);
   const double height_and_legend = options.height - top_margin - bottom_margin;
-  while (!entries.empty() && height_and_legend - height_of(entries) < min_area_height) entries.pop_back();
+  for (auto max = max_legend_entries; max > 0 && height_and_legend - height_of(entries) < min_area_height;)
+    entries = legend_entries(chart, options.width, --max);
   const double height = height_and_legend - height_of(entries);
   const auto max_columns = static_cast<std::size_t>((options.width - 16) / (character_width + 1));
   auto content = label(options.width / 2, 16, "middle", chart.title, max_columns, "title");

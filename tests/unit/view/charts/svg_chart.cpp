@@ -75,6 +75,8 @@ TEST_CASE("the legend names twelve series, counts the others, and cuts long name
                       Contains("n…<title>nnn"));
   CHECK(count_of(svg, "run 12") == 1);  // the title of the line, not the legend
   CHECK_THAT(text_chart(chart_of(series), {}), Contains("and 3 more"));
+  series[0].name = "run 0";
+  CHECK_THAT(svg_chart(chart_of(series), {.width = 250, .height = 150}).str(), Contains("and 14 more"));
 }
 
 TEST_CASE("a stacked chart has areas, each on top of those before it") {
