@@ -3,7 +3,8 @@
 
 namespace trainrt::view {
 
-/// Returns charts/chart.css with the light colors of the page (page.css), for SVG files. It is compiled in.
+/// Returns the style of SVG files: charts/chart.css, in which the light colors of page.css replace its variables. It is
+/// compiled in.
 std::string_view chart_style();
 
 }  // namespace trainrt::view

@@ -108,7 +108,7 @@ std::optional<std::size_t> best_in(const RunCurves& curves, const std::vector<st
   return found != reports.end() ? std::optional(static_cast<std::size_t>(found - reports.begin())) : std::nullopt;
 }
 
-/// Returns the series of the points that remain after thinning, and of the marked points.
+/// Returns a series of at most about `max_points` points. Marked points are always kept.
 Series thinned_series(const RunCurves& curves, const std::vector<std::size_t>& reports, const std::vector<double>& y,
                       std::size_t max_points, bool has_marks) {
   std::vector<Point> points;

@@ -33,7 +33,7 @@ std::optional<FailureExcerpt> end_of(const std::string& run_dir, const std::stri
                       : std::optional(FailureExcerpt{.file = file, .text = std::move(text), .is_cut = is_cut});
 }
 
-/// Returns the first files in a folder of the run directory that have a name with this prefix, each with the folder.
+/// Returns the first files in `folder` whose names start with `prefix`, as paths relative to the run directory.
 std::vector<std::string> first_files(const std::string& run_dir, const std::string& folder, std::string_view prefix) {
   std::vector<std::string> found;
   for (const auto& name : io::list_if_exists(run_dir + "/" + folder))
