@@ -1,4 +1,4 @@
-# Sources that are generated: the tables of plug-ins, and the HDF5 schemas and the parts of the page of `trainrt report` as texts.
+# Generated sources: the tables of plug-ins, the HDF5 schemas, and the page of `trainrt report`.
 
 # trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): every .cpp of the folder
 # defines one `extern const <record>` named after its file in namespace <namespace>::plugins; the table is generated here.
@@ -55,12 +55,12 @@ ${schema_entries}  };
   target_sources(trainrt_io PRIVATE ${PROJECT_BINARY_DIR}/generated/schemas.cpp)
 endfunction()
 
-# trainrt_digest(<variable> <text>): 'sha256-...', by which a content security policy names a script (base64).
+# trainrt_digest(<variable> <text>): sets 'sha256-...' (base64), the name of a script or style in a content security policy.
 function(trainrt_digest variable text)
   set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 hex "${text}")
   set(digest "")
-  foreach(at RANGE 0 60 6)  # three bytes are four letters; the last two bytes are three, and a sign
+  foreach(at RANGE 0 60 6)  # three bytes become four letters; the last two bytes become three letters and a sign
     string(SUBSTRING "${hex}00" ${at} 6 bytes)
     foreach(shift 18 12 6 0)
       math(EXPR letter "(0x${bytes} >> ${shift}) & 63")
@@ -72,58 +72,53 @@ function(trainrt_digest variable text)
   set(${variable} "'sha256-${digest}'" PARENT_SCOPE)
 endfunction()
 
-# trainrt_page(<layer> <folder>): page.html, and page.css and scripts/*.js with the charting library, compiled in. The library is
-# that of the package libjs-dygraphs; without it the pictures of the page stand still.
-function(trainrt_page layer folder)
-  set(page_folder ${TRAINRT_SOURCE}/src/${folder})
-  find_path(DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH)
-  file(GLOB scripts CONFIGURE_DEPENDS ${page_folder}/scripts/*.js)
+# trainrt_page(<layer>): compiles in the page of `trainrt report` (page.html, page.css, scripts/*.js) and the style of its charts
+# (charts/chart.css), for SVG files with the light colors of page.css instead of variables.
+function(trainrt_page layer)
+  set(view_folder ${TRAINRT_SOURCE}/src/view)
+  file(GLOB scripts CONFIGURE_DEPENDS ${view_folder}/page/scripts/*.js)
   list(SORT scripts)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_folder}/page.html ${page_folder}/page.css ${scripts})
-  file(READ ${page_folder}/page.html page)
-  file(READ ${page_folder}/page.css style)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${view_folder}/page/page.html ${view_folder}/page/page.css
+               ${view_folder}/charts/chart.css ${scripts})
+  file(READ ${view_folder}/page/page.html page)
+  file(READ ${view_folder}/page/page.css page_style)
+  file(READ ${view_folder}/charts/chart.css chart_style)
+  set(style "${page_style}${chart_style}")
   set(script "'use strict';\n")
   foreach(file ${scripts})
     file(READ ${file} text)
     string(APPEND script "${text}")
   endforeach()
-  set(charts "")
-  if(DYGRAPHS)
-    file(READ ${DYGRAPHS}/dygraph.min.js charts)
-    string(REGEX REPLACE "//# sourceMappingURL[^\n]*" "" charts "${charts}")
-    if(EXISTS /usr/share/doc/libjs-dygraphs/copyright)  # MIT: the notice goes with every copy
-      file(READ /usr/share/doc/libjs-dygraphs/copyright licence)
-      string(REPLACE "*/" "* /" licence "${licence}")
-      set(charts "/*\n${licence}*/\n${charts}")
-    endif()
-    file(READ ${DYGRAPHS}/dygraph.min.css chart_style)
-    string(REGEX REPLACE "/\\*# sourceMappingURL[^\n]*" "" chart_style "${chart_style}")
-    set(style "${chart_style}\n${style}")
-  else()
-    message(STATUS "dygraphs was not found (package libjs-dygraphs): pictures of `trainrt report` stand still")
-  endif()
+  string(REGEX MATCHALL "--[a-z0-9]+: #[0-9a-f]+" colors "${page_style}")  # the light ones are first
+  foreach(color ${colors})
+    string(REGEX MATCH "^(.*): (.*)$" color ${color})
+    string(REPLACE "var(${CMAKE_MATCH_1})" ${CMAKE_MATCH_2} chart_style "${chart_style}")
+  endforeach()
   set(members "")
-  foreach(member page style script charts)
+  foreach(member page style script)
     string(APPEND members "      .${member} = R\"-page-(${${member}})-page-\",\n")
   endforeach()
-  foreach(member script charts)
+  foreach(member style script)
     trainrt_digest(digest "${${member}}")
     string(APPEND members "      .${member}_digest = \"${digest}\",\n")
   endforeach()
   set(out ${PROJECT_BINARY_DIR}/generated/page_assets)
-  file(WRITE ${out}.new  # file(CONFIGURE) would look for @NAMES@ in it
-"// Generated from src/${folder}.
+  file(WRITE ${out}.new  # file(CONFIGURE) would replace @NAMES@ in the script
+"// Generated from src/view.
+#include \"view/charts/chart_style.hpp\"
 #include \"view/page/assets.hpp\"
-namespace trainrt::view::page {
+namespace trainrt::view {
+std::string_view chart_style() { return R\"-style-(${chart_style})-style-\"; }
+namespace page {
 const Assets& assets() {
   static constexpr Assets all = {
 ${members}  };
   return all;
 }
-}  // namespace trainrt::view::page
+}  // namespace page
+}  // namespace trainrt::view
 ")
   file(COPY_FILE ${out}.new ${out}.cpp ONLY_IF_DIFFERENT)
-  file(GLOB files CONFIGURE_DEPENDS ${page_folder}/*.cpp)
-  target_sources(trainrt_${layer} PRIVATE ${files} ${out}.cpp)
+  target_sources(trainrt_${layer} PRIVATE ${out}.cpp)
   set_source_files_properties(${out}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

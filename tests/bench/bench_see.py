@@ -84,7 +84,7 @@ def opened(name, path, profile):
             start = time.monotonic()
             page = browser.open(path)
             opens.append(page.load_s)
-            page.wait_until("plots.size === document.querySelectorAll('figure[data-chart]').length")
+            page.wait_until("charts.size === document.querySelectorAll('figure[data-chart]').length")
             drawn.append(time.monotonic() - start)
             if page.complaints():
                 sys.exit(f"see: the console says {page.complaints()}")

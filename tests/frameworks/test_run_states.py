@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What is said of a run: its state, its times and how far it came, the same by `trainrt result`, `top`, `report` and Python's Result."""
+"""State, times and progress of a run are the same in `trainrt result`, `top`, `report` and Python's Result."""
 import signal
 import sys
 from pathlib import Path
@@ -25,12 +25,12 @@ def slow(config):
 
 
 def shown_of(run_dir):
-    """What `trainrt result` says: (its text, its JSON)."""
+    """Returns the output of `trainrt result` as text and as JSON."""
     return run([TRAINRT, "result", run_dir]).out, json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)
 
 
 def states_of(run_dir):
-    """The run's state by each view."""
+    """Returns the state of a run in each view."""
     run_dir = Path(run_dir)
     text, found = shown_of(run_dir)
     page = scratch() / "page.html"
@@ -65,35 +65,35 @@ def every_view_has_the_same_state_however_a_run_ended():
         check_states(folder / name, state)
     kill(jobs["runs"].ranks().values(), signal.SIGKILL)
     jobs["runs"].wait(30)
-    equal(json.loads((folder / "gone/run.json").read_text())["state"], "running", "nobody has written down that it was killed")
+    equal(json.loads((folder / "gone/run.json").read_text())["state"], "running", "the recorded state of a killed run")
     for name in ("stopped", "gone"):
         found = shown_of(folder / name)[1]
         equal((found["attempts"][-1]["iteration"], found["metrics"]["_training_iteration"]), (found["iterations"],) * 2, f"iterations of {name}")
 
 
-def check_says_nothing_of_steps(run_dir):
+def check_has_no_steps(run_dir):
     text, found = shown_of(run_dir)
     top = run([TRAINRT, "top", "--once", run_dir]).out
     page = scratch() / "page.html"
     check_exit(run([TRAINRT, "report", run_dir, "-o", page]), FINISHED)
     for words in (text, top):
         for wrong in ("step 0", "0 steps", "0 to 0", "starting"):
-            check(wrong not in words, f"it says {wrong!r}:\n{words}")
-    check("0 to 3" in text and "0 to 3" in page.read_text(), f"its iterations are not there:\n{text}")
+            check(wrong not in words, f"{wrong!r} in:\n{words}")
+    check("0 to 3" in text and "0 to 3" in page.read_text(), f"its iterations are missing:\n{text}")
     return text, found
 
 
 @test
-def a_function_that_only_reports_has_its_first_iteration_s_time_and_no_steps():
+def a_function_without_steps_has_the_time_of_its_first_iteration():
     script = Script(REPORTS + MAIN + "    result = trainer(slow, ranks=1).fit()\n    print('RESULT', json.dumps([each['time_this_iter_s'] for each in result.reports]))\n")
     job = script.run()
     check_exit(job, FINISHED)
     times, = result_of(job)
     check(all(PAUSE_S * 0.9 < each < PAUSE_S + 1 for each in times), f"the times of its iterations: {times}", job)
     check("finished: 3 iterations. Results: trainrt result" in job.err and job.err.count(str(script.runs / "run")) <= 2, "its last line", job)
-    text, found = check_says_nothing_of_steps(script.runs / "run")
+    text, found = check_has_no_steps(script.runs / "run")
     check(found["time"]["productive_s"] > 2.7 * PAUSE_S, f"its first iteration counts as start-up: {found['time']}")
-    check("Start-up ends when the first step can have begun" in text, f"it does not say what it assumes:\n{text}")
+    check("Start-up ends when restore() returns" in text, f"the assumptions are missing:\n{text}")
 
 
 @test
@@ -101,13 +101,13 @@ def checkpoints_of_a_function_without_steps_are_named_by_their_iterations():
     script = Script(REPORTS + MAIN + "    result = trainer(slow, ranks=1, config={'reports': 3, 'saves': True}).fit()\n    print('RESULT', json.dumps(result.checkpoint.path))\n")
     job = script.run()
     check_exit(job, FINISHED)
-    text, found = check_says_nothing_of_steps(script.runs / "run")
-    check(re.search(r"^ +1 +finished .* iteration 3 +finished$", text, re.M), f"what the attempt has saved:\n{text}")
+    text, found = check_has_no_steps(script.runs / "run")
+    check(re.search(r"^ +1 +finished .* iteration 3 +finished$", text, re.M), f"the checkpoint of the attempt:\n{text}")
     check(re.search(r"checkpoint_000002  iteration 3  ", text), f"its checkpoints:\n{text}")
 
 
 @test
-def a_program_that_reports_nothing_trains_from_its_start_on():
+def all_time_of_a_program_that_reports_nothing_is_productive():
     folder = scratch()
     job = run([TRAINRT, f"--run.storage_path={folder}", "--run.name=plain", "--", PYTHON, "-c", "import time; time.sleep(2)"])
     check_exit(job, FINISHED)
@@ -139,7 +139,7 @@ def counts(config):
 
 
 @test
-def the_words_are_the_same_in_the_program_in_python_and_in_the_guide():
+def the_states_are_the_same_in_the_program_in_python_and_in_the_guide():
     header = (SOURCE / "src/rundir/records/run_state.hpp").read_text()
     words = re.findall(r'"(\w+)"', re.search(r"state_words = \{(.*?)\};", header, re.S)[1])
     from trainrt.train._results import _run_state

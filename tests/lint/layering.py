@@ -70,7 +70,7 @@ ORDERED_ROOMS = {
              "batches", "preprocess", "reshape", "section"),
     "trainer": ("ending", "events", "watching", "datasets", "stops", "reports", "saving", "start", "records", "session", "run", "predictions"),
     "tune": ("search", "record", "decisions", "trials", "run"),
-    "view": ("summary", "curves", "top", "page"),
+    "view": ("summary", "charts", "curves", "top", "page"),
     "program": ("children", "progress", "rendezvous", "services", "environments", "protocol", "staging", "run"),
     "cli": ("files", "terminal", "words", "start", "inspect", "supervise", "tune", "doctor", "predict", "data", "data/convert", "data/inspect", "data/bench", "main"),
 }

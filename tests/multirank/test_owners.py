@@ -108,7 +108,7 @@ def reading_a_run_of_another_user_always_works():
         give(path)
     before = state_of(run_dir)
     checkpoint = max(run_dir.glob("checkpoint_*"))
-    for command in (["result", run_dir], *([["plot", run_dir, "-o", out / "run.svg"]] if shutil.which("gnuplot") else []), ["report", run_dir, "-o", out / "page.html"], ["inspect", checkpoint], ["verify", run_dir],
+    for command in (["result", run_dir], ["plot", run_dir, "-o", out / "run.svg"], ["report", run_dir, "-o", out / "page.html"], ["inspect", checkpoint], ["verify", run_dir],
                     ["export", checkpoint, "-o", out / "state.npz"], ["predict", run_dir, "-o", out / "out.csv", "--dataset", "train"], ["top", run_dir, "--once"]):
         job = run([TRAINRT, *command])
         check(job.code == FINISHED, f"exit {job.code} of {command[0]}", job)

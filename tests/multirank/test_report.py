@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt report: the page of runs, opened by a browser that has no network."""
+"""trainrt report: the page of runs, opened by a browser without a network."""
 import struct
 import sys
 import zlib
@@ -25,12 +25,12 @@ while state["n"] < 40:
     if n == 20 and ctx.config("dies", False):
         os.kill(os.getpid(), 9)
 """
-DRAWN = "plots.size === document.querySelectorAll('figure[data-chart]').length"
+DRAWN = "charts.size === document.querySelectorAll('figure[data-chart]').length"
 _folder, _browser = [], []
 
 
 def folder_of_runs():
-    """With the runs `a`, which was killed on its way, and `b`, beside made-up files of step times and ranks."""
+    """Returns a folder with the runs `a`, which was killed and continued, and `b`. The records of step times and ranks are made up."""
     if not _folder:
         folder = scratch()
         program = program_file(PROGRAM)
@@ -45,9 +45,9 @@ def folder_of_runs():
 
 
 def make_up_logs(run_dir, ranks):
-    """Rank 1 is the slow one. Lines are torn, and rank 0 has written nothing of itself."""
+    """Writes records of step times and ranks: rank 1 is slow, rank 0 has no record, and the last lines are incomplete."""
     (run_dir / "logs").mkdir(exist_ok=True)
-    for own in (run_dir / "logs").glob("*-attempt-*.jsonl"):  # what the run has written itself
+    for own in (run_dir / "logs").glob("*-attempt-*.jsonl"):  # the records of the run
         own.unlink()
     with open(run_dir / "logs/steps-attempt-000001.jsonl", "w") as file:
         for i in range(12):
@@ -66,10 +66,10 @@ def report(*words, code=FINISHED):
 
 
 def page_of(*words, name="page.html", **options):
-    """The page of these runs in the browser, with its charts drawn."""
+    """Returns the page of these runs in the browser, after its script has run."""
     report(*words, "-o", name, "--force")
     if not chromium.PROGRAM:
-        skip("chromium is not there (package chromium)")
+        skip("chromium is not installed (package chromium)")
     if not _browser:
         _browser.append(chromium.Browser(scratch()))
     page = _browser[0].open(folder_of_runs() / name, **options)
@@ -84,7 +84,7 @@ def close_browser():
 
 
 def pixels(png):
-    """(width, height, how many different colours a sample of its lines has) of a PNG with 8 bits a channel, as Chromium writes it."""
+    """Returns width, height and the number of different lines in a sample, of a PNG with 8 bits per channel."""
     at, data = 8, b""
     width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
     check(depth == 8 and kind in (2, 6), f"a PNG of kind {kind} with {depth} bits")
@@ -99,40 +99,40 @@ def pixels(png):
 
 
 def metric_rows(page):
-    """{metric: {title: exact value}} of the table of metrics."""
+    """Returns the table of metrics as {metric: {title: exact value}}."""
     return page.value("""Object.fromEntries([...document.querySelectorAll('#metrics table[data-sortable] tbody tr')].map(row => [row.cells[0].textContent,
         Object.fromEntries([...row.cells].slice(1).map((cell, i) => [row.closest('table').tHead.rows[0].cells[i + 1].textContent,
                                                                      cell.querySelector('data') ? cell.querySelector('data').value : cell.textContent]))]))""")
 
 
 @test
-def the_page_shows_the_figures_of_result_json():
+def the_page_shows_the_numbers_of_result_json():
     page = page_of("runs/a")
     lines = reports(folder_of_runs() / "runs/a")
     best = min(lines, key=lambda line: line["loss"])
     rows = metric_rows(page)
     for key in ("loss", "epoch", HOSTILE):
-        equal(float(rows[key][f"last ({len(lines)})"]), lines[-1][key], f"the last {key}")
-        equal(float(rows[key][f"at the best ({best['_training_iteration']})"]), best[key], f"the {key} of the best report")
-        equal(float(rows[key]["lowest"]), min(line[key] for line in lines), f"the lowest {key}")
-    equal(rows["val/accuracy"]["last (40)"], "NaN", "a value that is not finite")
+        equal(float(rows[key][f"last report ({len(lines)})"]), lines[-1][key], f"the last {key}")
+        equal(float(rows[key][f"best report ({best['_training_iteration']})"]), best[key], f"the {key} of the best report")
+        equal(float(rows[key]["minimum"]), min(line[key] for line in lines), f"the minimum of {key}")
+    equal(rows["val/accuracy"]["last report (40)"], "NaN", "a value that is not finite")
     drawn = page.value("data.charts[0].series[0].y")
     check(len(drawn) == 40 and all(abs(a - b["loss"]) < 1e-8 for a, b in zip(drawn, lines)), "the curve of the loss")
-    equal(page.value("plots.get(document.querySelector('figure[data-chart]')).graph.numRows()"), 40, "points that are drawn")
-    equal(page.complaints(), [], "what the console says")
+    equal(page.value("document.querySelector('.area .line').getAttribute('d').split('L').length"), 40, "points of the line")
+    equal(page.complaints(), [], "messages of the console")
 
 
 @test
 def restarts_attempts_goodput_and_changes_are_those_of_the_run():
     page = page_of("runs/a")
-    told = json.loads(run([TRAINRT, "result", folder_of_runs() / "runs/a", "--json"]).out)
+    result = json.loads(run([TRAINRT, "result", folder_of_runs() / "runs/a", "--json"]).out)
     equal(page.value("data.charts[0].series[0].restarts"), [20], "the first report of the second attempt")
     cells = page.value("[...document.querySelectorAll('#attempts tbody tr')].map(row => [row.cells[0].textContent, row.cells[1].textContent, row.cells[row.cells.length - 1].textContent])")
-    equal([cell[:2] for cell in cells], [["1", "failed" if told["attempts"][0]["state"] == "failed" else "killed"], ["2", "finished"]], "attempts")
+    equal([cell[:2] for cell in cells], [["1", "failed" if result["attempts"][0]["state"] == "failed" else "killed"], ["2", "finished"]], "attempts")
     titles = page.value("document.querySelectorAll('#attempts thead th').length")
     equal(titles, page.value("document.querySelector('#attempts tbody tr').cells.length"), "columns of the attempts with a title")
-    check(cells[0][2] and cells[0][2] in told["attempts"][0]["why"], f"why the first ended: {cells}")
-    equal(page.value("document.querySelector('#time .bar-figure').textContent"), f"{100 * told['time']['goodput']:.1f} %", "the goodput")
+    check(cells[0][2] and cells[0][2] in result["attempts"][0]["why"], f"the reason for the end of the first attempt: {cells}")
+    equal(page.value("document.querySelector('#time .bar-figure').textContent"), f"{100 * result['time']['goodput']:.1f} %", "the goodput")
     for section, words in (("config", ("loop.lr", "0.5", "0.3")), ("checkpoints", ("checkpoint_",))):
         text = page.value(f"document.getElementById({section!r}).textContent")
         for word in words:
@@ -140,7 +140,7 @@ def restarts_attempts_goodput_and_changes_are_those_of_the_run():
 
 
 @test
-def the_last_words_of_a_failure_are_shown():
+def the_output_of_a_failure_is_shown():
     folder = scratch()
     program = program_file("import sys\nprint('before <b>the</b> end', flush=True)\nsys.exit('no more')\n")
     words = [TRAINRT, "--run.name=failed", f"--run.storage_path={folder}", "--failure.max_failures=0", "--", "python3", program]
@@ -151,60 +151,60 @@ def the_last_words_of_a_failure_are_shown():
 
 
 @test
-def ranks_and_steps_are_shown_and_torn_lines_are_passed_over():
+def ranks_and_steps_are_shown_and_incomplete_lines_are_skipped():
     page = page_of("runs/a")
     rows = page.value("[...document.querySelectorAll('#steps table')].map(table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent)))")
     equal([row[0] for row in rows[0]], ["rank 0", "rank 1", "rank 2"], "ranks")
-    equal(tuple(rows[0][1][i] for i in (1, 4, 5)), (HOSTILE, "+25.0 %", "12"), "where and how slow rank 1 is, and in how many windows")
-    equal(rows[1], [["1", HOSTILE, HOSTILE, "12", "10 to 120", "25 %", "clock 1.2 GHz"]], "who held the others up")
+    equal(tuple(rows[0][1][i] for i in (1, 4, 5)), (HOSTILE, "+25.0 %", "12"), "node, slowness and windows of rank 1")
+    equal(rows[1], [["1", HOSTILE, HOSTILE, "12", "10 to 120", "25 %", "clock 1.2 GHz"]], "ranks that delayed the others")
     used = page.value("[...document.querySelectorAll('#ranks table')].map(table => [...table.tBodies[0].rows].map(row => row.textContent))")
-    check(len(used[0]) == 1 and len(used[1]) == 1 and "3.0 MiB" in used[1][0] and HOSTILE in used[1][0], f"what the ranks used: {used}")
+    check(len(used[0]) == 1 and len(used[1]) == 1 and "3.0 MiB" in used[1][0] and HOSTILE in used[1][0], f"usage of the ranks: {used}")
 
 
 @test
-def keys_and_mouse_zoom_and_tell_and_axes_change():
+def keys_and_mouse_show_values_and_zoom_and_axes_change():
     page = page_of("runs/a")
-    first = "plots.get(document.querySelector('figure[data-chart]'))"
-    page.value("document.querySelector('.plot').focus(), 0")
+    first = "charts.get(document.querySelector('figure[data-chart]'))"
+    page.value("document.querySelector('.chart-svg').focus(), 0")
     page.key("ArrowRight")
-    told = page.value("document.querySelector('.readout').textContent")
-    equal(told, f"iteration 1: {1.5:g}", "what the first point says")
+    equal(page.value("document.querySelector('.readout').textContent"), f"iteration 1: {1.5:g}", "values of the first point")
     page.key("+", "+")
-    low, high = page.value(f"{first}.graph.xAxisRange()")
-    check(high - low < 25, f"it is zoomed: {low} to {high}")
+    low, high = page.value(f"[{first}.xAxis.from, {first}.xAxis.to]")
+    check(high - low < 25, f"the range after a zoom: {low} to {high}")
+    check(all(low <= label <= high for label in page.value(f"[...{first}.svg.querySelectorAll('.x-labels text')].map(label => Number(label.textContent))")), "labels after a zoom")
     page.key("0", "0")
-    page.wait_until(f"{first}.graph.xAxisRange()[1] - {first}.graph.xAxisRange()[0] > 35")
+    equal(page.value(f"[{first}.xAxis.from, {first}.xAxis.to]"), [1, 40], "the range after the end of a zoom")
     page.value("document.querySelectorAll('input[name=axis]')[1].click(), document.querySelector('.controls input[type=checkbox]').click(), 0")
-    equal(page.value(f"[{first}.chart.axes[{first}.axis], {first}.graph.getOption('logscale')]"), ["seconds of training", True], "the axes")
-    area = page.value("(r => [r.left + r.width / 2, r.top + r.height / 2])(document.querySelector('.plot canvas').getBoundingClientRect())")
+    equal(page.value(f"[{first}.svg.querySelector('.x-title').textContent, {first}.isLogarithmic]"), ["seconds of training", True], "the axes")
+    area = page.value("(r => [r.left + r.width / 2, r.top + r.height / 2])(document.querySelector('.area').getBoundingClientRect())")
     page.mouse("mouseMoved", *area)
     page.wait_until("document.querySelector('.readout').textContent.startsWith('seconds of training ')")
     page.value("document.getElementById('heat-cells').focus(), 0")
     page.key("ArrowDown")
-    check("rank 1, attempt 1, steps 111 to 120" in page.value("document.getElementById('heat-readout').textContent"), "what the heat map says")
-    equal(page.complaints(), [], "what the console says")
+    check("rank 1, attempt 1, steps 111 to 120" in page.value("document.getElementById('heat-readout').textContent"), "values of the heat map")
+    equal(page.complaints(), [], "messages of the console")
 
 
 @test
-def it_can_be_read_in_light_and_dark_narrow_and_wide_and_without_scripts():
+def the_page_is_readable_light_and_dark_narrow_and_wide_and_without_scripts():
     seen = {}
     for dark, width, scripts in ((False, 1280, True), (True, 1280, True), (False, 420, True), (True, 420, False)):
         page = page_of("runs/a", dark=dark, width=width, scripts=scripts)
-        equal(page.value("document.documentElement.scrollWidth"), width, "the page is no wider than its window")
+        equal(page.value("document.documentElement.scrollWidth"), width, "width of the page")
         equal(page.value("document.querySelectorAll('table').length > 8 && document.querySelectorAll('svg').length > 5"), True, "tables and pictures")
         shown_width, height, colors = pixels(page.screenshot())
         check(shown_width == width and height > 1500 and colors > 100, f"an empty picture: {shown_width} x {height}, {colors} different lines")
         seen[dark, width] = page.value("getComputedStyle(document.body).backgroundColor")
-        equal(page.complaints(), [], "what the console says")
+        equal(page.complaints(), [], "messages of the console")
         page.close()
     check(seen[False, 1280] != seen[True, 1280], f"light and dark are the same: {seen}")
     page = page_of("runs/a", scripts=False)
-    equal(page.value("document.querySelectorAll('canvas, th button').length"), 0, "scripts did not run")
-    equal(float(metric_rows(page)["loss"]["last (40)"]), reports(folder_of_runs() / "runs/a")[-1]["loss"], "the last loss")
+    equal(page.value("document.querySelectorAll('.readout:not(#heat-readout), th button').length"), 0, "scripts did not run")
+    equal(float(metric_rows(page)["loss"]["last report (40)"]), reports(folder_of_runs() / "runs/a")[-1]["loss"], "the last loss")
 
 
 @test
-def runs_side_by_side_can_be_sorted_and_chosen():
+def several_runs_can_be_sorted_and_selected():
     page = page_of("runs", name="both.html")
     names = "[...document.querySelectorAll('#runs tbody th')].map(cell => cell.textContent)"
     equal(page.value(names), ["a", "b"], "runs")
@@ -213,40 +213,40 @@ def runs_side_by_side_can_be_sorted_and_chosen():
     equal(page.value("data.parallel.axes.includes('lr') && data.charts[0].series.length"), 2, "axes and curves")
     page.value("document.querySelector('#parallel-lines .strip').focus(), 0")
     page.key("-", "-")
-    page.wait_until("document.querySelectorAll('#parallel-lines .run').length === 2")
-    check(page.value("document.querySelector('#parallel-lines .readout').textContent").endswith("of 2 runs"), "how many runs are chosen")
-    equal(page.complaints(), [], "what the console says")
+    page.wait_until("document.querySelectorAll('#parallel-lines .line').length === 2")
+    check(page.value("document.querySelector('#parallel-lines .readout').textContent").endswith("of 2 runs"), "the number of selected runs")
+    equal(page.complaints(), [], "messages of the console")
 
 
 @test
-def only_force_replaces_a_file_and_the_name_comes_from_the_run():
+def the_file_is_named_after_the_run_and_only_force_replaces_it():
     folder = folder_of_runs()
     equal(report("runs/b").out.split(":")[0], "b.html", "the file's name")
     before = (folder / "b.html").read_bytes()
-    check("--force" in report("runs/b", code=USAGE).err, "how to replace it")
-    equal((folder / "b.html").read_bytes(), before, "the page that was there")
+    check("--force" in report("runs/b", code=USAGE).err, "the message lacks --force")
+    equal((folder / "b.html").read_bytes(), before, "the existing page")
     report("runs/a", "-o", "b.html", "--force")
-    check((folder / "b.html").read_bytes() != before, "it is not replaced")
-    check(".html" in report("runs/a", "-o", "b.pdf", code=USAGE).err, "what it must end in")
+    check((folder / "b.html").read_bytes() != before, "the page is not replaced")
+    check(".html" in report("runs/a", "-o", "b.pdf", code=USAGE).err, "the message lacks the valid extension")
 
 
 @test
-def what_cannot_be_read_is_named_and_leaves_no_file():
+def an_unreadable_run_is_named_and_leaves_no_file():
     folder = scratch()
     shutil.copytree(folder_of_runs() / "runs", folder / "runs")
     record = json.loads((folder / "runs/b/run.json").read_text())
     (folder / "runs/b/run.json").write_text(json.dumps({**record, "format": "trainrt run 2", "name": 5}))
-    for words, said in (([folder / "runs/b"], ("run.json", "trainrt run 2", "newer")), (["nowhere"], ("nowhere",)), ([folder], ("neither a run directory",))):
+    for words, parts in (([folder / "runs/b"], ("run.json", "trainrt run 2", "newer")), (["nowhere"], ("nowhere",)), ([folder], ("neither a run directory",))):
         job = report(*words, "-o", "none.html", code=USAGE)
-        for word in said:
-            check(word in job.err, f"{words}: the message lacks {word!r}", job)
-        check(not (folder_of_runs() / "none.html").exists(), "a file is left")
+        for part in parts:
+            check(part in job.err, f"{words}: the message lacks {part!r}", job)
+        check(not (folder_of_runs() / "none.html").exists(), "a file remains")
     job = report(folder / "runs", "-o", "one.html")
-    check("runs/b" in job.err and "1 run" in job.out, "what is left out, and what is shown", job)
+    check("runs/b" in job.err and "1 run" in job.out, "the message", job)
 
 
 @test
-def odd_runs_have_a_page():
+def runs_with_missing_or_invalid_files_have_a_page():
     folder = scratch()
     shutil.copytree(folder_of_runs() / "runs/a", folder / "odd")
     record = json.loads((folder / "odd/run.json").read_text())
@@ -255,15 +255,15 @@ def odd_runs_have_a_page():
         log.write('{"loss": "Infinity", "_training_iteration": 41}\n{"loss": 0.5, "_training_iter')
     page = page_of(folder / "odd", name="odd.html")
     equal(page.value("document.querySelector('h1').textContent"), HOSTILE, "the name")
-    equal(metric_rows(page)["loss"]["last (41)"], "∞", "the last loss")
+    equal(metric_rows(page)["loss"]["last report (41)"], "∞", "the last loss")
     for name in ("result.json", "logs", "attempts"):
         path = folder / "odd" / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-        equal(page_of(folder / "odd", name="odd.html").complaints(), [], f"what the console says without {name}")
+        equal(page_of(folder / "odd", name="odd.html").complaints(), [], f"messages of the console without {name}")
     silent = [TRAINRT, "--run.name=silent", f"--run.storage_path={folder}", "--", "true"]
     check_exit(run(silent, cwd=folder), FINISHED)
     text = page_of(folder / "silent", name="silent.html").value("document.body.textContent")
-    check("does not report its metrics" in text and "unknown" in text, "what is said of a silent program")
+    check("does not report its metrics" in text and "unknown" in text, "the page of a program that reports nothing")
 
 
 main(teardown=close_browser)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""trainrt top, in a real terminal (tmux) and without one: runs that go on, hang, are over, or are too large for the screen."""
+"""trainrt top in a terminal (tmux) and without one: runs that train, hang, have ended, or are too large for the screen."""
 import socket
 import sys
 from datetime import datetime, timedelta, timezone
@@ -29,7 +29,7 @@ def utc(seconds_ago=0):
 
 
 class Terminal:
-    """A shell in a terminal of tmux."""
+    """A shell in a tmux terminal."""
 
     def __init__(self, columns, rows, env=None):
         self.socket = scratch() / f"tmux{next(_tmux)}"
@@ -57,7 +57,7 @@ class Terminal:
         return self.screen()
 
     def is_restored(self):
-        """The shell's screen, with the cursor, as it was before."""
+        """Returns whether the terminal shows the shell's screen and cursor again."""
         return "before it" in self.screen() and self.do("display-message", "-p", "#{alternate_on}#{cursor_flag}").strip() == "01"
 
 
@@ -75,7 +75,7 @@ def rank_line(rank, seconds_ago=3, **fields):
 
 
 def made_up_run(ranks, name="made", reports=100, lines=None, job_id=""):
-    """The directory of a run that this process seems to own."""
+    """Makes up the directory of a run that this process owns."""
     run_dir = scratch() / name
     (run_dir / "attempts").mkdir(parents=True)
     (run_dir / "logs").mkdir()
@@ -100,11 +100,11 @@ def top(*words, code=FINISHED, env=None):
 
 def setup():
     if shutil.which("tmux") is None:
-        skip("tmux is not there (package tmux)")
+        skip("tmux is not installed (package tmux)")
 
 
 @test
-def a_run_is_seen_live_at_any_size_and_q_gives_the_terminal_back():
+def a_running_run_is_shown_at_any_size_and_q_restores_the_terminal():
     folder = scratch()
     job = Job([TRAINRT, "-n", "2", "--run.name=live", f"--run.storage_path={folder}/runs", "--checkpoint.every=1000 reports", "--", "python3", program_file(PROGRAM)])
     terminal = Terminal(80, 24)
@@ -112,22 +112,22 @@ def a_run_is_seen_live_at_any_size_and_q_gives_the_terminal_back():
     wait_for_reports(folder / "runs/live", 60, job)
     terminal.type(f"{TRAINRT} top {folder}/runs/live --interval 0.3")
     terminal.wait_for(r"^live  running  attempt 1  2 ranks on 1 node")
-    seen = terminal.wait_for(r"0:0\d:\d\d left$")  # once two seconds of training have been written down
+    seen = terminal.wait_for(r"0:0\d:\d\d left$")  # after two seconds of training
     check("学習率 🙂/x" in seen and "loss" in seen and "q quits" in seen, f"names and keys:\n{seen}")
     check(re.search(r"iteration \d+ of 2000$", seen, re.M), f"progress:\n{seen}")
     check(seen.count("▁") + seen.count("█") > 5, f"no spark line:\n{seen}")
     first = int(re.search(r"iteration (\d+) of", seen)[1])
-    wait_until(lambda: int(re.search(r"iteration (\d+) of", terminal.screen())[1]) > first + 5, 10, "it to go on", job)
+    wait_until(lambda: int(re.search(r"iteration (\d+) of", terminal.screen())[1]) > first + 5, 10, "progress of the run", job)
     terminal.do("resize-window", "-x", 300, "-y", 80)
-    wait_until(lambda: any(len(line) > 100 for line in terminal.screen().splitlines()), 10, f"a wider picture:\n{terminal.screen()}")
+    wait_until(lambda: any(len(line) > 100 for line in terminal.screen().splitlines()), 10, f"wider output:\n{terminal.screen()}")
     check("q quits" in terminal.screen().splitlines()[79], f"the last row:\n{terminal.screen()}")
     terminal.key("q")
     wait_until(terminal.is_restored, 10, "the screen before it")
-    check("live  running" in terminal.wait_for(r"^[$#]$"), f"no last picture:\n{terminal.screen()}")
+    check("live  running" in terminal.wait_for(r"^[$#]$"), f"the last output:\n{terminal.screen()}")
 
 
 @test
-def every_end_restores_the_screen_and_ends_with_0():
+def quitting_by_key_or_signal_restores_the_screen_and_exits_with_0():
     run_dir = made_up_run(4)
     terminal = Terminal(80, 24)
     for end in ("C-c", "Escape", "TERM", "HUP"):
@@ -144,7 +144,7 @@ def every_end_restores_the_screen_and_ends_with_0():
 
 
 @test
-def colours_go_with_no_color_and_a_dumb_terminal_gets_a_plain_picture():
+def no_color_and_a_dumb_terminal_turn_colors_off():
     run_dir = made_up_run(4)
     for env, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
         terminal = Terminal(80, 24, env)
@@ -159,22 +159,23 @@ def colours_go_with_no_color_and_a_dumb_terminal_gets_a_plain_picture():
 
 
 @test
-def a_pipe_gets_one_picture_without_control_codes():
+def output_to_a_pipe_is_printed_once_without_control_codes():
     out = top(made_up_run(4)).out
-    check("\x1b" not in out and "made  running  attempt 1" in out, f"a picture: {out!r}")
-    for part in ("iteration 100 of 400", "step 812", "4 ranks", "memory 8 GiB (peak 12 GiB)", "CPU 4.0 of 8", "attempt 1 began on 4 ranks"):
+    check("\x1b" not in out and "made  running  attempt 1" in out, f"the output: {out!r}")
+    for part in ("iteration 100 of 400", "step 812", "4 ranks", "memory 8.0 GiB (peak 12.0 GiB)", "attempt 1 started with 4 ranks"):
         check(part in out, f"{part!r} is missing:\n{out}")
+    check(re.search(r"CPU (3\.9|4\.0) of 8", out), f"the CPUs in use:\n{out}")  # the times of the records are rounded to seconds
     check(re.search(r"left in this and \d+ more jobs", out) and "this run needs" in out, f"the time left, and jobs:\n{out}")
     check(top(made_up_run(4), "--once", env={"LC_ALL": "C"}).out.isascii(), "ASCII for a locale that is not UTF-8")
 
 
 @test
-def of_ranks_that_wait_the_one_that_is_frozen_is_named():
-    """As the ranks of a run write it down that one of them is stopped in (SIGSTOP)."""
+def a_frozen_rank_that_others_wait_for_is_named():
+    """The records are those of a run in which one rank was stopped by SIGSTOP."""
     lines = [rank_line(rank, waits_in="all-reduce gradients", quiet_s=64.0) for rank in range(4)]
     lines[2] = rank_line(2, seconds_ago=70, step=811)
     out = top(made_up_run(4, lines=lines)).out
-    check("rank 2 (n0): no sign of life for 0:01:1" in out and "step 811, 1 behind" in out, f"it is not named:\n{out}")
+    check("rank 2 (n0): no sign of life for 0:01:1" in out and "step 811, 1 step behind" in out, f"the late rank:\n{out}")
     equal(len(re.findall(r"^ +\d ! ", out, re.M)), 1, f"late ranks in\n{out}")
 
 
@@ -200,13 +201,13 @@ def five_thousand_ranks_and_a_million_reports_fit_the_screen_within_a_second():
     begin = time.monotonic()
     out = top(run_dir).out
     took = time.monotonic() - begin
-    check(took < 1, f"the first picture took {took:.2f} s")
-    check("rank 4321 (n270): no sign of life" in out and "! late 1   . training 4999" in out and "iteration 1000101" in out, f"the picture:\n{out}")
+    check(took < 1, f"the output took {took:.2f} s")
+    check("rank 4321 (n270): no sign of life" in out and "! late 1   . training 4999" in out and "iteration 1000101" in out, f"the output:\n{out}")
     check(max(map(len, out.splitlines())) <= 100 and len(out.splitlines()) <= 60, f"its size:\n{out}")
 
 
 @test
-def a_run_that_is_over_is_printed_once_with_how_it_ended():
+def a_run_that_has_ended_is_printed_once_with_the_reason():
     config = linear_config(scratch(), "over", {"epochs": 3})
     check_exit(run_ranks(2, config), FINISHED)
     terminal = Terminal(80, 24)
@@ -224,37 +225,37 @@ def a_run_that_is_over_is_printed_once_with_how_it_ended():
 
 
 @test
-def what_is_torn_or_strange_stops_no_picture():
+def incomplete_and_invalid_records_are_skipped():
     run_dir = made_up_run(3, lines=[rank_line(0), b"\0" * 512, rank_line(2)[:200]])
     with open(run_dir / "result.json", "ab") as log:
         log.write(b'{"loss": Infinity}\n[[[\n\xff\xfe\n{"loss": 0.125, "_training_iteration": 101}\n{"loss": 0.5, "_train')
     (run_dir / "logs/steps-attempt-000001.jsonl").write_bytes(b'{"time": 5}\n\0\0\n{"time":"2026')
     (run_dir / "attempts/000001.pulse").write_text("{")
     out = top(run_dir).out
-    check("0.125" in out and len(re.findall("no record yet", out)) == 2, f"the picture:\n{out}")
+    check("0.125" in out and len(re.findall("no record yet", out)) == 2, f"the output:\n{out}")
 
 
 @test
-def what_cannot_be_shown_is_refused():
+def an_invalid_argument_or_run_is_an_error():
     newer = made_up_run(1, "newer")
     (newer / "run.json").write_text('{"format": "trainrt run 2", "whatever": 1}')
-    for words, said in (([newer], ("newer/run.json is of another version", '"trainrt run 2"')), ([scratch()], ("no run directory",)), ([], ("--job ID",)),
-                        ([newer, newer], ("one run",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("not a job number",)),
+    for words, parts in (([newer], ("newer/run.json is of another version", '"trainrt run 2"')), ([scratch()], ("not a run directory",)), ([], ("--job ID",)),
+                        ([newer, newer], ("expected one run directory",)), ([newer, "--interval", "0"], ("0.1 to 3600",)), (["--job", "x"], ("not a job number",)),
                         (["--job", "471199", scratch()], ("no run of job 471199", "trainrt top --job 471199 STORAGE_PATH"))):
         job = top(*words, code=USAGE)
-        for word in said:
-            check(word in job.err, f"{words}: the message lacks {word!r}", job)
+        for part in parts:
+            check(part in job.err, f"{words}: the message lacks {part!r}", job)
 
 
 @test
-def the_run_of_a_job_is_found_by_its_number():
+def job_finds_the_run_of_a_slurm_job():
     run_dir = made_up_run(2, job_id="4711")
     out = top("--job", "4711", run_dir.parent).out
-    check("made  " in out and "job 4711" in out, f"the picture:\n{out}")
+    check("made  " in out and "job 4711" in out, f"the output:\n{out}")
 
 
 @test
-def the_time_left_of_a_program_is_seen_in_its_output():
+def the_remaining_time_of_a_program_comes_from_its_output():
     folder = scratch()
     script = program_file("import sys, time\nfor i in range(1, 1001):\n    print(f'step {i}/1000', flush=True)\n    time.sleep(0.05)\n")
     job = Job([TRAINRT, "--run.name=seen", f"--run.storage_path={folder}/runs", r"--program.progress=step (?<step>\d+)/(?<total>\d+)", "--", "python3", script])
@@ -267,7 +268,7 @@ def the_time_left_of_a_program_is_seen_in_its_output():
             if left:
                 break
         check(not job.ended(), "it ended", job)
-    check(left and 20 < left["left_s"] < 150 and left["finish"], f"what is left of 50 s: {left}", job)
+    check(left and 20 < left["left_s"] < 150 and left["finish"], f"the remaining time, of 50 s: {left}", job)
     check("position " in top(folder / "runs/seen").out and "of 1000" in top(folder / "runs/seen").out, "no position")
 
 

@@ -1,7 +1,8 @@
-// Curves of runs, as a picture file or as characters.
+// Draws the curves of runs as a picture file or in the terminal.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,8 +16,9 @@
 #include "core/output/log.hpp"
 #include "core/output/terminal.hpp"
 #include "core/text/text.hpp"
-#include "view/curves/curves.hpp"
-#include "view/curves/gnuplot.hpp"
+#include "view/charts/svg_conversion.hpp"
+#include "view/charts/text_chart.hpp"
+#include "view/curves/metric_charts.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -24,78 +26,82 @@ namespace {
 
 constexpr std::string_view plot_usage =
     "plot RUN_DIR|FOLDER... [-o FILE.svg|FILE.png|FILE.pdf] [--metrics KEY,...] [--x iteration|time|step|KEY] [--log "
-    "x|y|xy] "
-    "[--smooth WEIGHT] [--size WIDTHxHEIGHT] [--force]";
-constexpr std::size_t most_panels = 12;
+    "x|y|xy] [--smooth WEIGHT] [--size WIDTHxHEIGHT] [--force]";
 
-view::PlotChoice choice_of(const Arguments& arguments) {
-  view::PlotChoice choice;
-  if (arguments.has("metrics")) choice.metrics = words_in(arguments.options.at("metrics"));
-  if (arguments.has("x")) choice.x = arguments.options.at("x");
-  if (!arguments.has("smooth")) return choice;
+enum class Output { terminal, svg, png, pdf };
+
+struct PlotOptions {
+  Output output = Output::terminal;
+  std::size_t width = 0, height = 0;  ///< 0: default
+  bool log_x = false, log_y = false;
+};
+
+view::MetricChartOptions chart_options(const Arguments& arguments) {
+  constexpr auto no_limit = std::numeric_limits<std::size_t>::max();
+  view::MetricChartOptions options{.max_charts = 12, .max_runs = no_limit, .max_total_points = no_limit};
+  if (arguments.has("metrics")) options.metrics = words_in(arguments.options.at("metrics"));
+  if (arguments.has("x")) options.x_axes = {arguments.options.at("x")};
+  if (!arguments.has("smooth")) return options;
   const auto& text = arguments.options.at("smooth");
   const auto weight = parse_real(text);
   if (!weight || *weight < 0 || *weight >= 1)
-    throw UsageError(
-        fmt::format("--smooth is '{}'; it must be the weight of what was before, from 0 to below 1, such as 0.9", text));
-  choice.smoothing = *weight;
-  return choice;
+    throw UsageError(fmt::format("invalid --smooth '{}': expected a weight from 0 to below 1, such as 0.9", text));
+  options.smoothing = *weight;
+  return options;
 }
 
-view::PictureKind kind_of(const std::string& path) {
-  const auto ending = std::filesystem::path(path).extension().string();
-  for (const auto& [known, kind] : {std::pair(".svg", view::PictureKind::svg), std::pair(".png", view::PictureKind::png),
-                                    std::pair(".pdf", view::PictureKind::pdf)})
-    if (ending == known) return kind;
-  throw UsageError(fmt::format("'{}' must end in .svg, .png or .pdf: that says what kind of picture it is to be", path));
+Output output_kind(const std::string& path) {
+  const auto extension = std::filesystem::path(path).extension().string();
+  for (const auto& [known, output] :
+       {std::pair(".svg", Output::svg), std::pair(".png", Output::png), std::pair(".pdf", Output::pdf)})
+    if (extension == known) return output;
+  throw UsageError(fmt::format("invalid output file '{}': the name must end in .svg, .png or .pdf", path));
 }
 
-/// "1200x800" into the look.
-void take_size(const std::string& text, view::Look& look) {
-  constexpr std::int64_t least = 10, most = 20000;
+void set_size(const std::string& text, PlotOptions& options) {
+  constexpr std::int64_t min = 10, max = 20000;
   const auto cross = text.find('x');
   const auto width = parse_integer(text.substr(0, cross));
   const auto height = parse_integer(cross == std::string::npos ? "" : text.substr(cross + 1));
-  if (!width || !height || *width < least || *height < least || *width > most || *height > most)
+  if (!width || !height || *width < min || *height < min || *width > max || *height > max)
     throw UsageError(
-        fmt::format("--size is '{}'; it must be like 1200x800: pixels, or columns and rows of characters, {} to {}", text,
-                    least, most));
-  look.width = static_cast<std::size_t>(*width);
-  look.height = static_cast<std::size_t>(*height);
+        fmt::format("invalid --size '{}': expected pixels, or columns and rows of the terminal, such as "
+                    "1200x800; each from {} to {}",
+                    text, min, max));
+  options.width = static_cast<std::size_t>(*width);
+  options.height = static_cast<std::size_t>(*height);
 }
 
-std::string label_of(const std::string& x) {
-  return x == "time" ? "seconds of training, without the time between attempts" : x;
-}
-
-view::Look look_of(const Arguments& arguments, const std::string& x) {
-  view::Look look;
-  look.x_label = label_of(x);
+PlotOptions plot_options(const Arguments& arguments) {
+  PlotOptions options;
   if (arguments.has("log")) {
     const auto& axes = arguments.options.at("log");
     if (axes != "x" && axes != "y" && axes != "xy")
-      throw UsageError(fmt::format("--log is '{}'; it must be x, y or xy", axes));
-    look.log_x = axes.find('x') != std::string::npos;
-    look.log_y = axes.find('y') != std::string::npos;
+      throw UsageError(fmt::format("invalid --log '{}': expected x, y or xy", axes));
+    options.log_x = axes.find('x') != std::string::npos;
+    options.log_y = axes.find('y') != std::string::npos;
   }
-  if (arguments.has("output")) {
-    look.kind = kind_of(arguments.options.at("output"));
-  } else {
-    look.kind = view::PictureKind::characters;
-    const auto terminal = terminal_of_output();
-    if (terminal) look.width = terminal->columns;
-    look.in_color = terminal && std::getenv("NO_COLOR") == nullptr;
-  }
-  if (arguments.has("size")) take_size(arguments.options.at("size"), look);
-  return look;
+  if (arguments.has("output")) options.output = output_kind(arguments.options.at("output"));
+  if (arguments.has("size")) set_size(arguments.options.at("size"), options);
+  return options;
 }
 
-/// Only so many panels, unless they were named.
-std::vector<view::Panel> shown_panels(std::vector<view::Panel> panels, const view::PlotChoice& choice) {
-  if (!choice.metrics.empty() || panels.size() <= most_panels) return panels;
-  log::info(fmt::format("shown are {} of {} metrics; --metrics names others", most_panels, panels.size()));
-  panels.erase(panels.begin() + most_panels, panels.end());
-  return panels;
+void print_charts(std::span<const view::Chart> charts, const PlotOptions& options) {
+  view::TextChartOptions text{.log_x = options.log_x, .log_y = options.log_y};
+  const auto terminal = terminal_of_output();
+  if (terminal) text.columns = terminal->columns;
+  text.in_color = terminal && std::getenv("NO_COLOR") == nullptr;
+  if (options.width > 0) {
+    text.columns = options.width;
+    text.rows = options.height;
+  }
+  for (const auto& chart : charts) fmt::print("{}\n", view::text_chart(chart, text));
+}
+
+std::string picture_file(std::span<const view::Chart> charts, const PlotOptions& options) {
+  const auto document = view::svg_document(charts, options.width, options.height, options.log_x, options.log_y);
+  if (options.output == Output::svg) return document.text;
+  return view::convert_svg(document, options.output == Output::png ? view::ImageFormat::png : view::ImageFormat::pdf);
 }
 
 ExitCode plot_command(std::span<const std::string> words) {
@@ -106,21 +112,23 @@ ExitCode plot_command(std::span<const std::string> words) {
                                                       .least_operands = 1,
                                                       .most_operands = 10000,
                                                       .usage = std::string(plot_usage)});
-  const auto choice = choice_of(arguments);
-  const auto look = look_of(arguments, choice.x);
+  const auto metrics = chart_options(arguments);
+  const auto options = plot_options(arguments);
   const auto runs = runs_of(arguments.operands);
-  const auto panels = shown_panels(view::panels_of(runs, choice), choice);
-  if (!arguments.has("output")) {
-    auto picture = view::run_gnuplot(view::gnuplot_script(panels, look));
-    std::erase(picture, '\f');  // between panels
-    fmt::print("{}", picture);
+  view::check_metrics_and_axes(runs, metrics);
+  const auto [charts, omitted_metrics] = view::metric_charts(runs, metrics);
+  if (omitted_metrics > 0)
+    log::info(fmt::format("showing {} of {} metrics; choose others with --metrics", charts.size(),
+                          charts.size() + omitted_metrics));
+  if (options.output == Output::terminal) {
+    print_charts(charts, options);
     return ExitCode::finished;
   }
   const auto& path = arguments.options.at("output");
   NewFile file(path, arguments.has("force"));
-  file.write(0, view::run_gnuplot(view::gnuplot_script(panels, look)));
+  file.write(0, picture_file(charts, options));
   file.commit();
-  print_safely("{}: {} of {}\n", path, counted(static_cast<std::int64_t>(panels.size()), "metric"),
+  print_safely("{}: {} of {}\n", path, counted(static_cast<std::int64_t>(charts.size()), "metric"),
                counted(static_cast<std::int64_t>(runs.size()), "run"));
   return ExitCode::finished;
 }
@@ -131,17 +139,21 @@ extern const Command plot;
 const Command plot{
     .name = "plot",
     .usage = plot_usage,
-    .help = "curves of runs as a picture, or as characters in the terminal",
+    .help = "draw the curves of runs as a picture file or in the terminal",
     .details =
-        "Each word is a run directory, or a folder of such: a storage path, a sweep. Without -o the curves are drawn in\n"
-        "the terminal. All numbers of the reports are shown, but those of the runtime itself and epoch, step and "
-        "iteration;\n"
-        "--metrics names others. --x time: seconds of training; --x step needs metrics.detailed = true, or a report's own\n"
-        "step; any other number of the reports will do too. --smooth 0.9: a moving average, and the values faint behind "
-        "it.\n"
-        "Triangles (^) mark restarts, a star the best report by checkpoint.score_attribute. --force replaces a file that "
-        "is\n"
-        "there. Pictures are drawn by gnuplot, which must be on the PATH.\n",
+        "Each argument is a run directory, or a folder of runs: a storage path or a sweep.\n"
+        "-o FILE         write a picture; without -o the curves are drawn in the terminal. PNG and PDF need librsvg\n"
+        "                (package librsvg2-2)\n"
+        "--metrics KEYS  metrics to show, separated by commas; default: all numbers in the reports except the runtime's\n"
+        "                own and epoch, step and iteration\n"
+        "--x AXIS        iteration (default), time (seconds of training), step (needs metrics.detailed = true, or a step\n"
+        "                in the reports), or any number in the reports\n"
+        "--smooth W      draw the moving average in which the previous average has the weight W, for example 0.9; in\n"
+        "                pictures the values stay visible as faint lines\n"
+        "--log AXES      logarithmic axes: x, y or xy\n"
+        "--size WxH      size in pixels; in the terminal, columns and rows of each chart\n"
+        "--force         replace an existing file\n"
+        "A triangle (^ in the terminal) marks a restart, a star (*) the best report by checkpoint.score_attribute.\n",
     .run = plot_command};
 
 }  // namespace trainrt::cli::plugins

@@ -1,4 +1,4 @@
-// A page about runs, as one file that opens anywhere.
+// Writes an HTML page about runs.
 #include <algorithm>
 #include <filesystem>
 
@@ -12,7 +12,6 @@
 #include "cli/words/arguments.hpp"
 #include "cli/words/command.hpp"
 #include "core/host.hpp"
-#include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "view/page/page.hpp"
 
@@ -22,9 +21,9 @@ namespace {
 
 constexpr std::string_view report_usage = "report RUN_DIR|FOLDER... [-o FILE.html] [--force]";
 
-/// The last part of the first word: "runs/fashion/" is fashion.
-std::string title_of(const std::string& word) {
-  const auto path = std::filesystem::absolute(word).lexically_normal();
+/// Returns the last component of a path: "fashion" for "runs/fashion/".
+std::string title_of(const std::string& path_argument) {
+  const auto path = std::filesystem::absolute(path_argument).lexically_normal();
   const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
   return name.empty() ? "runs" : name.string();
 }
@@ -32,9 +31,9 @@ std::string title_of(const std::string& word) {
 std::string output_of(const Arguments& arguments) {
   if (!arguments.has("output")) return title_of(arguments.operands.front()) + ".html";
   const auto& path = arguments.options.at("output");
-  const auto ending = std::filesystem::path(path).extension();
-  if (ending != ".html" && ending != ".htm")
-    throw UsageError(fmt::format("'{}' must end in .html: it is to be a page", path));
+  const auto extension = std::filesystem::path(path).extension();
+  if (extension != ".html" && extension != ".htm")
+    throw UsageError(fmt::format("invalid output file '{}': the name must end in .html", path));
   return path;
 }
 
@@ -49,15 +48,13 @@ ExitCode report_command(std::span<const std::string> words) {
   const auto path = output_of(arguments);
   NewFile file(path, arguments.has("force"));
   auto runs = runs_of(arguments.operands);
-  if (runs.empty()) throw UsageError("none of the runs can be read");
+  if (runs.empty()) throw UsageError("no run can be read");
   const auto count = static_cast<std::int64_t>(runs.size());
   const auto page = count == 1 ? view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now())
                                : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());
   file.write(0, page);
   file.commit();
   print_safely("{}: {}, {}\n", path, counted(count, "run"), bytes_text(page.size()));
-  if (!view::page::has_charts())
-    log::info("its pictures stand still: trainrt was built without dygraphs (install libjs-dygraphs, and build again)");
   return ExitCode::finished;
 }
 
@@ -67,15 +64,15 @@ extern const Command report;
 const Command report{
     .name = "report",
     .usage = report_usage,
-    .help = "a page about a run, or several, that opens in any browser, without a network",
+    .help = "write an HTML page about one or several runs",
     .details =
-        "Each word is a run directory, or a folder of such: a storage path, a sweep. The page of one run has its curves,\n"
-        "attempts and why each ended, where the time went, checkpoints, step times by rank and over time, memory, CPU,\n"
-        "storage and GPU, the config and what changed in it, and the last words of failures. That of several has them "
-        "side\n"
-        "by side, with the [loop] keys that differ. It is one file, which needs no server. Without -o it is NAME.html in "
-        "the\n"
-        "working directory, after the first word. --force replaces a file that is there.\n",
+        "Each argument is a run directory, or a folder of runs: a storage path or a sweep. The page of one run shows its\n"
+        "curves, attempts, use of time, checkpoints, step times by rank, memory, CPU, storage and GPU, config, and the "
+        "output\n"
+        "of failures. The page of several runs compares them and the [loop] keys that differ. The page is one file, which\n"
+        "needs no server and no network.\n"
+        "-o FILE   default: NAME.html in the working directory, where NAME is the last component of the first argument\n"
+        "--force   replace an existing file\n",
     .run = report_command};
 
 }  // namespace trainrt::cli::plugins

@@ -19,7 +19,7 @@
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "rundir/records/point_words.hpp"
-#include "view/summary/attempt_words.hpp"
+#include "view/summary/attempt_texts.hpp"
 #include "view/summary/run_summary.hpp"
 
 namespace trainrt::cli::plugins {

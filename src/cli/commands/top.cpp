@@ -1,4 +1,4 @@
-// A run, live in the terminal, by its run directory alone.
+// Shows a running run in the terminal, from its run directory.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +16,7 @@
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "view/top/live_run.hpp"
-#include "view/top/picture.hpp"
+#include "view/top/terminal_view.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -24,14 +24,14 @@ namespace {
 
 constexpr std::string_view top_usage = "top RUN_DIR | --job ID [STORAGE_PATH...] [--once] [--interval SECONDS]";
 constexpr view::Canvas without_terminal = {.columns = 100, .rows = 60};
-constexpr double until_given_up_s = 30;  // a run that has failed may be started again
+constexpr double restart_wait_s = 30;  // a failed run may be restarted
 
 bool is_set(const char* name) {
   const auto* value = std::getenv(name);
   return value != nullptr && *value != '\0';
 }
 
-/// By the variables of the locale that decide, as setlocale(3) has them.
+/// Returns whether the locale uses UTF-8, from the first variable that is set, as setlocale(3) does.
 bool shows_utf8() {
   for (const auto* name : {"LC_ALL", "LC_CTYPE", "LANG"})
     if (is_set(name)) {
@@ -56,13 +56,13 @@ view::Canvas canvas_of(std::optional<TerminalSize> terminal) {
 std::string run_dir_of(const Arguments& arguments) {
   if (!arguments.has("job")) {
     if (arguments.operands.size() != 1)
-      throw UsageError(fmt::format("top shows one run: give a run directory, or --job ID. Usage: trainrt {}", top_usage));
+      throw UsageError(fmt::format("expected one run directory, or --job ID. Usage: trainrt {}", top_usage));
     return std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   }
   const auto& job = arguments.options.at("job");
   const auto run_dirs = runs_of_job(job, arguments.operands);
   if (run_dirs.size() > 1)
-    log::info(fmt::format("job {} has {} runs, and the newest is shown; another: trainrt top {}", job, run_dirs.size(),
+    log::info(fmt::format("job {} has {} runs; showing the newest. To show another: trainrt top {}", job, run_dirs.size(),
                           shell_quoted(run_dirs[1])));
   return run_dirs[0];
 }
@@ -73,24 +73,24 @@ double interval_of(const Arguments& arguments) {
   const auto& text = arguments.options.at("interval");
   const auto seconds = parse_real(text);
   if (!seconds || !valid.holds(*seconds))
-    throw UsageError(fmt::format("--interval is '{}'; it must be a number of seconds from 0.1 to 3600", text));
+    throw UsageError(fmt::format("invalid --interval '{}': expected seconds from 0.1 to 3600", text));
   return *seconds;
 }
 
-void print(const view::RunNow& run, const view::Canvas& canvas) {
-  for (const auto& line : view::picture_of(run, canvas)) fmt::print("{}\n", line);
+void print(const view::LiveStatus& run, const view::Canvas& canvas) {
+  for (const auto& line : view::terminal_view(run, canvas)) fmt::print("{}\n", line);
 }
 
-/// A run that was to be watched and ends: one that has finished is done, one that stopped will go on, and one that failed
-/// may be started again at once.
+/// Decides when to stop watching: when the run has finished, or 30 s after it failed, since it may be restarted. A stopped
+/// run will be continued.
 class End {
  public:
-  bool is_reached(const view::RunNow& run) {
+  bool is_reached(const view::LiveStatus& run) {
     if (!run.is_over()) since_s_ = never;
     if (!run.is_over() || run.state == rundir::RunState::stopped) return false;
     const double now_s = monotonic_seconds();
     since_s_ = std::min(since_s_, now_s);
-    return run.state == rundir::RunState::finished || now_s - since_s_ > until_given_up_s;
+    return run.state == rundir::RunState::finished || now_s - since_s_ > restart_wait_s;
   }
 
  private:
@@ -98,37 +98,36 @@ class End {
   double since_s_ = never;
 };
 
-/// Storage that is away for a while is waited for; what was seen last stays on the screen, with the reason.
+/// Keeps the last state of a run on the screen, with the error if the run directory cannot be read at the moment.
 class Watch {
  public:
-  Watch(view::LiveRun& live, view::RunNow first) : live_(live), run_(std::move(first)) {}
+  Watch(view::LiveRun& live, view::LiveStatus first) : live_(live), run_(std::move(first)) {}
 
-  void look() try {
-    run_ = live_.look();
-    trouble_.clear();
+  void update() try {
+    run_ = live_.read();
+    error_.clear();
   } catch (const Error& error) {
-    trouble_ = error.what();
+    error_ = error.what();
   }
-  const view::RunNow& run() const { return run_; }
+  const view::LiveStatus& run() const { return run_; }
   std::vector<std::string> lines(view::Canvas canvas) const {
     --canvas.rows;
-    auto lines = view::picture_of(run_, canvas);
+    auto lines = view::terminal_view(run_, canvas);
     lines.resize(canvas.rows);
-    lines.push_back((trouble_.empty()
-                         ? view::PaintedLine("q quits   " + run_.now + "   " + run_.run_dir, view::Paint::faint)
-                         : view::PaintedLine(trouble_, view::Paint::bad))
+    lines.push_back((error_.empty() ? view::PaintedLine("q quits   " + run_.now + "   " + run_.run_dir, view::Paint::faint)
+                                    : view::PaintedLine(error_, view::Paint::bad))
                         .text(canvas));
     return lines;
   }
 
  private:
   view::LiveRun& live_;
-  view::RunNow run_;
-  std::string trouble_;
+  view::LiveStatus run_;
+  std::string error_;
 };
 
-/// Until the run ends or somebody quits; returns what was seen last.
-view::RunNow watch(view::LiveRun& live, view::RunNow first, double interval_s) {
+/// Shows the run until it ends or the user quits. Returns the last state.
+view::LiveStatus watch(view::LiveRun& live, view::LiveStatus first, double interval_s) {
   FullScreen screen;
   Watch watch(live, std::move(first));
   End end;
@@ -136,7 +135,7 @@ view::RunNow watch(view::LiveRun& live, view::RunNow first, double interval_s) {
     const auto size = FullScreen::size();
     if (!size || !screen.show(watch.lines(canvas_of(size))) || end.is_reached(watch.run())) break;
     input = screen.wait(interval_s);
-    if (input != FullScreen::Input::resized) watch.look();
+    if (input != FullScreen::Input::resized) watch.update();
   }
   return watch.run();
 }
@@ -149,11 +148,11 @@ ExitCode top_command(std::span<const std::string> words) {
                                                  .usage = std::string(top_usage)});
   const auto interval_s = interval_of(arguments);
   view::LiveRun live(run_dir_of(arguments));
-  auto run = live.look();
+  auto run = live.read();
   const auto terminal = FullScreen::size();
   if (terminal && !arguments.has("once") && !run.is_over()) run = watch(live, std::move(run), interval_s);
   auto canvas = canvas_of(terminal);
-  if (terminal) --canvas.rows;  // the prompt's
+  if (terminal) --canvas.rows;  // the last row is left for the prompt
   print(run, canvas);
   return ExitCode::finished;
 }
@@ -164,16 +163,18 @@ extern const Command top;
 const Command top{
     .name = "top",
     .usage = top_usage,
-    .help = "a run live in the terminal: progress, time left, metrics, every rank and who is late, what happened last",
+    .help = "show a running run: progress, time left, metrics, ranks, events",
     .details =
-        "It reads the run directory alone, from any node that sees it, and asks no process of the run: of a run that\n"
-        "hangs it shows which rank the others wait for. --job finds the run of a Slurm job by its number: in the folders\n"
-        "that follow, or without any in the job's working directory and the current one, three folders deep. --once "
-        "prints\n"
-        "one picture and ends, as without a terminal. --interval: seconds between two looks, 2 unless given; what a\n"
-        "rank does is as old as its last record, ten seconds or more. q and Ctrl-C quit. A run that is over is printed "
-        "once.\n"
-        "No colours if NO_COLOR is set; ASCII alone if the locale (LC_ALL, LC_CTYPE, LANG) is not UTF-8.\n",
+        "Reads only the run directory, so it works on any node that can read it, also if the run hangs: it then shows "
+        "which\n"
+        "rank the others wait for.\n"
+        "--job ID       show the run of a Slurm job. Its run directory is searched three levels deep in the given storage\n"
+        "               paths, or without a path in the job's working directory and the current directory\n"
+        "--once         print the state once and exit; this is the default if the output is not a terminal\n"
+        "--interval S   seconds between two updates; default: 2. Ranks update their records every 10 s or less often\n"
+        "q and Ctrl-C quit. The state of a run that has ended is printed once. Without colors if NO_COLOR is set; ASCII "
+        "only if\n"
+        "the locale (LC_ALL, LC_CTYPE, LANG) does not use UTF-8.\n",
     .run = top_command};
 
 }  // namespace trainrt::cli::plugins

@@ -7,15 +7,15 @@
 
 namespace trainrt::view {
 
-// What sets runs side by side.
+// Functions that compare runs.
 
-/// [loop] keys that the runs do not have alike: what was tried. In their order.
+/// Returns in alphabetical order the [loop] keys that have different values in the runs, or that some runs do not have.
 std::vector<std::string> differing_keys(std::span<const RunSummary> runs);
 
-/// The runs' own metrics, as their last reports have them, in the order in which they appear.
+/// Returns the metrics in the last reports of the runs, except the runtime's own, in order of appearance.
 std::vector<std::string> metric_names(std::span<const RunSummary> runs);
 
-/// The run's best report if its reports are scored, else its last; nullptr if there is none.
+/// Returns the best report (RunSummary::best()) if the reports have a score, else the last report; nullptr without reports.
 const metrics::Record* shown_report_of(const RunSummary& run);
 
 }  // namespace trainrt::view

@@ -13,12 +13,12 @@ namespace trainrt::view {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t max_history_bytes = std::uint64_t{128} << 20;
 
 std::uint64_t size_of(const std::string& path) {
-  std::error_code none;
-  const auto size = std::filesystem::file_size(path, none);
-  return none ? 0 : size;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  return error ? 0 : size;
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ StepHistory step_history_of(const std::string& run_dir) {
   const auto attempts = rundir::numbers_of_attempts(run_dir);
   std::uint64_t bytes = 0;
   for (const int attempt : attempts) bytes += size_of(run_dir + "/" + rundir::step_times_name(attempt));
-  history.read_every = static_cast<std::size_t>(1 + bytes / most_bytes);
+  history.read_every = static_cast<std::size_t>(1 + bytes / max_history_bytes);
   std::size_t count = 0;
   for (const int attempt : attempts) {
     const auto path = run_dir + "/" + rundir::step_times_name(attempt);

@@ -7,13 +7,14 @@
 
 namespace trainrt::view {
 
+/// The step times of a run.
 struct StepHistory {
   std::vector<StepWindow> windows;  ///< of all attempts, oldest first
-  std::size_t read_every = 1;       ///< of more lines than can be held one of so many was read
+  std::size_t read_every = 1;       ///< n: every n-th window was read, since all are too large
 };
 
-/// The windows of a run directory. Lines that cannot be read are passed over; of files that are very long together some
-/// lines are read, evenly. None if nobody wrote any.
+/// Reads the windows of all attempts of a run. Invalid lines are skipped. If the files have more
+/// than 128 MiB together, only every n-th line is read. Throws StorageError if a file cannot be read.
 StepHistory step_history_of(const std::string& run_dir);
 
 }  // namespace trainrt::view

@@ -13,17 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double most_us = 1e15;  // years: more is no time that a step took
-constexpr double most_steps = 1e15;
+constexpr double max_us = 1e15;  // 30 years
+constexpr double max_steps = 1e15;
 
-/// What is no number, or one that no step can take, is NaN.
+/// Returns NaN for values that are not numbers from 0 to `max_us`.
 std::vector<float> times_from(const Json& line, const char* key) {
   std::vector<float> times;
   const auto found = line.find(key);
   if (found == line.end() || !found->is_array()) return times;
   times.reserve(found->size());
   for (const auto& value : *found)
-    times.push_back(value.is_number() && value >= 0 && value <= most_us ? value.get<float>() : NAN);
+    times.push_back(value.is_number() && value >= 0 && value <= max_us ? value.get<float>() : NAN);
   return times;
 }
 
@@ -32,7 +32,7 @@ std::map<std::string, double> work_from(const Json& line) {
   const auto found = line.find("work_us");
   if (found == line.end() || !found->is_object()) return work;
   for (const auto& [kind, time] : found->items())
-    if (time.is_number() && time >= 0 && time <= most_us) work.emplace(kind, time.get<double>());
+    if (time.is_number() && time >= 0 && time <= max_us) work.emplace(kind, time.get<double>());
   return work;
 }
 
@@ -62,7 +62,7 @@ std::optional<StepWindow> step_window_from(std::string_view text, int attempt) {
   const auto step = count_from(line.value("step", Json()));
   if (window.own_us.empty() || !step) return std::nullopt;
   window.step = *step;
-  if (const auto steps = line.value("steps", Json()); steps.is_number() && steps >= 1 && steps <= most_steps)
+  if (const auto steps = line.value("steps", Json()); steps.is_number() && steps >= 1 && steps <= max_steps)
     window.steps = steps.get<double>();
   if (const auto time = line.value("time", Json()); time.is_string()) window.time = time.get<std::string>();
   window.waits_us = times_from(line, "waits_us");

@@ -9,25 +9,26 @@
 
 namespace trainrt::view {
 
-/// What some consecutive steps of an attempt took: a line of logs/steps-attempt-000003.jsonl.
+/// Times of consecutive steps of an attempt: a line of logs/steps-attempt-000003.jsonl.
 struct StepWindow {
+  /// A rank that delayed the others.
   struct Slow {
     std::size_t rank = 0;
     std::string work;  ///< input, forward, backward, ...
-    double ratio = 0;  ///< of its time to the median rank's
-    std::string why;   ///< "" if it is not known
+    double ratio = 0;  ///< of its time to that of the median rank
+    std::string why;   ///< reason; "" if unknown
   };
   int attempt = 0;
-  std::string time;                       ///< UTC; "" if it is not known
-  std::int64_t step = 0;                  ///< the last of them
-  double steps = 1;                       ///< how many they are
-  std::vector<float> own_us;              ///< of each rank: what it did itself in a step, the median over the steps
-  std::vector<float> waits_us;            ///< of each rank: its time in collectives; empty if it is not known
-  std::map<std::string, double> work_us;  ///< median over the ranks, of each kind of work
-  std::optional<Slow> slow;               ///< the rank that held the others up, if one did
+  std::string time;                       ///< UTC; "" if unknown
+  std::int64_t step = 0;                  ///< the last step
+  double steps = 1;                       ///< number of steps
+  std::vector<float> own_us;              ///< by rank: median time per step without waiting for others
+  std::vector<float> waits_us;            ///< by rank: time in collectives; empty if unknown
+  std::map<std::string, double> work_us;  ///< by kind of work: median over the ranks
+  std::optional<Slow> slow;               ///< nullopt if no rank delayed the others
 };
 
-/// nullopt if the line is none of such a file: torn, or of another kind. Pure.
+/// Parses a line; returns nullopt if it is incomplete or of another kind. Invalid times become NaN. Pure function.
 std::optional<StepWindow> step_window_from(std::string_view line, int attempt);
 
 }  // namespace trainrt::view

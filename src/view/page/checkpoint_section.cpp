@@ -6,17 +6,17 @@
 #include <fmt/format.h>
 
 #include "checkpoint/format/names.hpp"
-#include "view/page/figures.hpp"
+#include "view/page/number_texts.hpp"
 #include "view/page/table.hpp"
-#include "view/summary/attempt_words.hpp"
+#include "view/summary/attempt_texts.hpp"
 
 namespace trainrt::view::page {
 
 namespace {
 
-constexpr std::size_t most_rows = 200;
+constexpr std::size_t max_rows = 200;
 
-/// The metric by which the best are kept; "" if there is none.
+/// Returns the metric that ranks checkpoints; "" if the run has no such metric.
 std::string score_attribute(const RunSummary& run) {
   const auto found = run.record.spec.find("checkpoint.score_attribute");
   return found != run.record.spec.end() ? found->second : "";
@@ -24,29 +24,33 @@ std::string score_attribute(const RunSummary& run) {
 
 Markup checkpoint_table(const RunSummary& run) {
   const auto score = score_attribute(run);
-  TableModel model{
-      .caption = "checkpoints that are kept",
-      .columns =
-          {{"checkpoint"}, {"step", true}, {"iteration", true}, {"attempt", true}, {"ranks", true}, {"made"}, {"why"}},
-      .rows = {},
-      .can_be_sorted = true};
+  TableModel model{.caption = "checkpoints",
+                   .columns = {{"checkpoint"},
+                               {"step", true},
+                               {"iteration", true},
+                               {"attempt", true},
+                               {"ranks", true},
+                               {"created"},
+                               {"reason"}},
+                   .rows = {},
+                   .can_be_sorted = true};
   if (!score.empty()) model.columns.push_back({score, true});
   const auto* best = run.best();
-  const auto from = run.checkpoints.size() - std::min(run.checkpoints.size(), most_rows);
+  const auto from = run.checkpoints.size() - std::min(run.checkpoints.size(), max_rows);
   for (auto i = from; i < run.checkpoints.size(); ++i) {
     const auto& meta = run.checkpoints[i];
     const bool is_best = best != nullptr && meta.iteration == best->iteration && !meta.at_stop;
-    std::vector<Cell> row = {name_cell(checkpoint::directory_name(meta.number)),
-                             meta.step > 0 || meta.iteration <= 0 ? count(meta.step) : word("-"),
-                             count(meta.iteration),
-                             meta.attempt > 0 ? count(meta.attempt) : word("-"),
-                             count(meta.ranks),
-                             word(meta.created),
-                             word(meta.at_stop ? "the run stopped"
-                                  : is_best    ? "of the best report"
-                                               : "it was due")};
+    std::vector<Cell> row = {header_cell(checkpoint::directory_name(meta.number)),
+                             meta.step > 0 || meta.iteration <= 0 ? count_cell(meta.step) : text_cell("-"),
+                             count_cell(meta.iteration),
+                             meta.attempt > 0 ? count_cell(meta.attempt) : text_cell("-"),
+                             count_cell(meta.ranks),
+                             text_cell(meta.created),
+                             text_cell(meta.at_stop ? "the run stopped"
+                                       : is_best    ? "best report"
+                                                    : "regular")};
     const auto value = meta.metrics.find(score);
-    if (!score.empty()) row.push_back(value != meta.metrics.end() ? figure(value->second) : word("-"));
+    if (!score.empty()) row.push_back(value != meta.metrics.end() ? number_cell(value->second) : text_cell("-"));
     model.rows.push_back(std::move(row));
   }
   auto content = table(model);
@@ -56,15 +60,16 @@ Markup checkpoint_table(const RunSummary& run) {
 
 Markup save_table(const RunSummary& run) {
   TableModel model{
-      .caption = "what saves cost",
-      .columns = {{"attempt"}, {"training stood still for saves", true}, {"share of the training", true}, {"saved up to"}},
+      .caption = "time for saves",
+      .columns = {{"attempt"}, {"training stopped for saves", true}, {"share of the training time", true}, {"saved up to"}},
       .rows = {}};
   for (const auto& attempt : run.attempts) {
     const double training_s = attempt.timing.steps_s + attempt.timing.checkpoint_s;
     if (attempt.timing.checkpoint_s <= 0) continue;
-    model.rows.push_back({name_cell(std::to_string(attempt.number)), duration(attempt.timing.checkpoint_s),
-                          share(training_s > 0 ? std::optional(attempt.timing.checkpoint_s / training_s) : std::nullopt),
-                          word(saved_point_of(attempt))});
+    model.rows.push_back(
+        {header_cell(std::to_string(attempt.number)), duration_cell(attempt.timing.checkpoint_s),
+         share_cell(training_s > 0 ? std::optional(attempt.timing.checkpoint_s / training_s) : std::nullopt),
+         text_cell(saved_point_of(attempt))});
   }
   return model.rows.empty() ? Markup() : table(model);
 }

@@ -4,7 +4,7 @@
 
 namespace trainrt::view::page {
 
-/// The checkpoints that are kept, and what saves cost the training in each attempt.
+/// Returns a table of the checkpoints, and by attempt the time in which saves stopped the training.
 Section checkpoint_section(const RunSummary& run);
 
 }  // namespace trainrt::view::page

@@ -1,14 +1,14 @@
 #pragma once
 #include "view/page/section.hpp"
-#include "view/summary/last_words.hpp"
+#include "view/summary/failure_excerpts.hpp"
 #include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 
-/// The config as run.json has it, what changed in it between attempts, and which trainrt made the page.
+/// Returns the config in run.json, its changes between attempts, and the version of trainrt.
 Section config_section(const RunSummary& run);
 
-/// The ends of the files that tell of failures.
-Section failure_section(const std::vector<LastWords>& words);
+/// Returns the ends of the files about failures.
+Section failure_section(const std::vector<FailureExcerpt>& excerpts);
 
 }  // namespace trainrt::view::page

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "view/page/figures.hpp"
+#include "view/page/number_texts.hpp"
 
 namespace trainrt::view::page {
 
@@ -15,31 +15,31 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Up to where a shade reaches: the ratio to the median.
+/// A color of the map, for the ratios to the median below `limit`.
 struct Shade {
-  float below;
+  float limit;
   std::string_view meaning;
 };
 constexpr std::array<Shade, 7> shades = {{{0.95F, "faster"},
-                                          {1.05F, "as the median"},
+                                          {1.05F, "median"},
                                           {1.1F, "5 % slower"},
-                                          {1.2F, "10 %"},
-                                          {1.5F, "20 %"},
-                                          {2.0F, "50 %"},
-                                          {INFINITY, "twice"}}};
+                                          {1.2F, "10 % slower"},
+                                          {1.5F, "20 % slower"},
+                                          {2.0F, "50 % slower"},
+                                          {INFINITY, "twice as slow"}}};
 
 std::size_t shade_of(float ratio) {
-  const auto found = std::ranges::find_if(shades, [&](const Shade& shade) { return ratio < shade.below; });
+  const auto found = std::ranges::find_if(shades, [&](const Shade& shade) { return ratio < shade.limit; });
   return std::min<std::size_t>(static_cast<std::size_t>(found - shades.begin()), shades.size() - 1);
 }
 
-/// What each stretch is held against.
+/// Returns by interval the time that the ranks are compared with.
 std::vector<float> reference_of(const RankTimes& times) {
   if (times.ranks > 1) return times.median_us;
   return std::vector<float>(times.median_us.size(), median_of(times.median_us));
 }
 
-/// A path a shade, of horizontal lines one unit high; cells of the same shade that follow each other are one line.
+/// Returns a path per shade, made of horizontal lines one unit high. Neighboring cells of the same shade form one line.
 std::array<std::string, shades.size()> paths_of(const RankTimes& times) {
   std::array<std::string, shades.size()> paths;
   const auto reference = reference_of(times);
@@ -60,11 +60,11 @@ std::array<std::string, shades.size()> paths_of(const RankTimes& times) {
   return paths;
 }
 
-/// Lines between attempts.
+/// Returns the path of the lines between attempts.
 std::string borders_of(const RankTimes& times) {
   std::string path;
-  for (std::size_t i = 1; i < times.stretches.size(); ++i)
-    if (times.stretches[i].front().attempt != times.stretches[i - 1].front().attempt)
+  for (std::size_t i = 1; i < times.intervals.size(); ++i)
+    if (times.intervals[i].front().attempt != times.intervals[i - 1].front().attempt)
       path += fmt::format("M{},0v{}", i, times.rows.size());
   return path;
 }
@@ -77,7 +77,7 @@ Markup cells_of(const RankTimes& times) {
   if (const auto borders = borders_of(times); !borders.empty())
     content += element("path", {{"class", "border"}, {"d", borders}});
   return element("svg",
-                 {{"viewBox", fmt::format("0 0 {} {}", times.stretches.size(), times.rows.size())},
+                 {{"viewBox", fmt::format("0 0 {} {}", times.intervals.size(), times.rows.size())},
                   {"preserveAspectRatio", "none"},
                   {"role", "img"},
                   {"aria-label", "step time by rank and time"},
@@ -92,10 +92,10 @@ Markup scale() {
   return element("ul", {{"class", "scale"}}, items);
 }
 
-std::string column_text(const Stretch& stretch) {
-  const auto& first = stretch.front();
+std::string column_text(const Interval& interval) {
+  const auto& first = interval.front();
   const auto from = first.step - static_cast<std::int64_t>(first.steps) + 1;
-  return fmt::format("attempt {}, steps {} to {}{}", first.attempt, from, stretch.back().step,
+  return fmt::format("attempt {}, steps {} to {}{}", first.attempt, from, interval.back().step,
                      first.time.empty() ? "" : ", " + first.time);
 }
 
@@ -106,12 +106,12 @@ Markup heat_map_of(const RankTimes& times) {
   for (const auto& row : times.rows) names += element("li", {}, name_of(row));
   auto map = element("ol", {{"class", "rows"}}, names);
   map += element("div", {{"class", "cells"}, {"tabindex", "0"}, {"id", "heat-cells"}}, cells_of(times));
-  auto ends = element("span", {}, column_text(times.stretches.front()));
-  ends += element("span", {}, column_text(times.stretches.back()));
+  auto ends = element("span", {}, column_text(times.intervals.front()));
+  ends += element("span", {}, column_text(times.intervals.back()));
   map += element("div", {{"class", "ends"}}, ends);
   auto content = element("figcaption", {},
-                         times.ranks > 1 ? "Step time by rank and time, beside the median rank at that time"
-                                         : "Step time over time, beside its median");
+                         times.ranks > 1 ? "Step time by rank and time, compared with the median rank at that time"
+                                         : "Step time over time, compared with its median");
   content += scale();
   content += element("div", {{"class", "heat"}}, map);
   content += element("p", {{"class", "readout"}, {"id", "heat-readout"}, {"aria-live", "polite"}}, "\u00a0");
@@ -119,7 +119,7 @@ Markup heat_map_of(const RankTimes& times) {
 }
 
 Json heat_map_json(const RankTimes& times) {
-  const auto whole = [](const std::vector<float>& values) {
+  const auto rounded = [](const std::vector<float>& values) {
     auto all = Json::array();
     for (const float value : values) all.push_back(std::isfinite(value) ? Json(std::llround(value)) : Json());
     return all;
@@ -127,10 +127,10 @@ Json heat_map_json(const RankTimes& times) {
   Json rows = Json::array(), columns = Json::array(), own = Json::array();
   for (const auto& row : times.rows) {
     rows.push_back(name_of(row));
-    own.push_back(whole(row.own_us));
+    own.push_back(rounded(row.own_us));
   }
-  for (const auto& stretch : times.stretches) columns.push_back(column_text(stretch));
-  return {{"rows", rows}, {"columns", columns}, {"own", own}, {"median", whole(reference_of(times))}};
+  for (const auto& interval : times.intervals) columns.push_back(column_text(interval));
+  return {{"rows", rows}, {"columns", columns}, {"own", own}, {"median", rounded(reference_of(times))}};
 }
 
 }  // namespace trainrt::view::page

@@ -6,10 +6,10 @@
 
 namespace trainrt::view::page {
 
-/// A run's metrics in figures, and their curves.
-Section metric_section(const RunSummary& run, Drawings& drawings);
+/// Returns the curves and a table of the metrics of a run.
+Section metric_section(const RunSummary& run, PageCharts& charts);
 
-/// The curves of all runs, a chart a metric, and what is chosen for all charts.
-Markup curves_of(std::span<const RunSummary> runs, Drawings& drawings);
+/// Returns a chart per metric with the curves of all runs, and the controls of these charts.
+Markup curves_of(std::span<const RunSummary> runs, PageCharts& charts);
 
 }  // namespace trainrt::view::page

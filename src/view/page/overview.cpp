@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/text/text.hpp"
-#include "view/page/figures.hpp"
+#include "view/page/number_texts.hpp"
 #include "view/page/section.hpp"
 #include "view/page/table.hpp"
 
@@ -13,7 +13,7 @@ namespace trainrt::view::page {
 
 namespace {
 
-/// "12 of 40 epochs", if [loop] says how many there will be; "" if it does not.
+/// Returns the number of epochs, "12 of 40"; "" if it is unknown.
 std::string progress_of(const RunSummary& run) {
   const auto* last = run.last();
   const auto all = run.record.loop.find("epochs");
@@ -34,7 +34,7 @@ Markup tiles_of(const RunSummary& run) {
       {"iterations", text(run.is_silent() ? "not reported" : std::to_string(run.reports.size()))},
       {"steps", text(steps_done(run))},
       {"goodput", text(goodput_text(all))},
-      {"time in all", text(clock_text(all.total_s()))},
+      {"total time", text(clock_text(all.total_s()))},
       {"attempts", text(std::to_string(run.attempt_count))},
       {"ranks", text(run.attempts.empty() ? "-" : std::to_string(run.attempts.back().ranks))},
       {"checkpoints kept", text(std::to_string(run.checkpoints.size()))}};
@@ -46,13 +46,13 @@ Markup tiles_of(const RunSummary& run) {
 
 Markup overview_of(const RunSummary& run) {
   auto title = element("h1", {}, run.record.name);
-  title += state_mark(run.state);
+  title += state_label(run.state);
   auto head = element("div", {{"class", "title"}}, title);
   head += paragraph(
-      fmt::format("{} · begun {} · run {} · {}", run.record.function, run.record.created, run.record.run_id, run.run_dir),
+      fmt::format("{} · created {} · run {} · {}", run.record.function, run.record.created, run.record.run_id, run.run_dir),
       "where");
   if (!run.contradiction.empty())
-    head += paragraph(run.contradiction + ": the same command again would be refused, until they are back", "warning");
+    head += paragraph(run.contradiction + ": the run cannot be continued until these files are restored", "warning");
   head += tiles_of(run);
   return head;
 }

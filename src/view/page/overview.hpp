@@ -1,10 +1,10 @@
 #pragma once
-#include "view/page/markup.hpp"
+#include "view/charts/markup.hpp"
 #include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 
-/// The head of a run's page: its name, state, where it lies, and how far it came.
+/// Returns the head of the page of a run: name, state, path, progress and totals.
 Markup overview_of(const RunSummary& run);
 
 }  // namespace trainrt::view::page

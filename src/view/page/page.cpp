@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The frame with each {{name}} replaced; what is put in is not looked at again.
+/// Returns the frame with each {{name}} replaced by its value. Values are not searched for names.
 std::string filled(std::string_view frame, const std::map<std::string_view, std::string_view>& values) {
   std::string page;
   for (std::size_t at = 0; at < frame.size();) {
@@ -37,20 +37,8 @@ std::string filled(std::string_view frame, const std::map<std::string_view, std:
   return page;
 }
 
-/// No network, no forms, no scripts but the page's own. dygraphs sets styles of elements that it makes.
-std::string policy() {
-  return fmt::format("default-src 'none'; script-src {} {}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-                     assets().script_digest, assets().charts_digest);
-}
-
-Json charts_json(const Drawings& drawings) {
-  auto charts = Json::array();
-  for (const auto& chart : drawings.charts()) charts.push_back(as_json(chart));
-  return charts;
-}
-
 std::string assembled(const std::string& title, const Markup& head, const std::vector<Section>& sections, const Json& data,
-                      const std::string& made) {
+                      const std::string& created) {
   Markup links, body;
   for (const auto& section : sections) {
     if (section.content.empty()) continue;
@@ -61,56 +49,54 @@ std::string assembled(const std::string& title, const Markup& head, const std::v
   }
   const auto json = script_json(data.dump(-1, ' ', true, Json::error_handler_t::replace));
   return filled(assets().page, {{"title", text(title).str()},
-                                {"policy", policy()},
+                                {"script_digest", assets().script_digest},
+                                {"style_digest", assets().style_digest},
                                 {"style", assets().style},
                                 {"head", head.str()},
                                 {"links", links.str()},
                                 {"body", body.str()},
-                                {"foot", text(fmt::format("made by trainrt {} at {}", version, made)).str()},
+                                {"foot", text(fmt::format("created by trainrt {} at {}", version, created)).str()},
                                 {"data", json},
-                                {"charts", assets().charts},
                                 {"script", assets().script}});
 }
 
 }  // namespace
 
-bool has_charts() { return !assets().charts.empty(); }
-
 RunView view_of(RunSummary summary) {
-  RunView run{.summary = std::move(summary), .steps = {}, .use = {}, .last_words = {}};
+  RunView run{.summary = std::move(summary), .steps = {}, .usage = {}, .failures = {}};
   run.steps = step_history_of(run.summary.run_dir);
   for (const auto& attempt : run.summary.attempts)
-    if (auto ranks = rank_lines_of(run.summary.run_dir, attempt); !ranks.empty())
-      run.use.push_back({attempt.number, std::move(ranks)});
-  run.last_words = last_words_of(run.summary);
+    if (auto ranks = rank_usages_of(run.summary.run_dir, attempt); !ranks.empty())
+      run.usage.push_back({attempt.number, std::move(ranks)});
+  run.failures = failure_excerpts(run.summary);
   return run;
 }
 
-std::string page_of(const RunView& run, const std::string& made) {
-  Drawings drawings;
+std::string page_of(const RunView& run, const std::string& created) {
+  PageCharts charts;
   const auto times = rank_times_of(run.steps.windows);
-  const std::vector<Section> sections = {metric_section(run.summary, drawings),
+  const std::vector<Section> sections = {metric_section(run.summary, charts),
                                          time_section(run.summary),
                                          attempt_section(run.summary),
-                                         failure_section(run.last_words),
+                                         failure_section(run.failures),
                                          checkpoint_section(run.summary),
-                                         step_section(run.summary, run.steps, times, run.use, drawings),
-                                         use_section(run.use),
+                                         step_section(run.summary, run.steps, times, run.usage, charts),
+                                         usage_section(run.usage),
                                          config_section(run.summary)};
-  Json data = {{"charts", charts_json(drawings)}};
+  Json data = {{"charts", charts.as_json()}};
   if (!run.steps.windows.empty()) data["heat"] = heat_map_json(times);
-  return assembled(run.summary.record.name, overview_of(run.summary), sections, data, made);
+  return assembled(run.summary.record.name, overview_of(run.summary), sections, data, created);
 }
 
-std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& made) {
-  Drawings drawings;
-  Section curves{.id = "all-curves", .title = "Curves", .content = curves_of(runs, drawings)};
+std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& created) {
+  PageCharts charts;
+  Section curves{.id = "all-curves", .title = "Curves", .content = curves_of(runs, charts)};
   const std::vector<Section> sections = {runs_section(runs), parallel_section(runs), std::move(curves),
                                          time_of_runs_section(runs)};
   auto head = element("div", {{"class", "title"}}, element("h1", {}, title));
   head += paragraph(fmt::format("{} runs", runs.size()), "where");
-  const Json data = {{"charts", charts_json(drawings)}, {"parallel", parallel_json(runs)}};
-  return assembled(title, head, sections, data, made);
+  const Json data = {{"charts", charts.as_json()}, {"parallel", parallel_json(runs)}};
+  return assembled(title, head, sections, data, created);
 }
 
 }  // namespace trainrt::view::page

@@ -3,31 +3,28 @@
 #include <string>
 
 #include "view/curves/step_history.hpp"
-#include "view/page/use_section.hpp"
-#include "view/summary/last_words.hpp"
+#include "view/page/usage_section.hpp"
+#include "view/summary/failure_excerpts.hpp"
 #include "view/summary/run_summary.hpp"
 
 namespace trainrt::view::page {
 
-/// All that the page of a run shows.
+/// The contents of the page of one run.
 struct RunView {
   RunSummary summary;
   StepHistory steps;
-  std::vector<AttemptUse> use;  ///< of the attempts that have it, oldest first
-  std::vector<LastWords> last_words;
+  std::vector<AttemptUsage> usage;  ///< attempts with rank records only, oldest first
+  std::vector<FailureExcerpt> failures;
 };
 
-/// Reads what belongs to a run besides its summary.
+/// Reads the other contents of the page from the run directory. Throws StorageError if that fails.
 RunView view_of(RunSummary summary);
 
-/// The page of a run: one HTML file that needs nothing else. Without the charting library (has_charts()) its pictures stand
-/// still. `made` is the time of making it, UTC. Pure.
-std::string page_of(const RunView& run, const std::string& made);
+/// Returns the page of one run: an HTML file that needs no other file and no network. `created`: the current time (UTC),
+/// which the page shows. Pure function.
+std::string page_of(const RunView& run, const std::string& created);
 
-/// The page of several runs. `title`: what they are, a sweep's folder, say. Pure.
-std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& made);
-
-/// Whether the build found the charting library.
-bool has_charts();
+/// Returns the page that compares several runs. `title`: for example the name of the sweep. Pure function.
+std::string page_of(std::span<const RunSummary> runs, const std::string& title, const std::string& created);
 
 }  // namespace trainrt::view::page

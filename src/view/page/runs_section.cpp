@@ -9,7 +9,6 @@
 #include "core/options.hpp"
 #include "core/text/text.hpp"
 #include "view/curves/comparison.hpp"
-#include "view/page/figures.hpp"
 #include "view/page/table.hpp"
 #include "view/page/time_section.hpp"
 
@@ -19,20 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_axes = 16, most_lines = 2000, most_bars_of_runs = 60;
+constexpr std::size_t max_axes = 16, max_lines = 2000, max_bars_of_runs = 60;
 
 Cell loop_cell(const RunSummary& run, const std::string& key) {
   const auto found = run.record.loop.find(key);
-  if (found == run.record.loop.end()) return word("-");
+  if (found == run.record.loop.end()) return text_cell("-");
   return {.shown = text(found->second), .value = parse_real(found->second)};
-}
-
-Cell metric_cell(const metrics::Record* record, const std::string& key) {
-  const auto* value = record != nullptr ? record->find(key) : nullptr;
-  if (value == nullptr) return word("-");
-  const auto number = metrics::Record::real_of(*value);
-  if (!number) return word(std::get<std::string>(*value));
-  return {.shown = element("data", {{"value", exact_text(*value)}}, number_text(*number)), .value = number};
 }
 
 std::string report_text(const RunSummary& run) {
@@ -44,7 +35,7 @@ std::string report_text(const RunSummary& run) {
 Markup runs_table(std::span<const RunSummary> runs) {
   const auto keys = differing_keys(runs), metrics = metric_names(runs);
   TableModel model{
-      .caption = "the runs",
+      .caption = "runs",
       .columns = {{"run"}, {"state"}, {"iterations", true}, {"attempts", true}, {"goodput", true}, {"time", true}},
       .rows = {},
       .can_be_sorted = true};
@@ -53,14 +44,14 @@ Markup runs_table(std::span<const RunSummary> runs) {
   for (const auto& name : metrics) model.columns.push_back({name, true});
   for (const auto& run : runs) {
     const auto account = rundir::sum_of(run.accounts);
-    std::vector<Cell> row = {name_cell(run.record.name),
-                             {.shown = state_mark(run.state)},
-                             run.is_silent() ? word("-") : count(static_cast<std::int64_t>(run.reports.size())),
-                             count(static_cast<std::int64_t>(run.attempt_count)),
-                             account.goodput() ? share(account.goodput()) : word("unknown"),
-                             duration(account.total_s())};
+    std::vector<Cell> row = {header_cell(run.record.name),
+                             {.shown = state_label(run.state)},
+                             run.is_silent() ? text_cell("-") : count_cell(static_cast<std::int64_t>(run.reports.size())),
+                             count_cell(static_cast<std::int64_t>(run.attempt_count)),
+                             account.goodput() ? share_cell(account.goodput()) : text_cell("unknown"),
+                             duration_cell(account.total_s())};
     for (const auto& key : keys) row.push_back(loop_cell(run, key));
-    row.push_back(word(report_text(run)));
+    row.push_back(text_cell(report_text(run)));
     for (const auto& name : metrics) row.push_back(metric_cell(shown_report_of(run), name));
     model.rows.push_back(std::move(row));
   }
@@ -87,39 +78,39 @@ Section runs_section(std::span<const RunSummary> runs) {
 }
 
 Section time_of_runs_section(std::span<const RunSummary> runs) {
-  Section section{.id = "time", .title = "Where the time went", .content = time_legend()};
+  Section section{.id = "time", .title = "Use of time", .content = time_legend()};
   Markup bars;
-  for (const auto& run : runs.first(std::min(runs.size(), most_bars_of_runs)))
+  for (const auto& run : runs.first(std::min(runs.size(), max_bars_of_runs)))
     bars += bar_row(run.record.name, rundir::sum_of(run.accounts));
   section.content += element("div", {{"class", "bars"}}, bars);
-  if (runs.size() > most_bars_of_runs)
-    section.content += paragraph(fmt::format("Shown are {} of {} runs.", most_bars_of_runs, runs.size()), "note");
+  if (runs.size() > max_bars_of_runs)
+    section.content += paragraph(fmt::format("{} of {} runs are shown.", max_bars_of_runs, runs.size()), "note");
   return section;
 }
 
 Section parallel_section(std::span<const RunSummary> runs) {
-  Section section{.id = "parallel", .title = "What was tried, and what came of it", .content = {}};
+  Section section{.id = "parallel", .title = "Keys and results", .content = {}};
   if (runs.size() < 2) return section;
   section.content =
       element("figure", {{"class", "wide"}, {"id", "parallel-lines"}},
-              element("p", {{"class", "note"}}, "The lines are drawn by a script; the table above has the same values."));
+              element("p", {{"class", "note"}}, "This picture needs scripts. The table above has the same values."));
   return section;
 }
 
 Json parallel_json(std::span<const RunSummary> runs) {
   auto keys = differing_keys(runs), names = metric_names(runs);
-  if (keys.size() > most_axes) keys.resize(most_axes);
-  if (names.size() > most_axes) names.resize(most_axes);
+  if (keys.size() > max_axes) keys.resize(max_axes);
+  if (names.size() > max_axes) names.resize(max_axes);
   Json axes = Json::array(), lines = Json::array();
   for (const auto& key : keys) axes.push_back(key);
   for (const auto& name : names) axes.push_back(name);
-  for (const auto& run : runs.first(std::min(runs.size(), most_lines))) {
+  for (const auto& run : runs.first(std::min(runs.size(), max_lines))) {
     Json values = Json::array();
     for (const auto& key : keys) values.push_back(value_of_loop(run, key));
     for (const auto& name : names) values.push_back(value_of_metric(run, name));
     lines.push_back({{"name", run.record.name}, {"values", std::move(values)}});
   }
-  return {{"axes", std::move(axes)}, {"tried", keys.size()}, {"runs", std::move(lines)}};
+  return {{"axes", std::move(axes)}, {"runs", std::move(lines)}};
 }
 
 }  // namespace trainrt::view::page

@@ -8,16 +8,17 @@
 
 namespace trainrt::view::page {
 
-/// The runs side by side: state, the [loop] keys that differ, the metrics of the best or last report.
+/// Returns a table of the runs: state, the [loop] keys that differ, the metrics of the best or last report.
 Section runs_section(std::span<const RunSummary> runs);
 
-/// Where the time of each went, as bars.
+/// Returns the use of the wall time of each run, as bars.
 Section time_of_runs_section(std::span<const RunSummary> runs);
 
-/// An axis for each of those keys and metrics, a line for each run; the script draws it, and lets parts of axes be chosen.
+/// Returns an empty figure in which the script draws parallel coordinates: an axis for each differing key and each metric,
+/// and a line for each run.
 Section parallel_section(std::span<const RunSummary> runs);
 
-/// For the script: {"axes": [titles], "tried": how many of them are keys, "runs": [{"name", "values"}]}; null: no value.
+/// Returns the values for the script: {"axes": [titles], "runs": [{"name", "values"}]}. A missing value is null.
 nlohmann::ordered_json parallel_json(std::span<const RunSummary> runs);
 
 }  // namespace trainrt::view::page

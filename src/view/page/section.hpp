@@ -2,37 +2,37 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "rundir/records/run_state.hpp"
-#include "view/page/chart.hpp"
-#include "view/page/markup.hpp"
+#include "view/charts/chart.hpp"
+#include "view/charts/markup.hpp"
 
 namespace trainrt::view::page {
 
-/// A part of the page with a heading, which the links at its top lead to.
+/// A part of the page with a heading and a link at the top of the page.
 struct Section {
   std::string id, title;
-  Markup content;  ///< empty: there is nothing to show, and no section
+  Markup content;  ///< if empty, the page leaves the section out
 };
 
-/// What the scripts get to draw. A figure finds its chart by its number.
-class Drawings {
+/// The charts of a page, for its script. A <figure> refers to its chart by number.
+class PageCharts {
  public:
-  Markup add(Chart chart) {
-    charts_.push_back(std::move(chart));
-    return figure_of(charts_.back(), charts_.size() - 1);
-  }
-  const std::vector<Chart>& charts() const { return charts_; }
+  /// Adds a chart, and returns a <figure> with its picture.
+  Markup add(const Chart& chart);
+  /// Returns all charts as JSON, in order of their numbers.
+  const nlohmann::ordered_json& as_json() const { return charts_; }
 
  private:
-  std::vector<Chart> charts_;
+  nlohmann::ordered_json charts_ = nlohmann::ordered_json::array();
 };
 
 Markup heading(const std::string& title);
-Markup paragraph(const std::string& text, const std::string& kind = "");
+/// Returns a <p> element. `css_class` may be empty.
+Markup paragraph(const std::string& text, const std::string& css_class = "");
 
-/// A state in its colour.
-Markup state_mark(rundir::RunState state);
+/// Returns the name of a state in the state's color.
+Markup state_label(rundir::RunState state);
 
 }  // namespace trainrt::view::page

@@ -1,34 +1,51 @@
 #include "view/page/table.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "view/page/figures.hpp"
+#include "core/text/byte_size.hpp"
+#include "view/page/number_texts.hpp"
 
 namespace trainrt::view::page {
 
-Cell word(std::string_view shown) { return {.shown = text(shown)}; }
+Cell text_cell(std::string_view shown) { return {.shown = text(shown)}; }
 
-Cell figure(double number) {
+Cell number_cell(double number) {
   return {.shown = element("data", {{"value", fmt::format("{}", number)}}, number_text(number)), .value = number};
 }
 
-Cell count(std::int64_t number) { return {.shown = text(std::to_string(number)), .value = static_cast<double>(number)}; }
-
-Cell duration(double seconds) { return {.shown = text(duration_text(seconds)), .value = seconds}; }
-
-Cell size(std::optional<double> bytes) {
-  return bytes ? Cell{.shown = text(size_text(*bytes)), .value = bytes} : word("-");
+Cell count_cell(std::int64_t number) {
+  return {.shown = text(std::to_string(number)), .value = static_cast<double>(number)};
 }
 
-Cell share(std::optional<double> part) { return part ? Cell{.shown = text(share_text(*part)), .value = part} : word("-"); }
+Cell duration_cell(double seconds) { return {.shown = text(duration_text(seconds)), .value = seconds}; }
 
-Cell name_cell(std::string_view shown) { return {.shown = text(shown), .value = std::nullopt, .is_header = true}; }
+Cell size_cell(std::optional<double> bytes) {
+  constexpr double max_bytes = 1e18;  // records may have any number
+  if (!bytes) return text_cell("-");
+  return {.shown = text(byte_size(static_cast<std::uint64_t>(std::clamp(*bytes, 0.0, max_bytes)))), .value = bytes};
+}
+
+Cell share_cell(std::optional<double> part) {
+  return part ? Cell{.shown = text(share_text(*part)), .value = part} : text_cell("-");
+}
+
+Cell metric_cell(const metrics::Record* report, const std::string& metric) {
+  const auto* value = report != nullptr ? report->find(metric) : nullptr;
+  if (value == nullptr) return text_cell("-");
+  const auto number = metrics::Record::real_of(*value);
+  if (!number) return text_cell(std::get<std::string>(*value));
+  return {.shown = element("data", {{"value", exact_text(*value)}}, number_text(*number)), .value = number};
+}
+
+Cell header_cell(std::string_view shown) { return {.shown = text(shown), .value = std::nullopt, .is_header = true}; }
 
 namespace {
 
-Markup cell_markup(const Cell& cell, const Column& column) {
+Markup cell_markup(const Cell& cell, const TableColumn& column) {
   Attributes attributes;
   if (column.is_number) attributes.push_back({"class", "number"});
   if (cell.value && std::isfinite(*cell.value)) attributes.push_back({"data-value", fmt::format("{}", *cell.value)});
@@ -54,16 +71,16 @@ Markup table(const TableModel& model) {
   content += element("thead", {}, element("tr", {}, titles));
   content += element("tbody", {}, rows);
   const Attributes kind = model.can_be_sorted ? Attributes{{"data-sortable", ""}} : Attributes{};
-  // It scrolls by itself if the window is narrow, also by keyboard.
+  // In a narrow window the table scrolls, also by keyboard.
   return element("div", {{"class", "table"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", model.caption}},
                  element("table", kind, content));
 }
 
 Markup definitions(const std::vector<std::pair<std::string, Markup>>& pairs) {
   Markup content;
-  for (const auto& [term, what] : pairs) {
+  for (const auto& [term, value] : pairs) {
     auto pair = element("dt", {}, term);
-    pair += element("dd", {}, what);
+    pair += element("dd", {}, value);
     content += element("div", {}, pair);
   }
   return element("dl", {}, content);

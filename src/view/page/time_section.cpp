@@ -7,45 +7,45 @@
 #include <fmt/ranges.h>
 
 #include "core/text/text.hpp"
-#include "view/page/figures.hpp"
+#include "view/page/number_texts.hpp"
 #include "view/page/table.hpp"
-#include "view/summary/attempt_words.hpp"
+#include "view/summary/attempt_texts.hpp"
 
 namespace trainrt::view::page {
 
 namespace {
 
-constexpr std::size_t most_bars = 40, most_attempts = 400;
+constexpr std::size_t max_bars = 40, max_attempts = 400;
 
-struct Part {
+struct TimeUse {
   std::string_view name;
   double rundir::TimeAccount::*seconds;
 };
-constexpr std::array<Part, 6> parts = {{{"waiting", &rundir::TimeAccount::waiting_s},
-                                        {"start-up", &rundir::TimeAccount::startup_s},
-                                        {"productive", &rundir::TimeAccount::productive_s},
-                                        {"checkpoints", &rundir::TimeAccount::checkpoint_s},
-                                        {"lost", &rundir::TimeAccount::lost_s},
-                                        {"shutdown", &rundir::TimeAccount::shutdown_s}}};
+constexpr std::array<TimeUse, 6> parts = {{{"waiting", &rundir::TimeAccount::waiting_s},
+                                           {"start-up", &rundir::TimeAccount::startup_s},
+                                           {"productive", &rundir::TimeAccount::productive_s},
+                                           {"checkpoints", &rundir::TimeAccount::checkpoint_s},
+                                           {"lost", &rundir::TimeAccount::lost_s},
+                                           {"shutdown", &rundir::TimeAccount::shutdown_s}}};
 
 std::vector<Cell> time_cells(const std::string& title, const rundir::TimeAccount& account) {
-  std::vector<Cell> cells = {name_cell(title)};
-  for (const auto& part : parts) cells.push_back(duration(account.*part.seconds));
-  cells.push_back(duration(account.total_s()));
+  std::vector<Cell> cells = {header_cell(title)};
+  for (const auto& part : parts) cells.push_back(duration_cell(account.*part.seconds));
+  cells.push_back(duration_cell(account.total_s()));
   const auto goodput = account.goodput();
-  cells.push_back(goodput ? share(goodput) : word("unknown"));
+  cells.push_back(goodput ? share_cell(goodput) : text_cell("unknown"));
   return cells;
 }
 
 Markup time_table(const RunSummary& run, const rundir::TimeAccount& all) {
-  TableModel model{.caption = "where the time went", .columns = {{"attempt"}}, .rows = {}};
+  TableModel model{.caption = "use of the wall time", .columns = {{"attempt"}}, .rows = {}};
   for (const auto& part : parts) model.columns.push_back({std::string(part.name), true});
   model.columns.insert(model.columns.end(), {{"total", true}, {"goodput", true}});
   model.rows.push_back(time_cells("all", all));
-  std::vector<Cell> shares = {name_cell("share")};
-  for (const auto& part : parts) shares.push_back(share(all.total_s() > 0 ? all.*part.seconds / all.total_s() : 0));
+  std::vector<Cell> shares = {header_cell("share")};
+  for (const auto& part : parts) shares.push_back(share_cell(all.total_s() > 0 ? all.*part.seconds / all.total_s() : 0));
   model.rows.push_back(std::move(shares));
-  const auto from = run.attempts.size() - std::min(run.attempts.size(), most_attempts);
+  const auto from = run.attempts.size() - std::min(run.attempts.size(), max_attempts);
   for (auto i = from; i < run.attempts.size(); ++i)
     model.rows.push_back(time_cells(std::to_string(run.attempts[i].number), run.accounts[i]));
   return table(model);
@@ -59,17 +59,17 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
 
 std::vector<Cell> attempt_cells(const rundir::AttemptRecord& attempt) {
   return {{.shown = text(std::to_string(attempt.number)), .value = attempt.number, .is_header = true},
-          {.shown = state_mark(rundir::state_of(attempt))},
-          word(attempt.start),
-          word(attempt.end.empty() ? "-" : attempt.end),
-          count(attempt.ranks),
-          word(nodes_text(attempt.nodes)),
-          word(iterations_of(attempt)),
-          word(steps_of(attempt)),
-          word(saved_point_of(attempt)),
-          attempt.exit_code < 0 ? word("-") : count(attempt.exit_code),
-          word(attempt.owner.job_id.empty() ? "-" : attempt.owner.job_id),
-          word(excerpt(first_line(attempt.why), 400))};
+          {.shown = state_label(rundir::state_of(attempt))},
+          text_cell(attempt.start),
+          text_cell(attempt.end.empty() ? "-" : attempt.end),
+          count_cell(attempt.ranks),
+          text_cell(nodes_text(attempt.nodes)),
+          text_cell(iterations_of(attempt)),
+          text_cell(steps_of(attempt)),
+          text_cell(saved_point_of(attempt)),
+          attempt.exit_code < 0 ? text_cell("-") : count_cell(attempt.exit_code),
+          text_cell(attempt.owner.job_id.empty() ? "-" : attempt.owner.job_id),
+          text_cell(excerpt(first_line(attempt.why), 400))};
 }
 
 }  // namespace
@@ -116,11 +116,11 @@ Markup time_legend() {
 }
 
 Section time_section(const RunSummary& run) {
-  Section section{.id = "time", .title = "Where the time went", .content = {}};
+  Section section{.id = "time", .title = "Use of time", .content = {}};
   if (run.attempts.empty()) return section;
   const auto all = rundir::sum_of(run.accounts);
   auto bars = bar_row("all", all);
-  const auto from = run.attempts.size() - std::min(run.attempts.size(), most_bars);
+  const auto from = run.attempts.size() - std::min(run.attempts.size(), max_bars);
   if (run.attempts.size() > 1)
     for (auto i = from; i < run.attempts.size(); ++i)
       bars += bar_row(fmt::format("attempt {}", run.attempts[i].number), run.accounts[i]);
@@ -134,7 +134,7 @@ Section time_section(const RunSummary& run) {
 Section attempt_section(const RunSummary& run) {
   Section section{.id = "attempts", .title = "Attempts", .content = {}};
   if (run.attempts.empty()) return section;
-  TableModel model{.caption = "attempts, and why each ended",
+  TableModel model{.caption = "attempts",
                    .columns = {{"attempt"},
                                {"state"},
                                {"start"},
@@ -146,15 +146,15 @@ Section attempt_section(const RunSummary& run) {
                                {"saved"},
                                {"exit code", true},
                                {"job"},
-                               {"why it ended"}},
+                               {"reason for the end"}},
                    .rows = {},
                    .can_be_sorted = true};
-  const auto from = run.attempts.size() - std::min(run.attempts.size(), most_attempts);
+  const auto from = run.attempts.size() - std::min(run.attempts.size(), max_attempts);
   for (auto i = from; i < run.attempts.size(); ++i) model.rows.push_back(attempt_cells(run.attempts[i]));
   section.content += table(model);
   if (const auto unreadable = run.attempt_count - run.attempts.size(); unreadable > 0)
     section.content +=
-        paragraph(fmt::format("{} of {} attempts have no record that can be read.", unreadable, run.attempt_count), "note");
+        paragraph(fmt::format("The records of {} of {} attempts cannot be read.", unreadable, run.attempt_count), "note");
   if (from > 0) section.content += paragraph(fmt::format("{} older attempts are not shown.", from), "note");
   return section;
 }

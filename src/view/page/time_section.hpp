@@ -7,19 +7,19 @@
 
 namespace trainrt::view::page {
 
-/// Where the wall time went: a bar for all attempts together and one for each, and the same as a table.
+/// Returns the use of the wall time, in total and by attempt, as bars and as a table.
 Section time_section(const RunSummary& run);
 
-/// The attempts, and why each ended.
+/// Returns a table of the attempts with the reason for the end of each.
 Section attempt_section(const RunSummary& run);
 
-/// The parts of the time as a bar; nothing of an account without any.
+/// Returns a bar whose parts show the use of the wall time. It has no parts if the account has no time.
 Markup time_bar(const rundir::TimeAccount& account);
 
-/// Such a bar between a title and the goodput.
+/// Returns a row with a title, a time_bar() and the goodput.
 Markup bar_row(const std::string& title, const rundir::TimeAccount& account);
 
-/// What the colours of the bars mean.
+/// Returns the legend of the colors of the bars.
 Markup time_legend();
 
 }  // namespace trainrt::view::page

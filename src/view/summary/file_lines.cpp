@@ -8,11 +8,11 @@
 namespace trainrt::view {
 
 void for_each_line(const std::string& path, const std::function<void(std::string_view)>& take) {
-  constexpr std::size_t piece = std::size_t{1} << 20;
+  constexpr std::size_t block_bytes = std::size_t{1} << 20;
   io::FileReader file(path);
   std::string text;
   for (std::size_t kept = 0;; kept = text.size()) {
-    text.resize(kept + piece);
+    text.resize(kept + block_bytes);
     const auto read = file.read(std::as_writable_bytes(std::span(text).subspan(kept)));
     text.resize(kept + read);
     std::size_t at = 0;

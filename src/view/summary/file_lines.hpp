@@ -5,8 +5,8 @@
 
 namespace trainrt::view {
 
-/// Gives each line of a file, without its end, in order: a last one without an end, too. Holds one piece of the file at a
-/// time. StorageError if it cannot be read.
+/// Calls `take` with each line of a file, in order and without its newline. A last line without a newline is included.
+/// Holds 1 MiB of the file at a time. Throws StorageError if the file cannot be read.
 void for_each_line(const std::string& path, const std::function<void(std::string_view)>& take);
 
 }  // namespace trainrt::view

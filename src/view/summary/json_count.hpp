@@ -6,11 +6,11 @@
 
 namespace trainrt::view {
 
-/// A whole number that counts something, from 0 up to what a double holds exactly; nullopt if it is none.
+/// Returns a JSON integer from 0 to 2^53, up to which a double is exact; nullopt for other values.
 inline std::optional<std::int64_t> count_from(const nlohmann::ordered_json& value) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 53;
-  // The parser takes whole numbers that are not negative as unsigned ones.
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) return std::nullopt;
+  constexpr std::uint64_t max = std::uint64_t{1} << 53;
+  // The parser stores integers that are not negative as unsigned integers.
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > max) return std::nullopt;
   return value.get<std::int64_t>();
 }
 

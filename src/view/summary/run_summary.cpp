@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// An attempt that was killed, and that nobody has continued yet, has no end in its record.
+/// Sets the end of the last attempt if it was killed, since the attempt could not record its end.
 void end_if_killed(RunSummary& run) {
   if (run.state != rundir::RunState::killed || !run.attempts.back().end.empty()) return;
   auto& last = run.attempts.back();
@@ -36,7 +36,7 @@ void end_if_killed(RunSummary& run) {
   last.why = rundir::why_without_end(last.owner, {});
 }
 
-/// The last report may be newer than the newest attempt's last sign of life, whose numbers stay if it is killed.
+/// Raises the iteration of the newest attempt to that of the last report, which may be newer than the attempt's heartbeat.
 void take_last_report(RunSummary& run) {
   if (run.reports.empty() || run.attempts.empty() || run.attempts.back().start.empty()) return;
   auto& newest = run.attempts.back();
@@ -115,7 +115,7 @@ Json as_json(const rundir::AttemptRecord& attempt, const rundir::TimeAccount& ac
           {"usage", as_json(usage)}};
 }
 
-/// None, with a warning, if their file cannot be read.
+/// Returns no nodes, and logs a warning, if their file cannot be read.
 std::vector<rundir::ExcludedNode> excluded_nodes(const std::string& run_dir) try {
   return rundir::read_excluded_nodes(run_dir);
 } catch (const Error& error) {
@@ -154,7 +154,7 @@ const metrics::Record* RunSummary::best() const {
 RunSummary summary_of(const std::string& run_dir) {
   const GuardedTree guarded(run_dir);
   const auto record = rundir::read_run_record(run_dir);
-  if (!record) throw UsageError(run_dir + " is no run directory: it has no run.json");
+  if (!record) throw UsageError(run_dir + " is not a run directory: it has no run.json");
   RunSummary run;
   run.run_dir = run_dir;
   run.record = *record;
@@ -198,12 +198,12 @@ std::string goodput_text(const rundir::TimeAccount& account) {
 
 std::vector<std::string> notes_on_time(const rundir::TimeAccount& account) {
   std::vector<std::string> notes = {
-      "Start-up ends when the first step can have begun: when restore() returned, or else when the train function was "
-      "called (a program: when it called trainrt.context() or fit())."};
+      "Start-up ends when restore() returns; without restore(), when the train function is called, or when a program calls "
+      "trainrt.context() or fit()."};
   if (account.silent)
     notes.emplace_back(
-        "The goodput is not known: the program of an attempt did not report progress, and all its time from its start on "
-        "counts as productive.");
+        "The goodput is unknown, because the program of an attempt did not report progress: all its time counts as "
+        "productive.");
   return notes;
 }
 

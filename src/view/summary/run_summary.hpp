@@ -17,44 +17,44 @@
 
 namespace trainrt::view {
 
-/// How a run stands, as its directory tells.
+/// The state, reports, attempts, checkpoints and usage of a run, read from its directory.
 struct RunSummary {
   std::string run_dir;
   rundir::RunRecord record;
-  rundir::RunState state = rundir::RunState::running;  ///< now; that of `record` is the last that somebody wrote
+  rundir::RunState state = rundir::RunState::running;  ///< current state; `record` has the last state that was written
   std::vector<metrics::Record> reports;
   std::vector<checkpoint::Meta> checkpoints;
   std::vector<rundir::AttemptRecord> attempts;
-  std::vector<rundir::TimeAccount> accounts;  ///< of each attempt
-  std::vector<rundir::UsageSummary> usages;   ///< of each attempt: what its ranks used
-  std::optional<rundir::Forecast> forecast;   ///< as long as the run is not done
-  std::string contradiction = {};             ///< what in the run directory cannot be; "" = nothing
-  std::string missing_end = {};               ///< why a run that finished does not hold its end; "" = it does
-  std::size_t attempt_count = 0;              ///< records that can be read or not
+  std::vector<rundir::TimeAccount> accounts;  ///< by attempt
+  std::vector<rundir::UsageSummary> usages;   ///< resource usage, by attempt
+  std::optional<rundir::Forecast> forecast;   ///< nullopt if the run is done
+  std::string contradiction = {};  ///< why the files of the run directory are inconsistent; "" if they are consistent
+  std::string missing_end = {};    ///< why the end of a finished run is incomplete; "" if it is complete
+  std::size_t attempt_count = 0;   ///< includes attempts without a readable record
   std::vector<rundir::ExcludedNode> excluded_nodes = {};
-  std::string purge_warning = {};                   ///< its newest checkpoint will soon be removed; "" = it will not
-  std::optional<rundir::MirrorStatus> mirror = {};  ///< if its checkpoints are copied elsewhere
+  std::string purge_warning = {};                   ///< see purge_warning()
+  std::optional<rundir::MirrorStatus> mirror = {};  ///< nullopt if the run has no mirror
 
-  /// No attempt was of anything but a program that said nothing: how far it came is not known.
+  /// Returns whether all attempts ran a program that does not report progress, so that the progress is unknown.
   bool is_silent() const;
   const metrics::Record* last() const { return reports.empty() ? nullptr : &reports.back(); }
-  /// By checkpoint.score_attribute; nullptr if the run has none, or no report has it.
+  /// Returns the report with the best checkpoint.score_attribute; nullptr if the key is not set or no report has it.
   const metrics::Record* best() const;
 };
 
-/// Reads the run directory. UsageError if it has no run.json.
+/// Reads a run directory. Throws UsageError if it has no run.json.
 RunSummary summary_of(const std::string& run_dir);
 
-/// The run directories in a folder, by name. UsageError if it cannot be listed.
+/// Returns the paths of the run directories in a folder, sorted by name. Throws UsageError if it cannot be listed.
 std::vector<std::string> run_dirs_in(const std::string& folder);
 
-/// "87.5 %", or "unknown".
+/// Returns the goodput as text: "87.5 %", or "unknown".
 std::string goodput_text(const rundir::TimeAccount& account);
 
-/// Returns what the figures of `account` assume, a sentence each: for the reader of a table of times.
+/// Returns the assumptions made for the numbers of `account`, one sentence each.
 std::vector<std::string> notes_on_time(const rundir::TimeAccount& account);
 
-/// For programs.
+/// Returns the output of `trainrt result --json`.
 nlohmann::ordered_json as_json(const RunSummary& summary);
 
 }  // namespace trainrt::view

@@ -27,10 +27,10 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// What the ranks have in common that one may differ in.
+/// Properties of all ranks together, with which a single rank is compared.
 struct Common {
   double age_s = 0;
-  std::int64_t step = 0;  ///< the newest
+  std::int64_t step = 0;  ///< maximum over the ranks
   bool most_wait = false;
 };
 
@@ -49,21 +49,21 @@ Common common_of(std::span<const std::optional<rundir::RankStatus>> ranks, const
   return common;
 }
 
-std::string place_of(const rundir::RankStatus& rank, const Common& common) {
+std::string progress_text(const rundir::RankStatus& rank, const Common& common) {
   const auto behind = common.step - rank.step;
   const auto step = common.step > 0 ? fmt::format(" at step {}", rank.step) : std::string();
-  return fmt::format("in {}{}{}", rank.phase, step, behind > 0 ? fmt::format(", {} behind", behind) : "");
+  return fmt::format("in {}{}{}", rank.phase, step, behind > 0 ? ", " + counted(behind, "step") + " behind" : "");
 }
 
 std::string why_late(const rundir::RankStatus& rank, const Common& common, const std::string& now) {
   if (rank.ended) return {};
   const auto age = age_s(rank, now);
   if (age >= std::max(common.most_wait ? missed_after_s : silent_after_s, 3 * common.age_s))
-    return fmt::format("no sign of life for {}: it was {}", clock_text(age), place_of(rank, common));
+    return fmt::format("no sign of life for {}: it was {}", clock_text(age), progress_text(rank, common));
   const bool is_waited_for = common.most_wait && rank.waits_in.empty() && rank.phase != "checkpoint";
-  return is_waited_for
-             ? fmt::format("the others wait for it: it is {}, quiet for {:.3g} s", place_of(rank, common), rank.quiet_s)
-             : "";
+  return is_waited_for ? fmt::format("the others wait for it: it is {}, without progress for {:.3g} s",
+                                     progress_text(rank, common), rank.quiet_s)
+                       : "";
 }
 
 }  // namespace

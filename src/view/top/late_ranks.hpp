@@ -9,19 +9,19 @@
 
 namespace trainrt::view {
 
-/// A time as utc_now() has it.
+/// Returns whether `text` is a time in the format of utc_now().
 bool is_utc(const std::string& text);
 
-/// Why a rank holds the others up, or has something wrong.
+/// A rank that delays the others or gives no sign of life.
 struct LateRank {
   std::size_t rank = 0;
   std::string why;
 };
 
-/// Those of a running attempt that are late, the worst first: a rank whose record is old (30 s, or 15 s if most others
-/// wait in a collective, and 3 times as old as the median rank's) gives no sign of life; one that waits in no collective
-/// while most of the others do, and is not at a checkpoint or ended, is waited for. `now`: UTC, as the times of the ranks
-/// are. Pure.
+/// Returns the late ranks of a running attempt, the worst first. A rank gives no sign of life if its record is older than
+/// 30 s (15 s if at least half of the ranks wait in a collective) and three times as old as that of the median rank. The
+/// others wait for a rank if at least half of the ranks wait in a collective, and it neither waits, nor saves, nor has
+/// ended. `now`: UTC. Pure function.
 std::vector<LateRank> late_ranks(std::span<const std::optional<rundir::RankStatus>> ranks, const std::string& now);
 
 }  // namespace trainrt::view

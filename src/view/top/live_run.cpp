@@ -19,9 +19,9 @@ namespace trainrt::view {
 
 namespace {
 
-constexpr std::uint64_t most_report_bytes = 256 << 10, most_step_bytes = 1 << 20;
-constexpr std::size_t most_reports = 2000, most_attempts = 50, most_slow = 20;
-constexpr double surely_alive_s = 30, between_questions_s = 30;
+constexpr std::uint64_t max_report_bytes = 256 << 10, max_step_bytes = 1 << 20;
+constexpr std::size_t max_reports = 2000, max_live_attempts = 50, max_slow_events = 20;
+constexpr double heartbeat_s = 30, check_interval_s = 30;
 
 }  // namespace
 
@@ -35,40 +35,40 @@ double seconds_of_step(const StepWindow& window) {
   return 1e-6 * *middle;
 }
 
-std::string words_of(const StepWindow::Slow& slow) {
+std::string slow_rank_text(const StepWindow::Slow& slow) {
   const auto share = std::isfinite(slow.ratio) ? fmt::format("{:.0f} % ", 100 * (slow.ratio - 1)) : std::string();
   return fmt::format("{}slower than the median in {}{}", share, slow.work, slow.why.empty() ? "" : ": " + slow.why);
 }
 
 LiveRun::LiveRun(std::string run_dir)
-    : run_dir_(std::move(run_dir)), results_(run_dir_ + "/" + metrics::result_log_name, most_report_bytes) {}
+    : run_dir_(std::move(run_dir)), results_(run_dir_ + "/" + metrics::result_log_name, max_report_bytes) {}
 
-RunNow LiveRun::look() {
+LiveStatus LiveRun::read() {
   const GuardedTree guarded(run_dir_);
-  RunNow now;
+  LiveStatus now;
   const auto record = rundir::read_run_record(run_dir_);
-  if (!record) throw UsageError(run_dir_ + " is no run directory: it has no run.json");
+  if (!record) throw UsageError(run_dir_ + " is not a run directory: it has no run.json");
   now.run_dir = run_dir_;
   now.now = utc_now();
   now.record = *record;
   now.attempts = attempts();
-  judge_state(now);
-  follow(now.attempts.empty() ? 0 : now.attempts.back().number);
-  take_reports();
-  take_steps();
+  set_state(now);
+  switch_to(now.attempts.empty() ? 0 : now.attempts.back().number);
+  read_reports();
+  read_steps();
   now.reports = reports_;
   now.steps = steps_;
-  take_ranks(now);
+  read_ranks(now);
   now.forecast = rundir::forecast_of(now.attempts, now.now);
   now.usage = usage_of(now);
   now.events = events_of(now);
   return now;
 }
 
-/// Those that have ended, and have a successor, change no more.
+/// Reads the records of the newest attempts. Finished attempts with a successor are read once, since they do not change.
 std::vector<rundir::AttemptRecord> LiveRun::attempts() {
   auto numbers = rundir::numbers_of_attempts(run_dir_);
-  if (numbers.size() > most_attempts) numbers.erase(numbers.begin(), numbers.end() - most_attempts);
+  if (numbers.size() > max_live_attempts) numbers.erase(numbers.begin(), numbers.end() - max_live_attempts);
   std::vector<rundir::AttemptRecord> records;
   for (const int number : numbers) {
     if (const auto known = ended_.find(number); known != ended_.end()) {
@@ -84,19 +84,19 @@ std::vector<rundir::AttemptRecord> LiveRun::attempts() {
   return records;
 }
 
-/// A fresh sign of life needs no question; to Slurm a question costs an RPC.
+/// Returns whether the owner of the newest attempt lives. A recent heartbeat is enough; a check may cost an RPC to Slurm.
 bool LiveRun::is_alive(const rundir::AttemptRecord& newest, const std::string& now) {
-  const auto& sign = newest.seen.empty() ? newest.start : newest.seen;
-  const bool is_near = newest.owner.host == host_name();  // it costs a look into /proc
-  if (!is_near && !sign.empty() && std::abs(seconds_between(sign, now)) < surely_alive_s) return true;
-  if (is_near || monotonic_seconds() - asked_at_s_ > between_questions_s) {
+  const auto& heartbeat = newest.seen.empty() ? newest.start : newest.seen;
+  const bool is_local = newest.owner.host == host_name();  // the check reads /proc only
+  if (!is_local && !heartbeat.empty() && std::abs(seconds_between(heartbeat, now)) < heartbeat_s) return true;
+  if (is_local || monotonic_seconds() - checked_at_s_ > check_interval_s) {
     was_alive_ = !rundir::was_killed(run_dir_, newest);
-    asked_at_s_ = monotonic_seconds();
+    checked_at_s_ = monotonic_seconds();
   }
   return was_alive_;
 }
 
-void LiveRun::judge_state(RunNow& now) {
+void LiveRun::set_state(LiveStatus& now) {
   auto* const newest = now.attempts.empty() ? nullptr : &now.attempts.back();
   const bool has_open_attempt = newest != nullptr && newest->end.empty();
   const auto missing = rundir::missing_end(run_dir_, now.record);
@@ -112,41 +112,42 @@ void LiveRun::judge_state(RunNow& now) {
   now.why = missing.empty() ? newest->why : missing;
 }
 
-void LiveRun::follow(int attempt) {
+void LiveRun::switch_to(int attempt) {
   if (attempt == attempt_) return;
   attempt_ = attempt;
-  step_lines_.emplace(run_dir_ + "/" + rundir::step_times_name(attempt), most_step_bytes);
+  step_lines_.emplace(run_dir_ + "/" + rundir::step_times_name(attempt), max_step_bytes);
   steps_.reset();
   ranks_.clear();
   used_before_.clear();
   rates_.clear();
   was_alive_ = true;
-  asked_at_s_ = -1e9;
+  checked_at_s_ = -1e9;
 }
 
-void LiveRun::take_reports() {
+void LiveRun::read_reports() {
   const auto news = results_.read();
   if (news.is_new_file) reports_.clear();
   for (const auto& line : news.lines)
     if (auto record = metrics::from_json(line)) reports_.push_back(std::move(*record));
-  while (reports_.size() > most_reports) reports_.pop_front();
+  while (reports_.size() > max_reports) reports_.pop_front();
 }
 
-void LiveRun::take_steps() {
+void LiveRun::read_steps() {
   if (!step_lines_) return;
   for (const auto& line : step_lines_->read().lines) {
     auto window = step_window_from(line, attempt_);
     if (!window) continue;
     const bool is_known = window->slow && steps_ && steps_->slow && steps_->slow->rank == window->slow->rank;
     if (window->slow && !is_known)
-      slow_.push_back({window->time, fmt::format("rank {} is {}", window->slow->rank, words_of(*window->slow)), true});
-    if (slow_.size() > most_slow) slow_.pop_front();
+      slow_.push_back(
+          {window->time, fmt::format("rank {} is {}", window->slow->rank, slow_rank_text(*window->slow)), true});
+    if (slow_.size() > max_slow_events) slow_.pop_front();
     steps_ = std::move(window);
   }
 }
 
-/// A line that is torn, since it is written just now, keeps what was read before.
-void LiveRun::take_ranks(RunNow& now) {
+/// A record that cannot be parsed, because it is being written, keeps its previous value.
+void LiveRun::read_ranks(LiveStatus& now) {
   if (attempt_ == 0) return;
   auto ranks = rundir::read_rank_statuses(run_dir_, attempt_);
   for (auto& rank : ranks)

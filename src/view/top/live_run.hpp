@@ -16,11 +16,11 @@
 
 namespace trainrt::view {
 
-/// What a step of the window took the median rank, with its waits.
+/// Returns the seconds that a step took on the median rank, including its waits.
 double seconds_of_step(const StepWindow& window);
 
-/// "19 % slower than the median in input: clock 1.2 GHz of 3.1"
-std::string words_of(const StepWindow::Slow& slow);
+/// Returns a description of a slow rank: "19 % slower than the median in input: clock 1.2 GHz of 3.1".
+std::string slow_rank_text(const StepWindow::Slow& slow);
 
 struct Event {
   std::string time;  ///< UTC
@@ -28,23 +28,23 @@ struct Event {
   bool is_bad = false;
 };
 
-/// What all ranks use. Rates are those since the look before, or at the first look since the attempt began.
+/// The resource usage of all ranks. Rates are means since the previous read(), or since the start of the attempt.
 struct Usage {
   double memory = 0, peak_memory = 0;           ///< bytes
-  std::optional<double> cpus, cpus_allowed;     ///< busy ones, and those that there are
-  std::optional<double> read_rate, write_rate;  ///< bytes a second
-  std::optional<double> gpu, gpu_memory;        ///< busy, 0 to 1, on average; bytes
+  std::optional<double> cpus, cpus_allowed;     ///< in use; available
+  std::optional<double> read_rate, write_rate;  ///< bytes per second
+  std::optional<double> gpu, gpu_memory;        ///< mean utilization, 0 to 1; bytes
 };
 
-/// How a run stands now.
-struct RunNow {
+/// The state of a run at one time.
+struct LiveStatus {
   std::string run_dir;
-  std::string now;  ///< UTC, when it was looked at
+  std::string now;  ///< UTC time of the state
   rundir::RunRecord record;
   rundir::RunState state = rundir::RunState::starting;
-  std::string why;                              ///< it ended
-  std::vector<rundir::AttemptRecord> attempts;  ///< the newest ones
-  std::deque<metrics::Record> reports;          ///< the newest ones
+  std::string why;                              ///< reason for the end
+  std::vector<rundir::AttemptRecord> attempts;  ///< the newest, oldest first
+  std::deque<metrics::Record> reports;          ///< the newest, oldest first
   std::vector<std::optional<rundir::RankStatus>> ranks;
   std::vector<LateRank> late;
   std::optional<StepWindow> steps;
@@ -55,13 +55,14 @@ struct RunNow {
   bool is_over() const { return rundir::is_over(state); }
 };
 
-/// Looks at a run directory again and again, and reads only what is new. Reading changes nothing in it.
+/// Reads a run directory repeatedly, without changing it. Later calls read only the new lines of logs.
 class LiveRun {
  public:
   explicit LiveRun(std::string run_dir);
 
-  /// UsageError if it is no run directory, or one of a newer version. StorageError if it cannot be read just now.
-  RunNow look();
+  /// Returns the current state. Throws UsageError if it is not a run directory, or that of a newer version, and
+  /// StorageError if it cannot be read at the moment.
+  LiveStatus read();
 
  private:
   struct Used {
@@ -69,30 +70,30 @@ class LiveRun {
     double cpu_s = 0, read = 0, written = 0;
   };
   std::vector<rundir::AttemptRecord> attempts();
-  void follow(int attempt);
-  void judge_state(RunNow& now);
+  void switch_to(int attempt);
+  void set_state(LiveStatus& now);
   bool is_alive(const rundir::AttemptRecord& newest, const std::string& now);
-  void take_reports();
-  void take_steps();
-  void take_ranks(RunNow& now);
-  Usage usage_of(const RunNow& now);
-  std::vector<Event> events_of(const RunNow& now);
+  void read_reports();
+  void read_steps();
+  void read_ranks(LiveStatus& now);
+  Usage usage_of(const LiveStatus& now);
+  std::vector<Event> events_of(const LiveStatus& now);
   void add_checkpoints(std::vector<Event>& events);
-  void add_files(std::vector<Event>& events, const RunNow& now) const;
+  void add_files(std::vector<Event>& events, const LiveStatus& now) const;
 
   std::string run_dir_;
   io::LineTail results_;
   std::deque<metrics::Record> reports_;
-  std::map<int, rundir::AttemptRecord> ended_;  ///< attempts before the newest, by number
-  int attempt_ = 0;                             ///< that the next ones are of
+  std::map<int, rundir::AttemptRecord> ended_;  ///< finished attempts before the newest, by number
+  int attempt_ = 0;                             ///< number of the attempt that the members below belong to
   std::optional<io::LineTail> step_lines_;
   std::optional<StepWindow> steps_;
   std::deque<Event> slow_;
   std::vector<std::optional<rundir::RankStatus>> ranks_;
   std::vector<Used> used_before_;
-  std::vector<std::pair<double, Used>> rates_;  ///< of each rank: in so many seconds
+  std::vector<std::pair<double, Used>> rates_;  ///< by rank: seconds, and usage in them
   std::map<std::int64_t, Event> checkpoints_;   ///< by number
-  double asked_at_s_ = -1e9;                    ///< when it was last asked whether the owner lives
+  double checked_at_s_ = -1e9;                  ///< when the owner was last checked
   bool was_alive_ = true;
 };
 

@@ -1,4 +1,4 @@
-// What a live run uses, and what has happened to it.
+// Resource usage and events of a live run.
 #include <algorithm>
 #include <filesystem>
 #include <span>
@@ -20,17 +20,17 @@ namespace trainrt::view {
 
 namespace {
 
-constexpr std::size_t most_checkpoints = 3, most_hangs = 5, most_text = 400;
+constexpr std::size_t max_checkpoints = 3, max_hangs = 5, max_text_bytes = 400;
 
-/// What is not known counts as none.
+/// Returns 0 for an unknown number, which is negative.
 double known(std::int64_t number) { return static_cast<double>(std::max<std::int64_t>(number, 0)); }
 
-std::string brief_line(const std::string& text) { return plain_text(excerpt(first_line(text), most_text)); }
+std::string brief_line(const std::string& text) { return plain_text(excerpt(first_line(text), max_text_bytes)); }
 
 void add_attempts(std::vector<Event>& events, std::span<const rundir::AttemptRecord> attempts) {
   for (const auto& attempt : attempts) {
     events.push_back(
-        {attempt.start, fmt::format("attempt {} began on {} of {}", attempt.number, counted(attempt.ranks, "rank"),
+        {attempt.start, fmt::format("attempt {} started with {} on {}", attempt.number, counted(attempt.ranks, "rank"),
                                     counted(static_cast<std::int64_t>(attempt.nodes.size()), "node"))});
     if (!attempt.end.empty())
       events.push_back({attempt.end, fmt::format("attempt {} ended: {}", attempt.number, brief_line(attempt.why)),
@@ -47,10 +47,10 @@ std::string time_of_file(const std::string& path) {
 
 }  // namespace
 
-/// Manifests do not change: each is read once.
+/// Reads each manifest once, since manifests do not change.
 void LiveRun::add_checkpoints(std::vector<Event>& events) {
   auto numbers = checkpoint::numbers_in(run_dir_);
-  if (numbers.size() > most_checkpoints) numbers.erase(numbers.begin(), numbers.end() - most_checkpoints);
+  if (numbers.size() > max_checkpoints) numbers.erase(numbers.begin(), numbers.end() - max_checkpoints);
   std::map<std::int64_t, Event> found;
   for (const auto number : numbers) try {
       const auto known = checkpoints_.find(number);
@@ -63,28 +63,28 @@ void LiveRun::add_checkpoints(std::vector<Event>& events) {
       found[number] = {meta.created,
                        fmt::format("{} saved at {}", name, rundir::point_in_words(meta.step, meta.iteration))};
     } catch (const Error&) {
-      // damaged, or removed this moment
+      // damaged, or removed in the meantime
     }
   checkpoints_ = std::move(found);
   for (const auto& [number, event] : checkpoints_) events.push_back(event);
 }
 
-void LiveRun::add_files(std::vector<Event>& events, const RunNow& now) const {
+void LiveRun::add_files(std::vector<Event>& events, const LiveStatus& now) const {
   if (const auto path = run_dir_ + "/error.txt"; io::exists(path)) try {
       const auto text = io::read_file(path);
       const auto time = text.substr(0, text.find(' '));
       if (is_utc(time)) events.push_back({time, "error.txt: " + brief_line(text.substr(time.size() + 1)), true});
     } catch (const Error&) {
-      // removed this moment by a new attempt
+      // removed by a new attempt in the meantime
     }
-  for (const auto& attempt : std::span(now.attempts).last(std::min(now.attempts.size(), most_hangs))) {
+  for (const auto& attempt : std::span(now.attempts).last(std::min(now.attempts.size(), max_hangs))) {
     const auto folder = rundir::hang_folder(attempt.number);
     if (const auto time = time_of_file(run_dir_ + "/" + folder); !time.empty())
-      events.push_back({time, "the ranks hang: their stacks are in " + folder, true});
+      events.push_back({time, "the ranks hang; their stack traces are in " + folder, true});
   }
 }
 
-std::vector<Event> LiveRun::events_of(const RunNow& now) {
+std::vector<Event> LiveRun::events_of(const LiveStatus& now) {
   std::vector<Event> events;
   add_attempts(events, now.attempts);
   add_checkpoints(events);
@@ -95,7 +95,7 @@ std::vector<Event> LiveRun::events_of(const RunNow& now) {
   return events;
 }
 
-Usage LiveRun::usage_of(const RunNow& now) {
+Usage LiveRun::usage_of(const LiveStatus& now) {
   Usage usage;
   if (ranks_.empty() || now.attempts.empty()) return usage;
   used_before_.resize(ranks_.size(), {.time = now.attempts.back().start});

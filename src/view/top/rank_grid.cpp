@@ -1,20 +1,21 @@
-// The ranks in a picture: a line each, or a character each.
+// The ranks in the output of `trainrt top`: a line or a character per rank.
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "core/host.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/display_width.hpp"
 #include "core/text/text.hpp"
-#include "view/summary/attempt_words.hpp"
-#include "view/top/picture.hpp"
+#include "view/summary/attempt_texts.hpp"
+#include "view/top/terminal_view.hpp"
 
 namespace trainrt::view {
 
 namespace {
 
-/// A rank, or several, as one character; the worst of several.
+/// The character of a rank, or of the worst of several ranks.
 struct Cell {
   char mark = '?';
   Paint paint = Paint::faint;
@@ -22,10 +23,9 @@ struct Cell {
   std::string_view meaning = "no record yet";
 };
 
-/// All that a cell can be.
 namespace kinds {
 constexpr Cell ended{'e', Paint::faint, 0, "ended"}, unknown{'?', Paint::faint, 1, "no record yet"},
-    training{'.', Paint::good, 2, "training"}, waiting{'w', Paint::busy, 3, "waits in a collective"},
+    training{'.', Paint::good, 2, "training"}, waiting{'w', Paint::busy, 3, "waiting in a collective"},
     saving{'c', Paint::busy, 4, "checkpoint"}, starting{'s', Paint::warning, 5, "starting or loading"},
     finishing{'f', Paint::warning, 6, "finishing"}, slow{'S', Paint::warning, 7, "slow"}, late{'!', Paint::bad, 8, "late"};
 }  // namespace kinds
@@ -40,7 +40,7 @@ Cell cell_of(const std::optional<rundir::RankStatus>& rank, const rundir::Attemp
   return rank->waits_in.empty() ? kinds::training : kinds::waiting;
 }
 
-std::vector<Cell> cells_of(const RunNow& run) {
+std::vector<Cell> cells_of(const LiveStatus& run) {
   std::vector<Cell> cells;
   for (const auto& rank : run.ranks) cells.push_back(cell_of(rank, run.attempts.back()));
   if (run.is_over()) return cells;
@@ -49,20 +49,20 @@ std::vector<Cell> cells_of(const RunNow& run) {
   return cells;
 }
 
-/// Ranks that are shown together, under one name.
+/// The ranks of a node.
 struct Group {
   std::string name;
   std::vector<Cell> cells;
 };
 
-std::vector<Group> by_node(const RunNow& run, const std::vector<Cell>& cells) {
+std::vector<Group> by_node(const LiveStatus& run, const std::vector<Cell>& cells) {
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> indices;
   for (std::size_t rank = 0; rank < cells.size(); ++rank) {
     const auto host = run.ranks[rank] ? plain_text(run.ranks[rank]->host) : std::string("?");
-    const auto [place, is_new] = places.emplace(host, groups.size());
+    const auto [index, is_new] = indices.emplace(host, groups.size());
     if (is_new) groups.push_back({host, {}});
-    groups[place->second].cells.push_back(cells[rank]);
+    groups[index->second].cells.push_back(cells[rank]);
   }
   return groups;
 }
@@ -79,7 +79,7 @@ void add_cells(PaintedLine& line, std::span<const Cell> cells) {
   }
 }
 
-/// Several nodes in a line, as many as fit; none if they need more rows.
+/// Returns lines with several nodes each; nothing if they need more than `rows` lines.
 std::vector<PaintedLine> node_lines(const std::vector<Group>& groups, std::size_t columns, std::size_t rows) {
   std::vector<PaintedLine> lines;
   for (const auto& group : groups) {
@@ -93,7 +93,8 @@ std::vector<PaintedLine> node_lines(const std::vector<Group>& groups, std::size_
   return lines;
 }
 
-/// Characters in rows, each row begun with the number of its first; each stands for as many ranks as it takes to fit.
+/// Returns lines of characters that start with the number of their first rank. A character stands for several ranks if
+/// necessary.
 std::vector<PaintedLine> folded_lines(std::vector<Cell> cells, std::size_t columns, std::size_t rows) {
   constexpr std::size_t label = 9;
   const auto width = std::max<std::size_t>(columns - std::min(columns, label + 1), 10);
@@ -109,7 +110,7 @@ std::vector<PaintedLine> folded_lines(std::vector<Cell> cells, std::size_t colum
   return lines;
 }
 
-/// What the characters mean that there are, and how many of each.
+/// Returns the meaning and the number of the characters in use.
 PaintedLine legend_of(const std::vector<Cell>& cells) {
   std::map<int, std::pair<Cell, int>> counts;
   for (const auto& cell : cells) {
@@ -124,7 +125,7 @@ PaintedLine legend_of(const std::vector<Cell>& cells) {
   return line;
 }
 
-PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, std::size_t host_columns) {
+PaintedLine rank_line(const LiveStatus& run, std::size_t number, const Cell& cell, std::size_t host_columns) {
   PaintedLine line(fmt::format("  {:>5} ", number));
   line.add(std::string(1, cell.mark), cell.paint);
   const auto& rank = run.ranks[number];
@@ -134,15 +135,15 @@ PaintedLine rank_line(const RunNow& run, std::size_t number, const Cell& cell, s
                        padded_to_width(plain_text(phase_of(*rank, attempt)), 10)));
   if (rank->step > 0 || attempt.last_step > 0) line.add(fmt::format(" step {}", rank->step));
   if (rank->ended) return line.add("  ended");
-  if (rank->rss >= 0) line.add("  " + bytes_text(static_cast<double>(rank->rss)));
-  if (rank->quiet_s >= 1) line.add(fmt::format("  quiet {:.0f} s", rank->quiet_s));
+  if (rank->rss >= 0) line.add("  " + byte_size(static_cast<std::uint64_t>(rank->rss)));
+  if (rank->quiet_s >= 1) line.add(fmt::format("  no progress for {:.0f} s", rank->quiet_s));
   if (const auto age_s = run.is_over() ? 0 : seconds_between(rank->time, run.now); age_s >= 20)
-    line.add(fmt::format("  seen {} ago", clock_text(age_s)), Paint::warning);
+    line.add(fmt::format("  record {} old", clock_text(age_s)), Paint::warning);
   if (!rank->waits_in.empty()) line.add("  waits in " + rank->waits_in);
   return line;
 }
 
-std::vector<PaintedLine> rank_lines(const RunNow& run, const std::vector<Cell>& cells) {
+std::vector<PaintedLine> lines_by_rank(const LiveStatus& run, const std::vector<Cell>& cells) {
   std::size_t width = 0;
   for (const auto& rank : run.ranks)
     if (rank) width = std::max(width, std::min<std::size_t>(display_width(plain_text(rank->host)), 24));
@@ -151,8 +152,8 @@ std::vector<PaintedLine> rank_lines(const RunNow& run, const std::vector<Cell>& 
   return lines;
 }
 
-/// The late ones, and the slow one, by name.
-std::vector<PaintedLine> named(const RunNow& run, std::size_t rows) {
+/// Returns lines with the late ranks and the slow rank.
+std::vector<PaintedLine> late_lines(const LiveStatus& run, std::size_t rows) {
   std::vector<PaintedLine> lines;
   const auto name = [&](std::size_t rank) {
     const bool is_known = rank < run.ranks.size() && run.ranks[rank];
@@ -166,14 +167,14 @@ std::vector<PaintedLine> named(const RunNow& run, std::size_t rows) {
     lines.emplace_back(name(each.rank) + each.why, Paint::bad);
   }
   if (run.steps && run.steps->slow && !run.is_over())
-    lines.emplace_back(name(run.steps->slow->rank) + words_of(*run.steps->slow), Paint::warning);
+    lines.emplace_back(name(run.steps->slow->rank) + slow_rank_text(*run.steps->slow), Paint::warning);
   if (lines.size() > rows) lines.resize(rows);
   return lines;
 }
 
-std::vector<PaintedLine> grid_of(const RunNow& run, const std::vector<Cell>& cells, const Canvas& canvas,
+std::vector<PaintedLine> grid_of(const LiveStatus& run, const std::vector<Cell>& cells, const Canvas& canvas,
                                  std::size_t rows) {
-  if (cells.size() <= rows) return rank_lines(run, cells);
+  if (cells.size() <= rows) return lines_by_rank(run, cells);
   const auto legend = legend_of(cells);
   auto lines = node_lines(by_node(run, cells), canvas.columns, rows - 1);
   if (lines.empty()) lines = folded_lines(cells, canvas.columns, std::max<std::size_t>(rows - 1, 1));
@@ -183,11 +184,11 @@ std::vector<PaintedLine> grid_of(const RunNow& run, const std::vector<Cell>& cel
 
 }  // namespace
 
-std::vector<PaintedLine> ranks_of(const RunNow& run, const Canvas& canvas, std::size_t rows) {
+std::vector<PaintedLine> rank_lines(const LiveStatus& run, const Canvas& canvas, std::size_t rows) {
   if (rows == 0 || run.attempts.empty()) return {};
-  auto names = named(run, std::max<std::size_t>(rows / 3, 2));
+  auto names = late_lines(run, std::max<std::size_t>(rows / 3, 2));
   if (run.ranks.empty()) {
-    if (names.empty() && !run.is_over()) names.emplace_back("  they have written down nothing yet", Paint::faint);
+    if (names.empty() && !run.is_over()) names.emplace_back("  no rank has written a record yet", Paint::faint);
     return names;
   }
   auto lines = grid_of(run, cells_of(run), canvas, std::max<std::size_t>(rows - std::min(rows, names.size()), 2));

@@ -1,10 +1,10 @@
-// Tables are sorted by their titles: once up, then down.
+// A click on the title of a column sorts a table: ascending, then descending.
 function valueOf(cell) {
   const value = cell.dataset.value;
   return value !== undefined ? Number(value) : cell.textContent;
 }
 
-// Numbers first, then texts; cells without a value last, whichever the direction.
+// Numbers come before texts, cells without a value last in both directions.
 function compare(a, b, direction) {
   const empty = value => value === '-' || value === '';
   if (empty(a) || empty(b)) return Number(empty(a)) - Number(empty(b));

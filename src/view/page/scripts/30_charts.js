@@ -1,168 +1,206 @@
-// Charts that can be zoomed and hovered, in the place of the pictures that stand still.
+// Charts: the values at the pointer, zoom, another x-axis, a logarithmic y-axis. Lines, marks and labels of the picture in
+// the page are drawn again, with the classes that the picture has.
 const choice = {axis: 0, logarithmic: false};
-const plots = new Map();  // by figure
+const charts = new Map();  // by figure
 
-// Rows of all series by x, as dygraphs takes them: [x, y of the first series, ...]; null: that series has no point there.
-function rowsOf(chart, axis) {
-  const rows = new Map();
-  chart.series.forEach((series, number) => {
-    const places = series.x[axis] || series.x[0];
-    series.y.forEach((y, i) => {
-      if (places[i] === null) return;
-      if (!rows.has(places[i])) rows.set(places[i], [places[i], ...chart.series.map(() => null)]);
-      rows.get(places[i])[number + 1] = y === null ? NaN : y;  // a gap
-    });
-  });
-  return [...rows.values()].sort((a, b) => a[0] - b[0]);
+function rangeOf(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
+  return [low, high];
 }
 
-// dygraphs takes each name once.
-function labelsOf(chart) {
-  return ['x', ...chart.series.map((series, i) => i + ' ' + series.name)];
-}
-
-function drawMarks(chart, axis, context, area, graph) {
-  chart.series.forEach((series, number) => {
-    const places = series.x[axis] || series.x[0];
-    context.save();
-    context.strokeStyle = colorOf('lost');
-    context.setLineDash([4, 3]);
-    for (const restart of series.restarts) {
-      const x = graph.toDomXCoord(places[restart]);
-      if (x < area.x || x > area.x + area.w) continue;
-      const [top, bottom] = chart.series.length > 1 ? [graph.toDomYCoord(series.y[restart]) - 6, graph.toDomYCoord(series.y[restart]) + 6]
-                                                    : [area.y, area.y + area.h];
-      context.beginPath();
-      context.moveTo(x, top);
-      context.lineTo(x, bottom);
-      context.stroke();
-    }
-    context.restore();
-    if (series.best === null) return;
-    const [x, y] = graph.toDomCoords(places[series.best], series.y[series.best]);
-    if (x < area.x || x > area.x + area.w) return;
-    context.save();
-    context.strokeStyle = colorOf(chart.series.length > 1 ? 'c' + number % 8 : 'c2');
-    context.lineWidth = 2;
-    context.beginPath();
-    context.arc(x, y, 5, 0, 2 * Math.PI);
-    context.stroke();
-    context.restore();
-  });
-}
-
-function optionsOf(chart, axis) {
-  return {
-    labels: labelsOf(chart),
-    colors: chart.series.map((_, i) => colorOf('c' + i % 8)),
-    logscale: choice.logarithmic && !chart.stacked,
-    stackedGraph: chart.stacked,
-    stackedGraphNaNFill: 'none',
-    connectSeparatedPoints: !chart.stacked,
-    legend: 'never',
-    strokeWidth: 1.6,
-    axisLineColor: colorOf('rule'),
-    gridLineColor: colorOf('rule'),
-    gridLineWidth: 0.6,
-    rightGap: 12,
-    includeZero: chart.stacked,
-    axes: {
-      x: {pixelsPerLabel: 70, axisLabelFormatter: shortNumber, drawGrid: false},
-      y: {axisLabelWidth: 58, axisLabelFormatter: shortNumber, pixelsPerLabel: 34},
-    },
-    drawPoints: chart.series.every(series => series.y.length === 1),
-    pointSize: 3,
-    highlightCircleSize: 3,
-    highlightSeriesOpts: chart.series.length > 1 && !chart.stacked ? {strokeWidth: 3} : null,
-    highlightSeriesBackgroundColor: colorOf('paper'),
-    underlayCallback: (context, area, graph) => drawMarks(chart, axis, context, area, graph),
-  };
-}
-
-// Of many series the nearest to the pointer comes first.
-function readoutOf(chart, axis, x, points, nearest) {
-  const shown = points.filter(point => point.yval !== null && !Number.isNaN(point.yval))
-                    .sort((a, b) => Number(b.name === nearest) - Number(a.name === nearest)).slice(0, 6);
-  const values = shown.map(point => {
-    const series = chart.series[Number(point.name.split(' ')[0])];
-    return (chart.series.length > 1 ? series.name + ' ' : '') + shortNumber(point.yval);
-  });
-  return (chart.axes[axis] || chart.axes[0]) + ' ' + shortNumber(x) + ': ' + values.join(', ');
-}
-
-function axisOf(figure, chart) {
-  return figure.closest('#curves') ? Math.min(choice.axis, chart.axes.length - 1) : 0;
-}
-
-function draw(figure) {
-  const chart = data.charts[Number(figure.dataset.chart)];
-  const axis = axisOf(figure, chart);
-  const rows = rowsOf(chart, axis);
-  if (rows.length === 0) return;
-  const box = figure.querySelector('.chart');
-  if (!plots.has(figure)) {
-    box.replaceChildren(make('div', {class: 'plot', tabindex: '0', role: 'img', 'aria-label': chart.title + ': arrows move along it, + and - zoom, 0 shows all'}));
-    box.append(make('p', {class: 'readout', 'aria-live': 'polite'}, chart.axes[axis]));
-  } else {
-    plots.get(figure).graph.destroy();
+// About `count` multiples, and at least three, of 1, 2 or 5 times a power of ten.
+function ticksOf(low, high, count) {
+  for (let parts = count; high > low; ++parts) {
+    const rough = (high - low) / parts, power = 10 ** Math.floor(Math.log10(rough)), factor = rough / power;
+    const step = (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10) * power, ticks = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && ticks.length < 20; ++i) ticks.push(i * step);
+    if (ticks.length >= 3 || parts > count + 8) return ticks;
   }
-  const plot = box.querySelector('.plot'), readout = box.querySelector('.readout');
-  const say = (event, x, points, row, nearest) => { readout.textContent = readoutOf(chart, axis, x, points, nearest); };
-  const graph = new Dygraph(plot, rows, {...optionsOf(chart, axis), highlightCallback: say,
-                                         unhighlightCallback: () => { readout.textContent = chart.axes[axis]; }});
-  readout.textContent = chart.axes[axis];
-  if (!plots.has(figure)) plot.addEventListener('keydown', event => useKey(event, figure));
-  plots.set(figure, {graph, chart, axis, readout, row: -1});
+  return [];
 }
 
-// The keyboard does what the mouse does.
-function useKey(event, figure) {
-  const plot = plots.get(figure);
-  const [from, to] = plot.graph.xAxisRange(), middle = (from + to) / 2, half = (to - from) / 2;
-  const window = scale => plot.graph.updateOptions({dateWindow: [middle - half * scale, middle + half * scale]});
-  const move = by => {
-    plot.row = Math.max(0, Math.min(plot.graph.numRows() - 1, plot.row + by));
-    plot.graph.setSelection(plot.row);
-    const points = plot.chart.series.map((series, i) => ({name: i + ' ' + series.name, yval: plot.graph.getValue(plot.row, i + 1)}));
-    plot.readout.textContent = readoutOf(plot.chart, plot.axis, plot.graph.getValue(plot.row, 0), points);
-  };
-  const keys = {ArrowLeft: () => move(-1), ArrowRight: () => move(1), PageUp: () => move(-25), PageDown: () => move(25), '+': () => window(0.5),
-                '-': () => window(2), 0: () => plot.graph.resetZoom()};
-  if (!keys[event.key]) return;
-  keys[event.key]();
-  event.preventDefault();
+function logarithmicTicks(low, high, count) {
+  const powers = [];
+  for (let power = Math.floor(low); power <= high; ++power) for (const factor of [1, 2, 5]) powers.push([factor, factor * 10 ** power]);
+  const shown = powers.filter(([factor, value]) => Math.log10(value) >= low - 1e-9 && Math.log10(value) <= high + 1e-9);
+  const tens = shown.filter(([factor]) => factor === 1), every = Math.ceil(tens.length / (count + 1));
+  const ticks = (tens.length >= 3 ? tens.filter((_, i) => i % every === 0) : shown).map(([factor, value]) => value);
+  return ticks.length >= 3 ? ticks : ticksOf(10 ** low, 10 ** high, count);
 }
 
-function drawAgain(figures) {
-  for (const figure of figures) if (plots.has(figure)) draw(figure);
+// An axis maps values to positions from 0 to 1.
+function axisOf([low, high], logarithmic, padding) {
+  const margin = high > low ? padding * (high - low) : logarithmic ? 0.5 : Math.abs(high) * 0.1 || 1;
+  const [from, to] = [low - margin, high + margin], scale = value => logarithmic ? Math.log10(value) : value;
+  return {from, to, position: value => value === null ? NaN : (scale(value) - from) / (to - from),
+          ticks: count => logarithmic ? logarithmicTicks(from, to, count) : ticksOf(from, to, count)};
 }
 
-function controlsFor(box) {
-  const curves = () => document.querySelectorAll('#curves figure');
-  const axes = data.charts[Number(curves()[0].dataset.chart)].axes;
-  const group = make('fieldset', {}, make('legend', {}, 'by'));
+// The chart of a figure, with its zoom and the point that the arrow keys have selected.
+class FigureChart {
+  constructor(figure) {
+    this.chart = data.charts[Number(figure.dataset.chart)];
+    this.isMetric = figure.closest('#curves') !== null;
+    this.svg = figure.querySelector('.chart-svg');
+    this.size = this.svg.viewBox.baseVal;
+    this.area = this.svg.querySelector('.area');
+    this.readout = make('p', {class: 'readout', 'aria-live': 'polite'});
+    figure.querySelector('.chart').append(this.readout);
+    this.window = null;
+    this.selected = -1;
+    this.values = this.chart.series.map(series => [...series.y]);
+    if (this.chart.stacked)
+      for (let i = 1; i < this.values.length; ++i) this.values[i] = this.values[i].map((y, j) => y === null ? null : y + this.values[i - 1][j]);
+    if (!this.area) return;
+    [this.left, this.top, this.width, this.height] = ['x', 'y', 'width', 'height'].map(name => Number(this.area.getAttribute(name)));
+    this.cursor = drawn('path', {class: 'cursor'});
+    this.selection = drawn('rect', {class: 'selection', y: this.top, height: this.height, visibility: 'hidden'});
+    this.svg.append(this.cursor, this.selection);
+    this.svg.setAttribute('tabindex', '0');
+    this.svg.setAttribute('aria-label', this.chart.title + ': arrow keys show values, + and - zoom, 0 shows all');
+    this.findAxes();
+    this.listen();
+    this.clear();
+  }
+
+  get axis() { return this.isMetric ? Math.min(choice.axis, this.chart.axes.length - 1) : 0; }
+  get isLogarithmic() { return this.isMetric && choice.logarithmic; }
+  x(series) { return series.x[this.axis] || series.x[0]; }
+
+  findAxes() {
+    const [low, high] = this.window || rangeOf(this.chart.series.flatMap(series => this.x(series)));
+    const shown = this.chart.series.flatMap((series, n) => this.values[n].filter((y, i) => this.x(series)[i] >= low && this.x(series)[i] <= high));
+    const heights = shown.filter(y => y !== null).concat(this.chart.stacked ? [0] : []);
+    this.xAxis = axisOf([low, high], false, 0);
+    this.yAxis = axisOf(rangeOf(this.isLogarithmic ? heights.map(Math.log10) : heights), this.isLogarithmic, 0.04);
+  }
+
+  place(n, i) { return [this.xAxis.position(this.x(this.chart.series[n])[i]) * this.width, (1 - this.yAxis.position(this.values[n][i])) * this.height]; }
+
+  path(n) {
+    let path = '', first = null, last = null;
+    const end = () => {
+      if (first !== null) path += this.chart.stacked ? `V${this.height}H${first.toFixed(1)}Z` : last === first ? 'h0.1' : '';
+      first = null;
+    };
+    this.values[n].forEach((_, i) => {
+      const [x, y] = this.place(n, i);
+      if (!Number.isFinite(x) || !Number.isFinite(y)) return end();
+      path += (first === null ? 'M' : 'L') + x.toFixed(1) + ',' + y.toFixed(1);
+      if (first === null) first = x;
+      last = x;
+    });
+    end();
+    return path;
+  }
+
+  draw() {
+    if (!this.area) return;
+    this.findAxes();
+    for (const line of this.area.querySelectorAll('path')) line.setAttribute('d', this.path(Number(line.dataset.series)));
+    for (const mark of this.svg.querySelectorAll('.mark')) {
+      const [x, y] = this.place(Number(mark.dataset.series), Number(mark.dataset.point)), isShown = x >= 0 && x <= this.width && Number.isFinite(y);
+      mark.setAttribute('transform', isShown ? `translate(${(this.left + x).toFixed(1)},${(this.top + y).toFixed(1)})` : '');
+      mark.setAttribute('visibility', isShown ? 'visible' : 'hidden');
+    }
+    const down = value => this.top + (1 - this.yAxis.position(value)) * this.height, across = value => this.left + this.xAxis.position(value) * this.width;
+    const ticks = this.yAxis.ticks(Math.max(3, Math.floor(this.height / 45)));
+    this.svg.querySelector('.grid').setAttribute('d', ticks.map(value => `M${this.left},${down(value).toFixed(1)}h${this.width}`).join(''));
+    const label = (x, y, anchor, value) => drawn('text', {class: 'label', x, y, 'text-anchor': anchor}, shortNumber(value));
+    this.svg.querySelector('.y-labels').replaceChildren(...ticks.map(value => label(this.left - 6, down(value) + 4, 'end', value)));
+    const y = this.svg.querySelector('.x-labels text').getAttribute('y');
+    const columns = this.xAxis.ticks(Math.max(3, Math.floor(this.width / 90)));
+    this.svg.querySelector('.x-labels').replaceChildren(...columns.map(value => label(across(value), y, 'middle', value)));
+    this.svg.querySelector('.x-title').textContent = this.chart.axes[this.axis];
+    this.clear();
+  }
+
+  clear() {
+    this.cursor.setAttribute('d', '');
+    this.readout.textContent = '\u00a0';
+  }
+
+  zoom(window) {
+    this.window = window;
+    this.draw();
+  }
+
+  // Shows the point of each series that is nearest to `x`, the series nearest to `y` first; both count from the area's corner.
+  show(x, y) {
+    const found = this.chart.series.map((series, n) => {
+      let nearest = null;
+      this.values[n].forEach((_, i) => {
+        const place = this.place(n, i), distance = Math.abs(place[0] - x);
+        if (Number.isFinite(place[1]) && !(distance >= (nearest ? nearest.distance : Infinity))) nearest = {distance, n, i, place};
+      });
+      return nearest;
+    }).filter(point => point !== null).sort((a, b) => Math.abs(a.place[1] - y) - Math.abs(b.place[1] - y));
+    if (found.length === 0) return;
+    const texts = found.slice(0, 6).map(({n, i}) => (found.length > 1 ? this.chart.series[n].name + ' ' : '') + shortNumber(this.chart.series[n].y[i]));
+    const {n, i, place} = found[0];
+    this.readout.textContent = this.chart.axes[this.axis] + ' ' + shortNumber(this.x(this.chart.series[n])[i]) + ': ' + texts.join(', ');
+    this.cursor.setAttribute('d', `M${(this.left + place[0]).toFixed(1)},${this.top}v${this.height}`);
+  }
+
+  select(step) {
+    const count = this.values[0].length;
+    this.selected = Math.max(0, Math.min(count - 1, this.selected + step));
+    this.show(...this.place(0, this.selected));
+  }
+
+  listen() {
+    let from = null;
+    const at = event => {
+      const box = this.svg.getBoundingClientRect(), scale = this.size.width / box.width;
+      return [Math.max(0, Math.min(this.width, (event.clientX - box.left) * scale - this.left)), (event.clientY - box.top) * scale - this.top];
+    };
+    const value = x => this.xAxis.from + x / this.width * (this.xAxis.to - this.xAxis.from);
+    this.svg.addEventListener('pointerdown', event => { from = at(event)[0]; });
+    this.svg.addEventListener('pointermove', event => {
+      const [x, y] = at(event);
+      this.show(x, y);
+      if (from === null) return;
+      this.selection.setAttribute('x', this.left + Math.min(from, x));
+      this.selection.setAttribute('width', Math.abs(x - from));
+      this.selection.setAttribute('visibility', 'visible');
+    });
+    const release = event => {
+      this.selection.setAttribute('visibility', 'hidden');
+      const x = at(event)[0], start = from;
+      from = null;
+      if (event.type === 'pointerup' && start !== null && Math.abs(x - start) > 5) this.zoom([value(Math.min(start, x)), value(Math.max(start, x))]);
+    };
+    this.svg.addEventListener('pointerup', release);
+    this.svg.addEventListener('pointerleave', event => { release(event); this.clear(); });
+    this.svg.addEventListener('dblclick', () => this.zoom(null));
+    this.svg.addEventListener('keydown', event => {
+      const {from: low, to: high} = this.xAxis, middle = (low + high) / 2, half = (high - low) / 2;
+      const keys = {ArrowLeft: () => this.select(-1), ArrowRight: () => this.select(1), PageUp: () => this.select(-25), PageDown: () => this.select(25),
+                    '+': () => this.zoom([middle - half / 2, middle + half / 2]), '-': () => this.zoom([middle - 2 * half, middle + 2 * half]), 0: () => this.zoom(null)};
+      if (!keys[event.key]) return;
+      keys[event.key]();
+      event.preventDefault();
+    });
+  }
+}
+
+function addControls(box) {
+  const metrics = () => [...charts.values()].filter(each => each.isMetric);
+  const axes = metrics()[0].chart.axes;
+  const group = make('fieldset', {}, make('legend', {}, 'x-axis'));
   axes.forEach((title, i) => {
     const input = make('input', {type: 'radio', name: 'axis', value: String(i)});
     input.checked = i === 0;
-    input.addEventListener('change', () => { choice.axis = i; drawAgain(curves()); });
+    input.addEventListener('change', () => { choice.axis = i; metrics().forEach(each => each.zoom(null)); });
     group.append(make('label', {}, input, ' ' + title));
   });
   const log = make('input', {type: 'checkbox'});
-  log.addEventListener('change', () => { choice.logarithmic = log.checked; drawAgain(curves()); });
+  log.addEventListener('change', () => { choice.logarithmic = log.checked; metrics().forEach(each => each.draw()); });
   const all = make('button', {type: 'button'}, 'Show all');
-  all.addEventListener('click', () => curves().forEach(figure => plots.has(figure) && plots.get(figure).graph.resetZoom()));
+  all.addEventListener('click', () => metrics().forEach(each => each.zoom(null)));
   box.append(group, make('label', {}, log, ' logarithmic'), all, make('span', {class: 'note'}, 'drag to zoom, double click to show all'));
 }
 
-if (typeof Dygraph !== 'undefined') {
-  document.querySelectorAll('[data-controls]').forEach(controlsFor);
-  const figures = [...document.querySelectorAll('figure[data-chart]')];
-  // One after the other, so that the page can be used meanwhile.
-  const drawFrom = number => {
-    if (number === figures.length) return;
-    draw(figures[number]);
-    setTimeout(drawFrom, 0, number + 1);
-  };
-  drawFrom(0);
-  whenColorsChange(() => drawAgain(figures));
-}
+for (const figure of document.querySelectorAll('figure[data-chart]')) charts.set(figure, new FigureChart(figure));
+document.querySelectorAll('[data-controls]').forEach(addControls);

@@ -1,5 +1,5 @@
-// Parallel coordinates (Inselberg, The plane with parallel coordinates, 1985): an axis a key or metric, a line a run. A stretch of an
-// axis that is dragged over, or set by the arrow keys, leaves the runs that go through all such stretches in colour.
+// Parallel coordinates (Inselberg, The plane with parallel coordinates, 1985): an axis for each key and metric, a line for each run. The
+// user selects a range on an axis by dragging or with the arrow keys; runs outside of a selected range become gray.
 const size = {width: 1200, height: 380, left: 60, right: 60, top: 46, bottom: 24};
 
 function axisScale(values) {
@@ -25,13 +25,13 @@ function axisScale(values) {
 function useParallel(model) {
   const figure = document.getElementById('parallel-lines');
   const svg = drawn('svg', {viewBox: `0 0 ${size.width} ${size.height}`, role: 'group', 'aria-label': 'parallel coordinates'});
-  const readout = make('p', {class: 'readout', 'aria-live': 'polite'}, 'drag over a part of an axis to keep the runs that go through it; click on the axis to drop it');
+  const readout = make('p', {class: 'readout', 'aria-live': 'polite'}, 'drag over a part of an axis to select runs; click on the axis to remove the selection');
   const step = model.axes.length > 1 ? (size.width - size.left - size.right) / (model.axes.length - 1) : 0;
   const axes = model.axes.map((title, i) => ({title, x: size.left + i * step, ...axisScale(model.runs.map(run => run.values[i])), brush: null}));
-  const lines = model.runs.map(run => {
+  const lines = model.runs.map((run, number) => {
     const path = axes.map((axis, i) => [axis.x, axis.place(run.values[i])]).filter(point => point[1] !== null)
                      .map((point, i) => (i ? 'L' : 'M') + point[0].toFixed(1) + ',' + point[1].toFixed(1)).join('');
-    const line = drawn('path', {class: 'run', d: path}, drawn('title', {}, run.name));
+    const line = drawn('path', {class: `line c${number % 8} d${Math.floor(number / 8) % 4}`, d: path}, drawn('title', {}, run.name));
     line.addEventListener('pointerenter', () => {
       line.classList.add('chosen');
       readout.textContent = run.name + ': ' + model.axes.map((title, i) => title + ' ' + shortNumber(run.values[i])).join(', ');
@@ -53,7 +53,7 @@ function useParallel(model) {
     model.runs.forEach((run, i) => {
       const isIn = passes(run);
       count += isIn;
-      lines[i].classList.toggle('out', !isIn);
+      lines[i].classList.toggle('excluded', !isIn);
     });
     for (const axis of axes) {
       axis.mark.setAttribute('visibility', axis.brush ? 'visible' : 'hidden');
@@ -76,7 +76,7 @@ function addAxis(svg, axis, choose) {
              ...axis.labels.map(([shown, y]) => drawn('text', {x: axis.x + 5, y: y + 3}, String(shown).slice(0, 14))));
   axis.mark = drawn('rect', {class: 'brush', x: axis.x - 7, width: 14, visibility: 'hidden'});
   const strip = drawn('rect', {class: 'strip', x: axis.x - 10, width: 20, y: size.top - 8, height: bottom - size.top + 16, tabindex: '0', role: 'slider',
-                               'aria-label': axis.title + ': arrows move the stretch, + and - make it longer and shorter, Escape drops it',
+                               'aria-label': axis.title + ': arrow keys move the selected range, + and - enlarge and shrink it, Escape removes it',
                                'aria-valuemin': '0', 'aria-valuemax': '100', 'aria-valuenow': '50'});
   const clamp = y => Math.max(size.top - 1, Math.min(bottom + 1, y));
   const heightAt = event => clamp((event.clientY - svg.getBoundingClientRect().top) * size.height / svg.getBoundingClientRect().height);
