@@ -136,7 +136,7 @@ void Saving::save_and_wait() {
   if (kind_ == StateKind::directories) return wait();
   if (!cycle_.save_and_wait(content()))
     throw AgreedError(
-        fmt::format("save(): the checkpoint of {} could not be written; the warning above has the reason. Free space on "
+        fmt::format("save(): the checkpoint of {} could not be written; the warning above has the reason. Make room on "
                     "the storage, or repair it, and run the same command again; the run resumes from {}",
                     rundir::short_point(parts_.progress.step(), parts_.progress.iteration()), cycle_.newest_in_words()));
 }

@@ -15,7 +15,7 @@
 #include "comm/agreement.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/records/run_record.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

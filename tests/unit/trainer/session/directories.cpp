@@ -11,7 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "metrics/result_log.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -122,7 +122,7 @@ TEST_CASE("a run that saves by directories goes on from the last of them, and a 
     Scratch scratch;
     begun_at.clear();
     for (const auto& [stop_at, message] :
-         {std::pair{2, "it goes on from its beginning, since it has given none so far"},
+         {std::pair{2, "it goes on from its beginning, since no report has passed a directory"},
           std::pair{5, "it goes on from checkpoint_000000 (iteration 3), and what came after is repeated"},
           std::pair{6, "at step 6; everything up to there is saved"}}) {
       stop_at_report = stop_at;

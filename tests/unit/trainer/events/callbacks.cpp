@@ -9,7 +9,7 @@
 
 #include "comm/agreement.hpp"
 #include "rundir/records/run_record.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;

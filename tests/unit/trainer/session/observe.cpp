@@ -8,7 +8,7 @@
 #include "batch/signals.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
