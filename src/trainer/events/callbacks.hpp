@@ -16,7 +16,7 @@
 namespace trainrt::trainer {
 
 /// The callbacks of an attempt on one rank. Rank 0 has all callbacks, and notifies them of events. The other ranks have the
-/// program's callbacks only, for fail(), and know from presence() whether rank 0 has callbacks: if it has none, the
+/// program's callbacks only, for fail(), and know from presence() whether rank 0 has callbacks: without callbacks, the
 /// collective functions send nothing.
 ///
 /// Used on the train thread, except fail(), which any thread may call.
@@ -47,7 +47,8 @@ class Callbacks {
   void set_rank_metrics(const std::vector<metrics::Record>& of_ranks);
   /// Notifies the callbacks of a report. Throws Error that names the callback. Called on rank 0.
   void report(const metrics::Record& record) const;
-  /// Returns the stop that a callback has requested in the last report(); without a reason if none has, and on other ranks.
+  /// Returns the stop that a callback has requested in the last report(); without a reason if the run continues, and on
+  /// other ranks.
   StoppingCallback::Stop stop() const;
   /// Returns whether rank 0 has callbacks and is another rank, so that it must be notified if this rank fails alone.
   bool must_notify_rank_0() const { return presence_.any && !is_rank_0_; }

@@ -38,7 +38,7 @@ AttemptRecorder::AttemptRecorder(const config::RunSpec& spec, const std::string&
   check_evidence(spec);
   begin_record(spec, function, ranks);
   io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
-  io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt, whose record has the text
+  io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt; its record has the text, too
   rundir::remove_leftovers(spec.run_dir);
 }
 

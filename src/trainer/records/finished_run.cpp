@@ -106,7 +106,7 @@ std::string free_name(const config::RunSpec& spec) {
   }
 }
 
-/// Returns the options that continue the run, or that start a new run from its checkpoint; "" if there are none.
+/// Returns the options that continue the run, or that start a new run from its checkpoint; "" if neither is possible.
 std::string advice_to_continue(const rundir::RunRecord& record, const config::RunSpec& spec) {
   for (const auto& [key, value] : record.loop)
     if (is_length(last_part(key)) && !config::is_record_of_python(key))

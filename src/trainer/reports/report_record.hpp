@@ -17,7 +17,7 @@ metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration,
 /// invalid.
 metrics::Record first_rank_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 
-/// Returns the metrics of each rank, unchanged, in rank order. The record of a rank whose metrics are invalid is empty.
+/// Returns the metrics of each rank, unchanged, in rank order. A rank with invalid metrics has an empty record.
 /// Collective.
 std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 

@@ -10,7 +10,7 @@ namespace trainrt::trainer {
 /// The result of fetch_newest().
 struct FetchedCheckpoint {
   std::optional<checkpoint::Meta> meta;  ///< the checkpoint that was copied; nothing if no checkpoint can be used
-  /// Name of the newest checkpoint that is intact, but cannot be used because its reports are missing; "" if there is none.
+  /// Name of the newest checkpoint that is intact, but cannot be used because its reports are missing; or "".
   std::string without_reports;
 };
 

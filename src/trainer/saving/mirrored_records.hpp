@@ -18,7 +18,7 @@ std::optional<rundir::RunRecord> mirrored_record(const checkpoint::MirroredRun& 
 /// Copies run.json, params.json and result.json into `directory`. The last two may be missing.
 void fetch_records(const checkpoint::MirroredRun& mirror, const std::string& directory);
 
-/// Copies the records of the attempts into `directory`/attempts. Logs a warning if there are none.
+/// Copies the records of the attempts into `directory`/attempts. Logs a warning if the mirror has no such records.
 void fetch_attempts(const checkpoint::MirroredRun& mirror, const std::string& directory);
 
 /// Copies result.json into `directory`. Throws UsageError, which names `checkpoint`, if it does not exist.

@@ -53,7 +53,7 @@ void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record
   io::replace_file(run_dir + "/run.json", rundir::to_text(record));
 }
 
-/// Records an end for attempts that have none, and limits their newest checkpoint to the restored one.
+/// Records an end for attempts without one, and limits their newest checkpoint to the restored one.
 void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   for (const int number : rundir::numbers_of_attempts(run_dir)) {
     auto record = rundir::read_record(run_dir, number);
@@ -73,7 +73,7 @@ void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, 
   }
 }
 
-/// Writes the record of an attempt if there is none: a run directory with run.json and without attempts is refused.
+/// Writes the record of an attempt if no attempt has one: a run directory with run.json and without attempts is refused.
 void write_missing_attempt(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   if (!rundir::numbers_of_attempts(run_dir).empty()) return;
   rundir::AttemptRecord record;

@@ -34,7 +34,7 @@ namespace {
 
 void pass_phase(checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); }
 
-/// Calls `load`, which throws the same Error on all ranks or on none, and rethrows that Error as AgreedError.
+/// Calls `load`, and rethrows its Error as AgreedError. `load` must throw on all ranks or on no rank.
 template <class Load>
 auto agreed_load(Load&& load) {
   try {
@@ -159,7 +159,8 @@ std::optional<checkpoint::LoadResult> Restoring::load_own(const Source& source, 
   throw AgreedError(with_advice(error), error.code());
 }
 
-/// Copies the mirror's newest intact checkpoint into the run directory. Returns false if there is none. Collective.
+/// Copies the mirror's newest intact checkpoint into the run directory. Returns false if the mirror has no such checkpoint.
+/// Collective.
 bool Restoring::take_newest_from_mirror() {
   if (parts_.spec.checkpoint.mirror.empty()) return false;
   const auto text = agreed_load([&] {

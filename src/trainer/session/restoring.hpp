@@ -23,7 +23,7 @@ struct Restored {
   std::vector<std::int64_t> damaged;      ///< numbers of this run's checkpoints that were found damaged
   std::map<std::string, double> metrics;  ///< metrics of the last report before the checkpoint, if it is of this run
   double iteration_s = 0;                 ///< duration so far of the iteration that the checkpoint interrupted
-  /// Run directory of another run whose reports precede those of this run; "" if this run's reports begin at iteration 1.
+  /// Run directory of another run, with the reports that precede those of this run; "" if this run begins at iteration 1.
   std::string reports_of;
 };
 
@@ -55,7 +55,7 @@ class Restoring {
   void load(const State& state, const std::string& path);
 
   /// Returns the fitted preprocessors in the metadata of `checkpoint`, or, if `checkpoint` is empty, of the run's newest
-  /// checkpoint; "" if there are none. Collective.
+  /// checkpoint; "" if it has no preprocessors. Collective.
   std::string stored_preprocessors(const std::string& checkpoint);
 
  private:

@@ -99,7 +99,7 @@ ReportedCheckpoint Saving::gather(const DirectoryCheckpoint* mine) try {
   throw AgreedError(error.what(), error.code());
 }
 
-/// Returns the State that was passed to a report, together with the runtime's values; nothing if none was passed.
+/// Returns the State that was passed to a report, together with the runtime's values; or nothing.
 std::optional<State> Saving::with_runtime_values(const DirectoryCheckpoint& given) const {
   if (given.state == nullptr) return std::nullopt;
   if (kind_ != StateKind::directories)

@@ -51,7 +51,7 @@ class Saving {
     const World& world;
     const AttemptInfo& attempt;
     Communicator& communicator;       ///< measured by the SpeedWatch
-    Communicator& save_communicator;  ///< for saves, whose time is measured as a whole instead
+    Communicator& save_communicator;  ///< for saves, which the SpeedWatch measures in another way
     Progress& progress;
     Observation& observation;
     StopReasons& stops;
@@ -88,7 +88,7 @@ class Saving {
 
   // --- saves ---
   /// Returns the files and the State for one checkpoint from the parameters that the ranks passed to report(); `mine` is
-  /// nullptr if this rank passed none.
+  /// nullptr on a rank without a directory.
   ReportedCheckpoint gather(const DirectoryCheckpoint* mine);
   /// Starts a checkpoint; waits for an earlier one first. `reported`: from gather(), or nullptr.
   void start(const ReportedCheckpoint* reported);
