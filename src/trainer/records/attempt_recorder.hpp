@@ -19,10 +19,13 @@ namespace trainrt::trainer {
 /// 0 has an AttemptRecorder.
 class AttemptRecorder {
  public:
-  /// Begins the attempt: takes over the run directory (and throws the errors of rundir::Attempt), checks its content again
-  /// now that no other attempt can change it (checked_evidence()), logs changes of the config, and removes leftovers of
-  /// earlier attempts. `accepts_missing`: the config accepts that checkpoints are missing. `meter` must outlive this
-  /// object.
+  /// Begins the attempt:
+  /// - takes over the run directory, and throws the errors of rundir::Attempt
+  /// - checks the directory again, now that no other attempt can change it (checked_evidence())
+  /// - logs changes of the config, and writes run.json and params.json
+  /// - removes leftovers of earlier attempts
+  ///
+  /// `accepts_missing`: the config accepts that checkpoints are missing. `meter` must outlive this object.
   AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
                   rundir::Meter& meter, bool accepts_missing);
 

@@ -6,7 +6,7 @@
 
 namespace trainrt::trainer {
 
-/// Returns the config values that are compared with the run's record, to list changes.
+/// Returns the config values that must be compared with those in run.json.
 rundir::ConfigTexts compared_texts(const config::RunSpec& spec);
 
 /// Returns whether the run of this record has finished with the values of `spec`, so that nothing is left to do. Returns

@@ -65,7 +65,7 @@ std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64
   try {
     mine = packed(metrics::unreduced_record(metrics, iteration));
   } catch (const Error&) {
-    // Invalid metrics are empty here. If they are part of the run's record, aggregate_report() has thrown already.
+    // A rank with invalid metrics sends an empty record. aggregate_report() refuses them if they count.
   }
   std::vector<metrics::Record> records;
   for (const auto& bytes : communicator.all_gather(mine)) records.push_back(unpacked(bytes, iteration));

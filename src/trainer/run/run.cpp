@@ -40,6 +40,7 @@
 #include "trainer/run/restarts.hpp"
 #include "trainer/run/watches.hpp"
 #include "trainer/saving/mirror_restore.hpp"
+#include "trainer/saving/save_schedule.hpp"
 #include "trainer/session/session.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/exit_guard.hpp"
@@ -96,12 +97,6 @@ void share_numbers(Start& start, Communicator& communicator) {
 double attempt_start_s() {
   static std::atomic<bool> is_first = true;
   return monotonic_seconds() - (is_first.exchange(false) ? seconds_since_process_start() : 0);
-}
-
-/// What checkpoint.every = auto knows of the attempts before this one.
-FailureHistory failure_history(const config::RunSpec& spec) {
-  if (spec.checkpoint.every.unit != config::CheckpointInterval::Unit::automatic) return {};
-  return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
 }
 
 /// For the start-up benchmark.

@@ -36,8 +36,8 @@ class MirrorWriter {
   /// Copies checkpoint `number`, after the records of the run. Calls `on_send` before the first file is sent. Throws Error
   /// if the mirror contains another run.
   Copy copy(std::int64_t number, const std::function<void()>& on_send);
-  /// Copies the records of the run: run.json, params.json, result.json and attempts/. Files that are equal in the mirror
-  /// are not sent.
+  /// Copies the records of the run: run.json, params.json, result.json and attempts/. Files with the
+  /// same content in the mirror are skipped.
   void copy_records();
   /// Removes checkpoints from the mirror, after checkpoint `newest` is complete there:
   /// - those that the run directory does not have any more, or has with another content

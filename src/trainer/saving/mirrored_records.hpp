@@ -7,8 +7,8 @@
 
 namespace trainrt::trainer {
 
-// Functions that read the records of a run from its mirror. They wait for a file that must exist as for any unavailable
-// storage, since a storage may show new objects late, and throw StorageError.
+// Functions that read the records of a run from its mirror. If a file that must exist is missing, they wait for it, since
+// a storage may show new objects late, and throw StorageError after the storage timeout.
 
 /// Returns run.json of the mirror; nothing if the mirror has no run. run.json is the first file that is copied to a mirror
 /// and the last that is removed, so the function throws UsageError if attempts have records but run.json is missing, and if

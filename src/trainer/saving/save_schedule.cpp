@@ -4,10 +4,16 @@
 
 #include "core/host.hpp"
 #include "core/output/log.hpp"
+#include "rundir/attempts/attempt_files.hpp"
 
 namespace trainrt::trainer {
 
 using Unit = config::CheckpointInterval::Unit;
+
+FailureHistory failure_history(const config::RunSpec& spec) {
+  if (spec.checkpoint.every.unit != Unit::automatic) return {};
+  return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
+}
 
 SaveSchedule::SaveSchedule(config::CheckpointInterval every, const FailureHistory& history, int nodes,
                            const rundir::Meter& meter)

@@ -5,6 +5,10 @@
 
 namespace trainrt::trainer {
 
+/// Returns the failures of the run's earlier attempts if checkpoint.every is `auto`, which needs them; otherwise an empty
+/// history.
+FailureHistory failure_history(const config::RunSpec& spec);
+
 /// Decides when the next checkpoint is due by the clock: config key checkpoint.every in seconds, or `auto`, which learns
 /// from the durations of saves. Used on the train thread.
 class SaveSchedule {
@@ -19,7 +23,7 @@ class SaveSchedule {
   /// Records that a save begins. `is_typical`: later saves will take about as long.
   void begin_save(bool is_typical);
   /// Learns from the duration of the save that has ended, and logs a new interval. Must not be called if the train thread
-  /// has waited for the save on purpose.
+  /// has waited for the save on purpose: the measured cost would be too high.
   void learn();
   /// Returns the time since the last save began, in seconds.
   double since_begin_s() const;

@@ -45,8 +45,8 @@ double number_in(const Metrics& metrics, std::string_view key) {
   return number->value;
 }
 
-/// Returns the number of records at the beginning of `records` that have an unbroken sequence of iterations, and a smaller
-/// value of `key` than `position`. Records without `key` count, too.
+/// Counts the records before the first one with a value of `key` of at least `position`, or with an iteration out of
+/// sequence.
 std::int64_t count_before(const std::vector<metrics::Record>& records, std::string_view key, double position) {
   std::int64_t count = 0;
   for (const auto& record : records) {

@@ -52,7 +52,8 @@ class Observation {
   /// Opens the metrics files. Must be called once, before the first record is written. Collective.
   void begin(const Begin& begin);
   bool has_begun() const { return has_begun_; }
-  /// Begins the metrics of a program that has shown no progress in this attempt: all earlier records are kept. Collective.
+  /// Opens the metrics files for a program that has shown no progress in this attempt, and keeps all earlier records.
+  /// Collective.
   void begin_without_progress();
 
   /// Sets the number of iterations after which the run will be complete.

@@ -49,7 +49,7 @@ class Progress {
   void stay_alive() { life_.progress(step_); }
   void stay_alive(watch::Phase phase) { life_.progress(step_, phase); }
 
-  /// Begins the current iteration `elapsed_s` seconds before now.
+  /// Sets the beginning of the current iteration to `elapsed_s` seconds ago.
   void begin_iteration(double elapsed_s);
   /// Returns the duration of the current iteration so far, in seconds, without the time between attempts.
   double iteration_s() const;

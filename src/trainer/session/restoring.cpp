@@ -145,7 +145,8 @@ std::optional<checkpoint::LoadResult> Restoring::load_newest(const Source& sourc
                                  fill);
 }
 
-/// Returns nullopt if the run begins at step 0: it has no checkpoint, or all are damaged and the config accepts that.
+/// Loads the newest intact checkpoint of the run, if necessary from its mirror. Returns nullopt if the run begins at step
+/// 0: it has no checkpoint, or all are damaged and the config accepts that.
 std::optional<checkpoint::LoadResult> Restoring::load_own(const Source& source, Restored& restored) try {
   return load_newest(source);
 } catch (const checkpoint::AllDamaged& damaged) {

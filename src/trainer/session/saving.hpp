@@ -87,8 +87,8 @@ class Saving {
   void set_metadata(std::string_view json);
 
   // --- saves ---
-  /// Returns the files and the State for one checkpoint from the parameters that the ranks passed to report(); `mine` is
-  /// nullptr on a rank without a directory.
+  /// Gathers the files and the State for one checkpoint from the parameters of all ranks' calls of report(). `mine` is this
+  /// rank's parameter; nullptr if it has none.
   ReportedCheckpoint gather(const DirectoryCheckpoint* mine);
   /// Starts a checkpoint; waits for an earlier one first. `reported`: from gather(), or nullptr.
   void start(const ReportedCheckpoint* reported);

@@ -60,7 +60,7 @@ void Session::throw_if_stopped() const {
   if (stopped_by_ != batch::no_stop) throw StopRun{};
 }
 
-/// A prediction or a check has no run that could be saved or reported.
+/// Throws UsageError in a prediction or check, which has no run to save or report. `call` is the function for the message.
 void Session::require_training(std::string_view call) const {
   if (!attempt_.is_run)
     throw UsageError(fmt::format("the train function's predict or check called {}, which belongs to training", call));
@@ -186,8 +186,7 @@ void Session::save_now() {
   obey(outcome, false);
 }
 
-/// Notes the state of this moment for the checkpoint of a stop before the next step: the positions in datasets, and the
-/// time that the job has left.
+/// Records the positions in datasets, which are saved if the run stops before the next step, and the time left of the job.
 void Session::note_stop_point() {
   datasets_.note_places();
   stops_.note_point();
@@ -254,7 +253,7 @@ void Session::begin_report() {
   if (!observation_.has_begun()) observation_.begin({});
 }
 
-/// Returns the outcome of a vote at this report, together with that of the last step. Collective.
+/// Votes at this report. Returns the outcome, combined with that of the vote that the last step has started. Collective.
 StopVote::Outcome Session::vote_on_report(const ReportOptions& options, const DirectoryCheckpoint* directory) {
   const auto earlier = vote_.finish();
   const auto call = options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report;

@@ -92,7 +92,7 @@ class StopReasons {
   void note_point();
   StopMargin& margin() { return margin_; }
 
-  /// Returns this rank's cause for a stop with the highest number, or batch::no_stop.
+  /// Returns this rank's cause for a stop, or batch::no_stop. Of several causes, the one with the highest number.
   batch::StopCause cause() const;
   /// Agrees on the reason of an early end: that of the lowest rank that has one. The reason becomes part of the State.
   /// Returns whether the State has changed. Collective.
