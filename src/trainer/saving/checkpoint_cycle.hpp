@@ -30,9 +30,9 @@ checkpoint::Retention retention_of(const config::RunSpec& spec);
 /// the reporter, the callbacks and the mirror of commits. The time that the train thread spends here counts as checkpoint
 /// time in the meter.
 ///
-/// A checkpoint that cannot be written causes a warning, and training continues. After checkpoint.max_failed failures in a
-/// row the call that finds the last of them throws comm::AgreedError. If the storage is unavailable, it does so only after
-/// failure.storage_timeout. The call that finds replicated tensors to differ between ranks throws AgreedError, too.
+/// A checkpoint that cannot be written causes a warning, and training continues. If checkpoint.max_failed saves in a row
+/// have failed, the call that learns of the last failure throws comm::AgreedError; while the storage is unavailable, only
+/// after failure.storage_timeout. A call that finds different replicated tensors on the ranks also throws AgreedError.
 ///
 /// Used on the train thread.
 class CheckpointCycle {

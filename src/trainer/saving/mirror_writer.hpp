@@ -25,7 +25,7 @@ class MirrorWriter {
   MirrorWriter(const config::RunSpec& spec, std::function<void()> require_newest);
 
   std::string url() const { return mirror_.url(); }
-  /// Returns the newest checkpoint in the run directory at the construction of this object, or nothing.
+  /// Returns the newest checkpoint that the run directory had when this object was constructed, or nothing.
   std::optional<std::int64_t> initial_checkpoint() const { return initial_; }
 
   enum class Copy {

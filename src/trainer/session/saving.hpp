@@ -65,10 +65,10 @@ class Saving {
   void attach(const State& user, StateKind kind);
   const State& state() const { return state_; }
   bool is_attached() const { return kind_ != StateKind::none; }
-  /// Returns whether the runtime saves the attached State at any step, rather than only files that a report passes.
+  /// Returns whether checkpoints can be saved at every step and report; false if only reports with directories save.
   bool saves_state() const { return kind_ == StateKind::state || kind_ == StateKind::empty_state; }
-  /// Returns which entries of a checkpoint the attached State must have. With `directories`, a checkpoint may hold more
-  /// tensors: those that were passed to reports.
+  /// Returns Covers::part for `directories`, since checkpoints of such a run also hold tensors that were passed to reports;
+  /// otherwise Covers::all.
   checkpoint::Covers covers() const;
   /// Warns, once, if no State is attached.
   void warn_if_unattached();
