@@ -403,7 +403,7 @@ def what_a_finished_run_could_not_copy_is_copied_when_it_is_started_again():
 
 def check_mirrors_anew(job, mirror, config):
     check_exit(job, FINISHED)
-    check("another run of that name" not in job.err, "it takes what is there for another run", job)
+    check("another run of this name" not in job.err, "it takes what is there for another run", job)
     newest = checkpoints(run_dir_of(config))[-1]
     check(newest.name in mirrored(mirror), f"{newest.name} is not there: {mirror.names()}", job)
     for name in ("run.json", f"{newest.name}/manifest.json"):
@@ -439,7 +439,7 @@ def records_of_another_run_without_a_checkpoint_make_room():
     other = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
     job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", env=mirror.env)
-    check("they are replaced" in job.err, "it says so", job)
+    check("the records are replaced" in job.err, "it says so", job)
     check_mirrors_anew(job, mirror, other)
 
 
@@ -474,14 +474,14 @@ def a_damaged_checkpoint_of_a_mirror_is_passed_over_for_an_older_one():
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("is damaged" in job.err and f"goes on from {there[-2]}" in job.err, "it says which it took", job)
+    check("is damaged" in job.err and f"continues from {there[-2]}" in job.err, "it says which it took", job)
     whole = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, whole), FINISHED)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     shutil.rmtree(run_dir_of(config))
     again = run_ranks(1, config, "--loop.epochs=7")
     check_exit(again, FINISHED)
-    check("damaged" not in again.err and "goes on from checkpoint_000005" in again.err, "the damaged one is still there", again)
+    check("damaged" not in again.err and "continues from checkpoint_000005" in again.err, "the damaged one is still there", again)
 
 
 @test

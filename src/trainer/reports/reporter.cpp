@@ -79,8 +79,8 @@ void log_dropped_reports(const std::string& run_dir, const Reporter::Start& star
   const auto existing = static_cast<std::int64_t>(metrics::read_results(run_dir).size());
   if (existing <= start.iteration) return;
   const auto* reason =
-      start.is_silent_program ? "the program continues from an earlier point" : "no checkpoint includes them";
-  const auto text = fmt::format("{} after iteration {} dropped, to be made again: {}",
+      start.is_silent_program ? "the program continues from an earlier point" : "the run has no later checkpoint";
+  const auto text = fmt::format("{} after iteration {} dropped, to be made again, since {}",
                                 counted(existing - start.iteration, "report"), start.iteration, reason);
   start.iteration == 0 ? log::warning(text + ". The run starts again at its beginning") : log::info(text);
 }

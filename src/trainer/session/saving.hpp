@@ -50,8 +50,8 @@ class Saving {
     const config::RunSpec& spec;
     const World& world;
     const AttemptInfo& attempt;
-    Communicator& communicator;       ///< measured by the SpeedWatch
-    Communicator& save_communicator;  ///< for saves, which the SpeedWatch measures in another way
+    Communicator& communicator;
+    Communicator& save_communicator;  ///< for saves; its calls do not count as waits of a step in the SpeedWatch
     Progress& progress;
     Observation& observation;
     StopReasons& stops;

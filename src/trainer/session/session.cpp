@@ -227,13 +227,8 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   const trainer::SpeedWatch::At at(observation_.speeds(), watch::Work::report);
   begin_report();
   auto outcome = vote_on_report(options, directory);
-  std::optional<trainer::ReportedCheckpoint> reported;
-  if (outcome.wants == StopVote::Wants::directory) reported = saving_.gather(directory);
-  saving_.warn_if_unattached();
-
-  auto record = observation_.combine(metrics, options);
-  observation_.complete_iteration(record);
-  if (reported ? reported->files.validation.empty() : saving_.saves_state()) observation_.warn_of_missing_score();
+  const auto reported = gather_checkpoint(outcome, directory);
+  auto record = complete_iteration(metrics, options, reported);
   if (stops_.meets_rule(record.iteration, observation_.last_metrics())) outcome.stop = batch::ended_early;
   note_stop_point();
   observation_.write(std::move(record), metrics, saving_.is_attached() ? &saving_.state() : nullptr);
@@ -259,6 +254,25 @@ StopVote::Outcome Session::vote_on_report(const ReportOptions& options, const Di
   const auto call = options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report;
   const auto now = vote_.now(ballot(directory), call);
   return {.stop = std::max(now.stop, earlier.stop), .wants = std::max(now.wants, earlier.wants), .saves = now.saves};
+}
+
+/// Returns the files and the State of a checkpoint if a rank has passed a directory to report(). Collective.
+std::optional<trainer::ReportedCheckpoint> Session::gather_checkpoint(const StopVote::Outcome& outcome,
+                                                                      const DirectoryCheckpoint* directory) {
+  std::optional<trainer::ReportedCheckpoint> reported;
+  if (outcome.wants == StopVote::Wants::directory) reported = saving_.gather(directory);
+  saving_.warn_if_unattached();
+  return reported;
+}
+
+/// Completes the iteration, and returns its record. Collective.
+metrics::Record Session::complete_iteration(const Metrics& metrics, const ReportOptions& options,
+                                            const std::optional<trainer::ReportedCheckpoint>& reported) {
+  auto record = observation_.combine(metrics, options);
+  observation_.complete_iteration(record);
+  const bool is_scored_now = reported ? reported->files.validation.empty() : saving_.saves_state();
+  if (is_scored_now) observation_.warn_of_missing_score();
+  return record;
 }
 
 void Session::observe(std::string_view position, const Metrics& seen) {

@@ -46,7 +46,7 @@ struct SessionSetup {
 /// session divides the work among Progress, Restoring, Observation and Saving, and decides with all ranks when the run
 /// stops.
 ///
-/// Used on the train thread, except life(), step_count(), iteration() and is_silent().
+/// Used on the train thread, except life() and is_silent(), which any thread may call.
 class Session {
  public:
   explicit Session(SessionSetup setup);
@@ -118,7 +118,10 @@ class Session {
   trainer::StopVote::Ballot ballot(const DirectoryCheckpoint* directory = nullptr) const;
   trainer::StopVote::Outcome vote_on_report(const ReportOptions& options, const DirectoryCheckpoint* directory);
   void begin_report();
-  std::int64_t record_report(const Metrics& metrics, const ReportOptions& options);
+  std::optional<trainer::ReportedCheckpoint> gather_checkpoint(const trainer::StopVote::Outcome& outcome,
+                                                               const DirectoryCheckpoint* directory);
+  metrics::Record complete_iteration(const Metrics& metrics, const ReportOptions& options,
+                                     const std::optional<trainer::ReportedCheckpoint>& reported);
   void note_stop_point();
   void obey(const trainer::StopVote::Outcome& outcome, bool is_checkpoint_due,
             const trainer::ReportedCheckpoint* reported = nullptr);
