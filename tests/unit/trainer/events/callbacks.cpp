@@ -34,7 +34,7 @@ class Witness : public Callback {
     lines.push_back("checkpoint " + std::to_string(checkpoint.index) + " of " + std::to_string(checkpoint.metrics.at("x")));
   }
   void on_failure(const RunFailure& failure) override {
-    lines.push_back("failure " + std::to_string(failure.rank) + " told " + std::to_string(failure.told_rank) + " at " +
+    lines.push_back("failure " + std::to_string(failure.rank) + " on " + std::to_string(failure.told_rank) + " at " +
                     std::to_string(failure.step) + ": " + failure.error);
   }
   void on_finish(const Result& result) override {
@@ -132,7 +132,7 @@ TEST_CASE("a callback is notified of the failure of the train function") {
     throw std::runtime_error("no more data");
   };
   CHECK_THROWS(run_with(1, synchronous(folder.path()), {witness}, fails));
-  CHECK_THAT(witness->lines.back(), Contains("failure 0 told 0 at 1: rank 0 on ") && Contains("no more data"));
+  CHECK_THAT(witness->lines.back(), Contains("failure 0 on 0 at 1: rank 0 on ") && Contains("no more data"));
 }
 
 namespace {
@@ -163,20 +163,20 @@ TEST_CASE("the failure of one rank is passed once to its callbacks and to those 
     while (true) ctx.step();
   };
   const auto [first, other] = witnesses_of_failure<2>(fails);
-  CHECK_THAT(first->lines.back(), Contains("failure 1 told 0 at 1: rank 1 on ") && Contains("no more data"));
+  CHECK_THAT(first->lines.back(), Contains("failure 1 on 0 at 1: rank 1 on ") && Contains("no more data"));
   CHECK(std::ranges::count_if(first->lines, [](const auto& line) { return line.starts_with("failure"); }) == 1);
   REQUIRE(other->lines.size() == 1);
-  CHECK_THAT(other->lines.front(), Contains("failure 1 told 1 at 1: rank 1 on ") && Contains("no more data"));
+  CHECK_THAT(other->lines.front(), Contains("failure 1 on 1 at 1: rank 1 on ") && Contains("no more data"));
 }
 
 TEST_CASE("a failure on all ranks together is passed to the callbacks of each rank") {
   const auto fails = [](Context& ctx) {
     ctx.step();
-    throw comm::AgreedError("nobody can go on");
+    throw comm::AgreedError("no rank can continue");
   };
   const auto [first, other] = witnesses_of_failure<2>(fails);
-  CHECK(first->lines.back() == "failure -1 told 0 at 1: nobody can go on");
-  CHECK(other->lines == std::vector<std::string>{"failure -1 told 1 at 1: nobody can go on"});
+  CHECK(first->lines.back() == "failure -1 on 0 at 1: no rank can continue");
+  CHECK(other->lines == std::vector<std::string>{"failure -1 on 1 at 1: no rank can continue"});
 }
 
 TEST_CASE("an unknown callback, or an unknown option of one, is an error before the run begins") {

@@ -1,4 +1,4 @@
-// Restoring: which checkpoint is loaded at the start of an attempt, and what becomes of values that it lacks.
+// Restoring: which checkpoint is loaded at the start of an attempt, and the values that it lacks.
 #include "trainer/session/restoring.hpp"
 
 #include <atomic>

@@ -71,7 +71,7 @@ TEST_CASE("a stop that user code catches is thrown again by the next call") {
 
 namespace {
 
-/// Makes 24 steps, and a report every 5 steps, with a score that rises and falls.
+/// Makes 24 steps, and a report every 5 steps, with a score that goes up and down.
 void reports_seldom(Context& ctx) {
   std::int64_t step = 0;
   std::int64_t reports = 0;
