@@ -15,7 +15,8 @@ void require_own_run(const config::RunSpec& spec);
 /// Calls require_own_run() on rank 0. Collective; throws AgreedError.
 void require_own_run(const config::RunSpec& spec, Communicator& communicator);
 
-/// Does the same for a directory with another record than run.json, such as that of a sweep. `record` is the file name.
+/// Throws rundir::ForeignRun as require_own_run() does, for a directory with the record file `record`, such as that of a
+/// sweep.
 void require_own(const config::RunSpec& spec, const std::string& record);
 
 }  // namespace trainrt::trainer

@@ -71,7 +71,7 @@ class StopReasons {
   /// object. `hosts` has the node of each rank.
   StopReasons(const config::RunSpec& spec, const batch::Lease* lease, std::vector<std::string> hosts = {});
 
-  /// Adds the memory of the stop rules to the State, so that checkpoints contain it.
+  /// Adds the values that the stop rules need for later reports to the State, so that checkpoints contain them.
   void attach(State& state) { rules_.attach(state); }
   /// Called after `state` was restored. If the run had ended early under the same settings, it ends again. The size of
   /// `state` determines the expected duration of the first save.
