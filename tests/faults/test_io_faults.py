@@ -171,7 +171,7 @@ def a_disk_that_stays_full_ends_the_run_after_max_failed_checkpoints_and_it_cont
         config = config_of(scratch(), "run", asynchronous=asynchronous, max_failed=2)
         job = run_to_end(config, **faulty("pwrite:ENOSPC:shard-:4", 1))
         check_exit(job, FAILED)
-        check(re.search(r"the 2\. in a row \(checkpoint\.max_failed\)", job.err), "the reason of the end is missing", job)
+        check(re.search(r"failure 2 in a row \(checkpoint\.max_failed = 2\)", job.err), "the reason of the end is missing", job)
         check("No space left" in job.err and re.search(RANK_1, job.err), "cause and rank are missing", job)
         committed = len(checkpoints(run_dir_of(config)))
         check(0 < committed < EPOCHS, f"{committed} checkpoints before the disk was full", job)

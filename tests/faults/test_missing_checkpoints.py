@@ -313,7 +313,7 @@ def what_is_accepted_begins_anew_and_the_next_start_needs_no_word():
     move_away(config, *names_of(config))
     job = run_ranks(1, config, "--run.missing_checkpoints=accept", "--loop.epochs=1")
     check_exit(job, FINISHED)
-    check("accepted (run.missing_checkpoints), the run goes on from its beginning" in job.err, "the message is missing", job)
+    check("accepted (run.missing_checkpoints), the run continues from its beginning" in job.err, "the message is missing", job)
     equal(attempts(run_dir_of(config))[-1]["first_step"], 0, "first step of the attempt", job)
     equal(names_of(config), ["checkpoint_000002"], "numbers are not used again", job)
     job = run_ranks(1, config)

@@ -158,7 +158,7 @@ def a_stop_before_the_first_directory_begins_anew_and_says_so():
     kill([job.ranks()[0]], signal.SIGUSR1)
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    check("it goes on from its beginning, since it has given none so far" in job.err, "what is repeated is not said", job)
+    check("it goes on from its beginning, since no report has passed a directory" in job.err, "what is repeated is not said", job)
     equal(checkpoints_of(config), [], "checkpoints")
 
 
@@ -237,7 +237,7 @@ def a_checkpoint_that_finds_the_disk_full_is_dropped_and_training_goes_on():
     job = run_program(2, config, env=faults("pwrite:ENOSPC:/files/shards/:0:1"))
     check_exit(job, FINISHED)
     check("the checkpoint at iteration 1 could not be written and is dropped: " in job.err, "the drop is not said", job)
-    check("No space left on device" in job.err and "training goes on" in job.err, "why is not said", job)
+    check("No space left on device" in job.err and "training continues" in job.err, "why is not said", job)
     equal([manifest_of(checkpoint)["iteration"] for checkpoint in checkpoints_of(config)], [3, 4], "checkpoints")
     check_finished(config, 2, 4)
     check_no_debris(run_dir_of(config), keep=2)

@@ -57,7 +57,7 @@ def steps_and_metrics_are_found_and_not_doubled_by_a_restart_in_place():
     first, second = attempts(run_dir)
     equal((first["position"], first["last_step"], second["last_step"]), (7, 7, 12), "the attempts", job)
     check(second["first_step"] in (6, 7), f"the second attempt: {second}", job)
-    check("gone back to before it" in job.out + job.err, "the records that were dropped", job)
+    check("the program continues from an earlier point" in job.out + job.err, "the records that were dropped", job)
     for wrong in ("ctx.restore", "last checkpoint", "everything up to there is saved"):
         check(wrong not in job.out + job.err, f"the output has {wrong!r}", job)
     check("iteration" in job.out and "step 12" in job.out + job.err, "the progress line", job)

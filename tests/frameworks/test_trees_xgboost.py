@@ -308,7 +308,7 @@ def a_full_disk_at_TMPDIR_costs_checkpoints_and_not_the_run():
     config = _runs.config("full", rounds=24, sections=sections)
     job = run([*own_mount(small, "size=24k"), TRAINRT, "--config", config], env={"TMPDIR": str(small)})
     check_exit(job, FAILED)  # the last one is the run's result
-    for word in ("the model cannot be written there: No space left", "TMPDIR", "is dropped", "training goes on", "Make room"):
+    for word in ("the model cannot be written there: No space left", "TMPDIR", "is dropped", "training continues", "Make room"):
         check(word in job.out + job.err, f"{word!r} is not told", job)
     equal(len(reports(run_dir_of(config))), 24, "rounds", job)
     check(checkpoints(run_dir_of(config)), "no checkpoint of the rounds whose model had room", job)

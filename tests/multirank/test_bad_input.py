@@ -519,7 +519,7 @@ def a_foreign_directory_is_refused_and_left_alone():
     run_dir_of(config).mkdir(parents=True)
     (run_dir_of(config) / "thesis.tex").write_text("years of work")
     job = run_ranks(RANKS, config)
-    check_refused(job, config, (str(run_dir_of(config)), "no run of trainrt"))
+    check_refused(job, config, (str(run_dir_of(config)), "not a run of trainrt"))
     equal([path.name for path in run_dir_of(config).iterdir()], ["thesis.tex"], "what lies in the directory")
 
 

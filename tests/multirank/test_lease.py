@@ -38,7 +38,7 @@ def stops_for_the_end_of_its_time(answer, env_more, *words):
     job.code = job.wait(60)
     check_exit(job, STOPPED)
     equal(attempts(run_dir_of(config))[-1]["why"], "stopped by the end of the job's time", "why it ended", job)
-    check("of the job's time are left" in job.err, "it does not say how much is left", job)
+    check("s left in the job; saving and stopping may take" in job.err, "it does not say how much is left", job)
     check(len(asked.read_text().splitlines()) == 1, f"more than one question a minute: {asked.read_text()}")
     check_verifies(run_dir_of(config))
 
@@ -85,7 +85,7 @@ def a_job_that_is_shorter_than_stop_before_end_is_used_half():
     job = start(config, env, "--failure.stop_before_end=3600 s")
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    check("failure.stop_before_end = 3600 s takes 3600 s, and the job has only 6 s: the run stops 3 s before the end" in job.err, "the warning", job)
+    check("failure.stop_before_end = 3600 s requires 3600 s, but the job has only 6 s. The run stops 3 s before the end" in job.err, "the warning", job)
     check(report_count(run_dir_of(config)) > 10, "it stopped at once", job)
 
 

@@ -184,15 +184,15 @@ def a_copy_whose_files_are_missing_is_sent_again_by_a_finished_run_to_a(mirror):
 def a_mirror_without_a_good_record_of_the_run_is_refused_and_left_as_it_is():
     mirror = Folder()
     config = finished_run(mirror)
-    for name, change, words in (("run.json", lambda data: data[:-40], ["run.json is not a run record"]), ("run.json", None, ["run.json is not there"]),
-                                ("result.json", lambda data: data[40:], ["result.json does not hold the reports", NEWEST]), ("result.json", None, ["result.json is not there", NEWEST])):
+    for name, change, words in (("run.json", lambda data: data[:-40], ["run.json is not a run record"]), ("run.json", None, ["run.json does not exist"]),
+                                ("result.json", lambda data: data[40:], ["result.json does not hold the reports", NEWEST]), ("result.json", None, ["result.json does not exist", NEWEST])):
         shutil.rmtree(run_dir_of(config), ignore_errors=True)
         data = mirror.read(name)
         mirror.remove(name) if change is None else mirror.change(name, change(data))
         before = {each: mirror.read(each) for each in mirror.names()}
         job = run_ranks(1, config, "--failure.storage_timeout=1")
         check_exit(job, USAGE)
-        for word in (*words, "Nothing was restored", "to begin the run anew"):
+        for word in (*words, "Nothing was restored", "to start the run again at step 0"):
             check(word in job.err, f"{name}: the message lacks {word!r}", job)
         equal({each: mirror.read(each) for each in mirror.names()}, before, "the mirror")
         equal([path.name for path in run_dir_of(config).parent.iterdir()], [], "what is left beside the run directory")

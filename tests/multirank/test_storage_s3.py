@@ -296,7 +296,7 @@ def a_run_whose_directory_is_gone_goes_on_from_its_mirror_with_the_same_bits_in_
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(2, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("restored: the run goes on from checkpoint_000002" in job.err, "it says that it was restored", job)
+    check("restored: the run continues from checkpoint_000002" in job.err, "it says that it was restored", job)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     check_iterations(run_dir_of(config), 6)
     check_verifies(run_dir_of(config))
@@ -343,7 +343,7 @@ def training_goes_on_while_the_mirror_fails_and_result_counts_it():
     config = mirrored_config(mirror)
     job = run_ranks(1, config, "--checkpoint.mirror_wait=5", env=mirror.env)
     check_exit(job, FINISHED)
-    check("not copied to s3://mirror/runs/run/" in job.err and "training goes on" in job.err, "a warning says so", job)
+    check("could not copy to s3://mirror/runs/run/" in job.err and "training continues" in job.err, "a warning says so", job)
     shown = json.loads(run([TRAINRT, "result", run_dir_of(config), "--json"]).out)["mirror"]
     check(shown["failed"] >= 1 and shown["newest"] == -1 and "HTTP 403" in shown["error"], f"result counts it: {shown}", job)
     mirror.store.faults.clear()
@@ -359,7 +359,7 @@ def the_end_of_the_run_waits_for_a_slow_mirror_so_long_and_says_so():
     config = mirrored_config(mirror)
     job = run_ranks(2, config, "--checkpoint.mirror_wait=1", env=mirror.env)
     check_exit(job, FINISHED)
-    check("after 1 s, and is given up there" in job.err, "it says that it gave up", job)
+    check("within 1 s; the copy was given up" in job.err, "it says that it gave up", job)
 
 
 @test
@@ -377,7 +377,7 @@ def records_that_a_store_does_not_take_hold_the_end_up_no_longer_than_the_last_c
     job = run_ranks(1, config, "--checkpoint.mirror_wait=3", env=mirror.env)
     check_exit(job, FINISHED)
     check(time.monotonic() - begun < 20, f"it took {time.monotonic() - begun:.0f} s", job)
-    check("are not as they are now after 3 s" in job.err, "it says that it gave up", job)
+    check("the records of the run could not be copied" in job.err and "within 3 s" in job.err, "it says that it gave up", job)
 
 
 @test
@@ -403,7 +403,7 @@ def what_a_finished_run_could_not_copy_is_copied_when_it_is_started_again():
 
 def check_mirrors_anew(job, mirror, config):
     check_exit(job, FINISHED)
-    check("another run of that name" not in job.err, "it takes what is there for another run", job)
+    check("another run of this name" not in job.err, "it takes what is there for another run", job)
     newest = checkpoints(run_dir_of(config))[-1]
     check(newest.name in mirrored(mirror), f"{newest.name} is not there: {mirror.names()}", job)
     for name in ("run.json", f"{newest.name}/manifest.json"):
@@ -428,7 +428,7 @@ def a_run_of_which_no_checkpoint_was_mirrored_begins_anew_and_has_a_mirror():
     config = leave_records_only(mirror)
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, env=mirror.env)
-    check("the run begins anew" in job.err, "it says so", job)
+    check("The run starts again at step 0" in job.err, "it says so", job)
     check_mirrors_anew(job, mirror, config)
 
 
@@ -439,7 +439,7 @@ def records_of_another_run_without_a_checkpoint_make_room():
     other = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
     job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", env=mirror.env)
-    check("they are replaced" in job.err, "it says so", job)
+    check("the records are replaced" in job.err, "it says so", job)
     check_mirrors_anew(job, mirror, other)
 
 
@@ -453,7 +453,7 @@ def a_run_whose_mirrored_checkpoints_are_all_damaged_begins_anew_and_has_a_mirro
             mirror.change(name, mirror.read(name)[:-9])
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config, "--loop.epochs=2", env=mirror.env)
-    check("the run begins anew" in job.err and "which cannot be used" in job.err, "it says so", job)
+    check("The run starts again at step 0" in job.err and "which cannot be used" in job.err, "it says so", job)
     check_mirrors_anew(job, mirror, config)
     equal(mirrored(mirror), ["checkpoint_000001"], "checkpoints that are there", job)
 
@@ -474,14 +474,14 @@ def a_damaged_checkpoint_of_a_mirror_is_passed_over_for_an_older_one():
     shutil.rmtree(run_dir_of(config))
     job = run_ranks(1, config)
     check_exit(job, FINISHED)
-    check("is damaged" in job.err and f"goes on from {there[-2]}" in job.err, "it says which it took", job)
+    check("is damaged" in job.err and f"continues from {there[-2]}" in job.err, "it says which it took", job)
     whole = linear_config(scratch(), "run", LOOP)
     check_exit(run_ranks(1, whole), FINISHED)
     check_same_bits(run_dir_of(config), run_dir_of(whole))
     shutil.rmtree(run_dir_of(config))
     again = run_ranks(1, config, "--loop.epochs=7")
     check_exit(again, FINISHED)
-    check("damaged" not in again.err and "goes on from checkpoint_000005" in again.err, "the damaged one is still there", again)
+    check("damaged" not in again.err and "continues from checkpoint_000005" in again.err, "the damaged one is still there", again)
 
 
 @test
@@ -509,7 +509,7 @@ def another_run_of_that_name_in_the_mirror_is_left_alone():
     check_exit(run_ranks(1, other, "--loop.epochs=2"), FINISHED)
     job = run_ranks(1, other, f"--checkpoint.mirror={mirror.url}", "--loop.epochs=4")
     check_exit(job, FINISHED)
-    check("there is another run of that name" in job.err, "a warning says so", job)
+    check("the mirror contains another run of this name" in job.err, "a warning says so", job)
     check({name: mirror.read(name) for name in mirror.names()} == before, "the mirror was changed", job)
 
 
@@ -539,7 +539,7 @@ def trials_of_a_sweep_have_places_of_their_own_and_go_on_from_there_in_a(mirror)
     trials = check_each_once(first, 3)
     equal([state_of(trial["path"]) for trial in trials], whole, "the states of its trials")
     logs = [path.read_text() for path in sorted(run_dir_of(first).glob("trial_*.log"))]
-    check(all("restored: the run goes on from" in log for log in logs), f"not all trials were restored: {logs}")
+    check(all("restored: the run continues from" in log for log in logs), f"not all trials were restored: {logs}")
     # One trial is gone, and the sweep goes on to more.
     shutil.rmtree(run_dir_of(first) / "trial_00001")
     first.write_text(first.read_text().replace("num_samples = 3", "num_samples = 4"))
@@ -590,7 +590,7 @@ def big_state_config(mirror, **keys):
 
 def check_parts_are_whole(mirror, config, job):
     check_exit(job, FINISHED)
-    check("not copied" not in job.err, "the copy failed", job)
+    check("could not copy" not in job.err, "the copy failed", job)
     shard = next((run_dir_of(config) / "checkpoint_000000").glob("shard*"))
     check(mirror.read(f"checkpoint_000000/{shard.name}") == shard.read_bytes(), "other bytes are there", job)
     equal(mirrored(mirror), ["checkpoint_000000"], "checkpoints that are there", job)
@@ -623,7 +623,7 @@ def a_copy_that_is_given_up_leaves_no_parts_at_the_store():
     mirror.store.fail("slow", times=10**6, method="PUT", part="shard")
     job = run_ranks(1, config, env=mirror.env)
     check_exit(job, FINISHED)
-    check("is given up there" in job.err and mirror.store.count("POST", "uploads=") == 1, "no copy was given up", job)
+    check("the copy was given up" in job.err and mirror.store.count("POST", "uploads=") == 1, "no copy was given up", job)
     wait_until(lambda: not mirror.store.uploads, 10, "the parts are dropped", job)
 
 
@@ -647,7 +647,7 @@ def going_on(mirror, config):
                                                        "loop": {"mebibytes": 40, "epochs": 82}, "checkpoint": {"mirror": mirror.url, "every": "40 reports"}})
     job = run_ranks(1, more, env=mirror.env)
     check_exit(job, FINISHED)
-    check("not copied" not in job.err and mirrored(mirror)[-1] != "checkpoint_000000", "the newest checkpoint is not there", job)
+    check("could not copy" not in job.err and mirrored(mirror)[-1] != "checkpoint_000000", "the newest checkpoint is not there", job)
     return job
 
 
@@ -676,7 +676,7 @@ def a_store_that_does_not_list_uploads_is_mirrored_to_all_the_same():
         mirror.store.lists_uploads = refusal != "501"
         mirror.store.faults.append(lambda handler, method, key, word=refusal: word if word == "403" and method == "GET" and "uploads=" in handler.path else None)
         job = going_on(mirror, config)
-        check("left unfinished at s3://mirror/runs/run/ stay there" in job.err, f"{refusal}: another message", job)
+        check("could not abort uploads that earlier attempts left unfinished at s3://mirror/runs/run/" in job.err, f"{refusal}: another message", job)
         equal(len(mirror.store.uploads), 1, "uploads that are left", job)
 
 

@@ -17,7 +17,7 @@
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/completion.hpp"
 #include "rundir/records/run_record.hpp"
-#include "trainer/ending/reported.hpp"
+#include "trainer/ending/reported_metrics.hpp"
 
 namespace trainrt {
 
@@ -38,7 +38,7 @@ std::string text_of(const rundir::RunRecord& record, const std::string& key) {
 void take_reports(Result& result) {
   const auto records = metrics::read_results(result.path);
   for (auto& column : metrics::typed_columns(records)) result.columns.emplace(column.key, std::move(column.values));
-  if (!records.empty()) result.metrics = trainer::reported(records.back());
+  if (!records.empty()) result.metrics = trainer::reported_metrics(records.back());
 }
 
 void take_checkpoints(Result& result, const rundir::RunRecord& record) {
@@ -72,7 +72,9 @@ std::string error_of(const std::string& run_dir) {
 
 }  // namespace
 
-ReportedMetrics trainer::reported(const metrics::Record& record) { return {record.values.begin(), record.values.end()}; }
+ReportedMetrics trainer::reported_metrics(const metrics::Record& record) {
+  return {record.values.begin(), record.values.end()};
+}
 
 double as_real(const ReportedValue& value) {
   return metrics::Record::real_of(value).value_or(std::numeric_limits<double>::quiet_NaN());

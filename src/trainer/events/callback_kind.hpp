@@ -12,25 +12,26 @@
 
 namespace trainrt::trainer {
 
-/// A plug-in: one file in trainer/callbacks. Its options are the keys of [callback.NAME].
+/// A plug-in that creates callbacks of one kind, such as "command". Each plug-in is one file in trainer/callbacks; its
+/// options are the keys of the config section [callback.NAME].
 struct CallbackKind {
   std::string_view name;
   std::string_view help;
   std::vector<OptionSpec> options;
-  /// `options`: checked, with the defaults of what is not given.
+  /// Creates a callback. `options` are checked, and include defaults.
   std::unique_ptr<Callback> (*open)(const Options& options);
 };
 
 PluginTable<CallbackKind> callback_table();
 
-/// A callback that a run is to have.
+/// A callback that the config selects, with its options.
 struct ChosenCallback {
   const CallbackKind* kind;
   Options options;
 };
 
-/// Those that run.callbacks names, with their options checked. UsageError for a name or a section that no callback has, and
-/// for an option that is not valid.
+/// Returns the callbacks that config key run.callbacks names, with checked options. Throws UsageError for an unknown
+/// callback or section [callback.NAME], and for an invalid option.
 std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec);
 
 }  // namespace trainrt::trainer

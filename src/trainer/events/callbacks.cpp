@@ -13,7 +13,7 @@
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "trainer/ending/advice.hpp"
-#include "trainer/ending/reported.hpp"
+#include "trainer/ending/reported_metrics.hpp"
 #include "trainer/events/callback_kind.hpp"
 
 namespace trainrt {
@@ -35,7 +35,7 @@ std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) try {
   for (const auto& name : spec.run.callbacks) {
     const auto& kind = find_plugin(callback_table(), name, "callback");
     if (std::ranges::any_of(chosen, [&](const ChosenCallback& other) { return other.kind == &kind; }))
-      throw UsageError("the callback '" + name + "' is named twice");
+      throw UsageError("the callback '" + name + "' occurs twice");
     const auto section = spec.callback.find(name);
     const auto& given = section == spec.callback.end() ? Options() : section->second;
     chosen.push_back({&kind, checked(given, kind.options, "[callback." + name + "]")});
@@ -48,7 +48,7 @@ std::vector<ChosenCallback> chosen_callbacks(const config::RunSpec& spec) try {
 Callbacks::Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank)
     : rank_(rank) {
   RankZero(rank).run([&] {
-    is_first_ = true;
+    is_rank_0_ = true;
     for (const auto& [kind, options] : chosen_callbacks(spec)) callbacks_.push_back(kind->open(options));
   });
   std::ranges::copy_if(of_program, std::back_inserter(callbacks_),
@@ -61,30 +61,30 @@ Callbacks::Callbacks(const config::RunSpec& spec, const std::vector<std::shared_
   });
 }
 
-void Callbacks::call(const char* what, const Call& call) const {
-  const std::lock_guard lock(turn_->mutex);
+void Callbacks::call(const char* function, const Call& call) const {
+  const std::lock_guard lock(lock_->mutex);
   for (const auto& callback : callbacks_) try {
       call(*callback);
     } catch (const Error& error) {
-      throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), what, with_advice(error)),
+      throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), function, with_advice(error)),
                   error.code());
     } catch (const std::exception& error) {
-      throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), what, error.what()));
+      throw Error(fmt::format("the callback '{}' failed in {}(): {}", callback->name(), function, error.what()));
     }
 }
 
-void Callbacks::call_agreed(const char* what, const Call& call, Communicator& communicator) const {
+void Callbacks::call_collectively(const char* function, const Call& call, Communicator& communicator) const {
   if (!presence_.any) return;
-  comm::collectively_on_first(communicator, [&] { this->call(what, call); });
+  comm::collectively_on_first(communicator, [&] { this->call(function, call); });
 }
 
 void Callbacks::start(const RunInfo& info, Communicator& communicator) const {
-  call_agreed(
+  call_collectively(
       "on_start", [&](Callback& callback) { callback.on_start(info); }, communicator);
 }
 
 void Callbacks::commit(const ResultCheckpoint& checkpoint, Communicator& communicator) const {
-  call_agreed(
+  call_collectively(
       "on_checkpoint", [&](Callback& callback) { callback.on_checkpoint(checkpoint); }, communicator);
 }
 
@@ -92,7 +92,7 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
   if (!presence_.any) return;
   const auto finish = [&] {
     auto result = Result::from_path(run_dir);
-    result.state = rundir::word_of(conclusion.state);  // it is written down once nobody can fail any more
+    result.state = rundir::word_of(conclusion.state);  // recorded later, when no callback can fail any more
     result.code = conclusion.code;
     call("on_finish", [&](Callback& callback) { callback.on_finish(result); });
   };
@@ -102,28 +102,28 @@ void Callbacks::finish(const std::string& run_dir, const Conclusion& conclusion,
 StoppingCallback::Stop Callbacks::stop() const {
   for (const auto& callback : callbacks_)
     if (auto* const stopping = dynamic_cast<StoppingCallback*>(callback.get()))
-      if (auto stop = stopping->stop(); is_first_ && !stop.reason.empty()) return stop;
+      if (auto stop = stopping->stop(); is_rank_0_ && !stop.reason.empty()) return stop;
   return {};
 }
 
-void Callbacks::take_ranks(const std::vector<metrics::Record>& of_ranks) {
+void Callbacks::set_rank_metrics(const std::vector<metrics::Record>& of_ranks) {
   of_ranks_.clear();
-  std::ranges::transform(of_ranks, std::back_inserter(of_ranks_), reported);
+  std::ranges::transform(of_ranks, std::back_inserter(of_ranks_), reported_metrics);
 }
 
 void Callbacks::report(const metrics::Record& record) const {
-  if (callbacks_.empty()) return;  // of rank 0, which writes reports
-  const auto metrics = reported(record);
+  if (callbacks_.empty()) return;
+  const auto metrics = reported_metrics(record);
   call("on_report", [&](Callback& callback) { callback.on_report(metrics, of_ranks_); });
 }
 
 void Callbacks::fail(const RunFailure& failure) const noexcept {
-  const std::lock_guard lock(turn_->mutex);
-  if (std::exchange(turn_->has_failed, true)) return;
-  auto told = failure;
-  told.told_rank = rank_;
+  const std::lock_guard lock(lock_->mutex);
+  if (std::exchange(lock_->has_failed, true)) return;
+  auto here = failure;
+  here.told_rank = rank_;
   for (const auto& callback : callbacks_) try {
-      callback->on_failure(told);
+      callback->on_failure(here);
     } catch (const std::exception& second) {
       log::warning(fmt::format("the callback '{}' failed in on_failure(): {}", callback->name(), second.what()));
     }

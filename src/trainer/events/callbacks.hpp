@@ -15,56 +15,62 @@
 
 namespace trainrt::trainer {
 
-/// The callbacks of an attempt. Rank 0 has them; the other ranks know whether there are any, so that nothing is sent for
-/// them if there are none, and have their own of the program's, for a failure.
+/// The callbacks of an attempt on one rank. Rank 0 has all callbacks, and notifies them of events. The other ranks have the
+/// program's callbacks only, for fail(), and know from presence() whether rank 0 has callbacks: without callbacks, the
+/// collective functions send nothing.
+///
+/// Used on the train thread, except fail(), which any thread may call.
 class Callbacks {
  public:
-  /// None.
+  /// Creates an object without callbacks.
   Callbacks() = default;
-  /// Those that the config names, and the program's, on rank 0; the latter elsewhere. Throws what opening one throws.
+  /// Opens the callbacks that the config names, on rank 0, and adds the program's callbacks. Throws the errors of
+  /// CallbackKind::open.
   Callbacks(const config::RunSpec& spec, const std::vector<std::shared_ptr<Callback>>& of_program, int rank);
 
-  /// What rank 0 has: the other ranks take it over.
+  /// The properties of rank 0's callbacks.
   struct Presence {
-    bool any = false;
-    bool all_ranks = false;  ///< one wants what each rank has reported
-    bool may_stop = false;   ///< one may end the run
+    bool any = false;        ///< rank 0 has a callback
+    bool all_ranks = false;  ///< a callback needs the metrics of each rank
+    bool may_stop = false;   ///< a callback may stop the run
   };
   const Presence& presence() const { return presence_; }
-  void take(const Presence& of_first) { presence_ = of_first; }
+  void set_presence(const Presence& of_rank_0) { presence_ = of_rank_0; }
 
-  // Collective; an AgreedError names the callback that threw. Nothing is sent if there are none.
+  // --- collective; throw AgreedError that names the callback ---
   void start(const RunInfo& info, Communicator& communicator) const;
   void commit(const ResultCheckpoint& checkpoint, Communicator& communicator) const;
   void finish(const std::string& run_dir, const Conclusion& conclusion, Communicator& communicator) const;
 
-  // Not collective.
-  /// What each rank gives the next report, if one is to see it.
-  void take_ranks(const std::vector<metrics::Record>& of_ranks);
-  /// What a callback says after the last report(); without a reason if none ends the run, and on other ranks.
-  StoppingCallback::Stop stop() const;
-  /// Throws Error that names the callback.
+  // --- not collective ---
+  /// Sets the metrics of each rank for the next report(), if presence().all_ranks.
+  void set_rank_metrics(const std::vector<metrics::Record>& of_ranks);
+  /// Notifies the callbacks of a report. Throws Error that names the callback. Called on rank 0.
   void report(const metrics::Record& record) const;
-  /// Rank 0 has callbacks, and is not this one: it is to hear of a failure of this one alone.
-  bool first_must_hear() const { return presence_.any && !is_first_; }
-  /// The attempt has failed: whoever throws here is warned of. Any thread; the first call of an attempt counts.
+  /// Returns the stop that a callback has requested in the last report(); without a reason if the run continues, and on
+  /// other ranks.
+  StoppingCallback::Stop stop() const;
+  /// Returns whether rank 0 has callbacks and is another rank, so that it must be notified if this rank fails alone.
+  bool must_notify_rank_0() const { return presence_.any && !is_rank_0_; }
+  /// Notifies the callbacks of the failure of the attempt; only the first call has an effect. An exception of a callback is
+  /// logged.
   void fail(const RunFailure& failure) const noexcept;
 
  private:
   using Call = std::function<void(Callback&)>;
-  void call(const char* what, const Call& call) const;
-  void call_agreed(const char* what, const Call& call, Communicator& communicator) const;
+  void call(const char* function, const Call& call) const;
+  void call_collectively(const char* function, const Call& call, Communicator& communicator) const;
 
-  /// Of a rank that failed alone rank 0 learns by a thread of its own.
-  struct Turn {
+  /// Serializes the calls of the train thread and of the thread that calls fail().
+  struct CallLock {
     std::mutex mutex;
     bool has_failed = false;
   };
 
   int rank_ = 0;
-  bool is_first_ = false;
-  std::vector<std::shared_ptr<Callback>> callbacks_;  ///< on ranks but 0 for fail() only
-  std::shared_ptr<Turn> turn_ = std::make_shared<Turn>();
+  bool is_rank_0_ = false;
+  std::vector<std::shared_ptr<Callback>> callbacks_;
+  std::shared_ptr<CallLock> lock_ = std::make_shared<CallLock>();
   Presence presence_;
   std::vector<ReportedMetrics> of_ranks_;
 };

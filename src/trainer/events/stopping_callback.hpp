@@ -5,14 +5,14 @@
 
 namespace trainrt::trainer {
 
-/// A callback that may end a run before its time, as a rule of [stop] does, or pause it.
+/// A callback that may end or pause a run after a report.
 class StoppingCallback : public Callback {
  public:
   struct Stop {
-    std::string reason;   ///< "": the run goes on
-    bool pauses = false;  ///< it has not finished: as after a signal, the same command goes on with it
+    std::string reason;   ///< "": the run continues
+    bool pauses = false;  ///< the run is stopped, and the same command continues it; otherwise it has finished early
   };
-  /// Asked after each on_report().
+  /// Returns whether the run must stop. Called on rank 0 after each on_report().
   virtual Stop stop() = 0;
 };
 

@@ -29,7 +29,7 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   attempt.shares = std::move(shares);
   attempt.hosts = hosts_of_ranks(world, node_names(world, communicator));
   attempt.is_run = false;
-  Session session(spec, world, communicator, std::move(attempt));
+  Session session({.spec = spec, .world = world, .communicator = communicator, .attempt = std::move(attempt)});
   const watch::CrashScope crash_scope({}, 0, world.rank, session.life(), end_of_step_after_crash(launch));
   const watch::ExitGuard guard(launch);
   session.prepare_datasets(job.checkpoint.path);

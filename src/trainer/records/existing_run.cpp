@@ -32,59 +32,61 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void say_accepted(const rundir::CheckedEvidence& checked) {
+void warn_of_accepted(const rundir::CheckedEvidence& checked) {
   const auto newest = checked.evidence.newest_checkpoint();
-  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run goes on from {}", checked.accepted,
+  log::warning(fmt::format("{}: accepted (run.missing_checkpoints), the run continues from {}", checked.accepted,
                            newest < 0 ? "its beginning" : checkpoint::directory_name(newest)));
 }
 
-/// Refuses directories that are no run, runs of another train function, and what contradicts itself. Changes nothing.
-/// `record`: what run.json holds, if there is one.
-ExistingRun look_at_existing(const config::RunSpec& spec, const std::string& function,
-                             std::optional<rundir::RunRecord>& record) {
+/// Does the work of find_existing_run() on rank 0, except for the global batch. Sets `record` to the content of run.json,
+/// if it exists.
+ExistingRun read_existing_run(const config::RunSpec& spec, const std::string& function,
+                              std::optional<rundir::RunRecord>& record) {
   const auto& run_dir = spec.run_dir;
   if (!io::exists(run_dir + "/run.json") && fs::exists(run_dir) && !fs::is_directory(run_dir + "/attempts") &&
       !fs::is_empty(run_dir))
-    throw UsageError(run_dir + " exists and is no run of trainrt: choose another run.name or run.storage_path");
+    throw UsageError(run_dir + " exists and is not a run of trainrt: choose another run.name or run.storage_path");
   const auto checked =
       rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s);
   ExistingRun existing;
   existing.accepts_missing = !checked.accepted.empty();
-  if (existing.accepts_missing) say_accepted(checked);
+  if (existing.accepts_missing) warn_of_accepted(checked);
   existing.is_new = !checked.evidence.has_run_record && checked.evidence.checkpoints.empty();
   if (checked.evidence.has_run_record) record = rundir::read_seen_run_record(run_dir);
   if (record && record->function != function)
-    throw UsageError(fmt::format("the run in {} is of the train function '{}', not '{}': give this run another run.name",
-                                 run_dir, record->function, function));
+    throw UsageError(
+        fmt::format("the run in {} was started with the train function '{}', not '{}': choose another run.name", run_dir,
+                    record->function, function));
   existing.is_finished = record && !existing.accepts_missing && has_finished(*record, spec);
   return existing;
 }
 
-/// `record`: rank 0's. Collective.
+/// Throws AgreedError if the config forbids the change of the global batch. `record` is used on rank 0. Collective.
 void refuse_other_global_batch(const config::RunSpec& spec, const std::optional<rundir::RunRecord>& record,
                                Communicator& communicator, int ranks) {
   const auto require = [&] { require_same_global_batch(spec, global_batch(spec, record, ranks)); };
   comm::collectively_on_first(communicator, require, with_advice);
 }
 
-/// A run that finished was killed before it could remove its private directory, or could not write a checkpoint's view.
-void tidy_finished(const std::string& run_dir) try {
+/// Does the work that the last attempt of a finished run could not do if it was killed at its end: removes the private
+/// directory, and writes missing combined views of checkpoints.
+void complete_finished(const std::string& run_dir) try {
   const auto attempts = rundir::read_attempts(run_dir);
   if (attempts.empty() || attempts.back().end.empty()) return;
   rundir::fence_off_older(run_dir, attempts.back().number + 1);
   checkpoint::MissingViews views(run_dir, io::temporary_beside(checkpoint::view_aside(run_dir)));
   for (const auto& line : views.write_all()) log::warning(line);
 } catch (const Error& error) {
-  log::warning(std::string("what the last attempt left stays: ") + with_advice(error));
+  log::warning(std::string("could not remove leftovers of the last attempt: ") + with_advice(error));
 }
 
-/// The checkpoint that holds the end of a finished run.
+/// The checkpoint with which a run finished.
 struct RecordedEnd {
-  std::int64_t checkpoint = -1;  ///< -1: none
+  std::int64_t checkpoint = -1;  ///< number of the checkpoint; -1 if the run has finished without a checkpoint
   std::string missing;           ///< rundir::missing_end()
 };
 
-/// As rank 0 reads it. Collective.
+/// Returns the end that rank 0 reads from run.json. Collective.
 RecordedEnd recorded_end(const std::string& run_dir, Communicator& communicator) {
   RecordedEnd end;
   const auto read = [&] {
@@ -109,12 +111,12 @@ std::string damage_of_end(const std::string& run_dir, std::int64_t checkpoint, C
 
 bool holds_its_end(const std::string& run_dir, Communicator& communicator) {
   const auto end = recorded_end(run_dir, communicator);
-  auto why = end.missing;
-  if (why.empty() && end.checkpoint >= 0)
+  auto flaw = end.missing;
+  if (flaw.empty() && end.checkpoint >= 0)
     if (const auto damage = damage_of_end(run_dir, end.checkpoint, communicator); !damage.empty())
-      why = "the run finished with a checkpoint that is damaged, " + damage;
-  if (why.empty()) return true;
-  log::run_warning(why + ". The run is not finished: it continues from the newest checkpoint that is whole");
+      flaw = "the last checkpoint of the finished run is damaged: " + damage;
+  if (flaw.empty()) return true;
+  log::run_warning(flaw + ". The run is not finished: it continues from the newest intact checkpoint");
   return false;
 }
 
@@ -122,10 +124,10 @@ ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& fu
                               int ranks) {
   ExistingRun existing;
   std::optional<rundir::RunRecord> record;  // rank 0's
-  const auto look = [&] { existing = look_at_existing(spec, function, record); };
-  comm::collectively_on_first(communicator, look, with_advice);
+  const auto read = [&] { existing = read_existing_run(spec, function, record); };
+  comm::collectively_on_first(communicator, read, with_advice);
   std::array<std::int64_t, 2> found = {existing.is_new, existing.is_finished};
-  communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "what there is of the run");
+  communicator.broadcast(Buffer{found.data(), found.size(), DType::i64}, 0, "status of the run directory");
   existing.is_new = found[0] != 0;
   existing.is_finished = found[1] != 0;
   if (!existing.is_finished && ranks > 0) refuse_other_global_batch(spec, record, communicator, ranks);
@@ -137,7 +139,7 @@ bool stays_finished(const config::RunSpec& spec, Communicator& communicator) {
     RankZero(communicator.rank()).run([&] {
       warn_of_changed_code(rundir::read_seen_run_record(spec.run_dir), spec,
                            fmt::format("the run '{}' finished", spec.run.name));
-      tidy_finished(spec.run_dir);
+      complete_finished(spec.run_dir);
     });
     return true;
   }

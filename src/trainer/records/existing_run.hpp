@@ -7,25 +7,28 @@
 
 namespace trainrt::trainer {
 
-/// What this start finds of its run.
+/// The status of the run directory at a start.
 struct ExistingRun {
-  bool is_new = true;
-  bool is_finished = false;      ///< there is nothing to do, if stays_finished()
-  bool accepts_missing = false;  ///< checkpoints are missing, and the config accepts that
+  bool is_new = true;            ///< there is no such run yet
+  bool is_finished = false;      ///< the run has finished; stays_finished() checks its last checkpoint
+  bool accepts_missing = false;  ///< checkpoints are missing, and the config accepts that; set on rank 0
 };
 
-/// As rank 0 sees it. Refuses directories that are no run, runs of another train function, what contradicts itself, and
-/// restarts on `ranks` ranks that would change the global batch (0: their number is not known). Changes nothing.
-/// Collective.
+/// Reads the run directory on rank 0, and changes nothing. Collective; throws AgreedError if
+/// - the directory exists and is not a run
+/// - the run has another train function
+/// - its records and checkpoints contradict each other
+/// - a restart on `ranks` ranks would change the global batch, and the config forbids that (not checked if `ranks` is 0)
 ExistingRun find_existing_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator,
                               int ranks);
 
-/// Returns whether a run that has finished holds its end, and does then what its end left undone. If it does not, the run
-/// is continued, and a restart that would change the global batch is refused. Collective; it may take as long as a load.
+/// Returns whether a finished run has its last checkpoint, so that nothing is left to do, and removes leftovers of its last
+/// attempt. If it returns false, the run continues; AgreedError if that would change the global batch. Collective; may take
+/// as long as a load.
 bool stays_finished(const config::RunSpec& spec, Communicator& communicator);
 
-/// Returns whether the checkpoint that holds the end of a finished run is there and whole: all ranks together read it. If
-/// it is not, a warning says so. True of a run that took no checkpoint. Collective.
+/// Returns whether the checkpoint with which the run finished exists and is intact; true if the run has finished without a
+/// checkpoint. Logs a warning if not. All ranks read the checkpoint together. Collective.
 bool holds_its_end(const std::string& run_dir, Communicator& communicator);
 
 }  // namespace trainrt::trainer

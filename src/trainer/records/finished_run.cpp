@@ -27,10 +27,11 @@ using Change = rundir::RunRecord::Change;
 constexpr std::size_t max_value_bytes = 120;
 constexpr std::size_t max_changes_listed = 10;
 
-/// Without "loop." and what a Python Trainer's config is nested in: "epochs" of "loop.train_loop_config.epochs".
+/// Returns the key without section and enclosing keys: "epochs" of "loop.train_loop_config.epochs".
 std::string last_part(const std::string& key) { return key.substr(key.find_last_of("./") + 1); }
 
-/// Whether the value of such a [loop] key is how long the training is: "epochs", "num_train_epochs", "max_steps".
+/// Returns whether a [loop] key with this last part is the length of the training: "epochs", "num_train_epochs",
+/// "max_steps".
 bool is_length(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "num_boost_round" || name == "n_estimators") return true;
@@ -42,29 +43,31 @@ bool is_length(std::string name) {
   });
 }
 
-struct Rule {
+/// A rule of [stop] that ends the run when a metric is at least, or at most, `bound`.
+struct BoundRule {
   bool at_least = true;
   double bound = 0;
 };
 
-/// Of a [stop] key that is a threshold.
-std::optional<Rule> rule_of(std::string_view text) {
+/// Parses the value of a [stop] key; returns nothing if it is not a bound.
+std::optional<BoundRule> parse_bound(std::string_view text) {
   const bool has_sign = text.starts_with(">=") || text.starts_with("<=");
   const auto bound = parse_real(trim(has_sign ? text.substr(2) : text));
   if (!bound) return std::nullopt;
-  return Rule{!text.starts_with("<="), *bound};
+  return BoundRule{!text.starts_with("<="), *bound};
 }
 
-/// Whether the run may go on under the new rule. One that was added only ends a run sooner.
+/// Returns whether the changed [stop] key may let the run train longer. An added rule can only end it sooner.
 bool is_later_rule(const Change& change) {
   if (change.from.empty()) return false;
   if (change.to.empty()) return true;
-  const auto before = rule_of(change.from), now = rule_of(change.to);
+  const auto before = parse_bound(change.from), now = parse_bound(change.to);
   if (!before || !now || before->at_least != now->at_least) return true;
   return now->at_least ? now->bound > before->bound : now->bound < before->bound;
 }
 
-/// Whether a train function's own early stopping waits longer, or is off: "early_stopping_rounds" was 2, is 8 or 0.
+/// Returns whether the train function's own early stopping now waits longer or is off: "early_stopping_rounds" was 2, is 8
+/// or 0.
 bool is_more_patient(const Change& change) {
   const auto name = last_part(change.key);
   if (name.find("early_stopping") == std::string::npos && name != "patience") return false;
@@ -72,7 +75,7 @@ bool is_more_patient(const Change& change) {
   return before && *before > 0 && (change.to.empty() || (now && (*now <= 0 || *now > *before)));
 }
 
-bool asks_for_more(const Change& change) {
+bool requests_more(const Change& change) {
   if (change.key.starts_with("stop.")) return is_later_rule(change);
   if (!change.key.starts_with("loop.")) return false;
   if (is_more_patient(change)) return true;
@@ -95,7 +98,7 @@ std::string in_words(const std::vector<Change>& changes) {
   return join(parts, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
-/// A name beside the run's that no run has.
+/// Returns a name that no run in the same folder has, such as "NAME-2".
 std::string free_name(const config::RunSpec& spec) {
   for (int number = 2;; ++number) {
     const auto name = fmt::format("{}-{}", spec.run.name, number);
@@ -103,8 +106,8 @@ std::string free_name(const config::RunSpec& spec) {
   }
 }
 
-/// How the run can go on; "" if it cannot.
-std::string way_to_more(const rundir::RunRecord& record, const config::RunSpec& spec) {
+/// Returns the options that continue the run, or that start a new run from its checkpoint; "" if neither is possible.
+std::string advice_to_continue(const rundir::RunRecord& record, const config::RunSpec& spec) {
   for (const auto& [key, value] : record.loop)
     if (is_length(last_part(key)) && !config::is_record_of_python(key))
       return fmt::format("more epochs continue this run: --loop.{}=N, more than {}; ", key, value);
@@ -121,15 +124,15 @@ std::string way_to_more(const rundir::RunRecord& record, const config::RunSpec& 
   const auto in_python = spec.run.is_opened_by_program || record.opened_by_program
                              ? fmt::format(" (RunConfig(name='{}') in Python)", name)
                              : std::string();
-  throw UsageError(fmt::format(
-      "the run '{}' has finished with other values than this start has: {}. Choose: a new run: --run.name={}{}; "
-      "{}or delete the finished run and train again: rm -r {}",
-      spec.run.name, in_words(changes), shell_quoted(name), in_python, way_to_more(record, spec),
-      shell_quoted(spec.run_dir)));
+  throw UsageError(
+      fmt::format("the run '{}' has finished with other values than this start has: {}. Choose one of these: a new run: "
+                  "--run.name={}{}; {}or delete the finished run and train again: rm -r {}",
+                  spec.run.name, in_words(changes), shell_quoted(name), in_python, advice_to_continue(record, spec),
+                  shell_quoted(spec.run_dir)));
 }
 
-/// Records of older versions lack the values of a Python Trainer: nothing is known of them.
-void forget_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
+/// Removes changes of a Python Trainer's values if the record has no such values, because an older version wrote it.
+void ignore_unrecorded(const rundir::RunRecord& record, std::vector<Change>& changes) {
   const auto is_of_python = [](const std::string& key) { return config::is_record_of_python(key); };
   for (const auto& [key, value] : record.loop)
     if (is_of_python(key)) return;
@@ -149,8 +152,8 @@ bool has_finished(const rundir::RunRecord& record, const config::RunSpec& spec) 
   auto known = record;
   known.spec = config::with_new_names(record.spec);
   auto changes = rundir::changes_of(known, compared_texts(spec));
-  forget_unrecorded(record, changes);
-  if (std::ranges::any_of(changes, asks_for_more)) return false;
+  ignore_unrecorded(record, changes);
+  if (std::ranges::any_of(changes, requests_more)) return false;
   if (!changes.empty()) refuse(record, spec, changes);
   return true;
 }
@@ -160,8 +163,9 @@ void warn_of_changed_code(const rundir::RunRecord& record, const config::RunSpec
   for (const auto& [path, digest] : record.code)
     if (const auto found = now.find(path); found != now.end() && found->second != digest)
       log::warning(fmt::format(
-          "{} has changed since {}, whose results are of the old code. Another run.name trains with the new code", path,
-          event));
+          "{} has changed since {}; the results are those of the old code. Choose another run.name to train with the new "
+          "code",
+          path, event));
 }
 
 }  // namespace trainrt::trainer

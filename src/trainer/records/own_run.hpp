@@ -7,15 +7,16 @@
 
 namespace trainrt::trainer {
 
-/// Throws rundir::ForeignRun if the run directory of the config, or its copy in a folder that checkpoint.mirror names, is
-/// another user's, who is not trusted (rundir/storage/trust.hpp). Nothing is written. One rank calls, before anything is
-/// restored or written there.
+/// Throws rundir::ForeignRun if the run directory, or the run's folder in a mirror on a file system, belongs to another
+/// user who is not trusted (rundir/storage/trust.hpp). Writes nothing. Must be called before anything is restored or
+/// written there. Not collective.
 void require_own_run(const config::RunSpec& spec);
 
-/// The same, called by all ranks: rank 0 looks, and all throw the same.
+/// Calls require_own_run() on rank 0. Collective; throws AgreedError.
 void require_own_run(const config::RunSpec& spec, Communicator& communicator);
 
-/// The same of a directory whose record has another name than run.json: a sweep's.
+/// Throws rundir::ForeignRun as require_own_run() does, for a directory with the record file `record`, such as that of a
+/// sweep.
 void require_own(const config::RunSpec& spec, const std::string& record);
 
 }  // namespace trainrt::trainer

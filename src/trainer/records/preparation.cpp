@@ -16,7 +16,7 @@ std::string required_storage(const config::RunSpec& spec, Communicator& communic
   return rundir::require_shared_storage(spec.run.storage_path, spec.failure.storage_timeout_s, communicator, with_advice);
 }
 
-/// A run that has checkpoints of its own starts from them.
+/// Throws AgreedError if the run has no checkpoint, and run.resume_from_checkpoint is not a loadable checkpoint.
 void require_origin(const config::RunSpec& spec, Communicator& communicator) {
   const auto require = [&] {
     if (spec.run.resume_from.empty() || checkpoint::highest_number(spec.run_dir) >= 0) return;

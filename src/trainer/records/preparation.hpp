@@ -10,23 +10,27 @@
 
 namespace trainrt::trainer {
 
-/// What a start finds before it makes anything of its run. The same on all ranks.
+/// The situation in which a start finds its run, before it changes anything. The same on all ranks.
 struct Preparation {
-  Listings datasets;         ///< of all [data.NAME]
-  std::string there_before;  ///< deepest part of run.storage_path that existed before
+  Listings datasets;         ///< listings of all [data.NAME]
+  std::string there_before;  ///< longest part of the path run.storage_path that existed before
   ExistingRun existing;
 };
 
-/// Does what precedes an attempt of a run: requires that the run is this user's, lists the datasets, writes and removes a
-/// small file in run.storage_path, finds what there is of the run, and requires that the checkpoint exists that a new run
-/// is to start from. `ranks`: those that the run is to have; 0: not known. `bring_back` is called before the datasets are
-/// listed, and may restore the run directory. A start and `trainrt check` call it. Collective: throws comm::AgreedError on
-/// all ranks.
+/// Makes all checks that precede an attempt of a run, and changes nothing. For starts and `trainrt check`.
+/// - The run must belong to this user.
+/// - `bring_back` is called; it may restore the run directory.
+/// - The datasets are listed.
+/// - A small file is written to run.storage_path and removed.
+/// - find_existing_run() reads the run directory.
+/// - If a new run starts from another checkpoint, that checkpoint must exist.
+///
+/// `ranks`: number of ranks of the run; 0 if unknown. Collective; throws comm::AgreedError.
 Preparation prepare_run(const config::RunSpec& spec, const std::string& function, Communicator& communicator, int ranks,
                         const std::function<void()>& bring_back);
 
-/// Writes and removes a small file in run.storage_path, and leaves no folder that did not exist before: to be called before
-/// programs start, which open their run later. Collective: throws comm::AgreedError on all ranks.
+/// Writes and removes a small file in run.storage_path, and removes the folders that it has created. For programs that open
+/// their run later, before they start. Collective; throws comm::AgreedError.
 void try_storage(const config::RunSpec& spec, Communicator& communicator);
 
 }  // namespace trainrt::trainer

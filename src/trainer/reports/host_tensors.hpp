@@ -9,15 +9,16 @@
 
 namespace trainrt::trainer {
 
-/// This rank's parts of tensors as memory of the host: as they lie there, or copied from a GPU.
+/// Provides this rank's part of tensors in host memory, for metrics sinks. Tensors on a GPU are copied.
 class HostTensors {
  public:
-  /// It holds until the next call, or as long as the tensor does. Throws as device::Copier does.
+  /// Returns the bytes of this rank's part of the tensor: its own memory, or a copy if it is on a GPU. A copy is valid
+  /// until the next call. Throws the errors of device::Copier.
   std::span<const std::byte> bytes_of(const TensorEntry& entry);
 
  private:
   std::vector<std::byte> copy_;
-  device::Copier copier_;  // ends before the memory that it copies to
+  device::Copier copier_;  // last member, so that it is destroyed before the memory that it copies to
 };
 
 }  // namespace trainrt::trainer

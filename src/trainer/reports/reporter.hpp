@@ -1,10 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include <trainrt/communicator.hpp>
-#include <trainrt/metrics.hpp>
 #include <trainrt/state.hpp>
 
 #include "config/run_spec.hpp"
@@ -17,53 +16,45 @@
 
 namespace trainrt::trainer {
 
-/// Where aggregated reports go. Rank 0's writes the log of record and the sinks; the other ranks' does nothing: which one
-/// it is is decided once, when it is made.
+/// Writes the metric records of a run. Rank 0's Reporter writes result.json and the metrics sinks, and notifies the
+/// callbacks; the Reporters of other ranks do nothing. Used on the train thread, except sync(), which is also called on the
+/// thread that writes checkpoints.
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  /// Where a run stands: it has made so many steps and iterations, and the next iteration has taken `iteration_s` seconds
-  /// so far, in earlier attempts.
+  /// The point at which the records of an attempt begin.
   struct Start {
-    std::int64_t step = 0;
-    std::int64_t iteration = 0;
-    double iteration_s = 0;
-    bool of_silent_program = false;  ///< which goes on from what it saved by itself
-    std::string other_run = {};      ///< the directory of a run that made those iterations; "": this one
+    std::int64_t step = 0;           ///< number of completed steps
+    std::int64_t iteration = 0;      ///< number of completed iterations
+    double iteration_s = 0;          ///< duration so far of the next iteration, in seconds
+    bool is_silent_program = false;  ///< the train function is a program that restores its state itself
+    std::string reports_of = {};     ///< run directory of another run that made these iterations; "": this run made them
   };
-  /// Opens the files. Records after the iteration are dropped.
+  /// Opens the files, and removes records of later iterations. Called once, before all other functions except expect().
   virtual void begin(const Start& start) = 0;
-  virtual void expect(std::int64_t total) = 0;  ///< iterations of the whole run
-  /// Shows the State as it is at the report of an iteration, before its write(), to sinks that want it.
+  /// Sets the total number of iterations of the run, for the progress display.
+  virtual void expect(std::int64_t total) = 0;
+  /// Passes the State to the sinks that read it. Called before the write() of this iteration.
   virtual void show(const State& state, std::int64_t iteration) = 0;
   virtual void write(metrics::Record record, std::int64_t step, const metrics::TimeSpent& time) = 0;
-  /// The log of record is on disk when it returns. Before every commit.
+  /// Makes result.json durable. Called before every commit.
   virtual void sync() = 0;
-  /// Derived files are brought up to date, after a commit. If that fails it is said, and the run goes on: they can be
-  /// made anew from the log of record.
+  /// Brings the files of the sinks up to date, after a commit. A failure only causes a warning, since these files can be
+  /// rebuilt from result.json.
   virtual void update_derived() = 0;
+  /// Completes the files of the sinks.
   virtual void end() = 0;
 };
 
-/// The sinks that the config names. UsageError if there is no such sink, or its section is not valid.
+/// Returns the sinks that config key metrics.sinks names, with checked options. Throws UsageError for an unknown sink or an
+/// invalid section [sink.NAME].
 std::vector<metrics::ChosenSink> chosen_sinks(const config::RunSpec& spec);
 
-/// `callbacks` are told of each report once it is written; `meter` tells how the attempt goes on. Both live longer.
+/// Returns the Reporter of rank `rank`. `callbacks` and `meter` must outlive it.
 std::unique_ptr<Reporter> make_reporter(const config::RunSpec& spec, const io::FencedDirectory& run_dir, int rank,
                                         const Callbacks& callbacks, const rundir::Meter& meter);
 
-/// For what reports nothing.
+/// Returns a Reporter that does nothing.
 std::unique_ptr<Reporter> make_silent_reporter();
-
-/// The record of one report: its numbers over all ranks (metrics/aggregate.hpp has the rules). Collective. AgreedError that
-/// names key and rank if the ranks' keys differ.
-metrics::Record aggregate_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
-
-/// The record of a report in which rank 0's metrics count, as they are: no number is changed. Collective. AgreedError if
-/// rank 0 gives what is none.
-metrics::Record first_rank_report(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
-
-/// What each rank has given a report, as it is, in rank order; nothing for a rank that gave what is none. Collective.
-std::vector<metrics::Record> reports_of_ranks(const Metrics& metrics, std::int64_t iteration, Communicator& communicator);
 
 }  // namespace trainrt::trainer

@@ -9,13 +9,13 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr std::size_t attempts_that_count = 50;
+constexpr std::size_t max_attempts = 50;
 
 }  // namespace
 
 std::string TimeLeft::operator()() {
   if (meter_->read().expected <= 0) return {};
-  if (!attempts_) attempts_ = rundir::read_attempts(run_dir_, attempts_that_count);
+  if (!attempts_) attempts_ = rundir::read_attempts(run_dir_, max_attempts);
   if (attempts_->empty()) return {};
   rundir::fill_from_meter(attempts_->back(), *meter_);
   const auto forecast = rundir::forecast_of(*attempts_, utc_now());

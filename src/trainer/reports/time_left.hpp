@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rundir/attempts/meter.hpp"
@@ -8,20 +9,20 @@
 
 namespace trainrt::trainer {
 
-/// What is left of a run, in a few words, from its attempts so far and the one that runs (rundir/usage/forecast.hpp). The
-/// records of earlier attempts are read once, at the first question with a total to go to. One thread at a time.
+/// A function that returns the expected time until the run is complete, as text; computed from all attempts so far
+/// (rundir/usage/forecast.hpp). The records of earlier attempts are read once. Not thread-safe.
 class TimeLeft {
  public:
-  /// `meter` must live longer.
+  /// `meter` must outlive this object.
   TimeLeft(std::string run_dir, const rundir::Meter& meter) : run_dir_(std::move(run_dir)), meter_(&meter) {}
 
-  /// "1:02:03 left"; "" if too little is known.
+  /// Returns "1:02:03 left"; "" if the total number of iterations or the speed is unknown.
   std::string operator()();
 
  private:
   std::string run_dir_;
   const rundir::Meter* meter_;
-  std::optional<std::vector<rundir::AttemptRecord>> attempts_;  ///< the last one is this
+  std::optional<std::vector<rundir::AttemptRecord>> attempts_;  ///< last element: the current attempt
 };
 
 }  // namespace trainrt::trainer

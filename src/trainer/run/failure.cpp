@@ -66,7 +66,7 @@ std::string node_to_blame() try { throw; } catch (const comm::RankGone&) {
 /// This rank's, and rank 0's.
 void tell_callbacks(const AttemptPlace& place, const RunFailure& failure) {
   place.callbacks.fail(failure);
-  if (place.callbacks.first_must_hear()) leave_notice(place.files.private_dir(), failure);
+  if (place.callbacks.must_notify_rank_0()) leave_notice(place.files.private_dir(), failure);
 }
 
 }  // namespace

@@ -32,14 +32,15 @@
 #include "trainer/ending/ending.hpp"
 #include "trainer/events/callback_kind.hpp"
 #include "trainer/events/callbacks.hpp"
+#include "trainer/records/attempt_recorder.hpp"
 #include "trainer/records/existing_run.hpp"
 #include "trainer/records/preparation.hpp"
-#include "trainer/records/records.hpp"
 #include "trainer/run/failure.hpp"
 #include "trainer/run/failure_notice.hpp"
 #include "trainer/run/restarts.hpp"
 #include "trainer/run/watches.hpp"
 #include "trainer/saving/mirror_restore.hpp"
+#include "trainer/saving/save_schedule.hpp"
 #include "trainer/session/session.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/exit_guard.hpp"
@@ -55,7 +56,7 @@ struct Start {
   std::optional<watch::StartWatch> start_watch;  ///< until the train function begins
   Preparation found;
   std::vector<std::string> nodes;
-  std::unique_ptr<Records> records;  ///< rank 0's
+  std::unique_ptr<AttemptRecorder> records;  ///< rank 0's
   int attempt = 0;
   std::string run_id;
   int workers = 0;  ///< of an elastic run
@@ -85,7 +86,7 @@ void share_numbers(Start& start, Communicator& communicator) {
   start.attempt = static_cast<int>(numbers[0]);
   start.workers = static_cast<int>(numbers[1]);
   start.earlier.next = numbers[2];
-  start.callbacks.take({numbers[4] != 0, numbers[5] != 0, numbers[6] != 0});
+  start.callbacks.set_presence({numbers[4] != 0, numbers[5] != 0, numbers[6] != 0});
   listed.resize(static_cast<std::size_t>(numbers[3]));
   start.run_id = communicator.broadcast_text(start.records ? start.records->run_id() : "", 0);
   if (!listed.empty())
@@ -96,12 +97,6 @@ void share_numbers(Start& start, Communicator& communicator) {
 double attempt_start_s() {
   static std::atomic<bool> is_first = true;
   return monotonic_seconds() - (is_first.exchange(false) ? seconds_since_process_start() : 0);
-}
-
-/// What checkpoint.every = auto knows of the attempts before this one.
-FailureHistory failure_history(const config::RunSpec& spec) {
-  if (spec.checkpoint.every.unit != config::CheckpointInterval::Unit::automatic) return {};
-  return history_of(rundir::read_attempts(spec.run_dir, history_attempts));
 }
 
 /// For the start-up benchmark.
@@ -170,7 +165,7 @@ void leave_nothing(const std::string& private_dir) try { io::remove_tree(private
   log::warning(std::string("what this attempt leaves behind is swept by the next: ") + with_advice(error));
 }
 
-void record_end(Records& records, const Conclusion& conclusion, std::int64_t step) {
+void record_end(AttemptRecorder& records, const Conclusion& conclusion, std::int64_t step) {
   records.end(conclusion.state, conclusion.why, conclusion.code, step, conclusion.blamed_node);
   leave_nothing(records.files().private_dir());
 }
@@ -189,11 +184,24 @@ RunOutcome run_attempt(const config::RunSpec& spec, const TrainCall& function, l
                            start.found.existing.is_new,
                            function.has_caller};
   rundir::FenceWatch fence_watch(place.files, [attempt = start.attempt, &launch] { end_as_fenced(attempt, launch); });
-  Session session(spec, launch.world(), communicator,
-                  {start.attempt, start.run_id, place.files.private_dir(), meter, start.callbacks, start.earlier,
-                   records != nullptr ? failure_history(spec) : FailureHistory{}, records != nullptr ? &lease : nullptr,
-                   function.metadata, start.workers, std::move(start.found.datasets), std::move(start.shares),
-                   hosts_of_ranks(launch.world(), start.nodes), function.framework, start.mirror.get()});
+  Session session({.spec = spec,
+                   .world = launch.world(),
+                   .communicator = communicator,
+                   .attempt = {.number = start.attempt,
+                               .run_id = start.run_id,
+                               .private_dir = place.files.private_dir(),
+                               .meter = meter,
+                               .callbacks = start.callbacks,
+                               .earlier = start.earlier,
+                               .history = records != nullptr ? failure_history(spec) : FailureHistory{},
+                               .lease = records != nullptr ? &lease : nullptr,
+                               .metadata = function.metadata,
+                               .workers = start.workers,
+                               .datasets = std::move(start.found.datasets),
+                               .shares = std::move(start.shares),
+                               .hosts = hosts_of_ranks(launch.world(), start.nodes),
+                               .framework = function.framework,
+                               .mirror = start.mirror.get()}});
   std::optional<FailureListener> listener;
   if (records != nullptr && start.callbacks.presence().any) listener.emplace(place.files.private_dir(), start.callbacks);
   const watch::CrashScope crash_scope(crash_files(place, communicator.rank()), start.attempt, communicator.rank(),
@@ -255,8 +263,8 @@ RunOutcome begin_and_run(const config::RunSpec& spec, const TrainCall& function,
     first.run([&] { rundir::require_progress(spec.run_dir, spec.failure.max_no_progress); });
     start.callbacks = Callbacks(spec, function.callbacks, communicator.rank());
     first.run([&] {
-      start.records = std::make_unique<Records>(spec, function.name, communicator.size(), start.nodes, meter,
-                                                start.found.existing.accepts_missing);
+      start.records = std::make_unique<AttemptRecorder>(spec, function.name, communicator.size(), start.nodes, meter,
+                                                        start.found.existing.accepts_missing);
       if (!spec.checkpoint.mirror.empty())
         // A write proves it: the private directory is gone once a newer attempt has begun.
         start.mirror = std::make_unique<CheckpointMirror>(

@@ -43,7 +43,7 @@ std::map<std::string, std::string> check_function(const config::RunSpec& spec, c
   attempt.shares = share_datasets(spec, datasets, world, communicator);
   attempt.hosts = {host_name()};
   attempt.is_run = false;
-  Session session(spec, world, communicator, std::move(attempt));
+  Session session({.spec = spec, .world = world, .communicator = communicator, .attempt = std::move(attempt)});
   session.prepare_datasets();
   auto made = made_samples(spec, session);
   if (!function.check) return made;

@@ -17,32 +17,33 @@
 
 namespace trainrt::trainer {
 
-/// The checkpoints that were there when an attempt began. The same on all ranks.
+/// The checkpoints of the run at the start of an attempt. The same on all ranks.
 struct EarlierCheckpoints {
-  std::vector<std::int64_t> listed;  ///< their numbers, ascending; damaged ones too
-  std::int64_t next = 0;             ///< a number that none has, listed or known by a record
+  std::vector<std::int64_t> listed;  ///< numbers of the checkpoints in the run directory, damaged ones included, ascending
+  std::int64_t next = 0;             ///< number of the next checkpoint; unused by listed and recorded checkpoints
 };
 
+/// The implementation of Context::framework().
 using MeetFramework = std::function<FrameworkMeeting(Context& ctx, const std::string& framework)>;
 
-/// What the numbers of an attempt are tied to.
+/// The parameters of one attempt of a run, or of a prediction or check. References and pointers must outlive the Session.
 struct AttemptInfo {
   int number = 0;
   std::string run_id;
-  std::string private_dir;
-  rundir::Meter& meter;  ///< lives longer than the session
-  Callbacks& callbacks;  ///< lives longer than the session
+  std::string private_dir;  ///< private directory of this attempt
+  rundir::Meter& meter;
+  Callbacks& callbacks;
   EarlierCheckpoints earlier;
-  FailureHistory history;               ///< of the attempts before, for checkpoint.every = auto; rank 0's counts
-  const batch::Lease* lease = nullptr;  ///< of the job, on the rank that watches it
-  std::string metadata = "{}";          ///< a JSON object that every checkpoint carries
-  int workers = 0;    ///< of an elastic run: that a global batch is made for; 0: as many as there are ranks
-  Listings datasets;  ///< of all [data.NAME]
+  FailureHistory history;               ///< failures of earlier attempts, for checkpoint.every = auto; used on rank 0
+  const batch::Lease* lease = nullptr;  ///< time left of the job, on the rank that watches it; otherwise nullptr
+  std::string metadata = "{}";          ///< JSON object that every checkpoint contains
+  int workers = 0;                      ///< number of ranks that a global batch is made for; 0: the number of ranks
+  Listings datasets;                    ///< listings of all [data.NAME]
   NodeShares shares;
-  std::vector<std::string> hosts = {};  ///< of each rank, for messages
-  MeetFramework framework = {};         ///< Context::framework()
-  CheckpointMirror* mirror = nullptr;   ///< of rank 0, if there is one; lives longer than the session
-  bool is_run = true;                   ///< false: a prediction or a check; nothing is trained, saved or reported
+  std::vector<std::string> hosts = {};  ///< host name of each rank, for messages
+  MeetFramework framework = {};
+  CheckpointMirror* mirror = nullptr;  ///< mirror of the run, on rank 0 if the config has one; otherwise nullptr
+  bool is_run = true;                  ///< false for a prediction or a check, which trains, saves and reports nothing
 };
 
 }  // namespace trainrt::trainer

@@ -10,18 +10,18 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double shortest_s = 10;
-constexpr double longest_s = 3600;
-constexpr double first_after_s = 60;
+constexpr double min_interval_s = 10;
+constexpr double max_interval_s = 3600;
+constexpr double first_save_after_s = 60;
 constexpr double prior_node_s = 14.0 * 24 * 3600;
-constexpr double much = 1.25;
+constexpr double notable_ratio = 1.25;
 
 bool is_failure(const rundir::AttemptRecord& attempt) {
   const auto is = [&](ExitCode code) { return attempt.exit_code == static_cast<int>(code); };
   return !is(ExitCode::finished) && !is(ExitCode::stopped) && !is(ExitCode::usage);
 }
 
-/// "1.2 s", "34 min", "11 h", "16 days"
+/// Returns a duration as text: "1.2 s", "34 min", "11 h", "16 days".
 std::string rough(double seconds) {
   if (seconds < 120) return fmt::format("{:.3g} s", seconds);
   if (seconds < 2 * 3600) return fmt::format("{:.0f} min", seconds / 60);
@@ -51,19 +51,21 @@ double expected_mtbf_s(const FailureHistory& history, int nodes) {
   return (history.exposure_s + prior_node_s / std::max(nodes, 1)) / (history.failures + 1);
 }
 
-bool AutoInterval::is_due(double since_s, bool reported) const {
+bool AutoInterval::is_due(double since_s, bool has_reported) const {
   if (interval_s_ > 0) return since_s >= interval_s_;
-  return reported || since_s >= first_after_s;
+  return has_reported || since_s >= first_save_after_s;
 }
 
 std::optional<std::string> AutoInterval::learn(double stall_s, double duration_s, double running_s) {
-  cost_s_ = cost_s_ > 0 ? (cost_s_ + stall_s) / 2 : stall_s;  // the newest counts most: storage has good and bad hours
+  cost_s_ =
+      cost_s_ > 0 ? (cost_s_ + stall_s) / 2 : stall_s;  // later saves count more, since the speed of a storage changes
   const double mtbf_s = expected_mtbf_s({history_.exposure_s + running_s, history_.failures}, nodes_);
-  // One save is under way at a time: a shorter interval than it takes would have the train thread wait for it.
-  const double wanted_s = std::max(young_daly_interval(cost_s_, mtbf_s), duration_s);
-  interval_s_ = std::clamp(wanted_s, shortest_s, std::max(longest_s, duration_s));
-  if (said_s_ > 0 && interval_s_ < much * said_s_ && said_s_ < much * interval_s_) return std::nullopt;
-  said_s_ = interval_s_;
+  // Saves do not overlap: with an interval shorter than a save, the train thread would wait for the previous save.
+  const double best_s = std::max(young_daly_interval(cost_s_, mtbf_s), duration_s);
+  interval_s_ = std::clamp(best_s, min_interval_s, std::max(max_interval_s, duration_s));
+  const bool is_notable = interval_s_ >= notable_ratio * logged_s_ || logged_s_ >= notable_ratio * interval_s_;
+  if (logged_s_ > 0 && !is_notable) return std::nullopt;
+  logged_s_ = interval_s_;
   return fmt::format("checkpoint every {:.0f} s: a save costs {}, one failure in {} expected", interval_s_, rough(cost_s_),
                      rough(mtbf_s));
 }

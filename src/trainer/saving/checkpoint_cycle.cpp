@@ -1,6 +1,5 @@
 #include "trainer/saving/checkpoint_cycle.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include "checkpoint/save/retention.hpp"
 #include "comm/agreement.hpp"
 #include "core/fault_point.hpp"
-#include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "rundir/records/point_words.hpp"
 #include "trainer/ending/advice.hpp"
@@ -21,10 +19,6 @@
 namespace trainrt::trainer {
 
 namespace {
-
-using Unit = config::CheckpointInterval::Unit;
-
-std::string named(const RunPoint& point) { return "the checkpoint at " + rundir::short_point(point.step, point.iteration); }
 
 checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World& world, const AttemptInfo& attempt) {
   checkpoint::SaverOptions options;
@@ -40,10 +34,15 @@ checkpoint::SaverOptions saver_options(const config::RunSpec& spec, const World&
   options.writer.stuck_s = spec.failure.collective_timeout_s;
   options.writer.visible_s = spec.failure.storage_timeout_s;
   options.writer.observer = [](checkpoint::Phase phase) { fault_point(checkpoint::name_of(phase)); };
-  options.writer.warn = log::warning;  // marked with the rank, which may be the only one that waits
+  options.writer.warn = log::warning;  // with the rank, which may be the only one that waits
   options.writer.explain = with_advice;
   options.writer.staging_limit = "checkpoint.staging_limit";
   return options;
+}
+
+/// Returns config key checkpoint.every on rank 0. The other ranks get an interval that is never due by the clock.
+config::CheckpointInterval interval_by_clock(const config::RunSpec& spec, int rank) {
+  return rank == 0 ? spec.checkpoint.every : config::CheckpointInterval{};
 }
 
 }  // namespace
@@ -55,20 +54,42 @@ checkpoint::Retention retention_of(const config::RunSpec& spec) {
 CheckpointCycle::CheckpointCycle(Parts parts, const World& world, Communicator& communicator)
     : parts_(parts),
       communicator_(communicator),
-      by_clock_(communicator.rank() == 0 ? parts.spec.checkpoint.every : config::CheckpointInterval{}),
-      auto_interval_(parts.attempt.history, world.node_count),
+      schedule_(interval_by_clock(parts.spec, communicator.rank()), parts.attempt.history, world.node_count,
+                parts.attempt.meter),
       next_number_(parts.attempt.earlier.next),
-      last_start_s_(monotonic_seconds()),
       saver_(saver_options(parts.spec, world, parts.attempt), communicator) {}
 
 void CheckpointCycle::prepare(const State& state) {
-  if (parts_.spec.checkpoint.every.unit != Unit::off) saver_.prepare(state);
+  if (parts_.spec.checkpoint.every.unit != config::CheckpointInterval::Unit::off) saver_.prepare(state);
 }
+
+void CheckpointCycle::begin_from(const CommittedCheckpoint& checkpoint, bool is_of_this_run) {
+  newest_ = checkpoint;
+  if (!is_of_this_run) return;
+  saved_ = checkpoint.point;
+  saver_.restored(checkpoint.number);
+}
+
+// --- saves ------------------------------------------------------------------------------------------------------------
 
 void CheckpointCycle::start(const Content& content) {
   const rundir::Meter::Stall stall(parts_.attempt.meter);
   const watch::InPhase saving(parts_.life, watch::Phase::checkpoint);
-  conclude(measured(saver_.finish()));  // one at a time, in order
+  learn_and_conclude(saver_.finish());
+  auto request = request_of(content);
+  const auto& meta = request.meta;
+  in_flight_ = {.checkpoint = {.number = meta.number,
+                               .directory = parts_.spec.run_dir + "/" + checkpoint::directory_name(meta.number),
+                               .has_files = meta.has_directory,
+                               .metadata = meta.metadata,
+                               .point = content.point},
+                .metrics = content.metrics};
+  schedule_.begin_save(content.reported_files == nullptr);
+  conclude(saver_.start(content.state, std::move(request)));
+  if (!parts_.spec.checkpoint.async) learn_and_conclude(saver_.finish());
+}
+
+checkpoint::Saver::Request CheckpointCycle::request_of(const Content& content) {
   checkpoint::Saver::Request request;
   request.meta.number = next_number_++;
   request.meta.iteration = content.point.iteration;
@@ -78,40 +99,32 @@ void CheckpointCycle::start(const Content& content) {
   request.meta.metadata = content.metadata;
   request.meta.iteration_s = content.iteration_s;
   request.meta.at_stop = content.at_stop;
-  add_files(content.given, request);
+  add_files(content.reported_files, request);
   request.before_commit = [this] { parts_.reporter.sync(); };
   request.comparison = parts_.replicas.comparison(content.point.step);
-  flying_ = content.point;
-  last_start_s_ = monotonic_seconds();
-  stalled_before_s_ = parts_.attempt.meter.stalled_s();
-  flying_is_reported_ = content.given != nullptr;
-  flying_checkpoint_ = {request.meta.number, parts_.spec.run_dir + "/" + checkpoint::directory_name(request.meta.number),
-                        request.meta.has_directory, request.meta.metadata, content.point};
-  flying_metrics_ = content.metrics;
-  conclude(saver_.start(content.state, std::move(request)));
-  if (!parts_.spec.checkpoint.async) conclude(measured(saver_.finish()));
+  return request;
 }
 
-/// What it finds in another run's checkpoint is that run's, which may delete it.
+/// Adds the files that were passed to the report, or else those of the newest checkpoint. Files of another run's checkpoint
+/// are not added, since that run may delete them.
 void CheckpointCycle::add_files(const checkpoint::DirectoryFiles* reported, checkpoint::Saver::Request& request) const {
   auto& meta = request.meta;
-  const bool carries = newest_ && newest_->has_files && checkpoint::run_of(newest_->directory) == parts_.spec.run_dir;
-  if (reported == nullptr && !carries) return;
-  meta.has_directory = true;
   if (reported != nullptr) {
+    meta.has_directory = true;
     request.given = *reported;
     meta.metadata = checkpoint::merged_metadata(meta.metadata, reported->metadata);
     meta.validation = reported->validation;
-    return;
+  } else if (newest_ && newest_->has_files && checkpoint::run_of(newest_->directory) == parts_.spec.run_dir) {
+    meta.has_directory = true;
+    request.given.carried_from = newest_->directory;
+    meta.metadata = checkpoint::merged_metadata(newest_->metadata, meta.metadata);
   }
-  request.given.carried_from = newest_->directory;
-  meta.metadata = checkpoint::merged_metadata(newest_->metadata, meta.metadata);
 }
 
 void CheckpointCycle::advance(const checkpoint::Saver::Progress& of_all) {
   if (!saver_.in_flight()) return;
   const rundir::Meter::Stall stall(parts_.attempt.meter);
-  conclude(measured(saver_.advance(of_all)));
+  learn_and_conclude(saver_.advance(of_all));
 }
 
 void CheckpointCycle::advance() {
@@ -137,7 +150,8 @@ bool CheckpointCycle::save_and_wait(const Content& content) {
   return holds(content.point);
 }
 
-/// What became of the last checkpoint, the same on all ranks.
+// --- results of saves -------------------------------------------------------------------------------------------------
+
 void CheckpointCycle::conclude(const std::optional<checkpoint::SaveResult>& result) {
   if (!result) return;
   if (result->committed)
@@ -146,65 +160,57 @@ void CheckpointCycle::conclude(const std::optional<checkpoint::SaveResult>& resu
     note_failure(*result);
 }
 
+void CheckpointCycle::learn_and_conclude(const std::optional<checkpoint::SaveResult>& result) {
+  if (result) schedule_.learn();
+  conclude(result);
+}
+
 void CheckpointCycle::note_commit() {
-  parts_.stop_margin.note_save(monotonic_seconds() - last_start_s_);
+  parts_.stop_margin.note_save(schedule_.since_begin_s());
   warn_of_short_notice();
-  saved_ = flying_;
-  newest_ = flying_checkpoint_;
-  parts_.attempt.meter.committed(saved_.step, saved_.iteration, newest_->number);
+  const auto& committed = in_flight_.checkpoint;
+  const auto& [iteration, step] = committed.point;
+  saved_ = committed.point;
+  newest_ = committed;
   failed_in_a_row_ = 0;
-  if (parts_.attempt.mirror != nullptr) parts_.attempt.mirror->offer(newest_->number);
+  parts_.attempt.meter.committed(step, iteration, committed.number);
+  if (parts_.attempt.mirror != nullptr) parts_.attempt.mirror->offer(committed.number);
   parts_.reporter.update_derived();
-  parts_.attempt.callbacks.commit({newest_->number, newest_->directory, newest_->has_files, saved_.iteration, saved_.step,
-                                   flying_metrics_, newest_->metadata},
-                                  communicator_);
+  parts_.attempt.callbacks.commit(
+      {committed.number, committed.directory, committed.has_files, iteration, step, in_flight_.metrics, committed.metadata},
+      communicator_);
 }
 
 void CheckpointCycle::note_failure(const checkpoint::SaveResult& result) {
   if (failed_in_a_row_++ == 0) failing_since_ms_ = result.began_ms;
-  const auto text = fmt::format("{} could not be written and is dropped: {}", named(flying_), result.error);
+  const auto& [iteration, step] = in_flight_.checkpoint.point;
+  const auto text = fmt::format("the checkpoint at {} could not be written and is dropped: {}",
+                                rundir::short_point(step, iteration), result.error);
   const double failing_s = static_cast<double>(result.ended_ms - failing_since_ms_) / 1000;
   const bool may_pass = result.is_transient && failing_s < parts_.spec.failure.storage_timeout_s;
-  const auto most = parts_.spec.checkpoint.max_failed;
-  if (most > 0 && failed_in_a_row_ >= most && !may_pass)
+  const auto max_failed = parts_.spec.checkpoint.max_failed;
+  if (max_failed > 0 && failed_in_a_row_ >= max_failed && !may_pass)
     throw comm::AgreedError(
-        fmt::format("{}. That is the {}. in a row (checkpoint.max_failed): mend the storage, and start the "
-                    "same command again: the run continues from {}",
-                    text, failed_in_a_row_, newest()));
-  log::run_warning(text + "; training goes on");
+        fmt::format("{}. This was failure {} in a row (checkpoint.max_failed = {}). Repair the storage and run the same "
+                    "command again; the run resumes from {}",
+                    text, failed_in_a_row_, max_failed, newest_in_words()));
+  log::run_warning(text + "; training continues");
 }
 
+/// Warns, once, if a save takes longer than the time between Slurm's SIGTERM and the kill of a preempted job.
 void CheckpointCycle::warn_of_short_notice() {
   const auto* lease = parts_.attempt.lease;
   const auto notice = lease != nullptr ? lease->notice() : std::nullopt;
-  const auto longest_save = parts_.stop_margin.longest_save();
-  if (!notice || longest_save < *notice || std::exchange(notice_warned_, true)) return;
-  log::warning(fmt::format(
-      "a save takes {:.0f} s, and Slurm kills a preempted job {:.0f} s after its SIGTERM (KillWait and the partition's "
-      "GraceTime): such a preemption costs what came after the last checkpoint",
-      longest_save, *notice));
+  const auto save_s = parts_.stop_margin.max_save_s();
+  if (!notice || save_s < *notice || std::exchange(has_warned_of_notice_, true)) return;
+  log::warning(
+      fmt::format("a save takes {:.0f} s, and Slurm kills a preempted job {:.0f} s after its SIGTERM (KillWait and the "
+                  "partition's GraceTime): a preemption loses the work since the last checkpoint",
+                  save_s, *notice));
 }
 
-/// Learns from a save that was not waited for on purpose what one costs.
-std::optional<checkpoint::SaveResult> CheckpointCycle::measured(std::optional<checkpoint::SaveResult> result) {
-  if (!result || by_clock_.unit != Unit::automatic || flying_is_reported_) return result;
-  const auto& meter = parts_.attempt.meter;
-  const double now = monotonic_seconds();
-  const auto changed =
-      auto_interval_.learn(meter.stalled_s() - stalled_before_s_, now - last_start_s_, now - meter.started_s());
-  if (changed) log::info(*changed);
-  return result;
-}
-
-bool CheckpointCycle::is_due_by_clock(bool reported) const {
-  if (by_clock_.unit == Unit::seconds) return by_clock_.due_after(monotonic_seconds() - last_start_s_);
-  if (by_clock_.unit != Unit::automatic || saver_.in_flight()) return false;
-  const double since = std::max(last_start_s_, parts_.attempt.meter.steps_begin_s());
-  return auto_interval_.is_due(monotonic_seconds() - since, reported);
-}
-
-std::string CheckpointCycle::newest() const {
-  return saved_.step < 0 ? "its beginning (there is no checkpoint)"
+std::string CheckpointCycle::newest_in_words() const {
+  return saved_.step < 0 ? "its beginning (it has no checkpoint)"
                          : "its last checkpoint, of " + rundir::short_point(saved_.step, saved_.iteration);
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <trainrt/communicator.hpp>
 #include <trainrt/state.hpp>
@@ -14,130 +15,111 @@
 #include "launch/world.hpp"
 #include "trainer/reports/reporter.hpp"
 #include "trainer/saving/attempt_info.hpp"
-#include "trainer/saving/auto_interval.hpp"
+#include "trainer/saving/committed_checkpoint.hpp"
+#include "trainer/saving/save_schedule.hpp"
 #include "trainer/stops/stop_reasons.hpp"
 #include "trainer/watching/replica_watch.hpp"
 #include "watch/liveness.hpp"
 
 namespace trainrt::trainer {
 
-/// Where a run stands; all -1: nowhere.
-struct RunPoint {
-  std::int64_t iteration = -1;
-  std::int64_t step = -1;
-  bool operator==(const RunPoint&) const = default;
-};
-
-/// What is known of a committed checkpoint.
-struct CommittedCheckpoint {
-  std::int64_t number = -1;
-  std::string directory;
-  bool has_files = false;  ///< of a directory that report() was given
-  std::string metadata = "{}";
-  RunPoint point;
-};
-
-/// Which checkpoints the config wants to be kept.
+/// Returns the rules of the config for deleting old checkpoints.
 checkpoint::Retention retention_of(const config::RunSpec& spec);
 
-/// The checkpoints of an attempt on one rank, one after the other: starts them, learns what became of them and what they
-/// cost, and says when the clock wants the next. The time that they take goes to the meter, the stop margin and the signs
-/// of life. Only the train thread uses it.
+/// Saves the checkpoints of an attempt, one at a time: starts each save, concludes whether it was committed, and notifies
+/// the reporter, the callbacks and the mirror of commits. The time that the train thread spends here counts as checkpoint
+/// time in the meter.
 ///
-/// A checkpoint that cannot be written is warned of, and training goes on, up to checkpoint.max_failed in a row: then
-/// whichever call finds that out throws AgreedError, on all ranks. So does one that finds that the ranks' replicas differ.
-/// While the storage is away that takes failure.storage_timeout too, however many checkpoints fail in that time.
+/// A checkpoint that cannot be written causes a warning, and training continues. If checkpoint.max_failed saves in a row
+/// have failed, the call that learns of the last failure throws comm::AgreedError; while the storage is unavailable, only
+/// after failure.storage_timeout. A call that finds different replicated tensors on the ranks also throws AgreedError.
+///
+/// Used on the train thread.
 class CheckpointCycle {
  public:
-  /// What it works with; all of it must live longer.
+  /// The objects that CheckpointCycle uses. All of them must outlive it.
   struct Parts {
     const config::RunSpec& spec;
     const AttemptInfo& attempt;
-    Reporter& reporter;  ///< its log is on disk before a checkpoint counts
+    Reporter& reporter;  ///< made durable before each commit
     StopMargin& stop_margin;
     watch::Liveness& life;
-    ReplicaWatch& replicas;  ///< before anything of a checkpoint is written
+    ReplicaWatch& replicas;  ///< compared before each save
   };
-  /// What goes into a checkpoint.
+  /// The content and the properties of one checkpoint.
   struct Content {
     const State& state;
     RunPoint point;
-    const std::map<std::string, double>& metrics;  ///< of the last report
-    const std::string& metadata;                   ///< JSON
-    /// Files of the directories that came with this report; else those of the newest checkpoint are carried on.
-    const checkpoint::DirectoryFiles* given = nullptr;
-    double iteration_s = 0;  ///< Meta::iteration_s
-    bool at_stop = false;    ///< Meta::at_stop
+    const std::map<std::string, double>& metrics;  ///< numbers of the last report
+    const std::string& metadata;                   ///< JSON object
+    /// Files that the ranks passed to the present report; nullptr: the files of the newest checkpoint are stored again.
+    const checkpoint::DirectoryFiles* reported_files = nullptr;
+    double iteration_s = 0;  ///< checkpoint::Meta::iteration_s
+    bool at_stop = false;    ///< checkpoint::Meta::at_stop
   };
 
   /// Collective.
   CheckpointCycle(Parts parts, const World& world, Communicator& communicator);
 
   // --- collective ---
-  /// Does what the first save of this state would have to, if checkpoints are taken at all.
+  /// Prepares the first save of `state`, unless checkpoint.every is off.
   void prepare(const State& state);
-  /// Starts a checkpoint, after the one on its way has been waited for.
+  /// Waits for the save in flight, then starts the save of `content`.
   void start(const Content& content);
-  /// To where the vote found all ranks.
+  /// Commits the checkpoint in flight if all ranks have written it; does not wait for the storage. `of_all` is the
+  /// progress() of all ranks, combined by a vote.
   void advance(const checkpoint::Saver::Progress& of_all);
-  /// Waits for the one on its way.
-  void finish();
-  /// How far all ranks' checkpoint is, without waiting for any. Nothing is sent if none is on its way.
+  /// Combines the progress() of all ranks, and calls advance() with it. Communicates only if a save is in flight.
   void advance();
-  /// True when everything up to here is in a committed checkpoint.
+  /// Waits for the save in flight.
+  void finish();
+  /// Saves `content`, unless the newest checkpoint has it, and waits. Returns whether it is committed.
   bool save_and_wait(const Content& content);
 
   // --- not collective ---
   checkpoint::Saver::Progress progress() const { return saver_.progress(); }
-  /// checkpoint.every asks for one by the clock: rank 0's decides. `reported`: this attempt has made a report.
-  bool is_due_by_clock(bool reported) const;
-  /// The newest committed checkpoint is of this point.
+  /// Returns whether checkpoint.every demands a checkpoint by the clock; always false on ranks other than 0.
+  bool is_due_by_clock(bool has_reported) const { return schedule_.is_due(has_reported, saver_.in_flight()); }
+  /// Returns whether the newest committed checkpoint has the state of `point`.
   bool holds(const RunPoint& point) const { return saved_ == point; }
-  /// The attempt began from this checkpoint of the run, of this point.
-  void began_from(const CommittedCheckpoint& checkpoint, const RunPoint& point) {
-    saved_ = point;
-    newest_ = checkpoint;
-    saver_.restored(checkpoint.number);
-  }
-  /// The attempt began from this checkpoint of another run.
-  void began_from_other(const CommittedCheckpoint& checkpoint) { newest_ = checkpoint; }
-  /// The last that was committed, or that the attempt began from; the same on all ranks.
-  const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
-  bool is_on_its_way() const { return saver_.in_flight(); }
-  /// Its load found these checkpoints damaged.
+  /// Declares that the attempt began from `checkpoint`, of this run or of another.
+  void begin_from(const CommittedCheckpoint& checkpoint, bool is_of_this_run);
+  /// Declares that a load has found these checkpoints of the run damaged. Called after begin_from().
   void know_as_damaged(const std::vector<std::int64_t>& numbers) { saver_.know_as_damaged(numbers); }
-  /// What is committed lacks something that the next checkpoint has.
+  /// Declares that the newest checkpoint lacks a part of the present state, so that holds() is false for every point.
   void outdate() { saved_ = {}; }
-  /// "its last checkpoint, of step 12"
-  std::string newest() const;
-  /// Waits for what follows the last commit in the background. Throws Error if that takes too long.
+  /// Returns the newest committed checkpoint, or else that of begin_from(). The same on all ranks.
+  const std::optional<CommittedCheckpoint>& newest_committed() const { return newest_; }
+  bool is_in_flight() const { return saver_.in_flight(); }
+  /// Returns the newest checkpoint of the run for messages: "its last checkpoint, of step 12".
+  std::string newest_in_words() const;
+  /// Waits for the background work after the last commit. Throws Error if that takes too long.
   void drain() { saver_.drain(); }
 
  private:
+  struct InFlight {
+    CommittedCheckpoint checkpoint;
+    std::map<std::string, double> metrics;
+  };
+  checkpoint::Saver::Request request_of(const Content& content);
   void add_files(const checkpoint::DirectoryFiles* reported, checkpoint::Saver::Request& request) const;
   void conclude(const std::optional<checkpoint::SaveResult>& result);
+  void learn_and_conclude(const std::optional<checkpoint::SaveResult>& result);
   void note_commit();
   void note_failure(const checkpoint::SaveResult& result);
-  std::optional<checkpoint::SaveResult> measured(std::optional<checkpoint::SaveResult> result);
   void warn_of_short_notice();
 
   Parts parts_;
   Communicator& communicator_;
-  config::CheckpointInterval by_clock_;  // rank 0's clock decides, and the vote tells the others: theirs is never due by it
-  AutoInterval auto_interval_;
-  RunPoint saved_;
+  SaveSchedule schedule_;
+  RunPoint saved_;  // point of the newest checkpoint of this run
   std::optional<CommittedCheckpoint> newest_;
-  RunPoint flying_;  // of the checkpoint that is on its way
-  CommittedCheckpoint flying_checkpoint_;
-  std::map<std::string, double> flying_metrics_;
-  bool flying_is_reported_ = false;  // its files came with a report
+  InFlight in_flight_;
   std::int64_t failed_in_a_row_ = 0;
-  std::int64_t failing_since_ms_ = 0;  // by rank 0's clock
-  std::int64_t next_number_ = 0;
-  double last_start_s_;
-  double stalled_before_s_ = 0;
-  bool notice_warned_ = false;
-  checkpoint::Saver saver_;  // last: its background work uses the rest
+  std::int64_t failing_since_ms_ = 0;  // rank 0's clock
+  std::int64_t next_number_;
+  bool has_warned_of_notice_ = false;
+  checkpoint::Saver saver_;  // last member, so that it is destroyed first: its background work uses the other members
 };
 
 }  // namespace trainrt::trainer

@@ -16,52 +16,51 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns whether the run in `run_dir` finished with that checkpoint, as far as its records tell. `finished`: its
-/// run.json.
-bool is_end_of(const std::string& run_dir, const rundir::RunRecord& finished, const checkpoint::Meta& restored) {
-  const rundir::RunRecord::Completion brought{restored.number, restored.step, restored.iteration};
-  if (const auto end = rundir::completion_of(run_dir, finished)) return *end == brought;
-  const auto attempts = rundir::read_attempts(run_dir, 1);  // an older record, and the attempt's may have come too late
+/// Returns whether the run in `run_dir` finished with the checkpoint `restored`, according to its records. `finished` is
+/// the content of run.json.
+bool finished_with(const std::string& run_dir, const rundir::RunRecord& finished, const checkpoint::Meta& restored) {
+  const rundir::RunRecord::Completion completion{restored.number, restored.step, restored.iteration};
+  if (const auto end = rundir::completion_of(run_dir, finished)) return *end == completion;
+  const auto attempts = rundir::read_attempts(run_dir, 1);  // for records of older versions
   return !attempts.empty() && attempts.back().why.starts_with("finished");
 }
 
-/// Says so if an attempt had saved a newer checkpoint than the one that was restored.
+/// Logs a warning if an attempt had saved a newer checkpoint than the restored one.
 void warn_if_older(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   std::int64_t newest = -1;
   for (const auto& attempt : rundir::read_attempts(run_dir)) newest = std::max(newest, attempt.saved_checkpoint);
   if (newest > restored.number)
     log::warning(fmt::format(
-        "the run had saved {}, which cannot be read at {}: what came after {} (iteration {}) is computed "
-        "again",
+        "the run had saved {}, which cannot be read from {}. The work after {} (iteration {}) is repeated",
         checkpoint::directory_name(newest), from, checkpoint::directory_name(restored.number), restored.iteration));
 }
 
-/// A run that finished with another checkpoint than the one that was restored has not finished: it has to compute the rest
-/// again.
+/// Marks a finished run as stopped if it finished with another checkpoint than the restored one, since it has to repeat the
+/// rest.
 void reopen_unless_complete(const std::string& run_dir, rundir::RunRecord record, const checkpoint::Meta& restored,
                             const std::string& from) {
   if (record.state != rundir::RunState::finished) return warn_if_older(run_dir, restored, from);
-  if (is_end_of(run_dir, record, restored)) return;
+  if (finished_with(run_dir, record, restored)) return;
   const auto end = rundir::completion_of(run_dir, record);
-  const auto what = end ? fmt::format("{} (iteration {})", checkpoint::directory_name(end->checkpoint), end->iteration)
+  const auto lost = end ? fmt::format("{} (iteration {})", checkpoint::directory_name(end->checkpoint), end->iteration)
                         : std::string("a checkpoint that its records do not name");
   log::warning(
-      fmt::format("the run finished with {}, which cannot be read at {}. The run is not finished: it continues "
+      fmt::format("the run finished with {}, which cannot be read from {}. The run is not finished: it continues "
                   "from {} (iteration {})",
-                  what, from, checkpoint::directory_name(restored.number), restored.iteration));
+                  lost, from, checkpoint::directory_name(restored.number), restored.iteration));
   record.state = rundir::RunState::stopped;
   record.completed_by.reset();
   io::replace_file(run_dir + "/run.json", rundir::to_text(record));
 }
 
-/// Nobody runs there any more, and what came after that checkpoint is gone.
+/// Records an end for attempts without one, and limits their newest checkpoint to the restored one.
 void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   for (const int number : rundir::numbers_of_attempts(run_dir)) {
     auto record = rundir::read_record(run_dir, number);
     if (!record) continue;
     if (record->end.empty()) {
       record->end = utc_now();
-      record->why = "killed: its run directory is gone, and was restored from " + from;
+      record->why = "killed: its run directory was lost, and restored from " + from;
       record->last_step = std::max(record->last_step, restored.step);
       record->iteration = std::max(record->iteration, restored.iteration);
     }
@@ -74,7 +73,7 @@ void end_attempts(const std::string& run_dir, const checkpoint::Meta& restored, 
   }
 }
 
-/// A run directory with run.json and no attempt contradicts itself: no attempt could start in it.
+/// Writes the record of an attempt if no attempt has one: a run directory with run.json and without attempts is refused.
 void write_missing_attempt(const std::string& run_dir, const checkpoint::Meta& restored, const std::string& from) {
   if (!rundir::numbers_of_attempts(run_dir).empty()) return;
   rundir::AttemptRecord record;

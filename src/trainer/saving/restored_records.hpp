@@ -6,10 +6,13 @@
 
 namespace trainrt::trainer {
 
-/// Makes the records of a run in `run_dir`, copied from the mirror `from` while the run went on, agree with the checkpoint
-/// that was copied with them. Attempts without an end get one, a missing record of an attempt is written, and a run that
-/// finished with another checkpoint is not finished. Prints a warning if a newer checkpoint was saved.
-/// `record`: what its run.json holds.
+/// Changes the records in `run_dir` so that they agree with the checkpoint `restored`. The records were copied from the
+/// mirror `from`, to which they were copied while the run continued. `record` is the content of run.json.
+/// - An attempt without an end gets one.
+/// - If no attempt has a record, one is written.
+/// - A run that finished with another checkpoint becomes unfinished.
+///
+/// Logs a warning if the run had saved a newer checkpoint.
 void fit_records(const std::string& run_dir, const rundir::RunRecord& record, const checkpoint::Meta& restored,
                  const std::string& from);
 

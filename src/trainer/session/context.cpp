@@ -24,7 +24,7 @@ const std::string& Context::storage_path() const { return session_.spec().run.st
 std::string Context::artifacts_dir() const { return session_.spec().run_dir + "/artifacts"; }
 const std::string& Context::run_dir() const { return session_.spec().run_dir; }
 int Context::attempt() const { return session_.attempt(); }
-const std::string& Context::metadata() const { return session_.metadata_of_run(); }
+const std::string& Context::metadata() const { return session_.run_metadata(); }
 std::uint64_t Context::seed() const { return session_.spec().run.seed; }
 
 std::span<const int> Context::gpus() const { return session_.world().gpus; }
@@ -52,7 +52,7 @@ const std::string& Context::library(std::string_view name) const {
   const auto& spec = session_.spec();
   if (name == "xgboost") return spec.xgboost.library;
   if (name == "lightgbm") return spec.lightgbm.library;
-  throw UsageError(fmt::format("the config has no library '{}'; there are: xgboost, lightgbm", name));
+  throw UsageError(fmt::format("the config has no library '{}'; it has: xgboost, lightgbm", name));
 }
 bool Context::has_dataset(std::string_view name) const { return session_.spec().data.contains(std::string(name)); }
 FrameworkMeeting Context::framework(std::string_view name) { return session_.framework(*this, std::string(name)); }
@@ -60,7 +60,7 @@ Communicator& Context::communicator() { return session_.communicator(); }
 bool Context::restore(State& state) { return session_.restore(state); }
 void Context::step() { session_.step(); }
 std::int64_t Context::step_count() const { return session_.step_count(); }
-bool Context::restore() { return session_.restore_place(); }
+bool Context::restore() { return session_.restore_without_state(); }
 void Context::report(const Metrics& metrics) { session_.report(metrics, {}, nullptr); }
 void Context::report(const Metrics& metrics, const ReportOptions& options) { session_.report(metrics, options, nullptr); }
 void Context::report(const Metrics& metrics, const DirectoryCheckpoint& directory, const ReportOptions& options) {
@@ -68,7 +68,7 @@ void Context::report(const Metrics& metrics, const DirectoryCheckpoint& director
 }
 void Context::load(const State& state, const std::string& checkpoint) { session_.load_from(state, checkpoint); }
 std::optional<CheckpointPlace> Context::checkpoint() const { return session_.checkpoint(); }
-bool Context::is_checkpoint_on_its_way() const { return session_.is_checkpoint_on_its_way(); }
+bool Context::is_checkpoint_on_its_way() const { return session_.is_checkpoint_in_flight(); }
 void Context::wait_for_checkpoint() { session_.wait_for_checkpoint(); }
 void Context::advance_checkpoint() { session_.advance_checkpoint(); }
 void Context::stop_point() { session_.stop_point(); }
@@ -89,7 +89,7 @@ Random Context::random(std::uint64_t stream) const { return Random(step_seed(), 
 
 namespace {
 
-/// Reads a text as the type that the value has; false if it is none of that type.
+/// Parses `text` as the type of a value and assigns the result. Returns false if the text is not valid for that type.
 struct LoopParser {
   const std::string& text;
 
@@ -110,8 +110,9 @@ struct LoopParser {
   }
 };
 
+/// Describes the type of a value for messages.
 struct LoopTypeInWords {
-  std::string operator()(const std::string&) const { return "a text"; }
+  std::string operator()(const std::string&) const { return "a string"; }
   std::string operator()(bool) const { return "true or false"; }
   std::string operator()(double) const { return "a number"; }
   std::string operator()(std::int64_t) const { return "a whole number"; }
@@ -129,7 +130,7 @@ void Context::read(std::string_view key, LoopValue& value, bool required) const 
     throw UsageError(fmt::format("the config lacks the key {} in [loop], which the train function needs ({})", key,
                                  std::visit(LoopTypeInWords{}, value)));
   if (given == nullptr || std::visit(LoopParser{given->text}, value)) return;
-  throw UsageError(fmt::format("{}: [loop] {} is '{}'; the train function expects {}", given->origin, key, given->text,
+  throw UsageError(fmt::format("{}: [loop] {} is '{}', but the train function expects {}", given->origin, key, given->text,
                                std::visit(LoopTypeInWords{}, value)));
 }
 

@@ -1,53 +1,81 @@
 #include "trainer/session/session.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
+#include <trainrt/error.hpp>
 
-#include "checkpoint/format/manifest.hpp"
 #include "comm/agreement.hpp"
 #include "config/program_settings.hpp"
 #include "core/fault_point.hpp"
-#include "core/host.hpp"
 #include "core/output/log.hpp"
-#include "rundir/attempts/attempt_files.hpp"
+#include "device/runtime.hpp"
 #include "trainer/ending/advice.hpp"
-#include "trainer/reports/reporter.hpp"
 
 namespace trainrt {
 
-using comm::AgreedError;
+using trainer::StateKind;
 using trainer::StopVote;
 using watch::InPhase;
 using watch::Phase;
 
-Session::Session(const config::RunSpec& spec, const World& world, Communicator& communicator, trainer::AttemptInfo attempt)
-    : spec_(spec),
-      world_(world),
-      communicator_(communicator),
-      attempt_(std::move(attempt)),
-      reporter_(attempt_.is_run ? trainer::make_reporter(spec, {spec.run_dir, attempt_.private_dir}, communicator.rank(),
-                                                         attempt_.callbacks, attempt_.meter)
-                                : trainer::make_silent_reporter()),
+Session::Session(SessionSetup setup)
+    : spec_(setup.spec),
+      world_(setup.world),
+      communicator_(setup.communicator),
+      attempt_(std::move(setup.attempt)),
       vote_(communicator_),
+      stops_(spec_, attempt_.lease, attempt_.hosts),
       datasets_(spec_, communicator_, attempt_.workers, attempt_.datasets, attempt_.shares),
-      speeds_(communicator_,
-              {spec_.run_dir + "/" + rundir::step_times_name(attempt_.number), attempt_.hosts,
-               [this] { return datasets_.waited_s(); }, [this](const auto&... window) { stops_.take_window(window...); }}),
-      iteration_at_s_(monotonic_seconds()),
-      stops_(spec, attempt_.lease, attempt_.hosts),
-      replicas_(spec_, communicator_),
-      saves_({spec_, attempt_, *reporter_, stops_.margin(), life_, replicas_}, world, communicator_) {
-  progress_.ranks = communicator.size();
-  progress_.seed = static_cast<std::int64_t>(spec.run.seed);
-  if (!world.gpus.empty() && spec.train.program.empty()) datasets_.pin_for(device::runtime());
+      progress_(spec_.run.seed, attempt_.meter, communicator_),
+      observation_({.spec = spec_,
+                    .communicator = communicator_,
+                    .attempt = attempt_,
+                    .progress = progress_,
+                    .datasets = datasets_,
+                    .stops = stops_}),
+      restoring_({.spec = spec_,
+                  .communicator = communicator_,
+                  .progress = progress_,
+                  .datasets = datasets_,
+                  .run_id = attempt_.run_id,
+                  .private_dir = attempt_.private_dir,
+                  .checkpoints = attempt_.earlier.listed}),
+      saving_({.spec = spec_,
+               .world = world_,
+               .attempt = attempt_,
+               .communicator = communicator_,
+               .save_communicator = setup.communicator,
+               .progress = progress_,
+               .observation = observation_,
+               .stops = stops_,
+               .datasets = datasets_}) {
+  if (!world_.gpus.empty() && spec_.train.program.empty()) datasets_.pin_for(device::runtime());
 }
 
-Session::~Session() = default;
+// --- checks and warnings ----------------------------------------------------------------------------------------------
 
-// --- what the train function asks -----------------------------------------------------------------------------------
+void Session::throw_if_stopped() const {
+  if (stopped_by_ != batch::no_stop) throw StopRun{};
+}
+
+/// Throws UsageError in a prediction or check, which has no run to save or report. `call` is the function for the message.
+void Session::require_training(std::string_view call) const {
+  if (!attempt_.is_run)
+    throw UsageError(fmt::format("the train function's predict or check called {}, which belongs to training", call));
+}
+
+/// Warns once of [loop] keys that the train function has not read, since it reads them before it trains.
+void Session::warn_of_unread_keys(std::string_view until) {
+  if (std::exchange(has_warned_of_keys_, true)) return;
+  for (const auto& key : spec_.loop.keys())
+    if (!read_keys_.contains(key) && !config::is_record_of_python(key) &&
+        spec_.loop.find(key)->origin != config::origin_of_program)
+      log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
+}
+
+// --- values and services ----------------------------------------------------------------------------------------------
 
 const OptionValue* Session::loop_value(std::string_view key) {
   read_keys_.emplace(key);
@@ -56,113 +84,89 @@ const OptionValue* Session::loop_value(std::string_view key) {
 
 FrameworkMeeting Session::framework(Context& ctx, const std::string& name) {
   if (!attempt_.framework)
-    throw UsageError(
-        fmt::format("the workers of {} find each other by what the command trainrt serves; this program has a "
-                    "main of its own",
-                    name));
+    throw UsageError(fmt::format(
+        "Context::framework(\"{}\") is not available in a program with its own main(): only the command trainrt starts the "
+        "service through which the workers of {} find each other",
+        name, name));
   return meetings_.emplace_back(attempt_.framework(ctx, name));
 }
 
-/// Once: what is read is read before the training begins.
-void Session::warn_of_unread_keys(std::string_view until) {
-  if (std::exchange(unread_reported_, true)) return;
-  for (const auto& key : spec_.loop.keys())
-    if (!read_keys_.contains(key) && !config::is_record_of_python(key) &&
-        spec_.loop.find(key)->origin != config::origin_of_program)
-      log::run_warning(fmt::format("[loop] {} was not read by the train function before {} (a typing error?)", key, until));
+// --- restoring --------------------------------------------------------------------------------------------------------
+
+void Session::prepare_datasets(const std::string& checkpoint) {
+  const InPhase loading(progress_.life(), Phase::loading);
+  datasets_.verify_files();
+  if (!datasets_.need_preparation()) return;
+  const auto fitted = datasets_.prepare(restoring_.stored_preprocessors(checkpoint));
+  if (!fitted.empty()) saving_.add_run_metadata("{\"preprocessors\":" + fitted + "}");
 }
 
-// --- steps and reports ------------------------------------------------------------------------------------------------
-
-void Session::set_metadata(std::string_view json) {
-  checkpoint::check_metadata(json);
-  metadata_ =
-      attempt_.metadata == "{}" ? std::string(json) : checkpoint::merged_metadata(attempt_.metadata, std::string(json));
+bool Session::restore(State& state) {
+  if (progress_.has_begun()) throw UsageError("restore() comes before the first step() and report()");
+  require_training("restore()");
+  saving_.attach(state, state.empty() ? StateKind::empty_state : StateKind::state);
+  const bool restored = load();
+  attempt_.meter.state_restored();
+  return restored;
 }
 
-/// The first iteration of the attempt counts from when it can have begun; while a State is restored, from here on.
-void Session::begin_reports(std::int64_t iteration, double iteration_s, const std::string& other_run) {
-  const bool restores_state = attached_ && !saves_by_directory_ && !attempt_.meter.has_stepped();
-  const double now_s = monotonic_seconds(), begin_s = attempt_.meter.steps_begin_s();
-  if (!restores_state && begin_s >= 0) iteration_s += now_s - begin_s;
-  comm::collectively(
-      communicator_,
-      [&] {
-        reporter_->begin({progress_.step, iteration, iteration_s, is_silent(), other_run});
-      },
-      trainer::with_advice);
-  reports_begun_ = true;
-  iteration_at_s_ = now_s - iteration_s;
+bool Session::restore_without_state() {
+  if (progress_.has_begun()) throw UsageError("restore() comes before the first step() and report()");
+  require_training("restore()");
+  saving_.attach({}, StateKind::directories);
+  return load();
 }
 
-StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
-  using Wants = StopVote::Wants;
-  const bool gives = directory != nullptr && (!directory->path.empty() || directory->state != nullptr);
-  const auto wants = gives ? Wants::directory : saves_.is_due_by_clock(reported_) ? Wants::checkpoint : Wants::nothing;
-  return {.stop = stops_.cause(), .wants = wants, .saves = saves_.progress()};
+/// Restores the attached State, and prepares everything that depends on it. Returns whether a checkpoint was loaded.
+bool Session::load() {
+  fault_point("load");
+  attempt_.meter.note_api_call();
+  const InPhase loading(progress_.life(), Phase::loading);
+  auto restored = restoring_.restore(saving_.state(), saving_.covers());
+  saving_.begin_from(restored);
+  observation_.set_last_metrics(std::move(restored.metrics));
+  observation_.begin({.iteration = progress_.iteration(),
+                      .iteration_s = restored.iteration_s,
+                      .reports_of = restored.reports_of,
+                      .begins_now = saving_.saves_state()});
+  saving_.prepare();
+  stops_.take_restored(saving_.state());
+  stop_if_asked();  // a load may take long
+  return restored.checkpoint.has_value();
 }
 
-void Session::throw_if_stopped() const {
-  if (stopped_by_ != batch::no_stop) throw StopRun{};
+void Session::load_from(const State& state, const std::string& checkpoint) {
+  throw_if_stopped();
+  attempt_.meter.note_api_call();
+  const InPhase loading(progress_.life(), Phase::loading);
+  restoring_.load(state, checkpoint);
+  attempt_.meter.state_restored();
 }
 
-/// What predicts or checks has no run to save or to report to.
-void Session::require_training(std::string_view call) const {
-  if (!attempt_.is_run)
-    throw UsageError(fmt::format("the train function's predict or check called {}, which belongs to training", call));
-}
-
-void Session::warn_if_unattached() {
-  if (attached_ || std::exchange(warned_, true)) return;
-  log::run_warning(
-      "the train function did not call ctx.restore(state): there is nothing to save, and a stopped run begins again");
-}
-
-void Session::warn_of_missing_score() {
-  const auto& attribute = spec_.checkpoint.score_attribute;
-  if (attribute.empty()) return;
-  const auto found = last_metrics_.find(attribute);
-  const bool is_missing = found == last_metrics_.end();
-  if ((!is_missing && !std::isnan(found->second)) || std::exchange(score_warned_, true)) return;
-  log::run_warning(fmt::format("checkpoint.score_attribute is '{}', and {}: such checkpoints rank worst", attribute,
-                               is_missing ? "the report has no number of that name" : "that number is NaN in the report"));
-}
+// --- steps and stops --------------------------------------------------------------------------------------------------
 
 void Session::step() {
   throw_if_stopped();
   require_training("step()");
   fault_point("step");
   attempt_.meter.note_api_call();
-  warn_if_unattached();
+  saving_.warn_if_unattached();
   warn_of_unread_keys("its first step");
-  note_place();
-  ++progress_.step;
-  attempt_.meter.stepped(progress_.step);
-  life_.progress(progress_.step, Phase::training);
-  communicator_.at_step(progress_.step);
+  note_stop_point();
+  progress_.complete_step();
   const auto outcome = vote_.finish();
-  stepped_ = true;
-  saves_.advance(outcome.saves);
-  if (replicas_.is_due_at(progress_.step)) compare_replicas();
-  obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step));
+  saving_.advance(outcome.saves);
+  saving_.compare_replicas_if_due();
+  obey(outcome, spec_.checkpoint.every.due_at_step(progress_.step()));
   vote_.start(ballot(), StopVote::Call::step);
-  speeds_.end_step(progress_.step);
-}
-
-void Session::compare_replicas() {
-  const rundir::Meter::Stall stall(attempt_.meter);
-  const trainer::SpeedWatch::At at(speeds_, watch::Work::save);
-  const InPhase comparing(life_, Phase::checkpoint);
-  saves_.finish();  // it may be written from what is brought up to date now
-  state_.bring_up_to_date();
-  replicas_.compare_all(progress_.step);
+  observation_.speeds().end_step(progress_.step());
 }
 
 void Session::stop_point() {
   throw_if_stopped();
-  life_.progress(progress_.step);
+  progress_.stay_alive();
   const auto outcome = vote_.finish();
-  saves_.advance(outcome.saves);
+  saving_.advance(outcome.saves);
   obey(outcome, false);
   vote_.start(ballot(), StopVote::Call::stop_point);
 }
@@ -172,101 +176,109 @@ void Session::stop_if_asked() {
   obey(vote_.now(ballot(), StopVote::Call::stop_point), false);
 }
 
-void Session::take_record(const metrics::Record& record) {
-  progress_.iteration = record.iteration;
-  iteration_at_s_ = monotonic_seconds();
-  last_metrics_.clear();
-  for (const auto& [key, value] : record.values)
-    if (const auto number = metrics::Record::real_of(value)) last_metrics_[key] = *number;
+void Session::save_now() {
+  throw_if_stopped();
+  require_training("save()");
+  if (!saving_.is_attached()) throw UsageError("save() comes after restore(), which attaches the State to save");
+  const auto outcome = vote_.finish();
+  note_stop_point();
+  saving_.save_and_wait();
+  obey(outcome, false);
 }
+
+/// Records the positions in datasets, which are saved if the run stops before the next step, and the time left of the job.
+void Session::note_stop_point() {
+  datasets_.note_places();
+  stops_.note_point();
+  if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
+}
+
+/// Returns this rank's part of a vote. `directory`: the directory that it has passed to report(), or nullptr.
+StopVote::Ballot Session::ballot(const DirectoryCheckpoint* directory) const {
+  using Wants = StopVote::Wants;
+  const bool has_directory = directory != nullptr && (!directory->path.empty() || directory->state != nullptr);
+  const auto wants = has_directory ? Wants::directory : saving_.is_due_by_clock() ? Wants::checkpoint : Wants::nothing;
+  return {.stop = stops_.cause(), .wants = wants, .saves = saving_.progress()};
+}
+
+/// Saves and stops as the ranks have voted. `is_checkpoint_due`: config key checkpoint.every asks for a checkpoint at this
+/// step or report. Throws StopRun if the run stops.
+void Session::obey(const StopVote::Outcome& outcome, bool is_checkpoint_due, const trainer::ReportedCheckpoint* reported) {
+  if (outcome.stop == batch::ended_early && stops_.agree_on_end(communicator_)) saving_.outdate();
+  const bool is_due = is_checkpoint_due || outcome.wants != StopVote::Wants::nothing;
+  if (reported != nullptr || (is_due && saving_.saves_state())) saving_.start(reported);
+  if (outcome.stop != batch::no_stop) stop(outcome.stop);
+}
+
+void Session::stop(batch::StopCause cause) {
+  if (cause == batch::time_is_up) stops_.log_time_left();
+  saving_.save_at_stop(cause);
+  stopped_by_ = cause;
+  progress_.stay_alive(Phase::finishing);  // programs may take long to end
+  throw StopRun{};
+}
+
+// --- reports ----------------------------------------------------------------------------------------------------------
 
 void Session::report(const Metrics& metrics, const ReportOptions& options, const DirectoryCheckpoint* directory) {
   throw_if_stopped();
   require_training("report()");
   fault_point("report");
-  attempt_.meter.note_api_call();
-  const trainer::SpeedWatch::At at(speeds_, watch::Work::report);
-  warn_of_unread_keys("its first report");
-  life_.progress(progress_.step, Phase::training);
-  if (!reports_begun_) begin_reports(0);
-  const auto earlier = vote_.finish();
-  auto outcome =
-      vote_.now(ballot(directory), options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report);
-  std::optional<Given> given;
-  if (outcome.wants == StopVote::Wants::directory) given = gather(directory);
-  outcome.stop = std::max(outcome.stop, earlier.stop);
-  outcome.wants = std::max(outcome.wants, earlier.wants);
-  warn_if_unattached();
-
-  const auto take = options.of_first_rank ? trainer::first_rank_report : trainer::aggregate_report;
-  auto record = take(metrics, progress_.iteration + 1, communicator_);
-  add_skipped(record);
-  take_record(record);
-  reported_ = true;
-  attempt_.meter.reported(progress_.iteration);
-  const bool is_scored_later = given && !given->files.validation.empty();
-  if ((given || saves_state()) && !is_scored_later) warn_of_missing_score();
-  if (stops_.meets_rule(progress_.iteration, last_metrics_)) outcome.stop = batch::ended_early;
-  note_place();
-  if (attempt_.callbacks.presence().all_ranks)
-    attempt_.callbacks.take_ranks(trainer::reports_of_ranks(metrics, progress_.iteration, communicator_));
-  const auto write = [&] {
-    if (attached_) reporter_->show(state_, progress_.iteration);
-    reporter_->write(std::move(record), progress_.step, time_so_far());
-  };
-  comm::collectively(communicator_, write, trainer::with_advice);
-  outcome.stop = std::max(outcome.stop, stop_by_callback());
+  const trainer::SpeedWatch::At at(observation_.speeds(), watch::Work::report);
+  begin_report();
+  auto outcome = vote_on_report(options, directory);
+  const auto reported = gather_checkpoint(outcome, directory);
+  auto record = complete_iteration(metrics, options, reported);
+  if (stops_.meets_rule(record.iteration, observation_.last_metrics())) outcome.stop = batch::ended_early;
+  note_stop_point();
+  observation_.write(std::move(record), metrics, saving_.is_attached() ? &saving_.state() : nullptr);
+  outcome.stop = std::max(outcome.stop, observation_.stop_by_callback());
   datasets_.warn_if_starving();
   fault_point("reported");
-  saves_.advance(outcome.saves);
-  obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration), given ? &*given : nullptr);
-  if (!std::exchange(stepped_, false)) speeds_.end_step(progress_.step);
+
+  saving_.advance(outcome.saves);
+  obey(outcome, spec_.checkpoint.every.due_at_report(progress_.iteration()), reported ? &*reported : nullptr);
+  if (!progress_.take_stepped()) observation_.speeds().end_step(progress_.step());  // no step() has ended it
 }
 
-/// Whether one of rank 0's callbacks ends the run, or pauses it. Collective.
-batch::StopCause Session::stop_by_callback() {
-  if (!attempt_.callbacks.presence().may_stop) return batch::no_stop;
-  const auto [reason, pauses] = attempt_.callbacks.stop();
-  if (!reason.empty() && !pauses) stops_.request(reason);
-  std::array<std::int64_t, 1> cause = {reason.empty() ? batch::no_stop : pauses ? batch::paused : batch::ended_early};
-  communicator_.all_reduce(cause, Op::max, "whether a callback ends the run");
-  return static_cast<batch::StopCause>(cause[0]);
+void Session::begin_report() {
+  attempt_.meter.note_api_call();
+  warn_of_unread_keys("its first report");
+  progress_.stay_alive(Phase::training);
+  if (!observation_.has_begun()) observation_.begin({});
 }
 
-/// Samples that datasets have skipped on all ranks, in this attempt.
-void Session::add_skipped(metrics::Record& record) {
-  if (!datasets_.may_skip()) return;
-  std::array<std::int64_t, 1> skipped = {static_cast<std::int64_t>(datasets_.skipped())};
-  communicator_.all_reduce(skipped, Op::sum, "how many samples were skipped");
-  record.values.emplace_back("_data_skipped", skipped[0]);
+/// Votes at this report. Returns the outcome, combined with that of the vote that the last step has started. Collective.
+StopVote::Outcome Session::vote_on_report(const ReportOptions& options, const DirectoryCheckpoint* directory) {
+  const auto earlier = vote_.finish();
+  const auto call = options.of_first_rank ? StopVote::Call::report_of_first : StopVote::Call::report;
+  const auto now = vote_.now(ballot(directory), call);
+  return {.stop = std::max(now.stop, earlier.stop), .wants = std::max(now.wants, earlier.wants), .saves = now.saves};
 }
 
-metrics::TimeSpent Session::time_so_far() const {
-  const auto timing = attempt_.meter.read().timing;
-  return {.startup_s = timing.startup_s,
-          .checkpoint_s = timing.checkpoint_s,
-          .data_s = datasets_.waited_s(),
-          .data_stages = datasets_.stages(),
-          .total_s = timing.total_s(),
-          .steps_s = timing.steps_s};
+/// Returns the files and the State of a checkpoint if a rank has passed a directory to report(). Collective.
+std::optional<trainer::ReportedCheckpoint> Session::gather_checkpoint(const StopVote::Outcome& outcome,
+                                                                      const DirectoryCheckpoint* directory) {
+  std::optional<trainer::ReportedCheckpoint> reported;
+  if (outcome.wants == StopVote::Wants::directory) reported = saving_.gather(directory);
+  saving_.warn_if_unattached();
+  return reported;
 }
 
-void Session::obey(const StopVote::Outcome& outcome, bool checkpoint_due, const Given* reported) {
-  if (outcome.stop == batch::ended_early && stops_.agree_on_end(communicator_)) {
-    saves_.finish();  // one on its way lacks the end as well
-    saves_.outdate();
-  }
-  const bool is_due = saves_state() && (checkpoint_due || outcome.wants != StopVote::Wants::nothing);
-  if (reported != nullptr || is_due) save(reported);
-  if (outcome.stop != batch::no_stop) stop(outcome.stop);
+/// Completes the iteration, and returns its record. Collective.
+metrics::Record Session::complete_iteration(const Metrics& metrics, const ReportOptions& options,
+                                            const std::optional<trainer::ReportedCheckpoint>& reported) {
+  auto record = observation_.combine(metrics, options);
+  observation_.complete_iteration(record);
+  const bool is_scored_now = reported ? reported->files.validation.empty() : saving_.saves_state();
+  if (is_scored_now) observation_.warn_of_missing_score();
+  return record;
 }
 
-void Session::stop(batch::StopCause cause) {
-  if (cause == batch::time_is_up) stops_.say_time_is_up();
-  save_at_stop(cause);
-  stopped_by_ = cause;
-  life_.progress(progress_.step, Phase::finishing);  // a program may take its time to end
-  throw StopRun{};
+void Session::observe(std::string_view position, const Metrics& seen) {
+  require_training("observe()");
+  throw_if_stopped();
+  observation_.observe(position, seen);
 }
 
 }  // namespace trainrt

@@ -13,20 +13,20 @@
 
 namespace trainrt::trainer {
 
-double StopMargin::Recent::longest() const { return *std::ranges::max_element(values_); }
+double StopMargin::Recent::max() const { return *std::ranges::max_element(values_); }
 
 std::optional<double> StopMargin::seconds(std::optional<double> job_s) const {
   const auto wanted = wanted_seconds();
   return wanted && job_s && *wanted >= *job_s ? *job_s / 2 : wanted;
 }
 
-std::string StopMargin::complaint(double job_s) const {
+std::string StopMargin::warning_for(double job_s) const {
   const auto wanted = wanted_seconds();
   if (!wanted || *wanted < job_s) return {};
   const bool is_given = option_.kind == config::LimitOption::Kind::seconds;
   return fmt::format(
-      "failure.stop_before_end = {} takes {:.0f} s, and the job has only {:.0f} s: the run stops {:.0f} s before the "
-      "end. {}",
+      "failure.stop_before_end = {} requires {:.0f} s, but the job has only {:.0f} s. The run stops {:.0f} s before the "
+      "end of the job. {}",
       is_given ? fmt::format("{:g} s", option_.seconds) : "auto", *wanted, job_s, job_s / 2,
       is_given ? "Set a shorter time, or ask for a longer job" : "Ask for a longer job");
 }
@@ -39,14 +39,14 @@ std::optional<double> StopMargin::wanted_seconds() const {
     case config::LimitOption::Kind::seconds:
       return option_.seconds;
     case config::LimitOption::Kind::automatic:
-      return fixed + end_s_ + 2 * longest_save() + 2 * gaps_.longest();
+      return fixed + end_s_ + 2 * max_save_s() + 2 * gaps_.max();
   }
   return std::nullopt;
 }
 
 namespace {
 
-/// What may be changed to let a run that has finished go on.
+/// Returns the settings that let a finished run continue when they are changed.
 std::string settings_text(const config::RunSpec& spec) {
   std::string text;
   for (const auto* section : {&spec.loop, &spec.stop})
@@ -54,7 +54,7 @@ std::string settings_text(const config::RunSpec& spec) {
   return text;
 }
 
-/// A guess at how long a save takes, until one has been measured: 100 MB/s a rank.
+/// Returns the expected duration of a save before one was measured, at 100 MB/s per rank.
 double expected_save_seconds(const State& state) {
   double bytes = 0;
   for (const auto& tensor : state.tensors()) bytes += static_cast<double>(tensor.local.bytes());
@@ -75,12 +75,12 @@ void StopReasons::take_restored(const State& state) {
 }
 
 void StopReasons::request(std::string_view reason) {
-  if (end_reason_.empty()) end_reason_ = reason.empty() ? "asked for by the train function" : std::string(reason);
+  if (end_reason_.empty()) end_reason_ = reason.empty() ? "requested by the train function" : std::string(reason);
 }
 
 bool StopReasons::meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics) {
-  if (const auto missing = rules_.missing(metrics); !missing.empty() && !std::exchange(rule_warned_, true))
-    log::run_warning(fmt::format("[stop] names {}, and the report has no number of that name", join(missing)));
+  if (const auto missing = rules_.missing(metrics); !missing.empty() && !std::exchange(has_warned_of_rule_, true))
+    log::run_warning(fmt::format("the report has no number {}, which [stop] names", join(missing)));
   const auto reason = rules_.check(iteration, metrics);
   if (reason) request(*reason);
   return reason.has_value();
@@ -90,20 +90,20 @@ void StopReasons::note_point() {
   const auto now = monotonic_seconds();
   if (last_point_s_ > 0) margin_.note_gap(now - last_point_s_);
   last_point_s_ = now;
-  const auto job_s = margin_warned_ ? std::nullopt : job_seconds();
+  const auto job_s = has_warned_of_margin_ ? std::nullopt : job_seconds();
   if (!job_s) return;
-  const auto complaint = margin_.complaint(*job_s);
-  margin_warned_ = !complaint.empty();
-  if (margin_warned_) log::run_warning(complaint);
+  const auto warning = margin_.warning_for(*job_s);
+  has_warned_of_margin_ = !warning.empty();
+  if (has_warned_of_margin_) log::run_warning(warning);
 }
 
 batch::StopCause StopReasons::cause() const {
   if (!end_reason_.empty()) return batch::ended_early;
-  if (time_is_up()) return batch::time_is_up;
+  if (is_time_up()) return batch::time_is_up;
   return slow_nodes_.found() != nullptr ? batch::slow_node : batch::stop_signal();
 }
 
-bool StopReasons::time_is_up() const {
+bool StopReasons::is_time_up() const {
   if (lease_ == nullptr) return false;
   const auto left = lease_->remaining();
   const auto needed = margin_.seconds(job_seconds());
@@ -118,9 +118,9 @@ bool StopReasons::agree_on_end(Communicator& communicator) {
   return true;
 }
 
-void StopReasons::say_time_is_up() const {
+void StopReasons::log_time_left() const {
   if (const auto left = lease_ != nullptr ? lease_->remaining() : std::nullopt)
-    log::info(fmt::format("{:.0f} s of the job's time are left, and a stop may take {:.0f} s: stopping now", *left,
+    log::info(fmt::format("{:.0f} s left in the job; saving and stopping may take {:.0f} s; stopping now", *left,
                           margin_.seconds(job_seconds()).value_or(0)));
 }
 

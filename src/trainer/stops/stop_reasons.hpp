@@ -19,34 +19,35 @@
 
 namespace trainrt::trainer {
 
-/// How long before the end of the job's time a run has to begin its stop, so that the checkpoint of the stop is committed
-/// and the requeue is asked for in time: failure.stop_before_end. `auto` is 15 s (the vote, the end of the ranks,
-/// scontrol), what a program may take to end, and twice the longest of the last saves, and twice the longest of the last
-/// gaps between two points where the run may stop.
+/// Computes the stop margin: the time before the end of the job at which a run must begin to stop, so that its last
+/// checkpoint is committed and the requeue is requested in time. The margin is config key failure.stop_before_end. If that
+/// is `auto`, the margin is the sum of
+/// - 15 s for the vote, the end of the ranks and scontrol
+/// - the time that a program may take to end
+/// - twice the maximum duration of the last saves
+/// - twice the maximum time between two stop points (points at which the run may stop)
 class StopMargin {
  public:
-  /// `end_s`: what the train function may take to end after the stop, as programs do.
+  /// `end_s`: seconds that the train function, if it is a program, may take to end after the stop.
   explicit StopMargin(config::LimitOption option, double end_s = 0) : option_(option), end_s_(end_s) {}
 
-  /// What a save is taken to last until one has been measured.
-  void expect_save(double seconds) { expected_save_ = seconds; }
-  void note_save(double seconds) { saves_.note(seconds); }
-  void note_gap(double seconds) { gaps_.note(seconds); }
+  void expect_save(double seconds) { expected_save_s_ = seconds; }  ///< used until a save was measured
+  void note_save(double seconds) { saves_.add(seconds); }
+  void note_gap(double seconds) { gaps_.add(seconds); }
 
-  double longest_save() const { return saves_.empty() ? expected_save_ : saves_.longest(); }
-  /// Returns nullopt if the run does not stop for the end of its time. At most half of a job that is `job_s` long, if the
-  /// time would be all of it.
+  double max_save_s() const { return saves_.empty() ? expected_save_s_ : saves_.max(); }
+  /// Returns the margin in seconds, at most half of the job's length `job_s`; nullopt if failure.stop_before_end is off.
   std::optional<double> seconds(std::optional<double> job_s = std::nullopt) const;
-  /// A sentence if all of a job that is `job_s` long would be too little; else "".
-  std::string complaint(double job_s) const;
+  /// Returns a warning if the margin was reduced because the job's length `job_s` is too short; otherwise "".
+  std::string warning_for(double job_s) const;
 
  private:
-  /// The last few durations.
+  /// The last eight durations, in seconds.
   class Recent {
    public:
-    void note(double seconds) { values_[count_++ % values_.size()] = seconds; }
+    void add(double seconds) { values_[count_++ % values_.size()] = seconds; }
     bool empty() const { return count_ == 0; }
-    double longest() const;
+    double max() const;
 
    private:
     std::array<double, 8> values_{};
@@ -57,51 +58,52 @@ class StopMargin {
 
   config::LimitOption option_;
   double end_s_;
-  double expected_save_ = 0;
+  double expected_save_s_ = 0;
   Recent saves_;
   Recent gaps_;
 };
 
-/// Why one rank wants the run to stop, if it does: a signal came, the job's time is nearly over, a node is
-/// too slow, or the run is done before its train function says so (a rule of [stop], or request()). The vote makes it the
-/// stop of all ranks. Only the train thread uses it.
+/// Decides whether this rank wants the run to stop, and why: a signal, the end of the job's time, a slow node, a rule of
+/// config section [stop], or request(). A vote of all ranks then decides whether the run stops. Used on the train thread.
 class StopReasons {
  public:
-  /// `lease`: of the job, on the rank that watches it; must live longer. `hosts`: the node of each rank.
+  /// `lease` is the time left of the job, on the rank that watches it, and nullptr on the others; it must outlive this
+  /// object. `hosts` has the node of each rank.
   StopReasons(const config::RunSpec& spec, const batch::Lease* lease, std::vector<std::string> hosts = {});
 
-  /// What the rules remember becomes part of the state.
+  /// Adds the values that the stop rules need for later reports to the State, so that checkpoints contain them.
   void attach(State& state) { rules_.attach(state); }
-  /// After a restore: a run that had ended early, under the same settings, ends again. `state` tells how long a save may
-  /// take.
+  /// Called after `state` was restored. If the run had ended early under the same settings, it ends again. The size of
+  /// `state` determines the expected duration of the first save.
   void take_restored(const State& state);
 
-  /// The run is done; the first reason counts.
+  /// Requests that the run ends early, as finished. The first request determines the reason.
   void request(std::string_view reason);
-  /// True if the numbers of a report meet a rule, which is a request. Once a report.
+  /// Returns whether the metrics of a report meet a rule of [stop]; if so, it also requests the end. Called once per
+  /// report.
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
-  /// SlowNodeWatch::take_window()
+  /// Passes a window of training steps to the SlowNodeWatch.
   void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
     slow_nodes_.take_window(slow, steps, seconds);
   }
-  /// The node that the run stops for; "" if there is none.
+  /// Returns the node for which the run stops; "" if it does not stop for a node.
   std::string slow_node() const { return slow_nodes_.found() != nullptr ? slow_nodes_.found()->node : ""; }
-  /// The run may stop here: the longest time between two such points is part of the margin.
+  /// Records that the run may stop at this moment; the maximum time between two such points is part of the stop margin.
   void note_point();
   StopMargin& margin() { return margin_; }
 
-  /// The weightiest cause that this rank has.
+  /// Returns this rank's cause for a stop, or batch::no_stop. Of several causes, the one with the highest number.
   batch::StopCause cause() const;
-  /// The run ends early: of the ranks that ask for that, the first one's reason counts, and belongs into the checkpoint.
-  /// Collective. True if the state has changed by that.
+  /// Agrees on the reason of an early end: that of the lowest rank that has one. The reason becomes part of the State.
+  /// Returns whether the State has changed. Collective.
   bool agree_on_end(Communicator& communicator);
-  /// Says how much time is left, on the rank that knows.
-  void say_time_is_up() const;
-  /// In words: "SIGUSR1", or the agreed reason of an early end.
+  /// Logs the time left of the job and the stop margin, on the rank that watches the job.
+  void log_time_left() const;
+  /// Returns the cause as text: "SIGUSR1", or the agreed reason of an early end.
   std::string describe(batch::StopCause cause) const;
 
  private:
-  bool time_is_up() const;
+  bool is_time_up() const;
   std::optional<double> job_seconds() const { return lease_ != nullptr ? lease_->length() : std::nullopt; }
 
   const batch::Lease* lease_;
@@ -109,9 +111,9 @@ class StopReasons {
   StopMargin margin_;
   SlowNodeWatch slow_nodes_;
   std::string end_reason_;
-  double last_point_s_ = 0;  // 0: not yet
-  bool rule_warned_ = false;
-  bool margin_warned_ = false;
+  double last_point_s_ = 0;  // 0: no call of note_point() so far
+  bool has_warned_of_rule_ = false;
+  bool has_warned_of_margin_ = false;
 };
 
 }  // namespace trainrt::trainer

@@ -12,7 +12,7 @@ using trainrt::rundir::AttemptRecord;
 
 namespace {
 
-/// Share of the time that goes into saves and repeated work with an interval, failures coming at random: Daly's complete
+/// Returns the share of time that saves and repeated work take with this interval and random failures: Daly's complete
 /// model (2006, eq. 20) without the time of a restart.
 double wasted(double interval_s, double cost_s, double mtbf_s) {
   return mtbf_s * std::expm1((interval_s + cost_s) / mtbf_s) / interval_s - 1;
@@ -28,7 +28,7 @@ AttemptRecord ended(int exit_code, double seconds) {
 
 }  // namespace
 
-TEST_CASE("the interval of Young and Daly") {
+TEST_CASE("young_daly_interval() returns the interval of Daly's formula") {
   struct Row {
     double cost_s, mtbf_s, interval_s;
   };
@@ -36,7 +36,7 @@ TEST_CASE("the interval of Young and Daly") {
       {2, 100, 18.6889},         // sqrt(400) (1 + 0.1 / 3 + 0.01 / 9) - 2
       {50, 2500, 467.2222},      // sqrt(250000) (1 + 0.1 / 3 + 0.01 / 9) - 50
       {1, 11 * 3600, 280.7587},  // Young alone: 281.4249
-      {200, 100, 100},           // a save as dear as two failures: as seldom as they come
+      {200, 100, 100},           // saves cost twice the mean time between failures
       {500, 100, 100},
   };
   for (const auto& row : table) {
@@ -45,7 +45,7 @@ TEST_CASE("the interval of Young and Daly") {
   }
 }
 
-TEST_CASE("no other interval wastes noticeably less") {
+TEST_CASE("no other interval wastes noticeably less time") {
   for (const double cost_s : {0.1, 1.0, 30.0, 600.0})
     for (const double mtbf_s : {3600.0, 86400.0, 1e6}) {
       if (cost_s > mtbf_s / 2) continue;
@@ -56,7 +56,7 @@ TEST_CASE("no other interval wastes noticeably less") {
     }
 }
 
-TEST_CASE("kills and failures are failures; stops, ends and mistakes in the config are not; all of their time counts") {
+TEST_CASE("kills and failures count as failures, stops and invalid configs do not, and the time of all attempts counts") {
   const std::vector<AttemptRecord> attempts = {ended(0, 10),  ended(75, 20), ended(64, 30),
                                                ended(70, 40), ended(-1, 50), ended(137, 60)};
   const auto history = history_of(attempts);
@@ -67,7 +67,7 @@ TEST_CASE("kills and failures are failures; stops, ends and mistakes in the conf
   CHECK(history_of(std::vector{running}).exposure_s == 0);
 }
 
-TEST_CASE("without a failure a node is expected to last 14 days, a hundred of them a hundredth; history soon decides") {
+TEST_CASE("the expected time between failures is 14 days per node at first, and soon that of the history") {
   constexpr double day_s = 86400;
   CHECK(expected_mtbf_s({}, 1) == Approx(14 * day_s));
   CHECK(expected_mtbf_s({}, 100) == Approx(0.14 * day_s));
@@ -75,7 +75,7 @@ TEST_CASE("without a failure a node is expected to last 14 days, a hundred of th
   CHECK(expected_mtbf_s({30 * day_s, 0}, 1000) > 30 * day_s);
 }
 
-TEST_CASE("the first checkpoint comes after the first report, or a minute of steps") {
+TEST_CASE("the first checkpoint is due after the first report or a minute of steps") {
   const AutoInterval interval({}, 1);
   CHECK_FALSE(interval.is_due(0, false));
   CHECK_FALSE(interval.is_due(59, false));
@@ -83,27 +83,27 @@ TEST_CASE("the first checkpoint comes after the first report, or a minute of ste
   CHECK(interval.is_due(0, true));
 }
 
-TEST_CASE("what a save cost sets the interval, within its bounds") {
+TEST_CASE("the cost of saves determines the interval, within its bounds") {
   AutoInterval interval({}, 100);  // M = 12096 s
   CHECK_THAT(interval.learn(1.5, 2, 0).value_or(""), Contains("a save costs 1.5 s"));
   CHECK(interval.interval_s() == Approx(young_daly_interval(1.5, 12096)));
   CHECK_FALSE(interval.is_due(interval.interval_s() - 1, true));
   CHECK(interval.is_due(interval.interval_s(), true));
 
-  SECTION("what hardly changes is not said again") { CHECK_FALSE(interval.learn(1.5, 2, 600)); }
-  SECTION("a cost that changes is followed, and said") {
+  SECTION("a small change is not logged") { CHECK_FALSE(interval.learn(1.5, 2, 600)); }
+  SECTION("a large change of the cost changes the interval, and is logged") {
     CHECK(interval.learn(20, 20, 600));
     CHECK(interval.interval_s() > 2 * young_daly_interval(1.5, 12096));
   }
-  SECTION("the background part of a save fits between two") {
+  SECTION("the interval is at least the duration of a save") {
     interval.learn(0.01, 900, 600);
     CHECK(interval.interval_s() == Approx(900));
   }
-  SECTION("not more often than every 10 s, however cheap") {
+  SECTION("the interval is at least 10 s") {
     for (int i = 0; i < 30; ++i) interval.learn(0, 0.1, 0);
     CHECK(interval.interval_s() == 10);
   }
-  SECTION("not more seldom than every hour, unless a save takes longer") {
+  SECTION("the interval is at most an hour, unless a save takes longer") {
     for (int i = 0; i < 30; ++i) interval.learn(7000, 100, 0);
     CHECK(interval.interval_s() == 3600);
     interval.learn(7000, 5000, 0);

@@ -1,4 +1,4 @@
-// What Context::observe() promises: records of a program that saves by itself.
+// Context::observe(): records of a program that saves its own files.
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 #include "batch/signals.hpp"
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double stop_here = -1;
 
-/// A run of two ranks whose program shows these steps.
+/// Runs two ranks with a program that shows these steps.
 trainer::RunOutcome run_showing(const config::RunSpec& spec, std::vector<double> steps) {
   trainer::RunOutcome outcome;
   const auto train = [&](Context& ctx) {
@@ -50,11 +50,11 @@ std::vector<std::pair<std::int64_t, double>> steps_in(const std::string& run_dir
 
 }  // namespace
 
-TEST_CASE("what a program shows becomes records, and a later attempt goes on where it shows itself again") {
+TEST_CASE("observed steps become records, and a rule of [stop] applies to them") {
   const Scratch scratch;
   auto spec = spec_in(scratch.path(), {{"stop.step", "40"}});
   using Steps = std::vector<std::pair<std::int64_t, double>>;
-  const auto first = run_showing(spec, {10, 20, 30, 40, 50, 60});  // the vote is known at the next stop point
+  const auto first = run_showing(spec, {10, 20, 30, 40, 50, 60});  // the rule stops the run at the next stop point
   CHECK(first.code == ExitCode::finished);
   CHECK_THAT(first.message, Contains("last seen at step 50"));
   CHECK(steps_in(spec.run_dir) == Steps{{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}});
@@ -64,7 +64,7 @@ TEST_CASE("what a program shows becomes records, and a later attempt goes on whe
   CHECK((attempts[0].first_step == 10 && attempts[0].last_step == 50 && attempts[0].saved_step == -1));
 }
 
-TEST_CASE("records from the first step on that is seen again are made anew; if none is seen all are kept") {
+TEST_CASE("a later attempt replaces records from its first observed step on, or keeps all if it observes no step") {
   const Scratch scratch;
   const auto spec = spec_in(scratch.path());
   using Steps = std::vector<std::pair<std::int64_t, double>>;

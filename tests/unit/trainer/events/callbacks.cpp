@@ -1,4 +1,4 @@
-// Who is told what, in which order, and what becomes of a run whose callback throws.
+// Callbacks: the order of calls, failures, and callbacks that throw.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -9,7 +9,7 @@
 
 #include "comm/agreement.hpp"
 #include "rundir/records/run_record.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Writes down what it is told.
+/// Records its calls as lines.
 class Witness : public Callback {
  public:
   explicit Witness(bool all_ranks = false) : all_ranks_(all_ranks) {}
@@ -34,7 +34,7 @@ class Witness : public Callback {
     lines.push_back("checkpoint " + std::to_string(checkpoint.index) + " of " + std::to_string(checkpoint.metrics.at("x")));
   }
   void on_failure(const RunFailure& failure) override {
-    lines.push_back("failure " + std::to_string(failure.rank) + " told " + std::to_string(failure.told_rank) + " at " +
+    lines.push_back("failure " + std::to_string(failure.rank) + " on " + std::to_string(failure.told_rank) + " at " +
                     std::to_string(failure.step) + ": " + failure.error);
   }
   void on_finish(const Result& result) override {
@@ -66,7 +66,7 @@ class Thrower : public Callback {
   std::string where_;
 };
 
-/// Two reports, of 1 and 3 on the two ranks, then of 11 and 13.
+/// Reports twice: 1 and 3 on the two ranks, then 11 and 13.
 void two_reports(Context& ctx) {
   double x = 0;
   State state;
@@ -78,7 +78,7 @@ void two_reports(Context& ctx) {
   }
 }
 
-/// The callbacks are given on rank 0 alone: what others have does not count.
+/// Runs with the callbacks on rank 0 only.
 trainer::RunOutcome run_with(int size, const config::RunSpec& spec, std::vector<std::shared_ptr<Callback>> callbacks,
                              void (*train)(Context&) = two_reports) {
   trainer::RunOutcome outcome;
@@ -96,7 +96,7 @@ config::RunSpec synchronous(const std::string& folder) { return spec_in(folder, 
 
 }  // namespace
 
-TEST_CASE("a callback is told of start, reports, checkpoints and end, in that order") {
+TEST_CASE("a callback is notified of start, reports, checkpoints and end, in that order") {
   Scratch folder;
   const auto witness = std::make_shared<Witness>();
   REQUIRE(run_with(2, synchronous(folder.path()), {witness}).code == ExitCode::finished);
@@ -104,7 +104,7 @@ TEST_CASE("a callback is told of start, reports, checkpoints and end, in that or
                                                    "report 12", "checkpoint 1 of 12.000000", "finished with 0 2"});
 }
 
-TEST_CASE("a callback that wants what each rank has reported gets it in rank order") {
+TEST_CASE("a callback that wants all ranks gets the metrics of each rank, in rank order") {
   Scratch folder;
   const auto witness = std::make_shared<Witness>(true);
   REQUIRE(run_with(2, synchronous(folder.path()), {witness}).code == ExitCode::finished);
@@ -112,7 +112,7 @@ TEST_CASE("a callback that wants what each rank has reported gets it in rank ord
   CHECK(witness->lines.at(3) == "report 12 11 13");
 }
 
-TEST_CASE("a callback that throws fails the run on all ranks, and is named") {
+TEST_CASE("a callback that throws fails the run on all ranks with an error that names it") {
   for (const auto* where : {"on_start", "on_report", "on_checkpoint", "on_finish"}) {
     Scratch folder;
     const auto witness = std::make_shared<Witness>();
@@ -124,7 +124,7 @@ TEST_CASE("a callback that throws fails the run on all ranks, and is named") {
   }
 }
 
-TEST_CASE("a callback is told of the failure of the train function") {
+TEST_CASE("a callback is notified of the failure of the train function") {
   Scratch folder;
   const auto witness = std::make_shared<Witness>();
   const auto fails = [](Context& ctx) {
@@ -132,12 +132,12 @@ TEST_CASE("a callback is told of the failure of the train function") {
     throw std::runtime_error("no more data");
   };
   CHECK_THROWS(run_with(1, synchronous(folder.path()), {witness}, fails));
-  CHECK_THAT(witness->lines.back(), Contains("failure 0 told 0 at 1: rank 0 on ") && Contains("no more data"));
+  CHECK_THAT(witness->lines.back(), Contains("failure 0 on 0 at 1: rank 0 on ") && Contains("no more data"));
 }
 
 namespace {
 
-/// Each rank has a witness of its own.
+/// Runs a failing train function with one Witness per rank.
 template <std::size_t size>
 std::array<std::shared_ptr<Witness>, size> witnesses_of_failure(void (*train)(Context&)) {
   Scratch folder;
@@ -156,37 +156,37 @@ std::array<std::shared_ptr<Witness>, size> witnesses_of_failure(void (*train)(Co
 
 }  // namespace
 
-TEST_CASE("after the failure of one rank alone its callbacks and those of rank 0 are told once which and why") {
+TEST_CASE("the failure of one rank is passed once to its callbacks and to those of rank 0") {
   const auto fails = [](Context& ctx) {
     ctx.step();
     if (ctx.world_rank() == 1) throw std::runtime_error("no more data");
     while (true) ctx.step();
   };
   const auto [first, other] = witnesses_of_failure<2>(fails);
-  CHECK_THAT(first->lines.back(), Contains("failure 1 told 0 at 1: rank 1 on ") && Contains("no more data"));
+  CHECK_THAT(first->lines.back(), Contains("failure 1 on 0 at 1: rank 1 on ") && Contains("no more data"));
   CHECK(std::ranges::count_if(first->lines, [](const auto& line) { return line.starts_with("failure"); }) == 1);
   REQUIRE(other->lines.size() == 1);
-  CHECK_THAT(other->lines.front(), Contains("failure 1 told 1 at 1: rank 1 on ") && Contains("no more data"));
+  CHECK_THAT(other->lines.front(), Contains("failure 1 on 1 at 1: rank 1 on ") && Contains("no more data"));
 }
 
-TEST_CASE("after a failure on all ranks together the callbacks of each are told") {
+TEST_CASE("a failure on all ranks together is passed to the callbacks of each rank") {
   const auto fails = [](Context& ctx) {
     ctx.step();
-    throw comm::AgreedError("nobody can go on");
+    throw comm::AgreedError("no rank can continue");
   };
   const auto [first, other] = witnesses_of_failure<2>(fails);
-  CHECK(first->lines.back() == "failure -1 told 0 at 1: nobody can go on");
-  CHECK(other->lines == std::vector<std::string>{"failure -1 told 1 at 1: nobody can go on"});
+  CHECK(first->lines.back() == "failure -1 on 0 at 1: no rank can continue");
+  CHECK(other->lines == std::vector<std::string>{"failure -1 on 1 at 1: no rank can continue"});
 }
 
-TEST_CASE("a callback of the config is refused before a run begins if there is none of that name") {
+TEST_CASE("an unknown callback, or an unknown option of one, is an error before the run begins") {
   const auto spec = spec_in("/tmp", {{"run.callbacks", "comand"}});
   CHECK_THROWS_WITH(trainer::check_spec(spec), Contains("run.callbacks") && Contains("command"));
   const auto other = spec_in("/tmp", {{"run.callbacks", "command"}, {"callback.command.on_en", "true"}});
   CHECK_THROWS_WITH(trainer::check_spec(other), Contains("on_en") && Contains("on_checkpoint"));
 }
 
-TEST_CASE("the callback command runs what the config says, and its failure harms no run") {
+TEST_CASE("the callback command runs the commands of the config, and their failure does not fail the run") {
   Scratch folder;
   const auto said = folder.path() + "/said";
   const auto command = "echo $0 $(basename $1) $(basename $2) >> " + said + "; exit 3";

@@ -1,4 +1,4 @@
-// Whole runs, with ranks as threads, of train functions that save by giving directories with their reports.
+// Complete runs, with ranks as threads, of train functions that save by reports with directories.
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -11,7 +11,7 @@
 #include "checkpoint/format/listing.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "metrics/result_log.hpp"
-#include "runs.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -22,9 +22,9 @@ namespace {
 
 std::atomic<int> stop_at_report{-1};
 std::mutex mutex;
-std::vector<int> begun_at;  // rank 0's attempts
+std::vector<int> begun_at;  // the report at which each attempt of rank 0 began
 
-/// Keeps its place in a file that rank 1, if there is one, gives with every third report.
+/// Saves the number of its report in a file, which rank 1 (or a single rank) passes to every third report.
 void in_a_file(Context& ctx) {
   ctx.restore();
   int report = 0;
@@ -51,10 +51,10 @@ void in_a_file(Context& ctx) {
   }
   ctx.wait_for_checkpoint();
   if (ctx.is_checkpoint_on_its_way() || ctx.checkpoint()->path != ctx.run_dir() + "/checkpoint_000002")
-    throw Error("what was waited for is not there");
+    throw Error("wait_for_checkpoint() has not waited");
 }
 
-/// Never restores: a run that begins anew each time.
+/// Passes directories to reports, but does not restore: each attempt starts again at step 0.
 void gives_only(Context& ctx) {
   const auto folder = ctx.run_dir() + "-" + std::to_string(ctx.world_rank());
   fs::create_directories(folder);
@@ -63,7 +63,7 @@ void gives_only(Context& ctx) {
     ctx.report({{"rank", ctx.world_rank()}}, DirectoryCheckpoint{folder}, {.of_first_rank = true});
 }
 
-/// A row for each rank of 4, dealt out over those that there are: [10 n, 10 n + 1] after report n.
+/// The State of 4 rows, distributed over the ranks. A row holds [10 n, 10 n + 1] after report n.
 struct Rows {
   explicit Rows(const Context& ctx) {
     for (int row = ctx.world_rank(); row < 4; row += ctx.world_size()) first.push_back(row);
@@ -78,7 +78,7 @@ struct Rows {
   State state;
 };
 
-/// Attaches no State, and gives one with each report. Goes on from the last, and stops behind the second.
+/// Passes a State to each report instead of attaching one. Restores the last one, and stops after the second report.
 void with_a_state_each(Context& ctx) {
   Rows rows(ctx);
   if (ctx.restore()) {
@@ -93,7 +93,7 @@ void with_a_state_each(Context& ctx) {
     for (std::size_t i = 0; i < rows.values.size(); ++i)
       rows.values[i] = static_cast<double>(10 * rows.report) + double(i % 2);
     ctx.report({}, DirectoryCheckpoint{.path = ctx.world_rank() == 0 ? folder : "", .state = &rows.state});
-    std::fill(rows.values.begin(), rows.values.end(), 0);  // it was read
+    std::fill(rows.values.begin(), rows.values.end(), 0);  // the report has copied it
     if (rows.report == 2) {
       if (ctx.world_rank() == 0) raise(SIGUSR1);
       ctx.stop_point();
@@ -116,13 +116,13 @@ void with_other_options(Context& ctx) { ctx.report({}, ReportOptions{.of_first_r
 
 }  // namespace
 
-TEST_CASE("a run that saves by directories goes on from the last of them, and a stop in between is no failure") {
+TEST_CASE("a run that saves by directories continues from the last one, and a stop between two is no failure") {
   batch::install_stop_signals();
   for (const int size : {1, 3}) {
     Scratch scratch;
     begun_at.clear();
     for (const auto& [stop_at, message] :
-         {std::pair{2, "it goes on from its beginning, since it has given none so far"},
+         {std::pair{2, "it goes on from its beginning, since no report has passed a directory"},
           std::pair{5, "it goes on from checkpoint_000000 (iteration 3), and what came after is repeated"},
           std::pair{6, "at step 6; everything up to there is saved"}}) {
       stop_at_report = stop_at;
@@ -149,7 +149,7 @@ TEST_CASE("a run that saves by directories goes on from the last of them, and a 
   }
 }
 
-TEST_CASE("a function that never restores may give directories, and rank 0's metrics may count alone") {
+TEST_CASE("a train function without restore() may report directories and rank 0's metrics alone") {
   Scratch scratch;
   for (const auto* more : {"1", "2"})
     CHECK(run_on(2, spec_in(scratch.path(), {{"loop.num_epochs", more}}), gives_only).code == ExitCode::finished);
@@ -161,7 +161,7 @@ TEST_CASE("a function that never restores may give directories, and rank 0's met
   CHECK(newest.meta.iteration == 3);
 }
 
-TEST_CASE("a report may bring the State of its checkpoint, which load() reads on any number of ranks") {
+TEST_CASE("a State that is passed to a report can be loaded on another number of ranks") {
   batch::install_stop_signals();
   Scratch scratch;
   batch::forget_stop_signal();
@@ -172,12 +172,12 @@ TEST_CASE("a report may bring the State of its checkpoint, which load() reads on
   CHECK(checkpoint::numbers_in(scratch / "r") == std::vector<std::int64_t>{0, 1, 2, 3});
 }
 
-TEST_CASE("a run has the State of all its checkpoints, or one with each report") {
+TEST_CASE("a State passed to a report is refused if restore() has attached one") {
   Scratch scratch;
   CHECK_THROWS_WITH(run_on(2, spec_in(scratch.path()), attached_and_given), Contains("the one or the other"));
 }
 
-TEST_CASE("ranks that take the metrics in other ways are told so") {
+TEST_CASE("reports with different options on the ranks are refused") {
   Scratch scratch;
   CHECK_THROWS_WITH(run_on(2, spec_in(scratch.path()), with_other_options),
                     Contains("report() with of_first_rank where others do not"));

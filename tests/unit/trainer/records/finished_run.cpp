@@ -26,12 +26,12 @@ rundir::RunRecord finished(const config::RunSpec& spec) {
   return record;
 }
 
-/// Whether a start with `now` has nothing to do, after a run with `before` has finished.
+/// Returns whether a start with `now` has nothing to do after a run with `before` has finished.
 bool stays(const Texts& before, const Texts& now) { return has_finished(finished(spec_of(before)), spec_of(now)); }
 
 }  // namespace
 
-TEST_CASE("a finished run that is started with the same values has nothing to do, whatever else has changed") {
+TEST_CASE("a finished run stays finished if only keys outside of [loop], [data.NAME] and [stop] change") {
   CHECK(stays({}, {}));
   CHECK(stays({}, {{"checkpoint.num_to_keep", "7"}, {"failure.max_failures", "9"}, {"scaling.num_workers", "4"}}));
   auto record = finished(spec_of({}));
@@ -39,7 +39,7 @@ TEST_CASE("a finished run that is started with the same values has nothing to do
   CHECK_FALSE(has_finished(record, spec_of({{"loop.lr", "0.2"}})));
 }
 
-TEST_CASE("a finished run that is started with other values is refused with the differences and the ways on") {
+TEST_CASE("a finished run is refused with other values, with the differences and the possible commands") {
   for (const auto& [before, now, words] : std::vector<std::tuple<Texts, Texts, std::string>>{
            {{}, {{"loop.lr", "0.2"}}, "loop.lr was '0.1', is '0.2'"},
            {{}, {{"loop.epochs", "2"}}, "loop.epochs was '3', is '2'"},
@@ -77,13 +77,13 @@ TEST_CASE("more epochs, or a later rule of [stop], continue a finished run, with
   CHECK_FALSE(stays({{"stop.loss", "<= 1"}}, {}));
 }
 
-TEST_CASE("a value that is given as its default is no difference") {
+TEST_CASE("a value that equals the default is not a change") {
   auto spec = spec_of({{"loop.momentum", "0.9"}});
   const auto record = finished(spec_of({}));
   spec.loop_defaults.set("momentum", {"0.9", "default"});
   CHECK(has_finished(record, spec));
 }
 
-TEST_CASE("of a run of an older version that did not record them, values of a Python Trainer are not compared") {
+TEST_CASE("values of a Python Trainer are not compared with a record of an older version, which lacks them") {
   CHECK(stays({}, {{"loop.train_loop_config.lr", "2"}, {"loop.train_loop_per_worker", "train"}}));
 }

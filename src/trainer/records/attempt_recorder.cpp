@@ -1,4 +1,4 @@
-#include "trainer/records/records.hpp"
+#include "trainer/records/attempt_recorder.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "core/host.hpp"
 #include "core/output/log.hpp"
 #include "core/text/printable.hpp"
+#include "core/text/text.hpp"
 #include "io/storage_retry.hpp"
 #include "rundir/storage/run_directory.hpp"
 #include "trainer/ending/advice.hpp"
@@ -24,19 +25,24 @@ namespace {
 
 std::string quoted_or_unset(const std::string& value) { return value.empty() ? "not set" : "'" + value + "'"; }
 
+void log_changed_batch(const config::RunSpec& spec, const GlobalBatch& batch, int attempt) {
+  log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now), attempt,
+                        in_words(spec, batch.before)));
+}
+
 }  // namespace
 
-Records::Records(const config::RunSpec& spec, const std::string& function, int ranks, std::vector<std::string> nodes,
-                 rundir::Meter& meter, bool accepts)
-    : meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts) {
-  look_again(spec);
+AttemptRecorder::AttemptRecorder(const config::RunSpec& spec, const std::string& function, int ranks,
+                                 std::vector<std::string> nodes, rundir::Meter& meter, bool accepts_missing)
+    : meter_(meter), attempt_(spec.run_dir, ranks, std::move(nodes), meter, accepts_missing) {
+  check_evidence(spec);
   begin_record(spec, function, ranks);
   io::retried([&] { files().replace("params.json", rundir::loop_as_json(record_)); });
-  io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt; its record keeps the text
+  io::retried([&] { files().remove("error.txt"); });  // of an earlier attempt; its record has the text, too
   rundir::remove_leftovers(spec.run_dir);
 }
 
-void Records::look_again(const config::RunSpec& spec) try {
+void AttemptRecorder::check_evidence(const config::RunSpec& spec) try {
   evidence_ =
       rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, spec.failure.storage_timeout_s).evidence;
 } catch (const Error& error) {
@@ -44,11 +50,11 @@ void Records::look_again(const config::RunSpec& spec) try {
   throw;
 }
 
-std::int64_t Records::next_checkpoint() const {
+std::int64_t AttemptRecorder::next_checkpoint() const {
   return checkpoint::number_after(std::max(evidence_.newest_checkpoint(), evidence_.newest_known), evidence_.run_dir);
 }
 
-void Records::begin_record(const config::RunSpec& spec, const std::string& function, int ranks) {
+void AttemptRecorder::begin_record(const config::RunSpec& spec, const std::string& function, int ranks) {
   if (!evidence_.has_run_record) log::info("a new run in " + spec.run_dir);
   std::optional<rundir::RunRecord> existing;
   if (evidence_.has_run_record) existing = rundir::read_seen_run_record(spec.run_dir);
@@ -64,36 +70,33 @@ void Records::begin_record(const config::RunSpec& spec, const std::string& funct
   record_.workers = batch.now;
   record_.opened_by_program = spec.run.is_opened_by_program;
   if (spec.scaling.on_resize() == config::OnResize::keep_global_batch) workers_ = batch.now;
-  if (batch.changes())
-    log::info(fmt::format("the global batch is {} from attempt {} on; it has been {}", in_words(spec, batch.now),
-                          attempt_.number(), in_words(spec, batch.before)));
+  if (batch.changes()) log_changed_batch(spec, batch, attempt_.number());
   if (workers_ > 0 && workers_ != ranks)
-    log::info(
-        fmt::format("elastic: {} rank{} share the global batches of {} workers", ranks, ranks == 1 ? "" : "s", workers_));
+    log::info(fmt::format("elastic: {} share the global batches of {} workers", counted(ranks, "rank"), workers_));
   set_state(rundir::RunState::running);
 }
 
-void Records::end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
-                  const std::string& blamed_node) {
+void AttemptRecorder::end(rundir::RunState state, const std::string& why, ExitCode code, std::int64_t step,
+                          const std::string& blamed_node) {
   attempt_.end(why, static_cast<int>(code), step, blamed_node);
   set_state(state, state == rundir::RunState::finished ? newest_saved() : std::nullopt);
 }
 
-void Records::fail(const Error& error, std::int64_t step) try {
+void AttemptRecorder::fail(const Error& error, std::int64_t step) try {
   files().create("error.txt", printable_text(utc_now() + " " + error.what() + "\n"));
   end(rundir::RunState::failed, std::string("failed: ") + error.what(), error.code(), step);
 } catch (const Error& second) {
-  log::error(std::string("and that could not be written down: ") + with_advice(second));
+  log::error(std::string("the failure could not be recorded: ") + with_advice(second));
 }
 
-/// The checkpoint that this attempt committed last, or began from; nothing if it has none.
-std::optional<rundir::RunRecord::Completion> Records::newest_saved() const {
+/// Returns the checkpoint that this attempt has committed last, or else the one that it was restored from.
+std::optional<rundir::RunRecord::Completion> AttemptRecorder::newest_saved() const {
   const auto now = meter_.read();
   if (now.saved_checkpoint < 0) return std::nullopt;
   return rundir::RunRecord::Completion{now.saved_checkpoint, now.saved_step, now.saved_iteration};
 }
 
-void Records::set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
+void AttemptRecorder::set_state(rundir::RunState state, const std::optional<rundir::RunRecord::Completion>& completed_by) {
   record_.state = state;
   record_.completed_by = completed_by;
   rundir::write_run_record(files(), record_);

@@ -1,0 +1,104 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <trainrt/directory_checkpoint.hpp>
+#include <trainrt/metrics.hpp>
+#include <trainrt/state.hpp>
+
+#include "batch/stop_cause.hpp"
+#include "comm/timed_communicator.hpp"
+#include "config/run_spec.hpp"
+#include "metrics/record.hpp"
+#include "trainer/datasets/run_datasets.hpp"
+#include "trainer/reports/reporter.hpp"
+#include "trainer/saving/attempt_info.hpp"
+#include "trainer/session/progress.hpp"
+#include "trainer/stops/stop_reasons.hpp"
+#include "trainer/watching/speed_watch.hpp"
+
+namespace trainrt::trainer {
+
+/// Observes the training of one attempt: combines the reported metrics over the ranks, writes them to result.json and the
+/// metrics sinks, notifies the callbacks, and measures the speed of the ranks. Also records the progress that is read from
+/// the output of programs without trainrt's API.
+///
+/// Collective functions throw comm::AgreedError on all ranks. Used on the train thread.
+class Observation {
+ public:
+  /// The objects that Observation uses. All references must outlive it.
+  struct Parts {
+    const config::RunSpec& spec;
+    comm::TimedCommunicator& communicator;
+    const AttemptInfo& attempt;
+    Progress& progress;
+    const RunDatasets& datasets;
+    StopReasons& stops;
+  };
+  explicit Observation(const Parts& parts);
+
+  /// The point at which the metrics of an attempt begin.
+  struct Begin {
+    std::int64_t iteration = 0;  ///< last iteration to keep; records of later iterations are removed from the files
+    double iteration_s = 0;      ///< duration of the next iteration in earlier attempts, in seconds
+    std::string reports_of;      ///< Restored::reports_of
+    /// Whether the iteration begins now, because a State was just restored. Otherwise it began when the train function was
+    /// called.
+    bool begins_now = false;
+  };
+  /// Opens the metrics files. Must be called once, before the first record is written. Collective.
+  void begin(const Begin& begin);
+  bool has_begun() const { return has_begun_; }
+  /// Opens the metrics files for a program that has shown no progress in this attempt, and keeps all earlier records.
+  /// Collective.
+  void begin_without_progress();
+
+  /// Sets the number of iterations after which the run will be complete.
+  void expect_iterations(std::int64_t total);
+
+  // --- the steps of a report, in this order ---
+  /// Returns the record of the next iteration: the metrics of all ranks combined, or rank 0's (ReportOptions), and the
+  /// number of skipped samples. Collective.
+  metrics::Record combine(const Metrics& metrics, const ReportOptions& options);
+  /// Completes the iteration of `record`. Its numbers become last_metrics().
+  void complete_iteration(const metrics::Record& record);
+  /// Writes `record` to result.json and the sinks, and notifies the callbacks. `metrics`: this rank's metrics. `state`: the
+  /// attached State, for the sinks that read it; or nullptr. Collective.
+  void write(metrics::Record record, const Metrics& metrics, const State* state);
+  /// Returns the reason why a callback stops the run, or batch::no_stop. Collective.
+  batch::StopCause stop_by_callback();
+
+  /// Records progress that was read from the output of a program; see Context::observe(). Collective.
+  void observe(std::string_view position, const Metrics& seen);
+
+  /// Returns the numbers in the last report, which may have been made by an earlier attempt.
+  const std::map<std::string, double>& last_metrics() const { return last_metrics_; }
+  void set_last_metrics(std::map<std::string, double> metrics) { last_metrics_ = std::move(metrics); }
+  /// Warns, once, if the last report has no number for config key checkpoint.score_attribute.
+  void warn_of_missing_score();
+
+  /// Completes the files of the metrics sinks. Not collective.
+  void end();
+
+  Reporter& reporter() { return *reporter_; }
+  SpeedWatch& speeds() { return speeds_; }
+
+ private:
+  void note_numbers(const metrics::Record& record);
+  void add_skipped_samples(metrics::Record& record);
+  metrics::TimeSpent time_so_far() const;
+  std::int64_t count_records_before(std::string_view key, double position);
+
+  Parts parts_;
+  std::unique_ptr<Reporter> reporter_;
+  SpeedWatch speeds_;
+  std::map<std::string, double> last_metrics_;
+  bool has_begun_ = false;
+  bool has_warned_of_score_ = false;
+  double synced_at_s_ = 0;  // monotonic_seconds() when observed records were last made durable
+};
+
+}  // namespace trainrt::trainer

@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+
+#include "rundir/attempts/meter.hpp"
+#include "trainer/saving/committed_checkpoint.hpp"
+#include "watch/liveness.hpp"
+
+namespace trainrt::trainer {
+
+/// The progress of a run on one rank: the numbers of completed steps and iterations (reports), and the duration of the
+/// current iteration. Every change is passed on to the meter of the attempt, to life() and to the communicator.
+///
+/// Threads: all functions are called on the train thread; any thread may read life().
+class Progress {
+ public:
+  /// `seed` is config key run.seed. `meter` and `communicator` must outlive this object.
+  Progress(std::uint64_t seed, rundir::Meter& meter, Communicator& communicator);
+  Progress(const Progress&) = delete;
+
+  /// Adds the values that every checkpoint holds to `state`: iteration, step, number of ranks and seed. This object must
+  /// outlive `state`.
+  void attach(State& state);
+
+  std::int64_t step() const { return step_; }
+  std::int64_t iteration() const { return iteration_; }
+  RunPoint point() const { return {iteration_, step_}; }
+  bool has_begun() const { return step_ > 0 || iteration_ > 0; }  ///< a step or an iteration was completed
+  bool has_reported() const { return has_reported_; }             ///< this attempt has completed an iteration
+  const watch::Liveness& life() const { return life_; }
+  watch::Liveness& life() { return life_; }
+
+  void complete_step();
+  /// Completes iteration number `iteration`. The next iteration begins now.
+  void complete_iteration(std::int64_t iteration);
+  /// Returns whether a step was completed since the previous call of this function.
+  bool take_stepped();
+
+  /// Sets the step to `position`, which was read from the output of a program that does not use trainrt's API.
+  void set_observed_step(double position) { step_ = static_cast<std::int64_t>(position); }
+  /// Completes iteration number `iteration` of a program whose output has mentioned `position`.
+  void complete_observation(double position, std::int64_t iteration);
+  /// Sets the number of completed iterations to that in the records of earlier attempts, for a program without trainrt's
+  /// API.
+  void set_iteration(std::int64_t iteration) { iteration_ = iteration; }
+
+  /// Records that the train thread is alive, and the phase of its work.
+  void stay_alive() { life_.progress(step_); }
+  void stay_alive(watch::Phase phase) { life_.progress(step_, phase); }
+
+  /// Sets the beginning of the current iteration to `elapsed_s` seconds ago.
+  void begin_iteration(double elapsed_s);
+  /// Returns the duration of the current iteration so far, in seconds, without the time between attempts.
+  double iteration_s() const;
+
+  /// Continues this run after `checkpoint`, the number of one of its checkpoints, was loaded into the attached State.
+  /// Throws comm::AgreedError if the run began with another seed.
+  void resume(std::int64_t checkpoint);
+  /// Starts this run after another run's checkpoint was loaded into the attached State. The number of iterations is kept if
+  /// `continues_iterations`, otherwise it becomes 0.
+  void start_from_other_run(bool continues_iterations);
+
+ private:
+  std::int64_t iteration_ = 0;
+  std::int64_t step_ = 0;
+  std::int64_t ranks_;
+  std::int64_t seed_;
+  const std::int64_t given_seed_;
+  rundir::Meter& meter_;
+  Communicator& communicator_;
+  watch::Liveness life_;
+  double iteration_began_s_;  // monotonic_seconds()
+  bool has_reported_ = false;
+  bool has_stepped_ = false;  // since take_stepped()
+};
+
+}  // namespace trainrt::trainer

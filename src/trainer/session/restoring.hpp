@@ -1,0 +1,78 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <trainrt/communicator.hpp>
+#include <trainrt/state.hpp>
+
+#include "checkpoint/load/load.hpp"
+#include "config/run_spec.hpp"
+#include "trainer/datasets/run_datasets.hpp"
+#include "trainer/saving/committed_checkpoint.hpp"
+#include "trainer/session/progress.hpp"
+
+namespace trainrt::trainer {
+
+/// The result of Restoring::restore(), the same on all ranks.
+struct Restored {
+  std::optional<CommittedCheckpoint> checkpoint;  ///< checkpoint that was loaded; nothing if the run begins at step 0
+  bool is_of_this_run = false;
+  std::vector<std::int64_t> damaged;      ///< numbers of this run's checkpoints that were found damaged
+  std::map<std::string, double> metrics;  ///< metrics of the last report before the checkpoint, if it is of this run
+  double iteration_s = 0;                 ///< duration so far of the iteration that the checkpoint interrupted
+  /// Run directory of another run, with the reports that precede those of this run; "" if this run begins at iteration 1.
+  std::string reports_of;
+};
+
+/// Restores the State, the progress and the positions in datasets at the start of an attempt: from the newest intact
+/// checkpoint of the run, or else from the checkpoint of config key run.resume_from_checkpoint. If all checkpoints of the
+/// run are damaged, one is copied back from the mirror.
+///
+/// Failures are comm::AgreedError on all ranks. Used on the train thread.
+class Restoring {
+ public:
+  /// The objects that Restoring uses. All references must outlive it.
+  struct Parts {
+    const config::RunSpec& spec;
+    Communicator& communicator;
+    Progress& progress;
+    RunDatasets& datasets;
+    std::string run_id;
+    std::string private_dir;                ///< private directory of this attempt
+    std::vector<std::int64_t> checkpoints;  ///< numbers of the run's checkpoints, damaged ones included, ascending
+  };
+  explicit Restoring(Parts parts);
+
+  /// Loads a checkpoint into `state`, to which `progress` and `datasets` must be attached. Replicated tensors that are not
+  /// loaded get rank 0's values on all ranks. Prints the checkpoint that was loaded, and why newer ones were skipped.
+  /// Collective. `covers` says whether `state` must have all entries of the checkpoint.
+  Restored restore(const State& state, checkpoint::Covers covers);
+
+  /// Loads `state` from the checkpoint or run directory `path`. Nothing else is restored. Collective.
+  void load(const State& state, const std::string& path);
+
+  /// Returns the fitted preprocessors in the metadata of `checkpoint`, or, if `checkpoint` is empty, of the run's newest
+  /// checkpoint; "" if it has no preprocessors. Collective.
+  std::string stored_preprocessors(const std::string& checkpoint);
+
+ private:
+  struct Source {
+    const State& state;
+    checkpoint::Covers covers;
+  };
+  bool restore_own(const Source& source, Restored& restored);
+  bool restore_other(const Source& source, Restored& restored);
+  std::optional<checkpoint::LoadResult> load_own(const Source& source, Restored& restored);
+  std::optional<checkpoint::LoadResult> load_newest(const Source& source);
+  bool take_newest_from_mirror();
+  void complete_last_commit(const checkpoint::LoadResult& loaded) const;
+  void make_replicas_alike(const State& state, const checkpoint::LoadResult* loaded);
+  CommittedCheckpoint checkpoint_of(const checkpoint::LoadResult& loaded) const;
+
+  Parts parts_;
+};
+
+}  // namespace trainrt::trainer
