@@ -100,7 +100,7 @@ def programs_that_compute_or_wait_are_ended_with_the_one_that_fails():
     config = counting(inside="if first_start and ctx.step_count == 6:\n    if ctx.world_rank == 1:\n        raise ValueError('bad batch')\n"
                              "    time.sleep(1000 * (ctx.world_rank == 2))")
     job = run_program(3, config)
-    check("rank 1 on " in job.err and "failed: ValueError: bad batch: starting it again, restart 1 of 5" in job.err, "the cause", job)
+    check("rank 1 on " in job.err and "failed: ValueError: bad batch: restarting the run, restart 1 of 5" in job.err, "the cause", job)
     check_counted(config, job, 3)
 
 

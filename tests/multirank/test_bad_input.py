@@ -51,7 +51,7 @@ def with_lines(config, *lines):
 @test
 def nccl_without_a_gpu_is_refused_with_the_reason():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a machine that has some is not asked
-    refused(linear_config(scratch(), "run", SHORT), ("the backend 'nccl' cannot be used", "no GPU can be used", "scaling.backend = auto takes"),
+    refused(linear_config(scratch(), "run", SHORT), ("the backend 'nccl' cannot be used", "no GPU can be used", "scaling.backend = auto"),
             "--scaling.backend=nccl")
 
 

@@ -118,14 +118,14 @@ def what_slices_cannot_do_is_said_once_before_anything_is_made():
             equal(job.err.count(word), 1, f"messages with {word!r}", job)
         check(not run_dir_of(config).exists(), "a directory was made", job)
 
-    says("tune.workers is 3, and 2 ranks were launched", workers=3)
-    says("tune.workers is 2, and 3 ranks were launched", ranks=3, workers=2)
-    says("tune.max_concurrent_trials is 1, and 2 ranks train 2 trials at once: start 1", max_concurrent_trials=1)
+    says("tune.workers = 3, but 2 ranks were launched: start a multiple of 3 ranks", workers=3)
+    says("tune.workers = 2, but 3 ranks were launched", ranks=3, workers=2)
+    says("tune.max_concurrent_trials = 1, but 2 ranks run 2 trials at the same time: start 1", max_concurrent_trials=1)
     says("tune.place is steps", place="steps")
     says("no such scheduler", scheduler="ash")
     program = write_config(folder / "program.ini", {"run": {"name": "bad", "storage_path": folder / "runs"}, "train": {"program": "true {lr}"}, "tune": {"num_samples": 2},
                                                     "tune.space": {"lr": "uniform(0, 1)"}})
-    says("a program's trials are processes of their own", job_config=program)
+    says("trials of a program cannot run in a job step", job_config=program)
     job = tune(sweep_config(folder, "bad", tune={"place": "slices"}))
     equal(job.code, 64, "exit", job)
     check("mpiexec -n 2 trainrt tune" in job.err, "how to start the ranks is not said", job)

@@ -13,7 +13,7 @@
 #include "core/rank_zero.hpp"
 #include "core/text/text.hpp"
 #include "trainer/ending/advice.hpp"
-#include "trainer/ending/reported.hpp"
+#include "trainer/ending/reported_metrics.hpp"
 #include "trainer/events/callback_kind.hpp"
 
 namespace trainrt {
@@ -108,12 +108,12 @@ StoppingCallback::Stop Callbacks::stop() const {
 
 void Callbacks::take_ranks(const std::vector<metrics::Record>& of_ranks) {
   of_ranks_.clear();
-  std::ranges::transform(of_ranks, std::back_inserter(of_ranks_), reported);
+  std::ranges::transform(of_ranks, std::back_inserter(of_ranks_), reported_metrics);
 }
 
 void Callbacks::report(const metrics::Record& record) const {
   if (callbacks_.empty()) return;  // of rank 0, which writes reports
-  const auto metrics = reported(record);
+  const auto metrics = reported_metrics(record);
   call("on_report", [&](Callback& callback) { callback.on_report(metrics, of_ranks_); });
 }
 

@@ -151,7 +151,7 @@ void Session::step() {
 
 void Session::compare_replicas() {
   const rundir::Meter::Stall stall(attempt_.meter);
-  const trainer::SpeedWatch::At at(speeds_, watch::Work::save);
+  const trainer::SpeedWatch::InWork at(speeds_, watch::Work::save);
   const InPhase comparing(life_, Phase::checkpoint);
   saves_.finish();  // it may be written from what is brought up to date now
   state_.bring_up_to_date();
@@ -185,7 +185,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   require_training("report()");
   fault_point("report");
   attempt_.meter.note_api_call();
-  const trainer::SpeedWatch::At at(speeds_, watch::Work::report);
+  const trainer::SpeedWatch::InWork at(speeds_, watch::Work::report);
   warn_of_unread_keys("its first report");
   life_.progress(progress_.step, Phase::training);
   if (!reports_begun_) begin_reports(0);

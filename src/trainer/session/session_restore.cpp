@@ -217,7 +217,7 @@ bool Session::resume_from_other() {
   saves_.began_from_other(from);
   take_files_of(from);
   attempt_.meter.restored(progress_.step, progress_.iteration, -1);
-  datasets_.put_back();
+  datasets_.restore_positions();
   log::info(fmt::format("a new run, started from {} ({} entries taken, step {})", partial.loaded.directory,
                         partial.taken.size(), progress_.step));
   if (!partial.missing.empty())
@@ -244,7 +244,7 @@ void Session::take_restored(const std::string& directory, const checkpoint::Meta
   saves_.began_from(from, point());
   take_files_of(from);
   attempt_.meter.restored(progress_.step, progress_.iteration, meta.number);
-  datasets_.put_back();
+  datasets_.restore_positions();
   log::info(fmt::format("continuing from {} ({})", directory, rundir::point_in_words(progress_.step, progress_.iteration)));
   if (meta.ranks != communicator_.size())
     log::info(fmt::format("it was saved by {} and is loaded by {}: sums have another order now, and bits may differ",

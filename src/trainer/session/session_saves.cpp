@@ -26,13 +26,13 @@ trainer::CheckpointCycle::Content Session::content(const Given* reported) const 
 
 /// What a checkpoint of the stop takes as the place in the data, if the run stops between here and the next step.
 void Session::note_place() {
-  datasets_.note_places();
+  datasets_.update_positions();
   stops_.note_point();
   if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
 }
 
 void Session::save(const Given* reported) try {
-  const trainer::SpeedWatch::At at(speeds_, watch::Work::save);
+  const trainer::SpeedWatch::InWork at(speeds_, watch::Work::save);
   saves_.start(content(reported));
 } catch (const checkpoint::DirectoryFileUnreadable& error) {
   throw AgreedError(error.what(), error.code());

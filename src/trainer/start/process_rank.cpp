@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include "batch/signals.hpp"
 #include "core/output/log.hpp"
 
 namespace trainrt::trainer {
@@ -14,33 +13,32 @@ namespace {
 ProcessRank* the_rank = nullptr;
 pid_t its_process = 0;
 
-void leave() {
-  if (getpid() != its_process) return;  // a child that was forked is no rank
+void disconnect() {
+  if (getpid() != its_process) return;  // a forked child, which inherited the exit handler
   try {
     the_rank->communicator.reset();
     the_rank->launch->finalize();
   } catch (const std::exception& error) {
-    log::warning(std::string("at the end of the process: ") + error.what());
+    log::warning(std::string("the process could not disconnect from the other ranks: ") + error.what());
   }
 }
 
 }  // namespace
 
-ProcessRank& process_rank(const Prepared& prepared) {
+ProcessRank& process_rank(const LoadedConfig& config) {
   if (the_rank != nullptr) return *the_rank;
   auto rank = std::make_unique<ProcessRank>();
-  rank->launch = find_ranks(Environment::of_process(), launch_options_of(prepared));
+  rank->launch = connect_to_launcher(Environment::of_process(), config);
   try {
-    rank->communicator = comm::open_communicator(*rank->launch, comm_options_of(prepared));
+    rank->communicator = connect_ranks(*rank->launch, config);
   } catch (const std::exception&) {
     if (rank->launch->world().size == 1) throw;
-    static_cast<void>(end_step(*rank->launch));
+    static_cast<void>(abort_step(*rank->launch));
     throw;
   }
-  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   the_rank = rank.release();
   its_process = getpid();
-  std::atexit(leave);
+  std::atexit(disconnect);
   return *the_rank;
 }
 

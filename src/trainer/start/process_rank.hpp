@@ -9,17 +9,18 @@
 
 namespace trainrt::trainer {
 
-/// The rank that a program with its own main is, from its first run on to the end of the process: MPI can be started once
-/// only. It leaves the others when the process ends by exit() or by returning from main; by then they do so too.
+/// The connection of a program with its own main to the other ranks. It lasts from the program's first run until the
+/// process exits, because MPI can be started only once in a process. It is closed when the process calls exit() or returns
+/// from main, which all ranks must do.
 struct ProcessRank {
   std::unique_ptr<launch::Launch> launch;
   std::unique_ptr<Communicator> communicator;
-  int runs = 0;              ///< that the process has asked for
-  std::string made_up_name;  ///< for the first of them that had none; "": all had one. The same on all ranks
+  int runs = 0;              ///< number of runs that the process has requested
+  std::string default_name;  ///< name of the first run without a name; "" if there is none. The same on all ranks
 };
 
-/// Finds the others in the first call, as this config says. Collective then. Throws Error if they cannot be found; ends the
-/// step if only some can.
-ProcessRank& process_rank(const Prepared& prepared);
+/// Returns the connection of this process. The first call connects the ranks with the options of `config` and is
+/// collective. Throws Error if the ranks cannot be connected; if that fails on some ranks only, the job step is ended.
+ProcessRank& process_rank(const LoadedConfig& config);
 
 }  // namespace trainrt::trainer

@@ -80,9 +80,9 @@ class StopReasons {
   void request(std::string_view reason);
   /// True if the numbers of a report meet a rule, which is a request. Once a report.
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
-  /// SlowNodeWatch::take_window()
+  /// SlowNodeWatch::add_window()
   void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
-    slow_nodes_.take_window(slow, steps, seconds);
+    slow_nodes_.add_window(slow, steps, seconds);
   }
   /// The node that the run stops for; "" if there is none.
   std::string slow_node() const { return slow_nodes_.found() != nullptr ? slow_nodes_.found()->node : ""; }

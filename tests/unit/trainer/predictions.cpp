@@ -194,7 +194,8 @@ TEST_CASE("values that are not what was declared are named, with what they shoul
     });
   };
   const Dataset::Field score{"score", DType::f32, {}};
-  CHECK_THAT(add({score}, [](const Batch&) { return std::vector<TensorView>{}; }), Contains("0 views of 1 field"));
+  CHECK_THAT(add({score}, [](const Batch&) { return std::vector<TensorView>{}; }),
+             Contains("0 views for 1 declared field"));
   CHECK_THAT(add({score}, [](const Batch& batch) { return std::vector{batch.field("id")}; }),
              Contains("'score' are i64[10]") && Contains("must be f32[10]"));
   const Dataset::Field pair{"pair", DType::i64, {2}};
@@ -207,22 +208,23 @@ TEST_CASE("names that cannot be are refused on all ranks alike") {
     return refused(
         2, [=](Context&, Predictions& predictions) { predictions.begin(fields); }, std::move(kept));
   };
-  CHECK_THAT(begin({}), Contains("rank 0 has declared no field"));
+  CHECK_THAT(begin({}), Contains("rank 0 declared no fields"));
   CHECK_THAT(begin({{"", DType::f32, {}}}), Contains("is empty"));
   CHECK_THAT(begin({{"a/../b", DType::f32, {}}}), Contains("'..'"));
   CHECK_THAT(begin({{"a", DType::f32, {}}, {"a", DType::f32, {}}}), Contains("two entries named 'a'"));
   CHECK_THAT(begin({{"a", DType::f32, {}, true}}), Contains("varies in length"));
   CHECK_THAT(begin({{"id", DType::f32, {}}}, {{"id", "id"}}), Contains("--keep id=NAME"));
-  CHECK_THAT(begin({{"a", DType::f32, {}}}, {{"ids", "ids"}}), Contains("no such field (did you mean 'id'?); it has: id"));
+  CHECK_THAT(begin({{"a", DType::f32, {}}}, {{"ids", "ids"}}),
+             Contains("no field of this name (did you mean 'id'?); its fields: id"));
 }
 
 TEST_CASE("samples without values, and calls in another order, are errors") {
-  CHECK_THAT(refused(2, [](Context&, Predictions&) {}), Contains("without a call of Predictions::begin()"));
+  CHECK_THAT(refused(2, [](Context&, Predictions&) {}), Contains("without calling Predictions::begin()"));
   CHECK_THAT(refused(2,
                      [](Context&, Predictions& predictions) {
                        predictions.begin({{"a", DType::f32, {}}});
                      }),
-             Contains("gave values for 0 samples, and [data.train] has 103"));
+             Contains("added 0 samples, but [data.train] has 103"));
   CHECK_THAT(refused(1,
                      [](Context& ctx, Predictions& predictions) {
                        double_it(ctx, predictions);
@@ -234,5 +236,5 @@ TEST_CASE("samples without values, and calls in another order, are errors") {
                        auto data = predictions.dataset();
                        for (const auto& batch : data.epoch(0).batches(1)) predictions.add(batch, {});
                      }),
-             Contains("begin() comes before add()"));
+             Contains("add() was called before begin()"));
 }

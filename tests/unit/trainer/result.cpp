@@ -6,7 +6,7 @@
 #include <trainrt/trainrt.hpp>
 
 #include "runs.hpp"
-#include "trainer/ending/shared_result.hpp"
+#include "trainer/ending/broadcast_result.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -94,10 +94,10 @@ TEST_CASE("the result of a failed run says what went wrong, and on which rank") 
   CHECK(std::get<double>(result.metrics.at("loss")) == 2);
 }
 
-TEST_CASE("what is no run directory is named, and why") {
+TEST_CASE("from_path names a path that is not a run directory, and the reason") {
   Scratch folder;
   CHECK_THROWS_WITH(Result::from_path(folder.path()), Contains(folder.path()) && Contains("it has no run.json"));
-  CHECK_THROWS_WITH(Result::from_path(folder.path() + "/none"), Contains("there is nothing of that name"));
+  CHECK_THROWS_WITH(Result::from_path(folder.path() + "/none"), Contains("the path does not exist"));
   std::ofstream(folder.path() + "/run.json") << "{";
   CHECK_THROWS_WITH(Result::from_path(folder.path()), Contains("run.json"));
 }

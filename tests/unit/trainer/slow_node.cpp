@@ -21,7 +21,7 @@ TEST_CASE("a rank that is too slow for long enough is found, with its node") {
   SlowNodeWatch watch(limits, hosts, "");
   for (int window = 0; window < 4; ++window) {
     CHECK(watch.found() == nullptr);
-    watch.take_window(slow(3, window == 1 ? 1.62 : 1.7), 300, 2.5);
+    watch.add_window(slow(3, window == 1 ? 1.62 : 1.7), 300, 2.5);
   }
   REQUIRE(watch.found() != nullptr);
   CHECK(watch.found()->node == "n2");
@@ -33,8 +33,8 @@ TEST_CASE("a rank that is slow for a while, too little, or in turn with others, 
   for (const auto& between : others) {
     SlowNodeWatch watch(limits, hosts, "");
     for (int round = 0; round < 10; ++round) {
-      watch.take_window(slow(3, 2), 300, 9);
-      watch.take_window(between, 300, 9);
+      watch.add_window(slow(3, 2), 300, 9);
+      watch.add_window(between, 300, 9);
     }
     CHECK(watch.found() == nullptr);
   }
@@ -45,8 +45,8 @@ TEST_CASE("without a limit, or without anybody who leaves nodes out, the run goe
   SlowNodeWatch alone(limits, hosts, "that takes `trainrt supervise`");
   SlowNodeWatch nameless(limits, {}, "");
   for (auto* watch : {&off, &alone, &nameless}) {
-    watch->take_window(slow(3, 3), 300, 100);
-    watch->take_window(slow(3, 3), 300, 100);
+    watch->add_window(slow(3, 3), 300, 100);
+    watch->add_window(slow(3, 3), 300, 100);
     CHECK(watch->found() == nullptr);
   }
 }

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "trainer/start/resize.hpp"
+#include "trainer/start/global_batch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::config;

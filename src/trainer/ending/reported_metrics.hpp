@@ -5,7 +5,7 @@
 
 namespace trainrt::trainer {
 
-/// A record as programs get it.
-ReportedMetrics reported(const metrics::Record& record);
+/// Converts a record to the public type.
+ReportedMetrics reported_metrics(const metrics::Record& record);
 
 }  // namespace trainrt::trainer
