@@ -35,7 +35,7 @@ def slices_train_side_by_side_and_no_process_is_started_for_a_trial():
     check_exit(job, 0)
     trials = check_each_once(config, 8)
     equal(len(owners(config)), 2, "first ranks of slices", job)
-    check("8 trials, 2 at once" in job.err and job.err.count("are over") == 8 and "is complete" in job.err, "what is said of the sweep", job)
+    check("8 trials, 2 at the same time" in job.err and job.err.count("are over") == 8 and "is complete" in job.err, "what is said of the sweep", job)
     equal({attempt["ranks"] for trial in trials for attempt in attempts(trial["path"])}, {2}, "ranks of the trials")
     log = (run_dir_of(config) / "trial_00003.log").read_text()
     check("2 ranks on 1 node" in log and "trial_00003" in log and "trial_00003" not in "".join(line for line in job.err.splitlines() if "a new run" in line),
@@ -121,7 +121,7 @@ def what_slices_cannot_do_is_said_once_before_anything_is_made():
     says("tune.workers = 3, but 2 ranks were launched: start a multiple of 3 ranks", workers=3)
     says("tune.workers = 2, but 3 ranks were launched", ranks=3, workers=2)
     says("tune.max_concurrent_trials = 1, but 2 ranks run 2 trials at the same time: start 1", max_concurrent_trials=1)
-    says("tune.place is steps", place="steps")
+    says("tune.place = steps", place="steps")
     says("no such scheduler", scheduler="ash")
     program = write_config(folder / "program.ini", {"run": {"name": "bad", "storage_path": folder / "runs"}, "train": {"program": "true {lr}"}, "tune": {"num_samples": 2},
                                                     "tune.space": {"lr": "uniform(0, 1)"}})

@@ -56,7 +56,7 @@ TEST_CASE("what a program shows becomes records, and a later attempt goes on whe
   using Steps = std::vector<std::pair<std::int64_t, double>>;
   const auto first = run_showing(spec, {10, 20, 30, 40, 50, 60});  // the vote is known at the next stop point
   CHECK(first.code == ExitCode::finished);
-  CHECK_THAT(first.message, Contains("last seen at step 50"));
+  CHECK_THAT(first.message, Contains("the last step in its output was 50"));
   CHECK(steps_in(spec.run_dir) == Steps{{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}});
   const auto attempts = rundir::read_attempts(spec.run_dir);
   REQUIRE(attempts.size() == 1);
@@ -73,7 +73,7 @@ TEST_CASE("records from the first step on that is seen again are made anew; if n
     steps.push_back(stop_here);
     const auto outcome = run_showing(spec, std::move(steps));
     CHECK(outcome.code == ExitCode::stopped);
-    CHECK_THAT(outcome.message, Contains("saved by itself"));
+    CHECK_THAT(outcome.message, Contains("resumes from the files that it has saved"));
     batch::forget_stop_signal();
   };
   stopped_after({1, 2, 3});
