@@ -141,7 +141,7 @@ class PredictionCommand final : public trainer::RankCommand {
 /// Starts `ranks` ranks on this node. They are not restarted after a failure, because a prediction cannot resume.
 ExitCode predict_on_this_node(int ranks, const std::vector<std::string>& words) {
   if (launch::is_rank_of_several(Environment::of_process()))
-    throw UsageError("-n starts the ranks itself and cannot be used in one of several ranks of srun or mpiexec: remove -n");
+    throw UsageError("-n cannot be used in one of several ranks that srun or mpiexec started: remove -n");
   leave_shell_step();
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "predict"};
   command.insert(command.end(), words.begin(), words.end());

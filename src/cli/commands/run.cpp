@@ -73,7 +73,7 @@ class TrainingCommand final : public trainer::RankCommand {
 
 ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, const Environment& environment) {
   if (launch::is_rank_of_several(environment))
-    throw UsageError("-n starts the ranks itself and cannot be used in one of several ranks of srun or mpiexec: remove -n");
+    throw UsageError("-n cannot be used in one of several ranks that srun or mpiexec started: remove -n");
   const auto spec = load_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);

@@ -12,8 +12,8 @@ std::string advice_for(const std::exception& error);
 /// has several lines. Must be called before an error is stored as text or sent to other ranks, which loses its type.
 std::string with_advice(const std::exception& error);
 
-/// The same for commands that write a file which the user names, and no run: they advise another file instead of config
-/// keys if the storage is full.
+/// The same for commands that write one output file and no run. If the storage is full, the advice is another output file
+/// instead of config keys.
 std::string with_output_advice(const std::exception& error);
 
 }  // namespace trainrt::trainer

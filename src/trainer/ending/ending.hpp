@@ -25,7 +25,7 @@ struct Ending {
   bool silent = false;  ///< a program that has not restored, stepped or reported, so its progress is unknown
   /// Checkpoint from which the run resumes, if the train function saves only directories of its own; otherwise "".
   std::string resumes_from;
-  std::string slow_node = {};  ///< node because of which the run was stopped; "" if there is none
+  std::string slow_node = {};  ///< node because of which the run was stopped, or ""
 };
 
 /// The consequences of an Ending for the exit code, the records and the log.

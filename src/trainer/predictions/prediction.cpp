@@ -24,8 +24,8 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   auto listings = list_datasets(spec, communicator);
   auto shares = share_datasets(spec, listings, world, communicator);
   rundir::Meter meter(monotonic_seconds());
-  Callbacks none;
-  AttemptInfo attempt{.meter = meter, .callbacks = none};
+  Callbacks no_callbacks;
+  AttemptInfo attempt{.meter = meter, .callbacks = no_callbacks};
   attempt.datasets = std::move(listings);
   attempt.shares = std::move(shares);
   attempt.hosts = hosts_of_ranks(world, node_names(world, communicator));

@@ -28,8 +28,9 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Returns whether a new run failed with an invalid config before anything happened: such a run leaves nothing behind.
-/// Attempt number 1 is no sufficient sign: if a user removed the records of attempts, the checkpoints must be kept.
+/// Returns whether a new run failed with an invalid config before anything happened: the directory of such a run is
+/// removed. Attempt number 1 is no sufficient sign: if a user removed the records of attempts, the checkpoints must be
+/// kept.
 bool leaves_nothing(const RunningAttempt& attempt, const Session& session, const Error& error) {
   return error.code() == ExitCode::usage && attempt.is_new && attempt.number == 1 && session.step_count() == 0 &&
          session.iteration() == 0 && checkpoint::highest_number(attempt.spec.run_dir) < 0;

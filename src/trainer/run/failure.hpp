@@ -31,8 +31,8 @@ void record_failure(const RunningAttempt& attempt, const Failure& failure);
 [[noreturn]] void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launch::Launch& launch,
                                  const Error& error, const std::string& full_message);
 
-/// Returns the message for an attempt that lost its run directory to a newer attempt. It replaces all other errors of the
-/// attempt, which follow from this.
+/// Returns the message for an attempt that lost its run directory to a newer attempt. The message is logged instead of any
+/// other error of the attempt, since such errors are consequences.
 std::string fenced_message(int attempt);
 
 /// Logs fenced_message() and ends the job step without recording anything, since the run directory belongs to the newer

@@ -16,7 +16,7 @@ struct ProcessRank {
   std::unique_ptr<launch::Launch> launch;
   std::unique_ptr<Communicator> communicator;
   int runs = 0;              ///< number of runs that the process has requested
-  std::string default_name;  ///< name of the first run without a name; "" if there is none. The same on all ranks
+  std::string default_name;  ///< default name of the first run without a name, or ""; the same on all ranks
 };
 
 /// Returns the connection of this process. The first call connects the ranks with the options of `config` and is

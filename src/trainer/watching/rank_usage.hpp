@@ -15,7 +15,8 @@ namespace trainrt::trainer {
 /// energy. Must be used by one thread at a time.
 class RankUsage {
  public:
-  /// `since_s`: see UsageMeter. `is_first_of_node`: whether to measure the node's energy, from now on, and its memory.
+  /// `since_s`: see UsageMeter. `is_first_of_node`: whether to measure the node's energy, from now on, and to
+  /// check the node's memory.
   RankUsage(double since_s, bool is_first_of_node);
   /// Starts to measure GPUs; nullptr: the rank has none. Called before the first sample(), on the same thread, since NVML
   /// may take seconds.

@@ -15,8 +15,8 @@ struct SlowNode {
 };
 
 /// Decides when a rank is so slow that the run continues without its node (config key failure.exclude_slow): the same rank
-/// must be the slowest, by the ratio in Limits, in all windows of steps during the time in Limits. If no node can be
-/// excluded, logs one warning instead. Must be used by the train thread.
+/// is the slowest in all windows of steps for Limits::after_s seconds, and takes at least Limits::ratio times as long as
+/// the median rank. If no node can be excluded, logs one warning instead. Must be used by the train thread.
 class SlowNodeWatch {
  public:
   struct Limits {
@@ -29,7 +29,7 @@ class SlowNodeWatch {
   /// Adds a window of `steps` steps that took `seconds`. `slow` is the slow rank of the window, if there is one. If all
   /// ranks pass the same values, they find the same node.
   void add_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds);
-  /// Returns the node to exclude, for which this rank requests a stop; nullptr if there is none.
+  /// Returns the node to exclude, or nullptr. This rank then requests a stop of the run.
   const SlowNode* found() const { return found_ ? &*found_ : nullptr; }
 
  private:
