@@ -58,7 +58,7 @@ def nccl_without_a_gpu_is_refused_with_the_reason():
 @test
 def a_request_for_gpus_that_are_not_there_is_refused_with_what_to_do():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    refused(linear_config(scratch(), "run", SHORT), ("1 GPU per worker requested", "sees no GPU", "scaling.gpus_per_worker = auto", "0 trains on the CPU"),
+    refused(linear_config(scratch(), "run", SHORT), ("1 GPU per worker requested", "sees no GPU", "set scaling.gpus_per_worker to auto", "to 0 to train on the CPU"),
             "--scaling.gpus_per_worker=1")
 
 
@@ -283,7 +283,7 @@ def no_config_at_all_is_refused():
 
 @test
 def an_unknown_train_function_is_refused_with_the_list():
-    refused(linear_config(scratch(), "run", SHORT), ("'linaer'", "did you mean 'linear'", "there are:", "linear"), "--train.function=linaer")
+    refused(linear_config(scratch(), "run", SHORT), ("'linaer'", "did you mean 'linear'", "valid names:", "linear"), "--train.function=linaer")
 
 
 @test
