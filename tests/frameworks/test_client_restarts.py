@@ -161,7 +161,7 @@ os._exit(3)
     job = run([*own_mount(folder, "size=4m,mode=700"), *slow, TRAINRT, "--config", config, f"--run.storage_path={folder}"], env=ONE_THREAD)
     check_exit(job, FAILED)
     check("exited with 3" in job.err and "and then: the checkpoint at step 1 could not be written" in job.err, "the causes", job)
-    check("starting it again" not in job.err, "a restart, although nothing can be saved", job)
+    check("restarting the run" not in job.err, "a restart, although nothing can be saved", job)
 
 
 main()

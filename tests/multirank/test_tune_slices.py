@@ -102,7 +102,7 @@ def a_failure_that_ends_the_sweep_stops_all_slices():
                                                                     "tune.space": {"trouble": "grid(sleep, throw, none, none)", "seconds": 4}})
     job = run(command(config, 2))
     equal(job.code, 70, "exit", job)
-    check("tune.fail_fast is true" in job.err, "why is not said", job)
+    check("tune.fail_fast = true" in job.err, "why is not said", job)
     equal([trial["state"] for trial in trials_of(config)], ["paused", "failed", "waiting", "waiting"], "states", job)
 
 

@@ -23,7 +23,7 @@ struct Ending {
   std::int64_t step = 0;
   std::int64_t iteration = 0;
   bool silent = false;  ///< a program that has not restored, stepped or reported, so its progress is unknown
-  /// Checkpoint from which the run resumes, if the train function saves only directories of its own; otherwise "".
+  /// Checkpoint from which the run resumes, if the train function saves by reporting directories; otherwise "".
   std::string resumes_from;
   std::string slow_node = {};  ///< node because of which the run was stopped, or ""
 };

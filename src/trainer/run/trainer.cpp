@@ -18,7 +18,7 @@
 #include "trainer/ending/advice.hpp"
 #include "trainer/ending/broadcast_result.hpp"
 #include "trainer/run/run.hpp"
-#include "trainer/start/process_rank.hpp"
+#include "trainer/start/process_connection.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "trainer/start/trainer_spec.hpp"
 #include "watch/crash_report.hpp"
@@ -28,13 +28,13 @@ namespace trainrt {
 namespace {
 
 /// Gives a run without a name the default name of the process, with a number from the second run on.
-void name_run(trainer::LoadedConfig& config, trainer::ProcessRank& rank) {
-  ++rank.runs;
-  trainer::share_default_name(config, *rank.communicator);
+void name_run(trainer::LoadedConfig& config, trainer::ProcessConnection& connection) {
+  ++connection.runs;
+  trainer::share_default_name(config, *connection.communicator);
   if (!config.spec || !config.spec->run.is_name_default) return;
   auto& spec = *config.spec;
-  if (rank.default_name.empty()) rank.default_name = spec.run.name;
-  config::rename(spec, config::numbered_name(rank.default_name, rank.runs));
+  if (connection.default_name.empty()) connection.default_name = spec.run.name;
+  config::rename(spec, config::numbered_name(connection.default_name, connection.runs));
 }
 
 /// Outside Slurm a default name contains the time, so only the logged variable resumes the run.
@@ -57,22 +57,22 @@ void record_opened_run(const config::RunSpec& spec, Communicator& communicator) 
   comm::collectively_on_first(communicator, record, trainer::with_advice);
 }
 
-Result run_on(trainer::ProcessRank& rank, trainer::LoadedConfig& config, const std::vector<config::SettingChange>& changes,
-              const trainer::TrainCall& call) {
+Result run_on(trainer::ProcessConnection& connection, trainer::LoadedConfig& config,
+              const std::vector<config::SettingChange>& changes, const trainer::TrainCall& call) {
   name_run(config, rank);
   const auto check = [&] {
-    trainer::require_workers(*config.spec, rank.launch->world().size);
+    trainer::require_workers(*config.spec, connection.launch->world().size);
     trainer::check_spec(*config.spec);
   };
-  trainer::agree_on_start(config, *rank.launch, rank.communicator, check);
-  trainer::log_ranks(rank.launch->world(), *rank.communicator, "the train function of the program");
+  trainer::agree_on_start(config, *connection.launch, connection.communicator, check);
+  trainer::log_ranks(connection.launch->world(), *connection.communicator, "the train function of the program");
   for (const auto& change : changes) log::info(config::in_words(change));
-  log_default_name(*config.spec, rank.default_name);
-  record_opened_run(*config.spec, *rank.communicator);
+  log_default_name(*config.spec, connection.default_name);
+  record_opened_run(*config.spec, *connection.communicator);
   watch::install_crash_reports();
-  const auto outcome = trainer::run(*config.spec, call, *rank.launch, *rank.communicator);
+  const auto outcome = trainer::run(*config.spec, call, *connection.launch, *connection.communicator);
   log::info(outcome.message);
-  return trainer::broadcast_result(config.spec->run_dir, outcome.code, *rank.communicator);
+  return trainer::broadcast_result(config.spec->run_dir, outcome.code, *connection.communicator);
 }
 
 /// Throws an error that all ranks have as one of the public types.
@@ -87,7 +87,7 @@ Result Trainer::fit() {
   const batch::StopSignals signals;
   std::vector<config::SettingChange> changes;
   auto config = trainer::load_config([&] { return trainer::spec_of(options_, Environment::of_process(), changes); });
-  auto& rank = trainer::process_rank(config);
+  auto& connection = trainer::process_connection(config);
   trainer::TrainCall call;
   call.name = trainer::function_of_program;
   call.train = train_;
@@ -96,11 +96,11 @@ Result Trainer::fit() {
   call.callbacks = options_.run.callbacks;
   call.metadata = options_.metadata;
   try {
-    return run_on(rank, config, changes, call);
+    return run_on(connection, config, changes, call);
   } catch (const comm::AgreedError& error) {
     throw_as_public(error);
   } catch (const std::exception&) {
-    if (rank.launch->world().size > 1) static_cast<void>(trainer::abort_step(*rank.launch));
+    if (connection.launch->world().size > 1) static_cast<void>(trainer::abort_step(*connection.launch));
     throw;
   }
 }

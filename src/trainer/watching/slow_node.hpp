@@ -29,7 +29,7 @@ class SlowNodeWatch {
   /// Adds a window of `steps` steps that took `seconds`. `slow` is the slow rank of the window, if there is one. If all
   /// ranks pass the same values, they find the same node.
   void add_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds);
-  /// Returns the node to exclude, or nullptr. This rank then requests a stop of the run.
+  /// Returns the node to exclude, or nullptr. A rank that finds a node requests a stop of the run.
   const SlowNode* found() const { return found_ ? &*found_ : nullptr; }
 
  private:
