@@ -59,7 +59,7 @@ void record_opened_run(const config::RunSpec& spec, Communicator& communicator) 
 
 Result run_on(trainer::ProcessConnection& connection, trainer::LoadedConfig& config,
               const std::vector<config::SettingChange>& changes, const trainer::TrainCall& call) {
-  name_run(config, rank);
+  name_run(config, connection);
   const auto check = [&] {
     trainer::require_workers(*config.spec, connection.launch->world().size);
     trainer::check_spec(*config.spec);
