@@ -88,7 +88,7 @@ def tools_without_inodes_name_them():
     for command in commands:
         job = run([*own_mount(full, "size=10m,nr_inodes=1"), TRAINRT, *command])
         check(job.code != 0, f"{command[:2]} ran", job)
-        says(job, NO_INODES, "-o names a file elsewhere", never=["checkpoint."])
+        says(job, NO_INODES, "set -o to a file on another file system", never=["checkpoint."])
 
 
 @test

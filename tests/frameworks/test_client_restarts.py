@@ -100,7 +100,7 @@ def programs_that_compute_or_wait_are_ended_with_the_one_that_fails():
     config = counting(inside="if first_start and ctx.step_count == 6:\n    if ctx.world_rank == 1:\n        raise ValueError('bad batch')\n"
                              "    time.sleep(1000 * (ctx.world_rank == 2))")
     job = run_program(3, config)
-    check("rank 1 on " in job.err and "failed: ValueError: bad batch: starting it again, restart 1 of 5" in job.err, "the cause", job)
+    check("rank 1 on " in job.err and "failed: ValueError: bad batch: restarting the run, restart 1 of 5" in job.err, "the cause", job)
     check_counted(config, job, 3)
 
 
@@ -161,7 +161,7 @@ os._exit(3)
     job = run([*own_mount(folder, "size=4m,mode=700"), *slow, TRAINRT, "--config", config, f"--run.storage_path={folder}"], env=ONE_THREAD)
     check_exit(job, FAILED)
     check("exited with 3" in job.err and "and then: the checkpoint at step 1 could not be written" in job.err, "the causes", job)
-    check("starting it again" not in job.err, "a restart, although nothing can be saved", job)
+    check("restarting the run" not in job.err, "a restart, although nothing can be saved", job)
 
 
 main()

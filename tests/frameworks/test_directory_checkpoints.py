@@ -135,7 +135,7 @@ def stops(ranks):
         check("Run the same command again" in last, "the last line is not what to do next", job)
         newest = manifest_of(checkpoints_of(config)[-1])
         if newest["iteration"] < report_count(run_dir_of(config)):
-            check(f"it goes on from checkpoint_{newest['index']:06} (iteration {newest['iteration']}), and what came after is repeated" in last,
+            check(f"the run resumes from checkpoint_{newest['index']:06} (iteration {newest['iteration']}), and later work is repeated" in last,
                   "what is repeated is not said", job)
         check("warning" not in job.err, "a stop warns", job)
         equal(newest["iteration"] % 4, 0, "a checkpoint without a directory was taken")
@@ -158,7 +158,7 @@ def a_stop_before_the_first_directory_begins_anew_and_says_so():
     kill([job.ranks()[0]], signal.SIGUSR1)
     job.code = job.wait(60)
     check_exit(job, STOPPED)
-    check("it goes on from its beginning, since no report has passed a directory" in job.err, "what is repeated is not said", job)
+    check("the run resumes from its beginning, since no report has passed a directory" in job.err, "what is repeated is not said", job)
     equal(checkpoints_of(config), [], "checkpoints")
 
 

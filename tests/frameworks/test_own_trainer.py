@@ -190,7 +190,7 @@ def a_run_without_a_name_gets_one_that_all_ranks_and_restarts_agree_on():
     job = run(on_ranks(2, FITS, folder, ""), trainrt=str(FITS))
     check_exit(job, FINISHED)
     third, = {path.name for path in folder.iterdir()} - {first, second}
-    check(f"the run is in {folder}/{third}; with TRAINRT_MADE_UP_NAME={third} in its environment" in job.err, "how it is continued is not said", job)
+    check(f"the run directory is {folder}/{third}. To resume" in job.err and f"variable TRAINRT_MADE_UP_NAME={third}" in job.err, "the log does not show how to resume the run", job)
 
 
 @test
@@ -223,8 +223,8 @@ def is_refused(words, *said):
 def settings_are_checked_as_a_config_is():
     is_refused(["mine", "checkpoint.evry=2"], "checkpoint.evry", "the program", "checkpoint.every")
     is_refused(["mine", "checkpoint.every=often"], "checkpoint.every", "the program", "often")
-    is_refused(["mine", "train.program=true"], "train.program", "has its train function")
-    is_refused(["mine", "run.name=other"], "run.name", "given twice")
+    is_refused(["mine", "train.program=true"], "train.program", "cannot be set, because the Trainer has a train function")
+    is_refused(["mine", "run.name=other"], "run.name", "is set twice")
 
 
 @test

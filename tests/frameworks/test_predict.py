@@ -158,7 +158,7 @@ def a_text_that_cannot_be_kept_is_named():
     folder = scratch()
     run_dir = table_run(["good"] * 20 + ["bad\0"] + ["good"] * 9)
     job = predict(run_dir, folder / "out.h5", "--keep", "note", ranks=2, expected=USAGE)
-    check("--keep note: the text of sample 20 of [data.test] holds a NUL" in job.err, "it is not named", job)
+    check("--keep note: the text of sample 20 of [data.test] contains a NUL" in job.err, "it is not named", job)
     equal(os.listdir(folder), [], "what lies in the folder")
 
 
@@ -252,8 +252,8 @@ def two_columns_of_one_name_are_refused_before_anything_is_predicted():
 
 @test
 def what_is_missing_is_named():
-    refused("--keep", "lables", says="[data.test] has no such field (did you mean 'labels'?); it has: images, labels")
-    refused("--keep", "labels=label", says="fashion_mnist predicts a field of that name")
+    refused("--keep", "lables", says="[data.test] has no field of this name (did you mean 'labels'?); its fields: images, labels")
+    refused("--keep", "labels=label", says="fashion_mnist predicts a field of this name")
     refused(says="No such file or directory", run_dir="/no/such/run")
     refused("--dataset", "tset", says="there is no [data.tset] (did you mean 'test'?)")
     refused("--data.test.source=/no/file", says="/no/file")
@@ -326,7 +326,7 @@ def interrupted_prediction(send, code):
 @test
 def a_stop_signal_ends_all_ranks_and_leaves_nothing():
     folder, job = interrupted_prediction(lambda job: kill([job.process.pid], signal.SIGTERM), FAILED)
-    check("stopped by SIGTERM: no output is written" in job.err, "it is not said", job)
+    check("stopped by SIGTERM: no output was written" in job.err, "it is not said", job)
     # what a rank that was ended by another could not remove is removed by the next
     predict(_run, folder / "out.h5")
     equal(os.listdir(folder), ["out.h5"], "what lies in the folder")

@@ -371,8 +371,8 @@ def below_the_trainer_nobody_names_a_config_key():
 
 @test
 def every_typed_error_has_its_row_of_advice():
-    """src/trainer/ending/advice.cpp has advice for each error type, and tests/unit/trainer/advice.cpp tests it."""
-    table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/ending/advice.cpp", "tests/unit/trainer/advice.cpp"))
+    """src/trainer/ending/advice.cpp has advice for each error type, and tests/unit/trainer/ending/advice.cpp tests it."""
+    table, rows = ((SOURCE / path).read_text() for path in ("src/trainer/ending/advice.cpp", "tests/unit/trainer/ending/advice.cpp"))
     types = [(path, name) for layer in WITHOUT_KEYS for path in sorted((SOURCE / "src" / layer).rglob("*_error.hpp"))
              for name in re.findall(r"^class (\w+) : public", path.read_text(), re.M)]
     check(len(types) > 8, f"only {len(types)} types were found")

@@ -77,7 +77,7 @@ def a_storage_path_in_which_nobody_can_write_is_refused_by_check_and_by_the_run(
     config = linear_config(scratch(), "run", MANY)
     (config.parent / "file").write_text("")
     for path in ("/proc/runs", "/sys/runs", config.parent / "file/runs"):
-        refused_by_both(config, (str(path), "choose a run.storage_path"), f"--run.storage_path={path}")
+        refused_by_both(config, (str(path), "set run.storage_path"), f"--run.storage_path={path}")
 
 
 @test

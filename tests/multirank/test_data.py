@@ -145,7 +145,7 @@ def files_that_changed_between_epochs_are_used_with_a_warning():
     file.write_bytes(content[:20] + bytes([9]) + content[21:])
     job = run_ranks(2, config, "--loop.epochs=2")
     check_exit(job, FINISHED)
-    check("0-images-idx3-ubyte has other bytes" in job.err and "what is there now" in job.err, "the file is not named", job)
+    check("0-images-idx3-ubyte has other bytes" in job.err and "continues with the new data" in job.err, "the file is not named", job)
     check_each_once(config, job)
 
 

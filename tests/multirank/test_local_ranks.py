@@ -175,7 +175,7 @@ for title, number in (("no_ranks", ["-n", "0"]), ("a_word", ["-n", "two"]), ("no
 
 @test
 def a_rank_of_a_step_starts_no_ranks():
-    refused(["-n", "2", *PROGRAM], "leave -n out", env={"SLURM_JOB_ID": "7", "SLURM_STEP_NUM_TASKS": "2"})
+    refused(["-n", "2", *PROGRAM], "remove -n", env={"SLURM_JOB_ID": "7", "SLURM_STEP_NUM_TASKS": "2"})
 
 
 @test

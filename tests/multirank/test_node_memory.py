@@ -127,7 +127,7 @@ def a_node_that_has_no_room_for_the_values_reads_them_from_the_files_and_says_so
     job = run_ranks(2, config, timeout=120)
     check_exit(job, FINISHED)
     check("read=2" in job.out, "the sample was not read in both epochs", job)
-    check(re.search(r"\[data\.train\]: the ranks of a node cannot keep its values together.*2048\.\d GiB", job.err), "it is not said", job)
+    check(re.search(r"\[data\.train\]: the ranks of a node cannot share memory for its values.*2048\.\d GiB", job.err), "it is not said", job)
 
 
 main()

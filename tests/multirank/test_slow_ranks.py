@@ -46,7 +46,7 @@ def the_rank_that_holds_the_others_up_is_named_with_its_node_and_what_it_is_slow
         job, run_dir = trained("slow", slow, where)
         said = [line for line in job.err.splitlines() if "slower than the median" in line]
         check(1 <= len(said) <= 2, f"{len(said)} lines about a slow rank", job)  # again, if the machine has hidden it for a window
-        found = re.search(r"warning: rank (\d) \((\S+)\) is (\d+) % slower than the median in (\w+) for (\d+) steps: (\S+) ms a step, (\S+) ms the median", said[0])
+        found = re.search(r"warning: rank (\d) \((\S+)\) is (\d+) % slower than the median in (\w+) for (\d+) steps: (\S+) ms per step, median (\S+) ms", said[0])
         check(found, said[0], job)
         equal((int(found[1]), found[2], found[4]), (slow, socket.gethostname(), where), "who is slow, and in what", job)
         check(25 < int(found[3]) < 90 and int(found[5]) >= 200, said[0], job)

@@ -208,7 +208,7 @@ def a_sweep_whose_trials_all_failed_is_tried_again_by_a_new_start():
         equal(job.code, 70, "exit", job)
         equal([(trial["state"], trial["attempts"]) for trial in trials_of(config)], [("failed", attempts_so_far)] * 2, "trials", job)
         check("all trials have failed" in job.err and "is complete" not in job.err, "it is said to be complete", job)
-    check("all trials of the sweep had failed: they are tried again" in job.err, "the new start is not said", job)
+    check("all trials of the sweep had failed and are retried" in job.err, "the new start is not said", job)
     (folder / "fixed").touch()
     check_exit(tune(config), 0)
     equal([trial["state"] for trial in trials_of(config)], ["finished"] * 2, "states")
@@ -453,7 +453,7 @@ def optuna_finds_better_trials_than_it_began_with():
 @test
 def results_of_what_is_no_sweep_are_errors():
     folder = scratch()
-    for words, said in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "is not a sweep"), (["state", folder], "usage"), ([], "--config FILE is missing")):
+    for words, said in ((["status", folder], "is not a sweep"), (["best", folder / "none"], "is not a sweep"), (["state", folder], "usage"), ([], "missing option: --config FILE")):
         job = run([TRAINRT, "tune", *words])
         equal(job.code, 64, f"exit of {words}", job)
         check(said in job.err, f"{said!r} is not said", job)

@@ -35,7 +35,7 @@ def slices_train_side_by_side_and_no_process_is_started_for_a_trial():
     check_exit(job, 0)
     trials = check_each_once(config, 8)
     equal(len(owners(config)), 2, "first ranks of slices", job)
-    check("8 trials, 2 at once" in job.err and job.err.count("trials done") == 8 and "is complete" in job.err, "what is said of the sweep", job)
+    check("8 trials, 2 at the same time" in job.err and job.err.count("trials done") == 8 and "is complete" in job.err, "what is said of the sweep", job)
     equal({attempt["ranks"] for trial in trials for attempt in attempts(trial["path"])}, {2}, "ranks of the trials")
     log = (run_dir_of(config) / "trial_00003.log").read_text()
     check("2 ranks on 1 node" in log and "trial_00003" in log and "trial_00003" not in "".join(line for line in job.err.splitlines() if "a new run" in line),
@@ -102,7 +102,7 @@ def a_failure_that_ends_the_sweep_stops_all_slices():
                                                                     "tune.space": {"trouble": "grid(sleep, throw, none, none)", "seconds": 4}})
     job = run(command(config, 2))
     equal(job.code, 70, "exit", job)
-    check("tune.fail_fast is true" in job.err, "why is not said", job)
+    check("tune.fail_fast = true" in job.err, "why is not said", job)
     equal([trial["state"] for trial in trials_of(config)], ["paused", "failed", "waiting", "waiting"], "states", job)
 
 
@@ -118,14 +118,14 @@ def what_slices_cannot_do_is_said_once_before_anything_is_made():
             equal(job.err.count(word), 1, f"messages with {word!r}", job)
         check(not run_dir_of(config).exists(), "a directory was made", job)
 
-    says("tune.workers is 3, and 2 ranks were launched", workers=3)
-    says("tune.workers is 2, and 3 ranks were launched", ranks=3, workers=2)
-    says("tune.max_concurrent_trials is 1, and 2 ranks train 2 trials at once: start 1", max_concurrent_trials=1)
-    says("tune.place is steps", place="steps")
+    says("tune.workers = 3, but 2 ranks were launched: start a multiple of 3 ranks", workers=3)
+    says("tune.workers = 2, but 3 ranks were launched", ranks=3, workers=2)
+    says("tune.max_concurrent_trials = 1, but 2 ranks run 2 trials at the same time: start 1", max_concurrent_trials=1)
+    says("tune.place = steps", place="steps")
     says("no such scheduler", scheduler="ash")
     program = write_config(folder / "program.ini", {"run": {"name": "bad", "storage_path": folder / "runs"}, "train": {"program": "true {lr}"}, "tune": {"num_samples": 2},
                                                     "tune.space": {"lr": "uniform(0, 1)"}})
-    says("a program's trials are processes of their own", job_config=program)
+    says("trials of a program cannot run in a job step", job_config=program)
     job = tune(sweep_config(folder, "bad", tune={"place": "slices"}))
     equal(job.code, 64, "exit", job)
     check("mpiexec -n 2 trainrt tune" in job.err, "how to start the ranks is not said", job)

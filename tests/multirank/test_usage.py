@@ -90,7 +90,7 @@ def a_file_that_cannot_be_written_or_hangs_harms_no_run():
         job = run_ranks(2, config, timeout=60, env={"LD_PRELOAD": SHIM, "TRAINRT_FAULTS": fault})
         check_exit(job, FINISHED)
         check(time.monotonic() - start < 20, f"{fault} held the run up", job)
-        equal(job.err.count("what the ranks are at and use is not written down"), words, f"warnings of {fault}", job)
+        equal(job.err.count("the status and resource usage of the ranks cannot be written"), words, f"warnings of {fault}", job)
         equal(run_state(run_dir_of(config)), "finished", "state", job)
 
 

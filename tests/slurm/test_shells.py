@@ -60,7 +60,7 @@ def a_sweep_uses_the_whole_job(kind):
     config = linear_config(scratch(), "sweep", tune={"metric": "loss", "mode": "min", "num_samples": 2}, **{"tune.space": {"lr": "loguniform(1e-4, 0.3)"}})
     job = in_shell(kind, TRAINRT, "tune", "--config", config)
     check_exit(job, FINISHED)
-    check("2 at once" in job.out, "the trials", job)
+    check("2 at the same time" in job.out, "the trials", job)
 
 
 for kind in ("srun", "part_of_salloc", "salloc"):

@@ -47,7 +47,7 @@ def trials_are_steps_of_the_job_side_by_side():
     job = CLUSTER.sbatch(["-N2", "-n4"], config, script="tune.sbatch")
     ended(job)
     trials = check_all_over(config, 4, job)
-    check("2 at once" in job.text, "trials did not run side by side", job)
+    check("2 at the same time" in job.text, "trials did not run side by side", job)
     equal({attempt["ranks"] for trial in trials for attempt in attempts(trial["path"])}, {2}, "ranks of the trials", job)
 
 
@@ -168,7 +168,7 @@ def a_tuner_in_a_batch_script_has_its_trials_as_steps_and_goes_on_after_a_requeu
     CLUSTER.call("scontrol", "requeue", job.id)
     job.wait_for_restart(1)
     ended(job)
-    check("GRID 5 5 0" in job.text and "2 at once" in job.text, "the grid", job)
+    check("GRID 5 5 0" in job.text and "2 at the same time" in job.text, "the grid", job)
     trials = check_all_over(folder / "python.ini", 5, job)
     check(sum(trial["attempts"] for trial in trials) > 5, "no trial was interrupted", job)
 
@@ -178,7 +178,7 @@ def more_workers_than_the_job_has_tasks_are_an_error():
     config = sweep_config("large", num_samples=1, workers=3)
     job = CLUSTER.sbatch(["-N1", "-n2"], config, script="tune.sbatch")
     ended(job, "FAILED")
-    check("tune.workers is 3, and the job has 2 tasks" in job.text, "the reason is not told", job)
+    check("tune.workers = 3, but the job has only 2 tasks" in job.text, "the reason is not told", job)
 
 
 main(lambda: CLUSTER.up(2), CLUSTER.down)

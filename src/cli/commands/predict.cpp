@@ -1,15 +1,13 @@
-// A trained model over a dataset, on any number of ranks.
+// trainrt predict: applies a trained model to a dataset, on any number of ranks.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 #include <poll.h>
 
 #include "batch/signal_queue.hpp"
-#include "batch/signals.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
@@ -21,8 +19,6 @@
 #include "cli/supervise/job_shell.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/words/command.hpp"
-#include "comm/agreement.hpp"
-#include "comm/backend.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
 #include "io/files/file.hpp"
@@ -30,11 +26,10 @@
 #include "launch/rank_group.hpp"
 #include "rundir/attempts/completion.hpp"
 #include "trainer/datasets/listed_datasets.hpp"
-#include "trainer/ending/advice.hpp"
 #include "trainer/predictions/prediction.hpp"
 #include "trainer/run/run.hpp"
+#include "trainer/start/rank_command.hpp"
 #include "trainer/start/rank_start.hpp"
-#include "watch/crash_report.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -53,127 +48,100 @@ Arguments arguments_of(std::span<const std::string> words) {
                                                 .most_operands = 1,
                                                 .overrides = true,
                                                 .usage = std::string(predict_usage)});
-  if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", predict_usage));
+  if (!arguments.has("output"))
+    throw UsageError(fmt::format("missing option: -o FILE, the output file; usage: trainrt {}", predict_usage));
   return arguments;
 }
 
-/// One rank reads what the files of a checkpoint hold: a train function that reads them by itself need not check them.
-void require_whole_files(const std::string& directory, const checkpoint::Manifest& manifest) {
+/// Verifies the other files of a checkpoint. Called on one rank, because a train function that reads these files itself may
+/// not verify them.
+void verify_files(const std::string& directory, const checkpoint::Manifest& manifest) {
   for (const auto& file : manifest.files)
     if (const auto damage = checkpoint::file_damage(directory, file); !damage.empty())
       throw Error(fmt::format("{}; predict with another checkpoint", damage));
 }
 
-/// What the ranks have in common.
-struct Prediction {
-  const Arguments& arguments;
-  PredictionPlan plan;
-  trainer::PredictionJob job;
-  std::optional<PredictionOutput> output;  ///< rank 0's
-  std::int64_t iteration = 0;              ///< that the checkpoint holds
+class PredictionCommand final : public trainer::RankCommand {
+ public:
+  explicit PredictionCommand(const Arguments& arguments) : arguments_(arguments) {}
 
-  void prepare(int rank) {
-    job.predict = take_function().predict;
-    const auto manifest = checkpoint::read_manifest(plan.checkpoint);
-    iteration = manifest.meta.iteration;
-    job.checkpoint = {manifest.meta.number, plan.checkpoint, manifest.meta.has_directory};
-    job.dataset = plan.dataset;
-    job.kept = plan.kept;
-    trainer::check_spec(plan.spec);
-    RankZero(rank).run([&] {
-      refuse_own_sources();
-      say_if_not_finished();
-      output.emplace(arguments.options.at("output"), arguments.has("force"), arguments.has("quiet"),
-                     PredictedTable{{}, 0, plan.checkpoint, job.function, plan.dataset, arguments.has("spreadsheet")});
-      require_whole_files(plan.checkpoint, manifest);
-    });
-    job.make_rows = [&](const auto& fields, std::uint64_t samples) { return output->begin(fields, samples); };
-    job.complete = [&] { output->complete(); };
-    job.progress = [&](std::uint64_t done, std::uint64_t samples) { output->show(done, samples); };
+  config::RunSpec load_config() override {
+    plan_ = plan_prediction(arguments_);
+    return plan_.spec;
   }
 
+  /// The ranks must use the same checkpoint: a run that is still running may have committed a newer one in the meantime.
+  void share_values(Communicator& communicator) override {
+    plan_.checkpoint = communicator.broadcast_text(plan_.checkpoint, 0);
+  }
+
+  void prepare(config::RunSpec& spec, const World& world) override {
+    trainer::require_workers(spec, world.size);
+    const auto function = predicting_function(spec);
+    const auto manifest = checkpoint::read_manifest(plan_.checkpoint);
+    iteration_ = manifest.meta.iteration;
+    job_.function = function.name;
+    job_.predict = function.predict;
+    job_.checkpoint = {manifest.meta.number, plan_.checkpoint, manifest.meta.has_directory};
+    job_.dataset = plan_.dataset;
+    job_.kept = plan_.kept;
+    trainer::check_spec(spec);
+    RankZero(world.rank).run([&] {
+      require_other_output(spec);
+      warn_if_unfinished();
+      output_.emplace(arguments_.options.at("output"), arguments_.has("force"), arguments_.has("quiet"),
+                      PredictedTable{{}, 0, plan_.checkpoint, job_.function, plan_.dataset, arguments_.has("spreadsheet")});
+      verify_files(plan_.checkpoint, manifest);
+    });
+    job_.make_rows = [this](const auto& fields, std::uint64_t samples) { return output_->begin(fields, samples); };
+    job_.complete = [this] { output_->complete(); };
+    job_.progress = [this](std::uint64_t done, std::uint64_t samples) { output_->show(done, samples); };
+  }
+
+  std::string description(const config::RunSpec& /*spec*/) const override {
+    return fmt::format("{} predicts [data.{}] with {} (iteration {})", job_.function, plan_.dataset, plan_.checkpoint,
+                       iteration_);
+  }
+
+  ExitCode execute(const config::RunSpec& spec, launch::Launch& launch, Communicator& communicator) override {
+    trainer::predict(spec, job_, launch, communicator);
+    RankZero(communicator.rank()).run([&] { print_safely("{}\n", output_->in_words()); });
+    return ExitCode::finished;
+  }
+
+  void discard_output() override { output_.reset(); }
+
  private:
-  /// A copy of a run may hold an older model than the one that the run finished with.
-  void say_if_not_finished() const {
-    const auto run_dir = checkpoint::run_of(plan.checkpoint);
+  /// Warns if the run's last checkpoint is missing, as in an incomplete copy of a run directory.
+  void warn_if_unfinished() const {
+    const auto run_dir = checkpoint::run_of(plan_.checkpoint);
     const auto record = rundir::read_run_record(run_dir);
     const auto missing = record ? rundir::missing_end(run_dir, *record) : "";
     if (!missing.empty())
-      log::warning(fmt::format("{}. The prediction is by the model of iteration {}", missing, iteration));
+      log::warning(fmt::format("{}. The prediction uses the model of iteration {}", missing, iteration_));
   }
 
-  /// A dataset that its own predictions would replace is lost. Only what is there already can be one of its files.
-  void refuse_own_sources() const {
-    const auto& path = arguments.options.at("output");
-    if (!arguments.has("force") || !io::exists(path)) return;
-    trainer::use_stores(plan.spec);
-    datasets::LocalDatasets all(plan.spec.data, plan.spec.run.seed);
-    all.listing(plan.dataset);
-    for (const auto& [name, listing] : all.listings())
-      datasets::refuse_source(path, name, listing, plan.spec.data.at(name));
+  /// Throws UsageError if the output would replace a file of the dataset.
+  void require_other_output(const config::RunSpec& spec) const {
+    const auto& path = arguments_.options.at("output");
+    if (!arguments_.has("force") || !io::exists(path)) return;
+    trainer::use_stores(spec);
+    datasets::LocalDatasets all(spec.data, spec.run.seed);
+    all.listing(plan_.dataset);
+    for (const auto& [name, listing] : all.listings()) datasets::refuse_source(path, name, listing, spec.data.at(name));
   }
 
-  TrainFunction take_function() {
-    const auto function = predicting_function(plan.spec);
-    job.function = function.name;
-    return function;
-  }
+  const Arguments& arguments_;
+  PredictionPlan plan_;
+  trainer::PredictionJob job_;
+  std::optional<PredictionOutput> output_;  ///< on rank 0
+  std::int64_t iteration_ = 0;              ///< of the checkpoint
 };
 
-ExitCode predict_on(launch::Launch& launch, trainer::Prepared& prepared, Prediction& prediction) {
-  auto communicator = comm::open_communicator(launch, trainer::comm_options_of(prepared));
-  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
-  const auto& world = launch.world();
-  try {
-    // A run that goes on may have a newer one by now.
-    prediction.plan.checkpoint = communicator->broadcast_text(prediction.plan.checkpoint, 0);
-    trainer::agree_on_start(prepared, launch, communicator, [&] { prediction.prepare(world.rank); });
-    trainer::say_ranks(world, *communicator,
-                       fmt::format("{} predicts [data.{}] by {} (iteration {})", prediction.job.function,
-                                   prediction.plan.dataset, prediction.plan.checkpoint, prediction.iteration));
-    watch::install_crash_reports();
-    trainer::predict(prediction.plan.spec, prediction.job, launch, *communicator);
-    RankZero(world.rank).run([&] { print_safely("{}\n", prediction.output->in_words()); });
-    communicator->barrier();
-    return ExitCode::finished;
-  } catch (const comm::AgreedError& error) {
-    prediction.output.reset();
-    log::run_error(error.what());
-    communicator->barrier();
-    return error.code();
-  }
-}
-
-ExitCode predict_as_rank(const Arguments& arguments) {
-  batch::install_stop_signals();
-  const auto environment = Environment::of_process();
-  Prediction prediction{arguments, {}, {}, {}};
-  auto prepared = trainer::prepared([&] {
-    prediction.plan = plan_prediction(arguments);
-    return prediction.plan.spec;
-  });
-  std::unique_ptr<launch::Launch> launch;
-  try {
-    launch = trainer::find_ranks(environment, trainer::launch_options_of(prepared));
-  } catch (const Error& error) {
-    // No rank can talk to another: the one that calls itself the first speaks.
-    if (launch::claimed_rank(environment) == 0) log::error(trainer::with_output_advice(error));
-    return error.code();
-  }
-  try {
-    const auto code = predict_on(*launch, prepared, prediction);
-    launch->finalize();
-    return code;
-  } catch (const std::exception&) {
-    prediction.output.reset();  // what lies beside its place goes: end_step() need not return
-    return trainer::end_step(*launch);
-  }
-}
-
-/// Ranks of this node. They are not started again: a prediction has nothing to go on from.
+/// Starts `ranks` ranks on this node. They are not restarted after a failure, because a prediction cannot resume.
 ExitCode predict_on_this_node(int ranks, const std::vector<std::string>& words) {
   if (launch::is_rank_of_several(Environment::of_process()))
-    throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
+    throw UsageError("-n cannot be used in one of several ranks that srun or mpiexec started: remove -n");
   leave_shell_step();
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "predict"};
   command.insert(command.end(), words.begin(), words.end());
@@ -192,7 +160,9 @@ ExitCode predict_on_this_node(int ranks, const std::vector<std::string>& words) 
 ExitCode predict_command(std::span<const std::string> given) {
   std::vector<std::string> words(given.begin(), given.end());
   if (const auto ranks = take_local_ranks(words, predict_usage)) return predict_on_this_node(*ranks, words);
-  return predict_as_rank(arguments_of(words));
+  const auto arguments = arguments_of(words);
+  PredictionCommand command(arguments);
+  return trainer::execute_on_ranks(command, Environment::of_process());
 }
 
 }  // namespace
@@ -201,29 +171,28 @@ extern const Command predict;
 const Command predict{
     .name = "predict",
     .usage = predict_usage,
-    .help = "a trained model over a dataset: what it predicts for each sample, in one file",
+    .help = "apply a trained model to a dataset and write the predicted values of all samples to one file",
     .details =
-        "CHECKPOINT is a checkpoint directory, or a run directory: its newest, or with --best the best by\n"
-        "checkpoint.score_attribute. The train function and its [loop] are those of the run (run.json); --train.function,\n"
-        "--train.library and --loop.key=value change them. Libraries and TorchScript files that run.json names are not "
-        "loaded,\nunless a module folder has them: give them again. `trainrt list` shows the formats; the file's ending "
-        "chooses.\n"
-        "The dataset is [data.NAME] of the run, with what --data.NAME.key=value changes; NAME is the one that such keys "
-        "have,\n"
-        "or --dataset, otherwise test. It need not have the fields that only training needs. It is neither shuffled nor\n"
-        "mixed: the samples come in their order. --keep copies fields of it into the file, --keep id,labels=truth one of "
-        "them\n"
-        "under another name. Texts go into .csv and .h5 (UTF-8 strings as long as the longest, filled up with NULs); for\n"
-        "their lengths the dataset is read once more. --spreadsheet puts an apostrophe before texts of a .csv file that a\n"
-        "spreadsheet would take for a formula.\n"
-        "Under srun or mpiexec it is one rank of many, with -n it starts N on this machine; by hand it is one. The ranks\n"
-        "share the samples, and write into one file, which is the same on any number of them if the function takes whole\n"
-        "batches, as those that come with trainrt do. It appears whole or not at all; --force replaces one that is there,\n"
-        "but never a file of the dataset itself.\n"
-        "Nothing in the run directory is changed. One that was stopped or failed writes no file, and begins anew: what a "
-        "kill\n"
-        "leaves beside the file (.NAME.tmp.HOST.PID) is removed by the next command that writes there.\n"
-        "Exit codes: 0 written, 64 bad usage, checkpoint or data, 70 it failed or was stopped.\n",
+        "CHECKPOINT is a checkpoint directory. With RUN_DIR, the newest checkpoint of the run is used, or with --best the\n"
+        "best one by checkpoint.score_attribute. The train function and [loop] are read from the run's run.json;\n"
+        "--train.function, --train.library and --loop.key=value override them. Libraries and TorchScript files that "
+        "run.json\nnames are not loaded unless they are in a module folder: name them again on the command line. The "
+        "extension of FILE\nselects the format; `trainrt list` shows the formats.\n"
+        "The dataset is section [data.NAME] of the run, with the changes of --data.NAME.key=value. NAME is the name in "
+        "these\noptions, or the value of --dataset; default: test. The dataset may lack the fields that only training "
+        "needs. It is\nneither shuffled nor mixed: the output has the order of the dataset.\n"
+        "--keep id,labels=truth copies the fields `id` and `labels` of the dataset to the output, `labels` under the name\n"
+        "`truth`. Text fields can be written to .csv and .h5 files (as UTF-8 strings of the length of the longest text, "
+        "padded\nwith NULs); the dataset is then read once more to find that length. --spreadsheet puts an apostrophe "
+        "before texts in a\n.csv file that a spreadsheet would interpret as a formula.\n"
+        "Under srun or mpiexec, this process is one of several ranks; -n N starts N ranks on this machine; otherwise there "
+        "is\none rank. The ranks divide the samples and write to the same file. The file does not depend on the number of "
+        "ranks if\nthe function predicts complete batches, as the built-in functions do. An incomplete file is never "
+        "visible.\n--force replaces an existing file, but never a file of the dataset.\n"
+        "The run directory is not changed. A prediction that was stopped or failed writes no file and cannot resume; a "
+        "temporary\nfile that a kill leaves next to FILE (.NAME.tmp.HOST.PID) is removed by the next command that writes "
+        "FILE.\n"
+        "Exit codes: 0 written; 64 invalid usage, checkpoint or data; 70 failed or stopped.\n",
     .run = predict_command};
 
 }  // namespace trainrt::cli::plugins

@@ -1,8 +1,6 @@
-// srun trainrt --config train.ini: run, or continue, the run that the config names.
-#include <memory>
+// srun trainrt --config train.ini: starts or resumes the run that the config names.
 #include <optional>
 
-#include "batch/signals.hpp"
 #include "cli/start/become_program.hpp"
 #include "cli/start/local_ranks.hpp"
 #include "cli/start/program_runs.hpp"
@@ -12,97 +10,70 @@
 #include "cli/supervise/local_run.hpp"
 #include "cli/words/command.hpp"
 #include "cli/words/load_spec.hpp"
-#include "comm/agreement.hpp"
-#include "comm/backend.hpp"
-#include "core/fault_point.hpp"
 #include "core/output/log.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
-#include "trainer/ending/advice.hpp"
 #include "trainer/records/own_run.hpp"
 #include "trainer/run/run.hpp"
+#include "trainer/start/rank_command.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "tune/trials/trial_callback.hpp"
-#include "watch/crash_report.hpp"
 
 namespace trainrt::cli::plugins {
-
-using trainer::Prepared;
 
 namespace {
 
 constexpr std::string_view run_usage =
     "[-n N] [--config FILE] [--trust-owner=USER] [--section.key=value ...] [-- COMMAND ARGS]";
 
-/// Which trial of a sweep this run is; programs that it starts are none.
-std::optional<std::string> own_trial() {
+/// Returns the trial of a sweep that this run is, and removes the environment variable, which programs would inherit.
+std::optional<std::string> take_trial() {
   auto trial = Environment::of_process().text(tune::trial_variable);
   unsetenv(tune::trial_variable);
   return trial;
 }
 
-ExitCode run_on(launch::Launch& launch, Prepared& prepared) {
-  auto communicator = comm::open_communicator(launch, trainer::comm_options_of(prepared));
-  trainer::take_name_of_first(prepared, *communicator);
-  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
-  const auto& world = launch.world();
-  try {
-    Training training;
-    const auto prepare = [&] {
-      training = prepared_training(*prepared.spec);
-      if (const auto trial = own_trial()) training.call.callbacks.push_back(tune::trial_callback(*trial));
-    };
-    trainer::agree_on_start(prepared, launch, communicator, prepare);
-    trainer::say_ranks(world, *communicator, described(*prepared.spec, training.call));
-    watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
-    const auto require = [&](const config::RunSpec& spec) {
-      trainer::require_workers(spec, world.size);
-      trainer::check_spec(spec);
-    };
-    const auto outcome = training.host ? run_programs(*prepared.spec, training, launch, *communicator, require)
-                                       : trainer::run(*prepared.spec, training.call, launch, *communicator);
-    log::info(outcome.message);
-    fault_point("exit");
-    communicator->barrier();
-    return outcome.code;
-  } catch (const comm::AgreedError& error) {
-    log::run_error(error.what());
-    communicator->barrier();
-    return error.code();
-  }
-}
+class TrainingCommand final : public trainer::RankCommand {
+ public:
+  TrainingCommand(std::span<const std::string> words, const Environment& environment)
+      : words_(words), environment_(environment) {}
 
-ExitCode run_as_rank(std::span<const std::string> words) {
-  batch::install_stop_signals();
-  fault_point("start");
-  const auto environment = Environment::of_process();
-  auto prepared = trainer::prepared([&] {
-    auto spec = load_spec(words, std::string(run_usage));
-    if (launch::is_shell_step(environment)) warn_of_unused_tasks(1, words);
+  config::RunSpec load_config() override {
+    auto spec = load_spec(words_, std::string(run_usage));
+    if (launch::is_shell_step(environment_)) warn_of_unused_tasks(1, words_);
     take_script_from_input(spec);
-    if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment));
+    if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment_));
     return spec;
-  });
-  std::unique_ptr<launch::Launch> launch;
-  try {
-    launch = trainer::find_ranks(environment, trainer::launch_options_of(prepared));
-  } catch (const Error& error) {
-    // No rank can talk to another: the one that calls itself the first speaks.
-    if (launch::claimed_rank(environment) == 0) log::error(trainer::with_advice(error));
-    return error.code();
   }
-  try {
-    const auto code = run_on(*launch, prepared);
-    launch->finalize();
-    return code;
-  } catch (const std::exception&) {
-    return trainer::end_step(*launch);
-  }
-}
 
-ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
+  void prepare(config::RunSpec& spec, const World& world) override {
+    trainer::require_workers(spec, world.size);
+    training_ = prepared_training(spec);
+    if (const auto trial = take_trial()) training_.call.callbacks.push_back(tune::trial_callback(*trial));
+  }
+
+  std::string description(const config::RunSpec& spec) const override { return described(spec, training_.call); }
+
+  ExitCode execute(const config::RunSpec& spec, launch::Launch& launch, Communicator& communicator) override {
+    const auto require = [&](const config::RunSpec& requested) {
+      trainer::require_workers(requested, launch.world().size);
+      trainer::check_spec(requested);
+    };
+    const auto outcome = training_.host ? run_programs(spec, training_, launch, communicator, require)
+                                        : trainer::run(spec, training_.call, launch, communicator);
+    log::info(outcome.message);
+    return outcome.code;
+  }
+
+ private:
+  std::span<const std::string> words_;
+  const Environment& environment_;
+  Training training_;
+};
+
+ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, const Environment& environment) {
   if (launch::is_rank_of_several(environment))
-    throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
+    throw UsageError("-n cannot be used in one of several ranks that srun or mpiexec started: remove -n");
   const auto spec = load_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);
@@ -114,9 +85,10 @@ ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, cons
 
 ExitCode run_command(std::span<const std::string> given) {
   std::vector<std::string> words(given.begin(), given.end());
-  if (const auto ranks = take_local_ranks(words, run_usage))
-    return start_ranks_here(*ranks, words, Environment::of_process());
-  return run_as_rank(words);
+  const auto environment = Environment::of_process();
+  if (const auto ranks = take_local_ranks(words, run_usage)) return start_local_ranks(*ranks, words, environment);
+  TrainingCommand command(words, environment);
+  return trainer::execute_on_ranks(command, environment);
 }
 
 }  // namespace
@@ -125,26 +97,27 @@ extern const Command run;
 const Command run{
     .name = "run",
     .usage = run_usage,
-    .help = "run, or continue, the run that the config names, or a program (the word `run` may be left out)",
+    .help = "start or resume the run that the config names, or run a program (the word `run` may be omitted)",
     .details =
-        "What stands behind -- is a program with its arguments, and needs no config: run.name is made of it and of "
-        "the Slurm\njob, so that a requeue of the job continues the run, and run.storage_path is `runs` in the "
-        "folder of submission.\n"
-        "Started under srun or mpiexec it is one rank of many; by hand it is a run of one rank, or with -n of N on this "
-        "machine,\nwhich are started again after a failure, up to failure.max_failures times. SIGUSR1, SIGUSR2, SIGTERM,\n"
-        "SIGINT or SIGHUP on any rank stop all ranks at one step, with everything saved; so does the end of "
-        "the Slurm job's time.\n"
-        "Exit codes: 0 finished, 64 bad usage or config, 70 the train function failed or a stop could not be "
-        "saved, 75 stopped: run the "
-        "same command again, 76 the last attempts of this Slurm job got no further.\n"
-        "Standard input that is no terminal goes to the program of rank 0; a script that its interpreter reads from there\n"
-        "(python3 - < train.py) goes to all ranks.\n"
-        "A program that falls takes those of all ranks with it, and the ranks start all again, up to failure.max_failures\n"
+        "The words after -- are a program and its arguments. A program needs no config: run.name is derived from the\n"
+        "program and the Slurm job, so that a requeued job resumes the run, and run.storage_path is `runs` in the "
+        "directory\nof submission.\n"
+        "Under srun or mpiexec, this process is one of the run's ranks. Otherwise the run has one rank, or with -n, N "
+        "ranks on\nthis machine, which are restarted after a failure, at most failure.max_failures times.\n"
+        "SIGUSR1, SIGUSR2, SIGTERM, SIGINT or SIGHUP on any rank stops all ranks at the same step and saves a checkpoint; "
+        "so does\nthe end of the Slurm job's time.\n"
+        "Exit codes: 0 finished; 64 invalid usage or config; 70 the train function failed, or a stopped run could not be\n"
+        "saved; 75 stopped, run the same command again; 76 no progress in the last attempts of this Slurm job.\n"
+        "Standard input, unless it is a terminal, is passed to the program of rank 0. A script that the interpreter reads\n"
+        "from standard input (python3 - < train.py) is passed to the programs of all ranks.\n"
+        "If the program of one rank fails, the programs of all ranks are ended and restarted, at most "
+        "failure.max_failures\n"
         "times.\n"
-        "A run of another user is continued only with --trust-owner=USER, or if trust_group in [trust] of\n"
-        "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user's.\n"
-        "What listens: between nodes MPI; for a program rank 0's runtime, which serves MPI, Horovod and XGBoost to it "
-        "(program.env),\non 127.0.0.1 if all ranks are on one node; and what the program opens.\n",
+        "A run of another user is resumed only with --trust-owner=USER, or if trust_group in section [trust] of\n"
+        "~/.config/trainrt/trainrt.ini or /etc/trainrt/trainrt.ini names a group of that user.\n"
+        "Listening ports: MPI between nodes; on rank 0, the runtime's services for a program that uses MPI, Horovod or "
+        "XGBoost\n(program.env), on 127.0.0.1 if all ranks are on one node; and the ports that the program itself "
+        "opens.\n",
     .run = run_command,
     .output_is_result = false,
     .writes_run = true};

@@ -1,4 +1,4 @@
-// trainrt tune: a search over hyperparameters, whose trials are runs.
+// trainrt tune: searches hyperparameters with trials, each of which is a run.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -44,14 +44,14 @@ constexpr std::string_view tune_usage =
 
 std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// The tasks that the Slurm job has for trials; 0 outside a job.
-struct Room {
+/// The tasks and nodes of the Slurm job, which the trials share; no tasks outside a job.
+struct JobSize {
   int tasks = 0, nodes = 1;
   int groups(int workers) const { return tasks == 0 ? 1 : std::max(tasks / workers, 1); }
   int nodes_of(int workers) const { return std::clamp((workers * nodes + tasks - 1) / tasks, 1, nodes); }
 };
 
-Room room_of(const Environment& environment) {
+JobSize job_size(const Environment& environment) {
   if (!environment.has("SLURM_JOB_ID")) return {};
   return {std::max(environment.number("SLURM_NTASKS").value_or(1), 1),
           std::max(environment.number("SLURM_NNODES").value_or(1), 1)};
@@ -62,19 +62,19 @@ std::vector<std::string> added_srun_words(const Environment& environment) {
   return {std::istream_iterator<std::string>(given), {}};
 }
 
-/// What starts the ranks of a trial: a step on a part of the job, else this program itself.
-std::vector<std::string> starter(const tune::Sweep& sweep, const Room& room, const Environment& environment) {
+/// Returns the command that starts the ranks of a trial: srun on a part of the job, or outside Slurm this program.
+std::vector<std::string> trial_command(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto ranks = std::to_string(sweep.workers());
-  if (room.tasks == 0 && sweep.workers() == 1) return {own_program(), "run"};
-  if (room.tasks == 0) return {own_program(), "run", "-n", ranks};
-  // --mem=0: steps share the job's memory, else the first one takes all of it.
+  if (job.tasks == 0 && sweep.workers() == 1) return {own_program(), "run"};
+  if (job.tasks == 0) return {own_program(), "run", "-n", ranks};
+  // --mem=0 lets the steps share the job's memory; otherwise the first step would take all of it.
   std::vector<std::string> command{"/usr/bin/env",
                                    "srun",
                                    "--exact",
                                    "--mem=0",
                                    "--kill-on-bad-exit=0",
                                    "--wait=20",
-                                   fmt::format("--nodes={}", room.nodes_of(sweep.workers())),
+                                   fmt::format("--nodes={}", job.nodes_of(sweep.workers())),
                                    "--ntasks=" + ranks};
   for (const auto& word : added_srun_words(environment)) command.push_back(word);
   command.push_back(own_program());
@@ -82,42 +82,45 @@ std::vector<std::string> starter(const tune::Sweep& sweep, const Room& room, con
   return command;
 }
 
-/// A job that is not cancelled comes back, so that the sweep goes on by itself.
-void bring_back(const Environment& environment, int max_requeues) {
+/// Requeues a job that was not cancelled, so that it continues the sweep.
+void requeue_job(const Environment& environment, int max_requeues) {
   const auto job = batch::SlurmJob::of(environment);
   if (!job) return;
   const auto ending = batch::job_ending(
       {.signal = batch::stop_signal(), .cancel_reason = "", .job = job->show(), .restart_count = job->restart_count()});
   if (ending == batch::JobEnding::cancelled || ending == batch::JobEnding::requeued) return;
-  const auto error = job->restart_count() < max_requeues ? job->requeue() : "failure.max_requeues is reached";
+  const auto error = job->restart_count() < max_requeues ? job->requeue() : "the limit failure.max_requeues is reached";
   if (!error.empty()) log::info(fmt::format("job {} is not requeued: {}", job->task_id(), error));
 }
 
 std::string in_words(ExitCode code, const tune::Sweep& sweep) {
-  if (code == ExitCode::stopped) return "the sweep has stopped; the same command goes on with it";
+  if (code == ExitCode::stopped) return "the sweep was stopped. Run the same command again to continue";
   if (code == ExitCode::usage)
     return fmt::format(
-        "the sweep has ended. Fix the error above and start a sweep of another run.name; trials so far: "
-        "trainrt tune status {}",
-        sweep.directory());
+        "the sweep has failed. Fix the error above and start a sweep with another run.name. Trials so far: trainrt tune "
+        "status "
+        "{}",
+        shell_quoted(sweep.directory()));
   if (code == ExitCode::failed && sweep.fail_fast())
-    return "a trial has failed, and tune.fail_fast is true: the sweep has stopped; the same command goes on with the "
-           "others";
+    return "the sweep was stopped because a trial has failed (tune.fail_fast = true). Run the same command again to "
+           "continue "
+           "with the other trials";
   if (code == ExitCode::failed)
-    return fmt::format("all trials have failed: trainrt tune status {}; the same command tries them again",
+    return fmt::format("all trials have failed; see trainrt tune status {}. Run the same command again to retry them",
                        shell_quoted(sweep.directory()));
-  return fmt::format("the sweep is complete: trainrt tune status {}", sweep.directory());
+  return fmt::format("the sweep is complete. Results: trainrt tune status {}", shell_quoted(sweep.directory()));
 }
 
 tune::Sweep sweep_of(const Arguments& arguments) {
-  if (!arguments.has("config")) throw UsageError("--config FILE is missing; usage: trainrt " + std::string(tune_usage));
+  if (!arguments.has("config"))
+    throw UsageError("missing option: --config FILE; usage: trainrt " + std::string(tune_usage));
   take_trust(arguments);
   auto config = read_config_file(arguments.options.at("config"));
   for (const auto& word : arguments.overrides) take_override(config, word);
   return tune::Sweep(trainer::expanded_config(config, Environment::of_process()));
 }
 
-/// Trials that were run before may be of other code.
+/// Warns if the code has changed since the sweep was begun.
 void warn_of_changed_code(const tune::Sweep& sweep) {
   const auto run_dir = sweep.directory() + "/" + sweep.name_of(0);
   const auto record = io::retried([&] { return rundir::read_run_record(run_dir); });
@@ -125,44 +128,46 @@ void warn_of_changed_code(const tune::Sweep& sweep) {
   const auto options = sweep.config_of(0, sweep.params_of(0));
   auto spec = config::make_run_spec(options);
   if (!spec.train.program.empty()) spec.train.command = program_words(*options.find("train.program"));
-  trainer::warn_of_changed_code(*record, spec, fmt::format("the sweep in {} was begun", sweep.directory()));
+  trainer::warn_of_changed_code(*record, spec, fmt::format("the sweep in {} was started", sweep.directory()));
 }
 
-/// Once for all that run trials here, `groups` at once.
+/// Prepares the sweep before its first trial here. `groups`: number of trials that run at the same time.
 void begin(const tune::Sweep& sweep, int groups) {
   check_trials(sweep);
   io::set_storage_timeout(config::make_run_spec(sweep.common_config()).failure.storage_timeout_s);
   const auto trial_file = config_file_text(trainer::written_config(sweep.common_config()));
   if (const auto changed = sweep.begin(trial_file); !changed.empty()) log::info(changed);
   tune::repair_journal(sweep);
-  if (tune::retry_if_all_failed(sweep)) log::info("all trials of the sweep had failed: they are tried again");
+  if (tune::retry_if_all_failed(sweep)) log::info("all trials of the sweep had failed and are retried");
   warn_of_changed_code(sweep);
-  log::info(fmt::format("sweep in {}: {}, {} at once", sweep.directory(),
+  log::info(fmt::format("sweep in {}: {}, {} at the same time", sweep.directory(),
                         counted(static_cast<std::int64_t>(sweep.trials()), "trial"), groups));
 }
 
 void end(const tune::Sweep& sweep, ExitCode code, const Environment& environment) {
-  if (code == ExitCode::stopped) bring_back(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
+  if (code == ExitCode::stopped)
+    requeue_job(environment, config::make_run_spec(sweep.common_config()).failure.max_requeues);
   log::info(in_words(code, sweep));
 }
 
-/// This process is a rank of a step.
+/// Runs the sweep as one rank of a job step.
 ExitCode run_as_rank(const Arguments& arguments, const Environment& environment) {
-  const auto make = [&] {
+  const auto load = [&] {
     auto sweep = sweep_of(arguments);
     if (sweep.place() == "steps")
       throw UsageError(
-          "tune.place is steps: trainrt tune starts srun itself. Call it once, in the batch script, without srun in front "
+          "tune.place = steps cannot be used under srun or mpiexec: run trainrt tune once in the batch script, without "
+          "srun "
           "(jobs/tune.sbatch)");
     return sweep;
   };
   const auto end_here = [&](const tune::Sweep& sweep, ExitCode code) { end(sweep, code, environment); };
-  return run_in_slices({make, begin, end_here}, environment);
+  return run_in_slices({load, begin, end_here}, environment);
 }
 
-/// This process becomes the srun of one step of all slices that the job has tasks for.
-[[noreturn]] void become_srun(const tune::Sweep& sweep, const Room& room, std::span<const std::string> words) {
-  std::vector<std::string> command{"srun", fmt::format("--ntasks={}", room.groups(sweep.workers()) * sweep.workers())};
+/// Replaces this process by srun, which starts one job step with as many slices as the job has tasks for.
+[[noreturn]] void become_srun(const tune::Sweep& sweep, const JobSize& job, std::span<const std::string> words) {
+  std::vector<std::string> command{"srun", fmt::format("--ntasks={}", job.groups(sweep.workers()) * sweep.workers())};
   for (const auto& word : added_srun_words(Environment::of_process())) command.push_back(word);
   command.insert(command.end(), {own_program(), "tune"});
   command.insert(command.end(), words.begin(), words.end());
@@ -170,18 +175,18 @@ ExitCode run_as_rank(const Arguments& arguments, const Environment& environment)
   for (auto& word : command) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execvp(pointers.front(), pointers.data());
-  throw UsageError(fmt::format("srun cannot be started: {}", std::generic_category().message(errno)));
+  throw UsageError(fmt::format("cannot start srun: {}", std::generic_category().message(errno)));
 }
 
-/// Trials in processes of their own.
-ExitCode run_in_steps(const tune::Sweep& sweep, const Room& room, const Environment& environment) {
+/// Runs each trial in processes of its own: job steps, or outside Slurm processes of this node.
+ExitCode run_in_steps(const tune::Sweep& sweep, const JobSize& job, const Environment& environment) {
   const auto wanted = sweep.concurrent() > 0
-                          ? std::min(sweep.concurrent(), room.tasks > 0 ? room.groups(sweep.workers()) : sweep.concurrent())
-                          : room.groups(sweep.workers());
+                          ? std::min(sweep.concurrent(), job.tasks > 0 ? job.groups(sweep.workers()) : sweep.concurrent())
+                          : job.groups(sweep.workers());
   const auto groups = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), sweep.trials()));
   batch::install_stop_signals();
   begin(sweep, groups);
-  const auto command = starter(sweep, room, environment);
+  const auto command = trial_command(sweep, job, environment);
   std::vector<std::unique_ptr<tune::TrialRunner>> runners;
   for (int i = 0; i < groups; ++i) runners.push_back(std::make_unique<tune::ProcessRunner>(command));
   const auto code = tune::SweepRun(sweep).run(runners);
@@ -196,16 +201,18 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
   setenv("PYTHONPATH", packages.c_str(), 1);  // for tune.searcher_program; no thread has begun yet
   if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
   const auto sweep = sweep_of(arguments);
-  const auto room = room_of(environment);
-  if (room.tasks > 0) prepare_srun(environment);
-  if (room.tasks > 0 && sweep.workers() > room.tasks)
-    throw UsageError(fmt::format("tune.workers is {}, and the job has {} tasks: ask for more, sbatch --ntasks",
-                                 sweep.workers(), room.tasks));
-  if (sweep.place() != "slices") return run_in_steps(sweep, room, environment);
-  if (room.tasks == 0)
-    throw UsageError(fmt::format("tune.place is slices: start the ranks, mpiexec -n {} trainrt tune --config FILE",
-                                 2 * sweep.workers()));
-  become_srun(sweep, room, words);
+  const auto job = job_size(environment);
+  if (job.tasks > 0) prepare_srun(environment);
+  if (job.tasks > 0 && sweep.workers() > job.tasks)
+    throw UsageError(
+        fmt::format("tune.workers = {}, but the job has only {} task{}: submit it with sbatch --ntasks={} or more",
+                    sweep.workers(), job.tasks, job.tasks == 1 ? "" : "s", sweep.workers()));
+  if (sweep.place() != "slices") return run_in_steps(sweep, job, environment);
+  if (job.tasks == 0)
+    throw UsageError(
+        fmt::format("tune.place = slices needs several ranks: start them with mpiexec -n {} trainrt tune --config FILE",
+                    2 * sweep.workers()));
+  become_srun(sweep, job, words);
 }
 
 ExitCode tune_command(std::span<const std::string> words) {
@@ -215,10 +222,10 @@ ExitCode tune_command(std::span<const std::string> words) {
                                                  .overrides = true,
                                                  .usage = std::string(tune_usage)});
   if (arguments.operands.empty()) return run_sweep(arguments, words);
-  const auto& what = arguments.operands.front();
-  if ((what != "status" && what != "best") || arguments.operands.size() != 2)
-    throw UsageError(fmt::format("'{}': usage: trainrt {}", what, tune_usage));
-  return what == "status" ? show_status(arguments) : show_best(arguments);
+  const auto& subcommand = arguments.operands.front();
+  if ((subcommand != "status" && subcommand != "best") || arguments.operands.size() != 2)
+    throw UsageError(fmt::format("invalid arguments of '{}'; usage: trainrt {}", subcommand, tune_usage));
+  return subcommand == "status" ? show_status(arguments) : show_best(arguments);
 }
 
 }  // namespace
@@ -227,21 +234,25 @@ extern const Command tune;
 const Command tune{
     .name = "tune",
     .usage = tune_usage,
-    .help = "search over hyperparameters: trials of one config, several at once, without a server",
+    .help = "search hyperparameters: run trials of one config, several at the same time, without a server",
     .details =
-        "FILE is a run's config with two sections more: [tune] names the metric, the number of trials and how they are\n"
-        "chosen, [tune.space] what each trial sets: lr = loguniform(1e-4, 1e-1). A sweep is the directory\n"
-        "run.storage_path/run.name; each trial is a run in it, with its output in trial_NNNNN.log.\n"
-        "The same command goes on with a sweep that was stopped or killed; given several times, by tasks of a job array "
-        "for\n"
-        "example, its processes share the trials.\n"
-        "In a Slurm job each trial is a step of tune.workers tasks; elsewhere a process here. Started by srun or mpiexec, "
-        "or\n"
-        "with tune.place = slices, the ranks are cut into groups of tune.workers, which train one trial after another.\n"
-        "status shows all trials, best the one with the best report.\n"
-        "A trial that ends with 64 is not tried again. A config that no trial can start with ends the sweep with 64.\n"
-        "Exit codes: 0 all trials are over, 64 bad usage or config, 70 all have failed, 75 stopped: run the same command "
-        "again.",
+        "FILE is the config of a run with two more sections: [tune] sets the metric, the number of trials and the search\n"
+        "algorithm, and [tune.space] the values that trials choose from: lr = loguniform(1e-4, 1e-1). The directory of "
+        "the\n"
+        "sweep is run.storage_path/run.name. Each trial is a run in it, with its output in trial_NNNNN.log.\n"
+        "The same command continues a sweep that was stopped or killed. Several processes, such as the tasks of a job "
+        "array,\n"
+        "share the trials of a sweep.\n"
+        "In a Slurm job, each trial is a job step of tune.workers tasks; elsewhere it runs in processes of this node. "
+        "Under "
+        "srun\nor mpiexec, or with tune.place = slices, the ranks are divided into slices of tune.workers ranks, each of "
+        "which "
+        "trains\none trial after another.\n"
+        "status shows all trials, best the trial with the best report.\n"
+        "A trial that fails with exit code 64 is not retried. If no trial can start with the config, the sweep ends with "
+        "64.\n"
+        "Exit codes: 0 all trials done; 64 invalid usage or config; 70 all trials failed; 75 stopped, run the same command "
+        "again.\n",
     .run = tune_command,
     .writes_run = true};
 

@@ -26,7 +26,7 @@ PredictedValues::PredictedValues(const PredictedTable& table, trainer::Predicted
 
 void PredictedValues::stream(std::size_t field, std::uint64_t first, std::uint64_t count, const Take& take) {
   const auto row = table_.fields[field].row_bytes();
-  const auto begin = rows_.places[field] + first * row;
+  const auto begin = rows_.offsets[field] + first * row;
   const auto end = begin + count * row;
   for (auto at = begin; at < end; at += piece_bytes) {
     const auto block = pool_.take();

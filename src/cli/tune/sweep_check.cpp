@@ -16,7 +16,7 @@ namespace trainrt::cli {
 
 namespace {
 
-/// As the trial's own process makes it, of the file for all trials and its words.
+/// Returns the RunSpec that the trial's own process makes from the common config file and its command line.
 config::RunSpec spec_of_trial(const tune::Sweep& sweep, std::uint64_t trial) {
   auto options = trainer::written_config(sweep.common_config());
   const auto own = sweep.own_config_of(trial, sweep.params_of(trial));
@@ -24,8 +24,8 @@ config::RunSpec spec_of_trial(const tune::Sweep& sweep, std::uint64_t trial) {
   return spec_of(std::move(options), {}, "tune");
 }
 
-/// Why the trial cannot start; "" if it can.
-std::string refusal_of(const tune::Sweep& sweep, std::uint64_t trial) try {
+/// Returns the error with which the trial cannot start; "" if it can start.
+std::string start_error(const tune::Sweep& sweep, std::uint64_t trial) try {
   auto spec = spec_of_trial(sweep, trial);
   const auto training = prepared_training(spec);
   static_cast<void>(trainer::check_start(spec, training.call));
@@ -43,11 +43,11 @@ void check_trials(const tune::Sweep& sweep) {
     auto spec = spec_of_trial(sweep, trial);
     take_declared(spec);
   }
-  if (io::exists(sweep.directory() + "/sweep.json")) return;  // its trials may be running
-  const auto refusal = refusal_of(sweep, 0);
-  if (refusal.empty()) return;
+  if (io::exists(sweep.directory() + "/sweep.json")) return;  // the sweep exists, and its trials may be running
+  const auto error = start_error(sweep, 0);
+  if (error.empty()) return;
   const auto other = tune::trial_unlike_first(sweep);
-  if (!other || refusal_of(sweep, *other) == refusal) throw UsageError(refusal);
+  if (!other || start_error(sweep, *other) == error) throw UsageError(error);
 }
 
 }  // namespace trainrt::cli

@@ -26,10 +26,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// As it was typed: a bare name is one of [loop].
+/// Returns the key as users write it: without "loop." for keys of [loop].
 std::string short_name(const std::string& key) { return key.starts_with("loop.") ? key.substr(5) : key; }
 
-/// All that trials set: one may not have what another has.
+/// Returns all keys that trials set. A trial need not set all of them.
 std::set<std::string> keys_of(const ResultGrid& grid) {
   std::set<std::string> keys;
   for (const auto& trial : grid)
@@ -37,9 +37,9 @@ std::set<std::string> keys_of(const ResultGrid& grid) {
   return keys;
 }
 
-std::string value_of(const TrialResult& trial, const std::string& key, const std::string& none) {
+std::string value_of(const TrialResult& trial, const std::string& key, const std::string& missing) {
   const auto found = trial.config.find(key);
-  return found == trial.config.end() ? none : found->second;
+  return found == trial.config.end() ? missing : found->second;
 }
 
 std::string number_text(const std::optional<double>& number) { return number ? fmt::format("{:.6g}", *number) : "-"; }
@@ -62,7 +62,7 @@ std::string header_of(const ResultGrid& grid) {
   std::vector<std::string> counts;
   for (const auto& [state, count] : states) counts.push_back(fmt::format("{} {}", count, state));
   const auto compared =
-      grid.metric.empty() ? "" : fmt::format(" ({} of {})", grid.mode == "min" ? "least" : "most", grid.metric);
+      grid.metric.empty() ? "" : fmt::format(" ({} of {})", grid.mode == "min" ? "lowest" : "highest", grid.metric);
   return fmt::format("{}{}: {}\n", grid.path, compared, join(counts));
 }
 
@@ -85,7 +85,7 @@ void print_table(const ResultGrid& grid) {
   print_safely("{}{}", header_of(grid), table.text(""));
 }
 
-/// A table for people: a text that a spreadsheet would take for a formula is none.
+/// Returns a cell of a CSV table, quoted if necessary, that a spreadsheet does not interpret as a formula.
 std::string csv_cell(const std::string& value) {
   const auto text = guarded_cell(value);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -110,12 +110,12 @@ void print_csv(const ResultGrid& grid) {
   }
 }
 
-/// The table, again and again, until every trial is over or a signal comes.
+/// Prints the table repeatedly until all trials are done, or a signal ends the process.
 ExitCode watch(const std::string& directory) {
   constexpr auto pause = std::chrono::seconds(2);
   const std::string_view clear = isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "";
   for (;;) {
-    const auto grid = ResultGrid::from_path(directory);  // anew: it may have grown
+    const auto grid = ResultGrid::from_path(directory);
     fmt::print("{}", clear);
     print_table(grid);
     std::fflush(stdout);

@@ -5,9 +5,10 @@
 
 namespace trainrt::cli {
 
-/// `trainrt tune status DIR`: a row a trial, as a table, JSON or CSV; --watch shows the table until all trials are over.
+/// `trainrt tune status DIR`: prints a row per trial, as a table, JSON or CSV. With --watch, prints the table repeatedly
+/// until all trials are done.
 ExitCode show_status(const Arguments& arguments);
-/// `trainrt tune best DIR`: the trial with the best report.
+/// `trainrt tune best DIR`: prints the trial with the best report.
 ExitCode show_best(const Arguments& arguments);
 
 }  // namespace trainrt::cli

@@ -6,15 +6,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "batch/signals.hpp"
 #include "cli/start/train_call.hpp"
 #include "cli/words/load_spec.hpp"
 #include "comm/agreement.hpp"
-#include "comm/backend.hpp"
-#include "comm/gpus.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
 #include "core/output/redirect_streams.hpp"
@@ -23,10 +20,10 @@
 #include "rundir/records/owner.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/run/run.hpp"
+#include "trainer/start/rank_command.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "tune/run/sweep_run.hpp"
 #include "tune/trials/trial_callback.hpp"
-#include "watch/crash_report.hpp"
 
 namespace trainrt::cli {
 
@@ -34,9 +31,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int leader = 0;  // of a slice: finds its trials
-const std::string nothing_yet;
-const std::string the_end = "end";
+constexpr int leader_rank = 0;  // within a slice
+// Messages of the leader, instead of a trial as JSON:
+const std::string no_trial_yet;
+const std::string no_more_trials = "end";
 
 std::vector<int> members_of(int rank, int size) {
   std::vector<int> members(static_cast<std::size_t>(size));
@@ -44,62 +42,64 @@ std::vector<int> members_of(int rank, int size) {
   return members;
 }
 
-/// The ranks that train one trial. The first of them finds the trials; the others follow it. The ranks of a slice go
-/// through the same calls: collective.
+/// A group of ranks that train one trial after another. The leader selects the trials and sends them to its followers. All
+/// functions except is_leader() and stop() are collective over the slice.
 class Slice : public tune::TrialRunner {
  public:
-  Slice(launch::Launch& whole, Communicator& all, int size)
-      : launch_(whole, members_of(all.rank(), size)), communicator_(all.split(all.rank() / size, all.rank())) {
+  Slice(launch::Launch& step, Communicator& all, int size)
+      : launch_(step, members_of(all.rank(), size)), communicator_(all.split(all.rank() / size, all.rank())) {
     log::set_rank(launch_.world().rank, launch_.world().size);
   }
 
-  bool is_led_here() const { return communicator_->rank() == leader; }
+  bool is_leader() const { return communicator_->rank() == leader_rank; }
 
-  // The first rank's.
+  // Called by the leader:
 
   int run(const tune::TrialStart& start) override {
-    const Json told{{"words", start.words}, {"trial", start.trial}, {"output", start.output}};
-    tell(told.dump());
+    send(Json{{"words", start.words}, {"trial", start.trial}, {"output", start.output}}.dump());
     return static_cast<int>(train(start));
   }
-  void idle() override { tell(nothing_yet); }
-  /// All ranks of the slice agree on it at a step, as if a signal had come.
+  void idle() override { send(no_trial_yet); }
+  /// All ranks of the slice stop at the same step, as after a signal.
   void stop() override {
     if (batch::stop_signal() == 0) batch::request_stop();
   }
-  void end() { tell(the_end); }
+  void end() { send(no_more_trials); }
 
-  // The others'.
+  // Called by the followers:
 
+  /// Trains the leader's trials until the leader calls end().
   void follow() {
-    for (auto told = hear(); told != the_end; told = hear()) {
-      if (told == nothing_yet) continue;
-      const auto json = Json::parse(told);
+    for (auto message = receive(); message != no_more_trials; message = receive()) {
+      if (message == no_trial_yet) continue;
+      const auto json = Json::parse(message);
       train({json.at("words"), json.at("trial"), json.at("output")});
     }
   }
 
  private:
-  void tell(const std::string& text) { communicator_->broadcast_text(text, leader); }
-  std::string hear() { return communicator_->broadcast_text("", leader); }
+  void send(const std::string& message) { communicator_->broadcast_text(message, leader_rank); }
+  std::string receive() { return communicator_->broadcast_text("", leader_rank); }
   ExitCode train(const tune::TrialStart& start);
-  ExitCode train_in_order(const tune::TrialStart& start);
+  trainer::RunOutcome run_trial(const tune::TrialStart& start);
 
   launch::SliceLaunch launch_;
   std::unique_ptr<Communicator> communicator_;
 };
 
-/// Ends the whole step if only some ranks of the slice fail, since the others wait for them.
+/// If only some ranks of the slice fail, the job step is ended, because the other ranks wait for them.
 ExitCode Slice::train(const tune::TrialStart& start) {
   const RedirectedStreams output(start.output);
   try {
-    return train_in_order(start);
+    const auto outcome = run_trial(start);
+    log::info(outcome.message);
+    return outcome.code;
   } catch (const comm::AgreedError& error) {
     log::run_error(error.what());
     return error.code();
   } catch (const Error& error) {
     if (communicator_->size() > 1) {
-      static_cast<void>(trainer::end_step(launch_));
+      static_cast<void>(trainer::abort_step(launch_));
       throw;
     }
     log::error(error.what());
@@ -107,113 +107,95 @@ ExitCode Slice::train(const tune::TrialStart& start) {
   }
 }
 
-ExitCode Slice::train_in_order(const tune::TrialStart& start) {
-  auto prepared = trainer::prepared([&] { return load_spec(start.words, "tune"); });
+trainer::RunOutcome Slice::run_trial(const tune::TrialStart& start) {
+  auto config = trainer::load_config([&] { return load_spec(start.words, "tune"); });
   Training training;
   const auto prepare = [&] {
-    if (prepared.error) std::rethrow_exception(prepared.error);
-    auto& spec = *prepared.spec;
-    trainer::require_workers(spec, launch_.world().size);
-    training = prepared_training(spec);
+    trainer::require_workers(*config.spec, launch_.world().size);
+    training = prepared_training(*config.spec);
     training.call.callbacks.push_back(tune::trial_callback(start.trial));
     training.call.has_caller = true;
   };
-  comm::collectively(*communicator_, prepare, trainer::with_advice);
-  trainer::say_ranks(launch_.world(), *communicator_, described(*prepared.spec, training.call));
-  const auto outcome = trainer::run(*prepared.spec, training.call, launch_, *communicator_);
-  log::info(outcome.message);
-  return outcome.code;
+  trainer::agree_on_config(config, *communicator_, prepare);
+  trainer::log_ranks(launch_.world(), *communicator_, described(*config.spec, training.call));
+  return trainer::run(*config.spec, training.call, launch_, *communicator_);
 }
 
-void check_ranks(const tune::Sweep& sweep, int ranks) {
+/// Throws UsageError unless `ranks` ranks can be divided into the slices that the sweep's config requests.
+void require_slices(const tune::Sweep& sweep, int ranks) {
   if (!sweep.common_config().text("train.program").empty())
     throw UsageError(
-        "a program's trials are processes of their own, and this is a rank of a step: call trainrt tune once, without srun "
-        "or mpiexec in front (jobs/tune.sbatch)");
+        "trials of a program cannot run in a job step, because each trial starts its own processes: run trainrt tune once, "
+        "without srun or mpiexec (jobs/tune.sbatch)");
   if (sweep.workers() > ranks || ranks % sweep.workers() != 0)
-    throw UsageError(fmt::format("tune.workers is {}, and {} rank{} launched: start a multiple of it", sweep.workers(),
-                                 ranks, ranks == 1 ? " was" : "s were"));
+    throw UsageError(fmt::format("tune.workers = {}, but {} rank{} launched: start a multiple of {} ranks", sweep.workers(),
+                                 ranks, ranks == 1 ? " was" : "s were", sweep.workers()));
   const int slices = ranks / sweep.workers();
   if (sweep.concurrent() > 0 && sweep.concurrent() < slices)
-    throw UsageError(fmt::format("tune.max_concurrent_trials is {}, and {} ranks train {} trials at once: start {}",
-                                 sweep.concurrent(), ranks, slices, sweep.concurrent() * sweep.workers()));
+    throw UsageError(
+        fmt::format("tune.max_concurrent_trials = {}, but {} ranks run {} trials at the same time: start {} "
+                    "ranks",
+                    sweep.concurrent(), ranks, slices, sweep.concurrent() * sweep.workers()));
 }
 
-/// A name that no other step has, of any time.
+/// Returns a name that no other job step has or had.
 std::string name_of_step() {
   const auto owner = rundir::this_owner();
   return fmt::format("{}-{}-{}", owner.host, owner.pid, owner.pid_start_time);
 }
 
-/// All slices stop with the first that does, so that none waits long for the others at the end.
+/// When the first slice stops, all others stop, too, so that no slice waits long at the end.
 ExitCode train_slices(const tune::Sweep& sweep, launch::Launch& launch, Communicator& all) {
   const auto stop_file = all.broadcast_text(name_of_step(), 0) + ".stop";
   Slice slice(launch, all, sweep.workers());
-  auto number = static_cast<std::int64_t>(ExitCode::finished);
-  if (slice.is_led_here()) {
+  auto code = static_cast<std::int64_t>(ExitCode::finished);
+  if (slice.is_leader()) {
     tune::SweepRun run(sweep);
-    number = static_cast<std::int64_t>(run.run_here(slice, stop_file));
+    code = static_cast<std::int64_t>(run.run_here(slice, stop_file));
     slice.end();
   } else {
     slice.follow();
   }
-  all.broadcast(Buffer{&number, 1, DType::i64}, 0, "how the sweep has ended");
-  all.barrier("the end of all slices");  // a broadcast's root does not wait: the others may still have to see the file
+  all.broadcast(Buffer{&code, 1, DType::i64}, 0, "exit code of the sweep");
+  all.barrier("end of all slices");  // a broadcast does not block its root, and other slices may not have read the file yet
   RankZero(all.rank()).run([&] { unlink_guarded(sweep.journal() + "/" + stop_file); });
   log::set_rank(launch.world().rank, launch.world().size);
-  return static_cast<ExitCode>(number);
+  return static_cast<ExitCode>(code);
 }
 
-ExitCode run_on(launch::Launch& launch, const trainer::Prepared& prepared, const std::optional<tune::Sweep>& sweep,
-                const SliceSteps& steps) {
-  auto communicator = comm::open_communicator(launch, trainer::comm_options_of(prepared));
-  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
-  try {
-    const auto check = [&] {
-      if (prepared.error) std::rethrow_exception(prepared.error);
-      check_ranks(*sweep, launch.world().size);
-    };
-    comm::collectively(*communicator, check, trainer::with_advice);
-    const auto begin = [&] { steps.begin(*sweep, launch.world().size / sweep->workers()); };
-    comm::collectively_on_first(*communicator, begin, trainer::with_advice);
-    const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), trainer::comm_options_of(prepared)); };
-    comm::collectively(*communicator, take_gpus, trainer::with_advice);
-    watch::install_crash_reports();
-    const auto code = train_slices(*sweep, launch, *communicator);
-    RankZero(launch.world().rank).run([&] { steps.end(*sweep, code); });
-    communicator->barrier();
-    return code;
-  } catch (const comm::AgreedError& error) {
-    log::run_error(error.what());
-    communicator->barrier();
-    return error.code();
+class SliceCommand final : public trainer::RankCommand {
+ public:
+  explicit SliceCommand(const SweepSteps& steps) : steps_(steps) {}
+
+  config::RunSpec load_config() override {
+    sweep_.emplace(steps_.load());
+    return config::make_run_spec(sweep_->common_config());
   }
-}
+
+  void prepare(config::RunSpec& /*spec*/, const World& world) override { require_slices(*sweep_, world.size); }
+
+  std::string description(const config::RunSpec& /*spec*/) const override {
+    return fmt::format("trials on {} rank{} each", sweep_->workers(), sweep_->workers() == 1 ? "" : "s");
+  }
+
+  ExitCode execute(const config::RunSpec& /*spec*/, launch::Launch& launch, Communicator& communicator) override {
+    const auto begin = [&] { steps_.begin(*sweep_, communicator.size() / sweep_->workers()); };
+    comm::collectively_on_first(communicator, begin, trainer::with_advice);
+    const auto code = train_slices(*sweep_, launch, communicator);
+    RankZero(communicator.rank()).run([&] { steps_.end(*sweep_, code); });
+    return code;
+  }
+
+ private:
+  const SweepSteps& steps_;
+  std::optional<tune::Sweep> sweep_;
+};
 
 }  // namespace
 
-ExitCode run_in_slices(const SliceSteps& steps, const Environment& environment) {
-  batch::install_stop_signals();
-  std::optional<tune::Sweep> sweep;
-  const auto prepared = trainer::prepared([&] {
-    sweep.emplace(steps.make());
-    return config::make_run_spec(sweep->common_config());
-  });
-  std::unique_ptr<launch::Launch> launch;
-  try {
-    launch = trainer::find_ranks(environment, trainer::launch_options_of(prepared));
-  } catch (const Error& error) {
-    // No rank can talk to another: the one that calls itself the first speaks.
-    if (launch::claimed_rank(environment) == 0) log::error(trainer::with_advice(error));
-    return error.code();
-  }
-  try {
-    const auto code = run_on(*launch, prepared, sweep, steps);
-    launch->finalize();
-    return code;
-  } catch (const std::exception&) {
-    return trainer::end_step(*launch);
-  }
+ExitCode run_in_slices(const SweepSteps& steps, const Environment& environment) {
+  SliceCommand command(steps);
+  return trainer::execute_on_ranks(command, environment);
 }
 
 }  // namespace trainrt::cli

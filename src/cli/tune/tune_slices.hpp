@@ -8,15 +8,16 @@
 
 namespace trainrt::cli {
 
-/// What the ranks of a step do with a sweep: on all of them, or on the first for all.
-struct SliceSteps {
-  std::function<tune::Sweep()> make;                      ///< on all; throws Error
-  std::function<void(const tune::Sweep&, int)> begin;     ///< on the first, with the number of slices; throws Error
-  std::function<void(const tune::Sweep&, ExitCode)> end;  ///< on the first, once all trials have ended
+/// The steps of a sweep that run_in_slices() leaves to its caller.
+struct SweepSteps {
+  std::function<tune::Sweep()> load;                           ///< loads the sweep's config, on all ranks; may throw Error
+  std::function<void(const tune::Sweep&, int slices)> begin;   ///< on rank 0, before the first trial; may throw Error
+  std::function<void(const tune::Sweep&, ExitCode code)> end;  ///< on rank 0, after the last trial
 };
 
-/// A sweep by the ranks of one step, of which this process is one: they are cut into slices of tune.workers ranks, and each
-/// runs one trial after another without starting a process. Returns the same exit code on all ranks.
-ExitCode run_in_slices(const SliceSteps& steps, const Environment& environment);
+/// Runs a sweep on the ranks of one job step, one of which is this process. The ranks are divided into slices of
+/// tune.workers ranks; each slice trains one trial after another, without starting processes. Returns the same exit code on
+/// all ranks.
+ExitCode run_in_slices(const SweepSteps& steps, const Environment& environment);
 
 }  // namespace trainrt::cli

@@ -1,4 +1,4 @@
-// Runs a command of the user's: to copy a checkpoint to an archive, or to tell somebody.
+// The callback "command": runs shell commands, for example to archive a checkpoint or to send a mail.
 #include <fmt/format.h>
 
 #include "core/output/log.hpp"
@@ -21,26 +21,26 @@ class Command final : public Callback {
   void on_finish(const Result& result) override { run("on_finish", result.state); }
 
  private:
-  /// A command that fails is said, and harms no run.
-  void run(const std::string& event, const std::string& about) const {
+  /// Runs the command of an event with the argument $2. If the command fails, logs a warning; the run continues.
+  void run(const std::string& event, const std::string& argument) const {
     const auto command = options_.text(event);
     if (command.empty()) return;
-    const auto done =
-        run_child({"/bin/sh", "-c", command, event, run_dir_, about}, options_.real("timeout"), ChildErrors::with_output);
+    const auto done = run_child({"/bin/sh", "-c", command, event, run_dir_, argument}, options_.real("timeout"),
+                                ChildErrors::with_output);
     if (!done)
-      log::warning(
-          fmt::format("[callback.command] {} took longer than {} s and was killed", event, options_.text("timeout")));
+      log::warning(fmt::format("[callback.command] the command of {} took longer than {} s and was killed", event,
+                               options_.text("timeout")));
     else if (done->exit_code != 0)
-      log::warning(
-          fmt::format("[callback.command] {} ended with exit {}: {}", event, done->exit_code, first_line(done->text)));
+      log::warning(fmt::format("[callback.command] the command of {} exited with {}: {}", event, done->exit_code,
+                               first_line(done->text)));
   }
 
   Options options_;
   std::string run_dir_;
 };
 
-OptionSpec command_for(const char* key, const char* about) {
-  return {.key = key, .help = fmt::format("a command for /bin/sh; $1 is the run directory, $2 {}", about)};
+OptionSpec command_for(const char* key, const char* argument) {
+  return {.key = key, .help = fmt::format("command for /bin/sh; $1 is the run directory, $2 is {}", argument)};
 }
 
 }  // namespace
@@ -48,14 +48,14 @@ OptionSpec command_for(const char* key, const char* about) {
 extern const CallbackKind command;
 const CallbackKind command{
     .name = "command",
-    .help = "runs a command at each checkpoint, at a failure, at the end; training waits for it",
-    .options = {command_for("on_checkpoint", "the checkpoint that was committed"),
-                command_for("on_failure", "what went wrong"),
-                command_for("on_finish", "finished or stopped"),
+    .help = "runs shell commands at checkpoints, after a failure and at the end of the run; the training waits for them",
+    .options = {command_for("on_checkpoint", "the committed checkpoint directory"),
+                command_for("on_failure", "the error message"),
+                command_for("on_finish", "the state: finished or stopped"),
                 {.key = "timeout",
                  .type = OptionType::real,
                  .default_value = "60",
-                 .help = "how long it may take; then it is killed",
+                 .help = "maximum duration of a command, which is then killed",
                  .range = any_time,
                  .unit = "seconds"}},
     .open = [](const Options& options) -> std::unique_ptr<Callback> { return std::make_unique<Command>(options); }};

@@ -9,13 +9,14 @@
 
 namespace trainrt::trainer {
 
-/// What the files of each [data.NAME] hold.
+/// By NAME: the listing of the files of section [data.NAME].
 using Listings = std::map<std::string, data::Listing>;
 
-/// Tells this process where object stores are, as [storage] has it: before the first is used.
+/// Sets the addresses of object stores from section [storage]. Must be called before the first use of a store.
 void use_stores(const config::RunSpec& spec);
 
-/// Collective: rank 0 looks at the files, and all get what it has found. All throw the same if one will not do.
+/// Lists the files of all datasets on rank 0 and returns the listings on all ranks. Collective. Throws AgreedError if a
+/// file is missing or invalid.
 Listings list_datasets(const config::RunSpec& spec, Communicator& communicator);
 
 }  // namespace trainrt::trainer

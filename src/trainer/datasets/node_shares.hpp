@@ -11,11 +11,11 @@
 
 namespace trainrt::trainer {
 
-/// What this rank has in common with the others of its node, for each [data.NAME].
+/// By NAME of [data.NAME]: the memory that this rank shares with the other ranks of its node.
 using NodeShares = std::map<std::string, data::NodeShare>;
 
-/// Makes memory for the values of datasets that are to be kept, if several ranks are on a node. Where that cannot be, a
-/// line says why, and each rank does without. Collective.
+/// Creates shared memory for the datasets whose values are kept in memory, if a node has several ranks. If that fails, logs
+/// a warning, and each rank keeps its own values. Collective.
 NodeShares share_datasets(const config::RunSpec& spec, const Listings& listings, const World& world,
                           Communicator& communicator);
 

@@ -22,32 +22,37 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Throws UsageError if the run stopped inside an epoch; otherwise logs a warning.
-void changed_since(const data::DatasetPlan& plan, const std::string& what, bool is_inside) {
-  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", plan.name, what);
-  if (is_inside)
-    throw UsageError(changed +
-                     "; the run stopped inside an epoch, whose remaining samples cannot be found any more: restore what it "
-                     "had, or start a run of another name from that checkpoint");
-  log::run_warning(changed + "; the run goes on with what is there now");
+/// Reports that a dataset changed since the checkpoint was saved: throws UsageError if the run stopped inside an epoch,
+/// otherwise logs a warning. `difference` is a clause.
+void report_change(const data::DatasetPlan& plan, const std::string& difference, bool is_inside_epoch) {
+  const auto changed = fmt::format("[data.{}] was changed since the checkpoint: {}", plan.name, difference);
+  if (is_inside_epoch)
+    throw UsageError(
+        changed +
+        "; the run stopped inside an epoch and cannot continue with the remaining samples. Restore the files and "
+        "keys of the dataset, or start a new run (another run.name) from that checkpoint");
+  log::run_warning(changed + "; the run continues with the new data");
 }
 
 std::int64_t hash_of(const std::string& text) { return std::bit_cast<std::int64_t>(stable_hash(text)); }
 
-/// Compares the files and their order with those of a checkpoint: only then a position means the same samples.
-void require_same_order(const data::DatasetPlan& plan, const std::string& files, const std::string& order, bool is_inside) {
-  if (order.empty()) return;  // no checkpoint, or one of a version that stored neither
-  auto what = data::difference_of_files(files, plan.files_text);
-  if (!what && order != plan.order_text) what = fmt::format("it had {}, and has {}", order, plan.order_text);
-  if (what) changed_since(plan, *what, is_inside);
+/// Compares the files and their order with those of a checkpoint, because a position refers to the same samples only if
+/// both are equal. `order` is "" without a checkpoint, and for checkpoints of old versions, which stored neither.
+void require_same_order(const data::DatasetPlan& plan, const std::string& files, const std::string& order,
+                        bool is_inside_epoch) {
+  if (order.empty()) return;
+  auto difference = data::difference_of_files(files, plan.files_text);
+  if (!difference && order != plan.order_text) difference = fmt::format("it had {}, and has {}", order, plan.order_text);
+  if (difference) report_change(plan, *difference, is_inside_epoch);
 }
 
-/// Returns all ranks of the run as a team that applies steps and fits preprocessors.
+/// Returns a team of all ranks of the run, which applies steps and fits preprocessors together.
 Team team_of(Communicator& communicator) {
   return {communicator.rank(), communicator.size(),
           [&communicator](const std::function<void()>& scan, std::span<std::int64_t> numbers) {
             comm::collectively(communicator, scan);
-            communicator.all_reduce(numbers, Op::sum, "the samples that a filter keeps");  // each is set by one rank
+            communicator.all_reduce(numbers, Op::sum,
+                                    "numbers of samples that a filter keeps");  // one rank sets each number
           },
           [&communicator](const std::function<std::string()>& make) {
             std::string mine;
@@ -82,7 +87,7 @@ void RunDatasets::verify_files() {
     const auto began_s = monotonic_seconds();
     verification->verify_together(team_of(communicator_));
     if (const auto seconds = monotonic_seconds() - began_s; seconds >= min_reported_s)
-      log::info(fmt::format("[data.{}]: verified checksums of {} bytes in {:.0f} s; verify = off leaves that out", name,
+      log::info(fmt::format("[data.{}]: verified checksums of {} bytes in {:.0f} s; set verify = off to skip this", name,
                             verification->bytes(), seconds));
     const auto damages = verification->damages();
     if (damages.empty()) continue;
@@ -120,9 +125,9 @@ Dataset RunDatasets::open(const std::string& name) {
   if (section == spec_.data.end()) {
     std::vector<std::string> names;
     for (const auto& [known, options] : spec_.data) names.push_back(known);
-    throw UsageError(
-        fmt::format("the train function asks for the dataset '{}', and the config has no [data.{}]{}; it has: {}", name,
-                    name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
+    throw UsageError(fmt::format(
+        "the train function requests the dataset '{}', but the config has no section [data.{}]{}; its datasets: {}", name,
+        name, did_you_mean(name, names), names.empty() ? "none" : join(names)));
   }
   auto impl = data::open_dataset(name, section->second, listings_.at(name), shard_, spec_.run.seed, shares_.at(name),
                                  verifications_[name]);
@@ -130,7 +135,7 @@ Dataset RunDatasets::open(const std::string& name) {
   plan.team = team_of(communicator_);
   plan.pinning = pinning_;
   impl->replace(std::move(plan));
-  put_back(*impl, cursors_[name]);
+  restore_position(*impl, cursors_[name]);
   if (limit_) impl->replace(data::first_samples(impl->plan(), *limit_));
   opened_.emplace(name, impl);
   return Dataset(impl);
@@ -154,12 +159,12 @@ void RunDatasets::attach(State& state) {
   }
 }
 
-void RunDatasets::put_back() {
-  for (auto& [name, impl] : opened_) put_back(*impl, cursors_[name]);
+void RunDatasets::restore_positions() {
+  for (auto& [name, impl] : opened_) restore_position(*impl, cursors_[name]);
 }
 
-/// Returns 1 (the place is known), in_progress, epoch, position, and hashes of the texts that the position depends on.
-RunDatasets::OwnPlace RunDatasets::own_place(const DatasetImpl& dataset) {
+/// Returns 1 (the position is known), in_progress, epoch, position, and hashes of the texts that the position depends on.
+RunDatasets::OwnPosition RunDatasets::own_position(const DatasetImpl& dataset) {
   const auto& cursor = dataset.walk().cursor();
   const auto& plan = dataset.plan();
   return {1,
@@ -171,20 +176,20 @@ RunDatasets::OwnPlace RunDatasets::own_place(const DatasetImpl& dataset) {
           hash_of(plan.steps_text())};
 }
 
-void RunDatasets::put_back(DatasetImpl& dataset, const StoredCursor& stored) {
-  if (!dataset.plan().is_split && stored.own[0] == 1) return put_back_own(dataset, stored.own);
+void RunDatasets::restore_position(DatasetImpl& dataset, const StoredCursor& stored) {
+  if (!dataset.plan().is_split && stored.own[0] == 1) return restore_own_position(dataset, stored.own);
   if (stored.epoch >= 0) dataset.replace(data::with_legacy_shuffle(dataset.plan(), stored.order));
   require_same_order(dataset.plan(), stored.files, stored.order, stored.in_progress && stored.position > 0);
   dataset.walk().restore({stored.in_progress, stored.epoch, stored.position}, stored.filter);
 }
 
-void RunDatasets::put_back_own(DatasetImpl& dataset, const OwnPlace& own) {
+void RunDatasets::restore_own_position(DatasetImpl& dataset, const OwnPosition& own) {
   const auto [known, in_progress, epoch, position, files, order, filter] = own;
-  const auto* const what = files != hash_of(dataset.plan().files_text) ? "its files are not those that it had on this rank"
-                           : order != hash_of(dataset.plan().order_text)
-                               ? "its samples or their order are not those that it had on this rank"
-                               : nullptr;
-  if (epoch >= 0 && what != nullptr) changed_since(dataset.plan(), what, in_progress != 0 && position > 0);
+  const auto* const difference = files != hash_of(dataset.plan().files_text) ? "its files on this rank are different"
+                                 : order != hash_of(dataset.plan().order_text)
+                                     ? "its samples on this rank, or their order, are different"
+                                     : nullptr;
+  if (epoch >= 0 && difference != nullptr) report_change(dataset.plan(), difference, in_progress != 0 && position > 0);
   dataset.walk().restore({in_progress != 0, epoch, position}, std::bit_cast<std::uint64_t>(filter));
 }
 
@@ -224,9 +229,9 @@ void RunDatasets::warn_if_starving() {
     if (const auto text = starvation_.check(name, impl->walk(), monotonic_seconds())) log::run_warning(*text);
 }
 
-void RunDatasets::note_places() {
+void RunDatasets::update_positions() {
   for (auto& [name, cursor] : cursors_)
-    if (cursor.own[0] == 0) cursor.own = {1, 0, -1};  // it has not begun on this rank
+    if (cursor.own[0] == 0) cursor.own = {1, 0, -1};  // no epoch has begun on this rank
   for (const auto& [name, impl] : opened_) {
     auto& stored = cursors_[name];
     const auto& cursor = impl->walk().cursor();
@@ -234,7 +239,7 @@ void RunDatasets::note_places() {
     if (plan.is_split)
       stored = {cursor.in_progress, cursor.epoch, cursor.position, plan.files_text, plan.order_text, plan.steps_text()};
     else
-      stored.own = own_place(*impl);
+      stored.own = own_position(*impl);
   }
 }
 

@@ -23,53 +23,52 @@
 
 namespace trainrt::trainer {
 
-/// The datasets of [data.NAME] on one rank, opened as the train function asks for them, and the place that every checkpoint
-/// keeps for each. Only the train thread uses it.
+/// The datasets of a run on one rank, and their positions, which are part of every checkpoint. A dataset is opened when the
+/// train function first requests it. Must be used by the train thread.
 class RunDatasets {
  public:
-  /// `workers`: those that a global batch is made for. All else must live longer.
+  /// `workers`: number of workers for which global batches are made. All arguments passed by reference must outlive this
+  /// object.
   RunDatasets(const config::RunSpec& spec, Communicator& communicator, int workers, const Listings& listings,
               const NodeShares& shares);
-  /// Before any is opened: a GPU copies from the batches, whose memory is locked for it.
+  /// Locks the memory of batches, from which `gpus` then copy faster. Called before any dataset is opened.
   void pin_for(device::Runtime& gpus);
 
-  /// Verifies the checksums of files of which samples are read without the rest; each rank reads its share. Collective,
-  /// before any is opened. Throws UsageError on all ranks if a file is damaged; with on_error = skip it is a warning, and
-  /// its samples are skipped.
+  /// Verifies the checksums of files from which single samples are read; the ranks divide the files. Collective; called
+  /// before any dataset is opened. Throws UsageError on all ranks if a file is damaged; with on_error = skip, logs a
+  /// warning instead, and the samples of the file are skipped.
   void verify_files();
-  /// Opens those whose keys make other samples of theirs, and those with a key `preprocess`, and prepares them. What has to
-  /// be fitted is, but for what `stored` has already: a JSON object of what an earlier attempt returned here. Returns the
-  /// same for this one, "" if there are none. Collective, before any is opened; what throws on one rank throws on all.
+  /// Opens and prepares the datasets with keys that make new samples, or with the key `preprocess`. Returns the fitted
+  /// preprocessors as a JSON object, or "" if there are none. `stored` is the result of an earlier attempt, whose
+  /// preprocessors are not fitted again. Collective; called before any dataset is opened. Throws AgreedError.
   std::string prepare(const std::string& stored);
-  bool need_preparation() const;
+  bool need_preparation() const;  ///< whether prepare() has anything to do
 
-  /// The same one each time. UsageError if the config has none of that name.
+  /// Returns the dataset of section [data.NAME], the same on each call. Throws UsageError if the section does not exist.
   Dataset open(const std::string& name);
 
-  /// From then on each has its first `samples` samples only, in their order. To be called once, after prepare().
+  /// Limits each dataset to its first `samples` samples. Called once, after prepare().
   void limit(std::uint64_t samples);
 
-  /// The places become part of the state.
+  /// Adds the positions of all datasets to `state`.
   void attach(State& state);
-  /// After a restore: those that were opened before it go on from the places that it brought.
-  void put_back();
-  /// Where each stands now: what a checkpoint of this moment holds.
-  void note_places();
+  /// Moves open datasets to the positions in the state. Called after a restore.
+  void restore_positions();
+  /// Copies the current positions to the state. Called before a checkpoint.
+  void update_positions();
   /// Seconds that this rank has waited for batches, in this attempt.
   double waited_s() const;
-  /// What reading has taken in this attempt, over all threads of this rank: each data::Stage, and handover. Empty if the
-  /// config has no dataset.
+  /// Returns the seconds that all reading threads of this rank have spent in each data::Stage and in the handover of
+  /// batches, in this attempt. Empty if the config has no dataset.
   std::vector<std::pair<std::string, double>> stages() const;
-  /// Whether samples that cannot be read are skipped; how many were, on this rank in this attempt.
-  bool may_skip() const;
-  std::uint64_t skipped() const;
-  /// To be called now and then: says of each dataset once if steps have waited for it for much of the time since then, what
-  /// reading it takes, and what helps.
+  bool may_skip() const;          ///< whether any dataset skips samples that cannot be read
+  std::uint64_t skipped() const;  ///< number of samples that this rank has skipped in this attempt
+  /// Logs a warning for each dataset for which steps wait too long, see StarvationWatch. Called at every report.
   void warn_if_starving();
 
  private:
-  using OwnPlace = std::array<std::int64_t, 7>;
-  /// A data cursor as checkpoint values.
+  using OwnPosition = std::array<std::int64_t, 7>;
+  /// The position in a dataset, as values of a checkpoint.
   struct StoredCursor {
     bool in_progress = false;
     std::int64_t epoch = -1;
@@ -77,13 +76,13 @@ class RunDatasets {
     std::string files;   ///< DatasetPlan::files_text
     std::string order;   ///< DatasetPlan::order_text
     std::string filter;  ///< DatasetPlan::steps_text()
-    /// The position in a dataset that is not split, instead of all above: ranks may have taken different numbers of
-    /// samples.
-    OwnPlace own = {};
+    /// Replaces all members above if the dataset is not split between the ranks, so that each rank has a position of its
+    /// own.
+    OwnPosition own = {};
   };
-  static OwnPlace own_place(const DatasetImpl& dataset);
-  static void put_back(DatasetImpl& dataset, const StoredCursor& stored);
-  static void put_back_own(DatasetImpl& dataset, const OwnPlace& own);
+  static OwnPosition own_position(const DatasetImpl& dataset);
+  static void restore_position(DatasetImpl& dataset, const StoredCursor& stored);
+  static void restore_own_position(DatasetImpl& dataset, const OwnPosition& own);
 
   const config::RunSpec& spec_;
   Communicator& communicator_;
@@ -94,7 +93,7 @@ class RunDatasets {
   std::map<std::string, std::shared_ptr<DatasetImpl>> opened_;
   std::map<std::string, StoredCursor> cursors_;
   std::map<std::string, std::shared_ptr<data::FileVerification>> verifications_;
-  std::optional<std::uint64_t> limit_;  ///< of samples
+  std::optional<std::uint64_t> limit_;  ///< maximum number of samples
   StarvationWatch starvation_;
 };
 

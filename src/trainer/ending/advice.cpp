@@ -33,48 +33,54 @@ bool lacks(const std::exception& error) {
   return storage != nullptr && ((storage->shortage() == kinds) || ...);
 }
 
+/// The advice for errors for which `applies` returns true.
 struct Row {
   bool (*applies)(const std::exception&);
   std::string_view advice;
 };
 
-constexpr std::string_view fewer_bytes = "a lower checkpoint.num_to_keep (0 keeps all) needs less";
+constexpr std::string_view fewer_bytes =
+    "free space, or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space";
 constexpr std::string_view fewer_files =
-    "checkpoint.layout = single and a lower checkpoint.num_to_keep (0 keeps all) need fewer files";
+    "delete files, or set checkpoint.layout = single and a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need "
+    "fewer files";
 constexpr std::string_view fewer_of_both =
-    "a lower checkpoint.num_to_keep (0 keeps all) needs less, and checkpoint.layout = single fewer files";
+    "free space, or set a lower checkpoint.num_to_keep (0 keeps all checkpoints) to need less space; checkpoint.layout = "
+    "single "
+    "needs fewer files";
 constexpr std::string_view collective_limit = "failure.collective_timeout sets this limit";
 constexpr std::string_view share_storage =
-    "set run.storage_path to a folder on one; if it is on one that is slow, raise failure.storage_timeout";
+    "set run.storage_path to a folder on a shared file system, or if it is on a slow one, raise failure.storage_timeout";
 
-/// The first that applies counts.
+/// The first row that applies is used.
 constexpr Row rows[] = {
     {is<comm::CollectiveTimeout>, collective_limit},
-    {is<comm::RankGone>, ""},  // that rank, or Slurm, says why it ended
-    {is<comm::UnknownBackend>, "set scaling.backend to one of these"},
-    {is<comm::BackendRefused>, "scaling.backend = auto takes the best that can"},
-    {is<comm::BackendsDiffer>, "give all ranks the same scaling.backend (one that cannot read the config takes auto)"},
-    {is<device::GpusRefused>, "scaling.gpus_per_worker = auto takes those that are there, and 0 trains on the CPU"},
+    {is<comm::RankGone>, ""},  // that rank or Slurm reports the cause
+    {is<comm::UnknownBackend>, "set scaling.backend to one of them"},
+    {is<comm::BackendRefused>, "set scaling.backend = auto to use the best available backend"},
+    {is<comm::BackendsDiffer>, "set the same scaling.backend on all ranks (a rank that cannot read the config uses auto)"},
+    {is<device::GpusRefused>,
+     "set scaling.gpus_per_worker to auto to use the GPUs that exist, or to 0 to train on the CPU"},
     {is<device::GpuStalled>, collective_limit},
     {is<checkpoint::SaveStalled>, collective_limit},
     {is<checkpoint::DirectoryNotSeen>, share_storage},
     {is<checkpoint::AllDamaged>,
-     "Or add --run.missing_checkpoints=accept to the command, to compute from the beginning, or --run.name=NAME, to start "
-     "a new run."},
-    {is<checkpoint::StateDiffers>, "Or choose another run.name to start anew."},
+     "Or add --run.missing_checkpoints=accept to the command to train from the beginning, or --run.name=NAME to start a "
+     "new "
+     "run."},
+    {is<checkpoint::StateDiffers>, "Or set another run.name to start a new run."},
     {is<rundir::PathNotShared>, share_storage},
-    {is<rundir::PathNotWritable>, "choose a run.storage_path that you may write"},
-    {is<rundir::RunIsOwned>, "or give this run another run.name"},
-    {is<rundir::ForeignRun>, "or choose another run.name or run.storage_path"},
+    {is<rundir::PathNotWritable>, "set run.storage_path to a folder in which you may write"},
+    {is<rundir::RunIsOwned>, "or set another run.name for this run"},
+    {is<rundir::ForeignRun>, "or set another run.name or run.storage_path"},
     {is<rundir::CheckpointsMissing>,
-     "to do it on purpose, add --run.missing_checkpoints=accept to the command once, or give the run another name with "
-     "--run.name=NAME"},
-    {is<rundir::NoProgress>, "or add --failure.max_no_progress=0 to try all the same"},
+     "to start anyway, add --run.missing_checkpoints=accept to the command once; to start a new run, add --run.name=NAME"},
+    {is<rundir::NoProgress>, "or add --failure.max_no_progress=0 to try again anyway"},
     {lacks<Shortage::space, Shortage::quota_bytes>, fewer_bytes},
     {lacks<Shortage::inodes, Shortage::quota_files>, fewer_files},
     {lacks<Shortage::quota>, fewer_of_both},
-    {is_storage<EROFS>, "choose another run.storage_path"},
-    {is_storage<ENAMETOOLONG>, "run.storage_path and run.name are parts of it"},
+    {is_storage<EROFS>, "set another run.storage_path"},
+    {is_storage<ENAMETOOLONG>, "the path contains run.storage_path and run.name: shorten one of them"},
 };
 
 }  // namespace
@@ -99,7 +105,7 @@ std::string with_advice(const std::exception& error) { return joined(message_of(
 std::string with_output_advice(const std::exception& error) {
   const auto* storage = dynamic_cast<const io::StorageError*>(&error);
   if (storage == nullptr || storage->shortage() == Shortage::none) return with_advice(error);
-  return joined(message_of(error), "-o names a file elsewhere");
+  return joined(message_of(error), "set -o to a file on another file system");
 }
 
 }  // namespace trainrt::trainer

@@ -4,15 +4,16 @@
 
 namespace trainrt::trainer {
 
-/// What a user can do about an error, in terms of the config: the layers below know no keys, their errors carry types and
-/// fields. "" if there is nothing to add. Pure.
+/// Returns advice for a user on an error of a lower layer, or "". The advice names keys of the config, which lower layers
+/// do not know; it depends on the type and the fields of the error. Pure function.
 std::string advice_for(const std::exception& error);
 
-/// The message with the advice: "MESSAGE; ADVICE", or on a line of its own after a message of several lines. For when
-/// an error becomes a text: it is printed, written down, or sent to other ranks, which its type does not survive.
+/// Returns the message of an error with its advice: "MESSAGE; ADVICE", or with the advice on a separate line if the message
+/// has several lines. Must be called before an error is stored as text or sent to other ranks, which loses its type.
 std::string with_advice(const std::exception& error);
 
-/// The same for commands that write one file of the user's choice, and no run: keys of the config do not help them.
+/// The same for commands that write one output file and no run. If the storage is full, the advice is another output file
+/// instead of config keys.
 std::string with_output_advice(const std::exception& error);
 
 }  // namespace trainrt::trainer

@@ -1,4 +1,4 @@
-// What a run directory tells of its run, as the value that programs get.
+// Result: reads a run directory into the public type.
 #include <trainrt/result.hpp>
 
 #include <cmath>
@@ -35,13 +35,13 @@ std::string text_of(const rundir::RunRecord& record, const std::string& key) {
   return found == record.spec.end() ? std::string() : found->second;
 }
 
-void take_reports(Result& result) {
+void read_reports(Result& result) {
   const auto records = metrics::read_results(result.path);
   for (auto& column : metrics::typed_columns(records)) result.columns.emplace(column.key, std::move(column.values));
   if (!records.empty()) result.metrics = trainer::reported_metrics(records.back());
 }
 
-void take_checkpoints(Result& result, const rundir::RunRecord& record) {
+void read_checkpoints(Result& result, const rundir::RunRecord& record) {
   const auto metas = checkpoint::list(result.path);
   if (metas.empty()) return;
   result.checkpoint = of_run(result.path, metas.back());
@@ -51,7 +51,7 @@ void take_checkpoints(Result& result, const rundir::RunRecord& record) {
     result.best_checkpoints.push_back(of_run(result.path, meta));
 }
 
-/// A record that cannot be trusted counts as one that does not tell.
+/// Uses only exit codes of the last attempt that agree with the state, since the attempt's record may be missing or wrong.
 ExitCode code_of(rundir::RunState state, const std::vector<rundir::AttemptRecord>& attempts) {
   using rundir::RunState;
   if (state == RunState::finished) return ExitCode::finished;
@@ -60,7 +60,7 @@ ExitCode code_of(rundir::RunState state, const std::vector<rundir::AttemptRecord
   return state == RunState::failed && last == static_cast<int>(ExitCode::usage) ? ExitCode::usage : ExitCode::failed;
 }
 
-/// "2026-11-22T10:00:00Z rank 0 on n1 failed ..." without the time.
+/// Returns the content of error.txt without the time: "2026-11-22T10:00:00Z rank 0 on n1 failed ...".
 std::string error_of(const std::string& run_dir) {
   const auto path = run_dir + "/error.txt";
   if (!io::exists(path)) return {};
@@ -86,8 +86,8 @@ Result Result::from_path(const std::string& run_dir) {
   while (result.path.size() > 1 && result.path.back() == '/') result.path.pop_back();
   const auto record = rundir::read_run_record(result.path);
   if (!record)
-    throw UsageError(fmt::format("{} is no run directory: {}", result.path,
-                                 io::exists(result.path) ? "it has no run.json" : "there is nothing of that name"));
+    throw UsageError(fmt::format("{} is not a run directory: {}", result.path,
+                                 io::exists(result.path) ? "it has no run.json" : "the path does not exist"));
   const auto attempts = rundir::read_attempts(result.path);
   result.run_name = record->name;
   result.run_id = record->run_id;
@@ -99,23 +99,23 @@ Result Result::from_path(const std::string& run_dir) {
   result.attempts = attempts.empty() ? 0 : attempts.back().number;
   result.code = code_of(state, attempts);
   result.error = error_of(result.path);
-  take_reports(result);
-  take_checkpoints(result, *record);
+  read_reports(result);
+  read_checkpoints(result, *record);
   return result;
 }
 
 std::optional<ResultCheckpoint> Result::get_best_checkpoint(std::string_view metric, std::string_view mode) const {
   if (mode != "max" && mode != "min")
-    throw UsageError(fmt::format("get_best_checkpoint(): the mode is '{}'; there are: max, min", mode));
+    throw UsageError(fmt::format("get_best_checkpoint(): invalid mode '{}'; valid modes: max, min", mode));
   const ResultCheckpoint* best = nullptr;
   double best_value = 0;
-  for (const auto& there : best_checkpoints) {
-    const auto found = there.metrics.find(std::string(metric));
-    if (found == there.metrics.end() || std::isnan(found->second)) continue;
+  for (const auto& candidate : best_checkpoints) {
+    const auto found = candidate.metrics.find(std::string(metric));
+    if (found == candidate.metrics.end() || std::isnan(found->second)) continue;
     const bool is_better = best == nullptr || (mode == "max" ? found->second > best_value : found->second < best_value);
-    const bool is_newer = best != nullptr && found->second == best_value && there.index > best->index;
+    const bool is_newer = best != nullptr && found->second == best_value && candidate.index > best->index;
     if (!is_better && !is_newer) continue;
-    best = &there;
+    best = &candidate;
     best_value = found->second;
   }
   return best == nullptr ? std::nullopt : std::optional(*best);

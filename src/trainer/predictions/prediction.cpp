@@ -10,8 +10,9 @@
 #include "trainer/datasets/listed_datasets.hpp"
 #include "trainer/datasets/node_shares.hpp"
 #include "trainer/predictions/predictions_impl.hpp"
-#include "trainer/run/watches.hpp"
+#include "trainer/run/hang_setup.hpp"
 #include "trainer/session/session.hpp"
+#include "trainer/start/node_names.hpp"
 #include "watch/crash_report.hpp"
 #include "watch/exit_guard.hpp"
 
@@ -23,8 +24,8 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   auto listings = list_datasets(spec, communicator);
   auto shares = share_datasets(spec, listings, world, communicator);
   rundir::Meter meter(monotonic_seconds());
-  Callbacks none;
-  AttemptInfo attempt{.meter = meter, .callbacks = none};
+  Callbacks no_callbacks;
+  AttemptInfo attempt{.meter = meter, .callbacks = no_callbacks};
   attempt.datasets = std::move(listings);
   attempt.shares = std::move(shares);
   attempt.hosts = hosts_of_ranks(world, node_names(world, communicator));
@@ -39,8 +40,8 @@ void predict(const config::RunSpec& spec, const PredictionJob& job, launch::Laun
   try {
     job.predict(context, predictions);
     impl.end();
-  } catch (const StopRun&) {  // all ranks leave at the same stop_point()
-    throw comm::AgreedError("stopped: no output is written");
+  } catch (const StopRun&) {  // thrown on all ranks at the same stop_point()
+    throw comm::AgreedError("stopped: no output was written");
   }
 }
 

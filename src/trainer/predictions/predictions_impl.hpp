@@ -15,13 +15,13 @@
 
 namespace trainrt {
 
-/// Behind the public Predictions: the rows of one rank.
+/// The implementation of Predictions: writes the rows of one rank.
 struct PredictionsImpl {
-  PredictionsImpl(const trainer::PredictionJob& job, Context& context, double visible_s);
+  PredictionsImpl(const trainer::PredictionJob& job, Context& context, double visible_timeout_s);
 
   void begin(const std::vector<Dataset::Field>& fields);
   void add(const Batch& batch, const std::vector<TensorView>& values);
-  /// The function has returned: the rows of all ranks are durable, and complete. Collective.
+  /// Syncs the rows and checks that all samples have been added. Called after the predict function. Collective.
   void end();
 
   const trainer::PredictionJob& job;
@@ -29,17 +29,17 @@ struct PredictionsImpl {
 
  private:
   std::vector<trainer::PredictedField> with_kept(const std::vector<Dataset::Field>& declared,
-                                                 const std::map<std::string, std::int64_t>& widths) const;
+                                                 const std::map<std::string, std::int64_t>& text_sizes) const;
   void open_rows(const trainer::PredictedRows& rows);
   void write_kept(std::size_t field, const Batch& batch);
   void write(std::size_t field, const TensorView& values, std::span<const std::uint64_t> samples);
 
   Context& context_;
-  double visible_s_;  // so long a file may take to be seen by all nodes
+  double visible_timeout_s_;  // maximum time until all nodes see a new file
   std::vector<trainer::PredictedField> fields_;
   trainer::PredictedRows rows_;
   std::optional<io::PositionalFile> file_;
-  std::uint64_t added_ = 0;
+  std::uint64_t added_ = 0;  // number of samples
 };
 
 }  // namespace trainrt

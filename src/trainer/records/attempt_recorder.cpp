@@ -17,7 +17,7 @@
 #include "trainer/ending/advice.hpp"
 #include "trainer/records/finished_run.hpp"
 #include "trainer/start/code_files.hpp"
-#include "trainer/start/resize.hpp"
+#include "trainer/start/global_batch.hpp"
 
 namespace trainrt::trainer {
 

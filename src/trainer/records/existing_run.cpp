@@ -24,7 +24,7 @@
 #include "rundir/storage/run_directory.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/records/finished_run.hpp"
-#include "trainer/start/resize.hpp"
+#include "trainer/start/global_batch.hpp"
 
 namespace trainrt::trainer {
 

@@ -28,34 +28,36 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// A config that the train function cannot use is found before anything happened: such a new run leaves nothing behind.
-/// Attempt 1 alone does not tell: if somebody removed the attempts' records, the checkpoints must stay.
-bool leaves_nothing(const AttemptPlace& place, const Session& session, const Error& error) {
-  return error.code() == ExitCode::usage && place.is_new && place.attempt == 1 && session.step_count() == 0 &&
-         session.iteration() == 0 && checkpoint::highest_number(place.spec.run_dir) < 0;
+/// Returns whether a new run failed with an invalid config before anything happened: the directory of such a run is
+/// removed. Attempt number 1 is no sufficient sign: if a user removed the records of attempts, the checkpoints must be
+/// kept.
+bool leaves_nothing(const RunningAttempt& attempt, const Session& session, const Error& error) {
+  return error.code() == ExitCode::usage && attempt.is_new && attempt.number == 1 && session.step_count() == 0 &&
+         session.iteration() == 0 && checkpoint::highest_number(attempt.spec.run_dir) < 0;
 }
 
-/// Another rank could not use the config either, said so, and took the new run back: there is nothing more to say or to
-/// remove. If a newer attempt took the run, its record is there.
-bool is_taken_back(const AttemptPlace& place, const Session& session, const Error& error) {
-  return leaves_nothing(place, session, error) && rundir::numbers_of_attempts(place.spec.run_dir).empty();
+/// Returns whether another rank failed in the same way, logged it and removed the new run. If a newer attempt took the run
+/// over, that attempt's record exists.
+bool was_removed(const RunningAttempt& attempt, const Session& session, const Error& error) {
+  return leaves_nothing(attempt, session, error) && rundir::numbers_of_attempts(attempt.spec.run_dir).empty();
 }
 
-[[noreturn]] void end_with(const Error& error, launch::Launch& launch) {
+[[noreturn]] void abort_with_error(const Error& error, launch::Launch& launch) {
   wait_for_output_delivery();
   launch.abort(static_cast<int>(error.code()));
-  throw error;  // if the ranks are threads, abort() returns
+  throw error;  // reached if the ranks are threads
 }
 
-/// Of the exception that is being handled: its type, if it was thrown, and the rest of a message of several lines.
-std::string details_of_exception(const std::string& message) {
+/// Returns the type and stack of the exception that is being handled, and the full message if it has several lines.
+std::string exception_details(const std::string& message) {
   auto text = fmt::format("thrown as {}, at\n{}", watch::thrown_type(), describe(watch::thrown_at()));
-  if (message.find('\n') != std::string::npos) text += "the message in full\n" + message + "\n";
+  if (message.find('\n') != std::string::npos) text += "full message\n" + message + "\n";
   return text;
 }
 
-/// This one, if the exception that is being handled says that a process here has died, or that a GPU has come to a halt.
-std::string node_to_blame() try { throw; } catch (const comm::RankGone&) {
+/// Returns this node if the exception that is being handled reports a dead process or a stalled GPU of this node; otherwise
+/// "".
+std::string blamed_node() try { throw; } catch (const comm::RankGone&) {
   return node_name();
 } catch (const device::GpuStalled&) {
   return node_name();
@@ -63,72 +65,78 @@ std::string node_to_blame() try { throw; } catch (const comm::RankGone&) {
   return {};
 }
 
-/// This rank's, and rank 0's.
-void tell_callbacks(const AttemptPlace& place, const RunFailure& failure) {
-  place.callbacks.fail(failure);
-  if (place.callbacks.must_notify_rank_0()) leave_notice(place.files.private_dir(), failure);
+/// Notifies the callbacks of this rank and of rank 0.
+void notify_callbacks(const RunningAttempt& attempt, const RunFailure& failure) {
+  attempt.callbacks.fail(failure);
+  if (attempt.callbacks.must_notify_rank_0()) notify_rank_zero(attempt.files.private_dir(), failure);
+}
+
+std::string one_line(const RunningAttempt& attempt, const Session& session, const launch::Launch& launch,
+                     const Error& error) {
+  const auto point = session.is_silent() && session.iteration() == 0
+                         ? ""
+                         : " at " + rundir::short_point(session.step_count(), session.iteration());
+  return fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), point, attempt.number,
+                     first_line(error.what()));
 }
 
 }  // namespace
 
-void write_down(const AttemptPlace& place, const Failure& failure) {
-  const auto& run_dir = place.spec.run_dir;
-  // Other ranks may fail because this one did: the first to write is the one to know.
-  if (!place.files.create("error.txt", printable_text(utc_now() + " " + failure.text + "\n" + failure.details))) return;
-  rundir::mark_failed(run_dir, place.attempt, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
+void record_failure(const RunningAttempt& attempt, const Failure& failure) {
+  const auto& run_dir = attempt.spec.run_dir;
+  // The failures of other ranks may follow from the first one, so only the first is recorded.
+  const auto text = printable_text(utc_now() + " " + failure.text + "\n" + failure.details);
+  if (!attempt.files.create("error.txt", text)) return;
+  rundir::mark_failed(run_dir, attempt.number, "failed: " + failure.text, static_cast<int>(failure.code), failure.step,
                       failure.blamed_node);
   if (auto record = rundir::read_run_record(run_dir)) {
     record->state = rundir::RunState::failed;
-    rundir::write_run_record(place.files, *record);
+    rundir::write_run_record(attempt.files, *record);
   }
-  log::info(fmt::format("the error is kept in {}/error.txt; mend what it says and start the same command again: {}",
+  log::info(fmt::format("the error was written to {}/error.txt. Fix the problem and run the same command again; {}",
                         run_dir,
-                        failure.silent ? "the program is started again, and goes on from what it saved by itself"
-                                       : "the run continues from its last checkpoint"));
+                        failure.silent ? "the program is then started again and resumes from the files that it has saved"
+                                       : "the run then resumes from its last checkpoint"));
 }
 
-std::string fenced_text(int attempt) {
-  return fmt::format("a newer attempt has taken over this run; attempt {} ends, and changes nothing more (exit {})",
-                     attempt, static_cast<int>(ExitCode::failed));
+std::string fenced_message(int attempt) {
+  return fmt::format("a newer attempt has taken over this run; attempt {} ends without further changes (exit {})", attempt,
+                     static_cast<int>(ExitCode::failed));
 }
 
-void end_as_fenced(int attempt, launch::Launch& launch) {
-  log::error(fenced_text(attempt));
+void abort_fenced_attempt(int attempt, launch::Launch& launch) {
+  log::error(fenced_message(attempt));
   wait_for_output_delivery();
   watch::ExitGuard::disarm();
   launch.abort(static_cast<int>(ExitCode::failed));
 }
 
-void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch, const Error& error,
-                     const std::string& whole_message) {
+void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launch::Launch& launch, const Error& error,
+                    const std::string& full_message) {
   std::this_thread::sleep_for(std::chrono::duration<double>(delay_after_rank0_s(launch.world(), 1)));
-  if (is_taken_back(place, session, error)) end_with(error, launch);
-  if (place.files.is_fenced()) {
-    end_as_fenced(place.attempt, launch);
-    throw Error(fenced_text(place.attempt));  // if the ranks are threads, abort() returns
+  if (was_removed(attempt, session, error)) abort_with_error(error, launch);
+  if (attempt.files.is_fenced()) {
+    abort_fenced_attempt(attempt.number, launch);
+    throw Error(fenced_message(attempt.number));  // reached if the ranks are threads
   }
   OutputCapture::flush();
   const auto printed = OutputCapture::last();
   const auto lines = lines_in_words(launch.world().rank, printed.lines);
-  const auto details = details_of_exception(whole_message) + (lines.empty() ? "" : lines.substr(1) + "\n");
-  const auto point = session.is_silent() && session.iteration() == 0
-                         ? ""
-                         : " at " + rundir::short_point(session.step_count(), session.iteration());
-  const auto text = fmt::format("rank {} on {} failed{} (attempt {}): {}", launch.world().rank, host_name(), point,
-                                place.attempt, first_line(error.what()));
-  const bool is_thrown = place.has_caller && launch.world().size == 1;
+  const auto details = exception_details(full_message) + (lines.empty() ? "" : lines.substr(1) + "\n");
+  const auto text = one_line(attempt, session, launch, error);
+  const bool is_thrown = attempt.has_caller && launch.world().size == 1;
   if (!is_thrown) log::error(error.what() + (printed.is_shown ? "" : lines));
   try {
-    if (leaves_nothing(place, session, error))
-      rundir::discard_run_directory(place.files, place.attempt, place.there_before);
+    if (leaves_nothing(attempt, session, error))
+      rundir::discard_run_directory(attempt.files, attempt.number, attempt.there_before);
     else
-      write_down(place, {text, details, error.code(), session.step_count(), session.is_silent(), node_to_blame()});
+      record_failure(attempt, {text, details, error.code(), session.step_count(), session.is_silent(), blamed_node()});
   } catch (const std::exception& second) {
-    log::error(std::string("and that could not be written down: ") + with_advice(second));
+    log::error(std::string("the failure could not be recorded: ") + with_advice(second));
   }
-  tell_callbacks(place, {launch.world().rank, host_name(), text, place.attempt, session.step_count()});
+  notify_callbacks(attempt, {launch.world().rank, host_name(), text, attempt.number, session.step_count()});
   if (is_thrown) throw error;
-  end_with(error, launch);
+  abort_with_error(error, launch);
 }
 
 }  // namespace trainrt::trainer

@@ -4,50 +4,39 @@
 
 #include <trainrt/error.hpp>
 
-#include "config/run_spec.hpp"
-#include "io/files/fenced_directory.hpp"
 #include "launch/launcher.hpp"
-#include "trainer/events/callbacks.hpp"
+#include "trainer/run/running_attempt.hpp"
 #include "trainer/session/session.hpp"
 
 namespace trainrt::trainer {
 
-/// What an attempt is called and what it may have to leave no trace of.
-struct AttemptPlace {
-  const config::RunSpec& spec;
-  int attempt;
-  io::FencedDirectory files;  ///< the run directory
-  std::string there_before;   ///< the deepest folder of the storage path that this attempt found
-  const Callbacks& callbacks;
-  bool is_new = false;      ///< it found no run there
-  bool has_caller = false;  ///< TrainCall::has_caller
-};
-
-/// How an attempt failed, for error.txt and the attempt's record.
+/// The failure of an attempt, for error.txt and the attempt's record.
 struct Failure {
   std::string text;     ///< one line
-  std::string details;  ///< lines that only error.txt gets
+  std::string details;  ///< more lines, for error.txt only
   ExitCode code = ExitCode::failed;
   std::int64_t step = 0;
-  bool silent = false;           ///< of a program that has reported no progress
+  bool silent = false;           ///< the attempt ran a program that has reported no progress
   std::string blamed_node = {};  ///< AttemptRecord::blamed_node
 };
 
-/// Puts it into error.txt, the attempt's record and run.json, if no other rank has done so. Any rank and thread may
-/// call. Throws StorageError.
-void write_down(const AttemptPlace& place, const Failure& failure);
+/// Records a failure in error.txt, in the attempt's record and in run.json, unless another rank has recorded one. May be
+/// called on any rank and thread. Throws StorageError.
+void record_failure(const RunningAttempt& attempt, const Failure& failure);
 
-/// One rank's train function failed, and the others wait for it somewhere: says it, writes it down, ends the step. Called
-/// if the exception is handled. `whole_message`: of the exception, of any number of lines. Throws `error`, and says
-/// nothing, if this is the only rank and has a caller who says it; also if the ranks are threads, which no abort() ends.
-[[noreturn]] void fail_everywhere(const AttemptPlace& place, const Session& session, launch::Launch& launch,
-                                  const Error& error, const std::string& whole_message);
+/// Reports that the train function failed on this rank: logs and records the failure, notifies the callbacks, and ends the
+/// job step, since other ranks may wait in collectives. Must be called while the exception is handled. `error` has the
+/// message of one line, `full_message` all its lines. Throws `error`, without logging it, if this is the only rank and has
+/// a caller; also throws if the ranks are threads.
+[[noreturn]] void fail_all_ranks(const RunningAttempt& attempt, const Session& session, launch::Launch& launch,
+                                 const Error& error, const std::string& full_message);
 
-/// What is said of an attempt that a newer one has fenced off. Whatever went wrong in it went wrong for that.
-std::string fenced_text(int attempt);
+/// Returns the message for an attempt that lost its run directory to a newer attempt. The message is logged instead of any
+/// other error of the attempt, since such errors are consequences.
+std::string fenced_message(int attempt);
 
-/// Ends the step of such an attempt: with 70, not 75, since a batch script must not requeue a job of which a requeue is
-/// running already. Nothing is written down: the run directory is the newer attempt's.
-void end_as_fenced(int attempt, launch::Launch& launch);
+/// Logs fenced_message() and ends the job step without recording anything, since the run directory belongs to the newer
+/// attempt. The exit code is 70 and not 75, so that a batch script does not requeue a job that was already requeued.
+void abort_fenced_attempt(int attempt, launch::Launch& launch);
 
 }  // namespace trainrt::trainer

@@ -19,15 +19,14 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr double most_wait_s = 5;
-constexpr std::chrono::milliseconds between_looks_of_first(500);
-constexpr std::chrono::milliseconds between_looks_of_other(50);
+constexpr double max_wait_s = 5;
+constexpr std::chrono::milliseconds listen_interval(500), wait_interval(50);
 
-std::string notice_in(const std::string& private_dir) { return private_dir + "/failure.json"; }
+std::string notice_path(const std::string& private_dir) { return private_dir + "/failure.json"; }
 
-bool is_there(const std::string& path) {
-  std::error_code none;
-  return std::filesystem::exists(path, none);
+bool notice_exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
 }
 
 std::string text_of(const RunFailure& failure) {
@@ -50,12 +49,12 @@ RunFailure failure_from(const std::string& text) {
   return failure;
 }
 
-/// The notice goes when all is told: who has left it waits for that.
-void take_notice(const std::string& path, const Callbacks& callbacks) try {
+/// Removes the notice last, since the failed rank waits for its removal.
+void handle_notice(const std::string& path, const Callbacks& callbacks) try {
   callbacks.fail(failure_from(io::read_file(path)));
   io::remove_tree(path);
 } catch (const std::exception& error) {
-  log::warning(fmt::format("that a rank has failed could not be read: {}", error.what()));
+  log::warning(fmt::format("the notice of a failed rank could not be read: {}", error.what()));
 }
 
 void listen(const std::stop_token& stop, const std::string& path, const Callbacks& callbacks) {
@@ -63,24 +62,24 @@ void listen(const std::stop_token& stop, const std::string& path, const Callback
   std::condition_variable_any changed;
   std::unique_lock lock(mutex);
   while (!stop.stop_requested()) {
-    if (is_there(path)) take_notice(path, callbacks);
-    changed.wait_for(lock, stop, between_looks_of_first, [] { return false; });
+    if (notice_exists(path)) handle_notice(path, callbacks);
+    changed.wait_for(lock, stop, listen_interval, [] { return false; });
   }
 }
 
 }  // namespace
 
-void leave_notice(const std::string& private_dir, const RunFailure& failure) noexcept try {
-  const auto path = notice_in(private_dir);
+void notify_rank_zero(const std::string& private_dir, const RunFailure& failure) noexcept try {
+  const auto path = notice_path(private_dir);
   io::replace_file(path, text_of(failure));
   const double began_s = monotonic_seconds();
-  while (is_there(path) && monotonic_seconds() - began_s < most_wait_s) std::this_thread::sleep_for(between_looks_of_other);
+  while (notice_exists(path) && monotonic_seconds() - began_s < max_wait_s) std::this_thread::sleep_for(wait_interval);
 } catch (const std::exception& error) {
-  log::warning(fmt::format("rank 0 could not be told of the failure: {}", error.what()));
+  log::warning(fmt::format("rank 0 could not be notified of the failure: {}", error.what()));
 }
 
 FailureListener::FailureListener(const std::string& private_dir, const Callbacks& callbacks)
-    : thread_([path = notice_in(private_dir), &callbacks](const std::stop_token& stop) { listen(stop, path, callbacks); }) {
-}
+    : thread_(
+          [path = notice_path(private_dir), &callbacks](const std::stop_token& stop) { listen(stop, path, callbacks); }) {}
 
 }  // namespace trainrt::trainer

@@ -8,16 +8,16 @@
 
 namespace trainrt::trainer {
 
-// A rank that fails alone tells rank 0, whose train thread may be anywhere, before it ends the step: by a file in the
-// private directory of their attempt.
+// The failure notice: a file in the attempt's private directory, by which a rank that fails alone notifies rank 0 before it
+// ends the job step. A collective cannot do this, because rank 0's train thread may execute anything at that moment.
 
-/// Leaves the notice, and waits until rank 0 has told its callbacks, 5 s at most. Whatever goes wrong is only said.
-void leave_notice(const std::string& private_dir, const RunFailure& failure) noexcept;
+/// Writes the failure notice, and waits at most 5 s until rank 0 has notified its callbacks. Errors are only logged.
+void notify_rank_zero(const std::string& private_dir, const RunFailure& failure) noexcept;
 
-/// Rank 0's: looks for a notice in a thread of its own as long as it lives, and tells the callbacks.
+/// A thread on rank 0 that waits for the failure notice and notifies the callbacks.
 class FailureListener {
  public:
-  /// `callbacks` live longer.
+  /// `callbacks` must outlive this object.
   FailureListener(const std::string& private_dir, const Callbacks& callbacks);
 
  private:

@@ -9,39 +9,37 @@ class Session;
 
 namespace trainrt::trainer {
 
-/// An attempt failed on all ranks at the same point, nothing of it runs any more, and they can begin another without a new
-/// start of their processes. A train function throws it on all ranks.
+/// An attempt failed on all ranks at the same point. Nothing of it is still running, so the ranks can start another attempt
+/// without restarting their processes. A train function throws this error on all ranks.
 class FailedTogether : public comm::AgreedError {
  public:
   using AgreedError::AgreedError;
 };
 
-/// Counts the failures of an allocation, those included that whoever started the ranks has counted (TRAINRT_FAILURES), so
-/// that all who restart share failure.max_failures.
+/// Counts the failures of a run within an allocation against the limit failure.max_failures. The count starts with the
+/// failures that the parent process has counted (environment variable TRAINRT_FAILURES), which shares the limit.
 class Restarts {
  public:
-  /// `most`: failure.max_failures. Collective: rank 0's count holds for all.
-  Restarts(int most, Communicator& communicator);
+  /// `max_failures`: value of failure.max_failures. All ranks use the count of rank 0. Collective.
+  Restarts(int max_failures, Communicator& communicator);
 
-  /// After a failure: returns if another attempt may begin, and throws the failure with the reason if not: a restart does
-  /// not help, or there were too many. Rank 0 says
-  /// which.
+  /// Counts a failure. Returns if another attempt may start, which rank 0 logs. Otherwise throws AgreedError with the
+  /// failure and the reason: a restart cannot help, or the limit is reached.
   void count(const FailedTogether& failure);
-  /// How long the next attempt waits before it calls the train function: not at all after the first failure, then longer
-  /// each time. Seconds.
+  /// Returns the number of seconds that the next attempt waits before it calls the train function: 0 after the first
+  /// failure of this process, then longer after each.
   double pause_s() const;
 
  private:
   [[noreturn]] void give_up(const FailedTogether& failure) const;
 
-  int most_;
+  int max_failures_;
   int failures_;
-  int here_ = 0;             ///< of them, those of this process
-  bool is_watched_ = false;  ///< whoever started the ranks counts as well, and says what it gives up
+  int own_failures_ = 0;     ///< failures of this process, which are included in `failures_`
+  bool is_watched_ = false;  ///< the parent process counts failures, too, and logs when it gives up
 };
 
-/// Waits so long before the train function is called. A stop that is asked for meanwhile is obeyed. All ranks look equally
-/// often: collective.
+/// Waits, and obeys stop requests meanwhile. All ranks check for stop requests equally often. Collective.
 void wait_to_restart(double seconds, Session& session);
 
 }  // namespace trainrt::trainer

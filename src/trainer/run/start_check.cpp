@@ -20,7 +20,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Of each section whose keys make other samples of those in its files.
+/// Returns CheckedStart::made.
 std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Session& session) {
   std::map<std::string, std::string> made;
   for (const auto& [name, options] : spec.data) {
@@ -31,13 +31,14 @@ std::map<std::string, std::string> made_samples(const config::RunSpec& spec, Ses
   return made;
 }
 
-/// Without ranks, records and files: the train function's check over the first samples.
+/// Calls the check of the train function in a session without other ranks, records and output files. Returns
+/// CheckedStart::made.
 std::map<std::string, std::string> check_function(const config::RunSpec& spec, const TrainCall& function,
                                                   const Listings& datasets, Communicator& communicator) {
   const World world;
   rundir::Meter meter(monotonic_seconds());
-  Callbacks none;
-  AttemptInfo attempt{.meter = meter, .callbacks = none};
+  Callbacks no_callbacks;
+  AttemptInfo attempt{.meter = meter, .callbacks = no_callbacks};
   for (const auto& listed : checkpoint::list(spec.run_dir)) attempt.earlier.listed.push_back(listed.number);
   attempt.datasets = datasets;
   attempt.shares = share_datasets(spec, datasets, world, communicator);

@@ -9,19 +9,20 @@
 
 namespace trainrt::trainer {
 
-/// What `trainrt check` has found of a start.
+/// The result of check_start(), which `trainrt check` prints.
 struct CheckedStart {
   Preparation found;
-  /// The samples that keys of [data.NAME] make of those in its files, in words, by NAME: "800 samples: x f32[3]". Only of
-  /// sections with such keys.
+  /// By NAME of [data.NAME]: a description of the dataset, "800 samples: x f32[3]", if keys of the section make new samples
+  /// from those in the files.
   std::map<std::string, std::string> made;
 };
 
-/// Samples of each dataset that a train function's check reads at most.
+/// Maximum number of samples of each dataset that a train function's check reads.
 constexpr std::uint64_t checked_samples = 1000;
 
-/// Does what a start does up to its train function, in this process alone, and then calls the function's check (TrainCall).
-/// A run that has finished is left alone. Nothing remains of it. Throws what the start would throw, with the same words.
+/// Executes the start of a run up to the train function, in this process alone, and then calls the function's check
+/// (TrainCall::check) instead of the function. Does not call it for a finished run. Creates no files or directories that
+/// remain. Throws the same errors as the start.
 CheckedStart check_start(const config::RunSpec& spec, const TrainCall& function);
 
 }  // namespace trainrt::trainer

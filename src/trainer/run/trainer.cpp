@@ -1,4 +1,4 @@
-// Runs of a program with its own main.
+// Trainer: runs of a program with its own main.
 #include <trainrt/trainer.hpp>
 
 #include <utility>
@@ -16,9 +16,9 @@
 #include "core/text/text.hpp"
 #include "rundir/storage/opened_run.hpp"
 #include "trainer/ending/advice.hpp"
-#include "trainer/ending/shared_result.hpp"
+#include "trainer/ending/broadcast_result.hpp"
 #include "trainer/run/run.hpp"
-#include "trainer/start/process_rank.hpp"
+#include "trainer/start/process_connection.hpp"
 #include "trainer/start/rank_start.hpp"
 #include "trainer/start/trainer_spec.hpp"
 #include "watch/crash_report.hpp"
@@ -27,49 +27,55 @@ namespace trainrt {
 
 namespace {
 
-/// One that no name was given for has that of the process's first one, and a number.
-void name_run(trainer::Prepared& prepared, trainer::ProcessRank& rank) {
-  ++rank.runs;
-  trainer::take_name_of_first(prepared, *rank.communicator);
-  if (!prepared.spec || !prepared.spec->run.is_name_default) return;
-  auto& spec = *prepared.spec;
-  if (rank.made_up_name.empty()) rank.made_up_name = spec.run.name;
-  config::rename(spec, config::numbered_name(rank.made_up_name, rank.runs));
+/// Gives a run without a name the default name of the process, with a number from the second run on.
+void name_run(trainer::LoadedConfig& config, trainer::ProcessConnection& connection) {
+  ++connection.runs;
+  trainer::share_default_name(config, *connection.communicator);
+  if (!config.spec || !config.spec->run.is_name_default) return;
+  auto& spec = *config.spec;
+  if (connection.default_name.empty()) connection.default_name = spec.run.name;
+  config::rename(spec, config::numbered_name(connection.default_name, connection.runs));
 }
 
-void say_name(const config::RunSpec& spec, const std::string& made_up_name) {
+/// Outside Slurm a default name contains the time, so only the logged variable resumes the run.
+void log_default_name(const config::RunSpec& spec, const std::string& default_name) {
   if (!spec.run.is_name_default) return;
-  const bool same_again = Environment::of_process().has("SLURM_JOB_ID");
-  log::info(fmt::format("RunConfig::name is not given: the run is in {}{}", spec.run_dir,
-                        same_again ? ""
-                                   : fmt::format("; with {}={} in its environment the same command continues it",
-                                                 config::run_name_variable, shell_quoted(made_up_name))));
+  const bool is_in_job = Environment::of_process().has("SLURM_JOB_ID");
+  log::info(fmt::format("RunConfig::name is not set; the run directory is {}{}", spec.run_dir,
+                        is_in_job ? ""
+                                  : fmt::format(". To resume the run, run the same command with the environment variable "
+                                                "{}={}",
+                                                config::run_name_variable, shell_quoted(default_name))));
 }
 
-/// Lets who has started the ranks watch over this run. One who has started a program of one rank watches over that.
+/// Lets the process that started the ranks find the run directory. A program that a rank started (TRAINRT_FD) leaves this
+/// to the rank.
 void record_opened_run(const config::RunSpec& spec, Communicator& communicator) {
-  const auto tell = [&] {
+  const auto record = [&] {
     if (!Environment::of_process().has("TRAINRT_FD")) rundir::record_opened_run(spec.run_dir);
   };
-  comm::collectively_on_first(communicator, tell, trainer::with_advice);
+  comm::collectively_on_first(communicator, record, trainer::with_advice);
 }
 
-Result run_on(trainer::ProcessRank& rank, trainer::Prepared& prepared, const std::vector<config::SettingChange>& changes,
-              const trainer::TrainCall& call) {
-  name_run(prepared, rank);
-  const auto check = [&] { trainer::check_spec(*prepared.spec); };
-  trainer::agree_on_start(prepared, *rank.launch, rank.communicator, check);
-  trainer::say_ranks(rank.launch->world(), *rank.communicator, "the train function of the program");
+Result run_on(trainer::ProcessConnection& connection, trainer::LoadedConfig& config,
+              const std::vector<config::SettingChange>& changes, const trainer::TrainCall& call) {
+  name_run(config, connection);
+  const auto check = [&] {
+    trainer::require_workers(*config.spec, connection.launch->world().size);
+    trainer::check_spec(*config.spec);
+  };
+  trainer::agree_on_start(config, *connection.launch, connection.communicator, check);
+  trainer::log_ranks(connection.launch->world(), *connection.communicator, "the train function of the program");
   for (const auto& change : changes) log::info(config::in_words(change));
-  say_name(*prepared.spec, rank.made_up_name);
-  record_opened_run(*prepared.spec, *rank.communicator);
+  log_default_name(*config.spec, connection.default_name);
+  record_opened_run(*config.spec, *connection.communicator);
   watch::install_crash_reports();
-  const auto outcome = trainer::run(*prepared.spec, call, *rank.launch, *rank.communicator);
+  const auto outcome = trainer::run(*config.spec, call, *connection.launch, *connection.communicator);
   log::info(outcome.message);
-  return trainer::shared_result(prepared.spec->run_dir, outcome.code, *rank.communicator);
+  return trainer::broadcast_result(config.spec->run_dir, outcome.code, *connection.communicator);
 }
 
-/// The public type of an error that all ranks have.
+/// Throws an error that all ranks have as one of the public types.
 [[noreturn]] void throw_as_public(const Error& error) {
   if (error.code() == ExitCode::usage) throw UsageError(error.what());
   throw Error(error.what(), error.code());
@@ -80,8 +86,8 @@ Result run_on(trainer::ProcessRank& rank, trainer::Prepared& prepared, const std
 Result Trainer::fit() {
   const batch::StopSignals signals;
   std::vector<config::SettingChange> changes;
-  auto prepared = trainer::prepared([&] { return trainer::spec_of(options_, Environment::of_process(), changes); });
-  auto& rank = trainer::process_rank(prepared);
+  auto config = trainer::load_config([&] { return trainer::spec_of(options_, Environment::of_process(), changes); });
+  auto& connection = trainer::process_connection(config);
   trainer::TrainCall call;
   call.name = trainer::function_of_program;
   call.train = train_;
@@ -90,11 +96,11 @@ Result Trainer::fit() {
   call.callbacks = options_.run.callbacks;
   call.metadata = options_.metadata;
   try {
-    return run_on(rank, prepared, changes, call);
+    return run_on(connection, config, changes, call);
   } catch (const comm::AgreedError& error) {
     throw_as_public(error);
   } catch (const std::exception&) {
-    if (rank.launch->world().size > 1) static_cast<void>(trainer::end_step(*rank.launch));
+    if (connection.launch->world().size > 1) static_cast<void>(trainer::abort_step(*connection.launch));
     throw;
   }
 }

@@ -31,7 +31,7 @@ std::unique_ptr<Reporter> reporter_of(const Observation::Parts& parts) {
                        attempt.meter);
 }
 
-SpeedWatch::Scene speed_scene(const Observation::Parts& parts) {
+SpeedWatch::Setup speed_setup(const Observation::Parts& parts) {
   return {.log = parts.spec.run_dir + "/" + rundir::step_times_name(parts.attempt.number),
           .hosts = parts.attempt.hosts,
           .input_s = [&datasets = parts.datasets] { return datasets.waited_s(); },
@@ -60,7 +60,7 @@ std::int64_t count_before(const std::vector<metrics::Record>& records, std::stri
 }  // namespace
 
 Observation::Observation(const Parts& parts)
-    : parts_(parts), reporter_(reporter_of(parts)), speeds_(parts.communicator, speed_scene(parts)) {}
+    : parts_(parts), reporter_(reporter_of(parts)), speeds_(parts.communicator, speed_setup(parts)) {}
 
 void Observation::begin(const Begin& begin) {
   const auto& meter = parts_.attempt.meter;

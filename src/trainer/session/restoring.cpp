@@ -102,7 +102,7 @@ bool Restoring::restore_own(const Source& source, Restored& restored) {
   RankZero(parts_.communicator.rank()).run([&] { complete_last_commit(*loaded); });
   make_replicas_alike(source.state, &*loaded);
   parts_.progress.resume(loaded->meta.number);
-  parts_.datasets.put_back();
+  parts_.datasets.restore_positions();
   restored = {.checkpoint = checkpoint_of(*loaded),
               .is_of_this_run = true,
               .damaged = loaded->damaged,
@@ -122,7 +122,7 @@ bool Restoring::restore_other(const Source& source, Restored& restored) {
   log_skipped(partial.loaded);
   make_replicas_alike(source.state, &partial.loaded);
   parts_.progress.start_from_other_run(run.continues_iterations);
-  parts_.datasets.put_back();
+  parts_.datasets.restore_positions();
   restored.checkpoint = checkpoint_of(partial.loaded);
   if (run.continues_iterations) restored.reports_of = checkpoint::run_of(partial.loaded.directory);
   log_started_from(partial, parts_.progress.step());

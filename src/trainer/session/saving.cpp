@@ -121,7 +121,7 @@ CheckpointCycle::Content Saving::content(const ReportedCheckpoint* reported) con
 }
 
 void Saving::start(const ReportedCheckpoint* reported) try {
-  const SpeedWatch::At at(parts_.observation.speeds(), watch::Work::save);
+  const SpeedWatch::InWork at(parts_.observation.speeds(), watch::Work::save);
   cycle_.start(content(reported));
 } catch (const checkpoint::DirectoryFileUnreadable& error) {
   throw AgreedError(error.what(), error.code());
@@ -161,7 +161,7 @@ void Saving::compare_replicas_if_due() {
   const auto step = parts_.progress.step();
   if (!replicas_.is_due_at(step)) return;
   const rundir::Meter::Stall stall(parts_.attempt.meter);
-  const SpeedWatch::At at(parts_.observation.speeds(), watch::Work::save);
+  const SpeedWatch::InWork at(parts_.observation.speeds(), watch::Work::save);
   const InPhase comparing(parts_.progress.life(), Phase::checkpoint);
   cycle_.finish();  // its background threads may read the memory that bring_up_to_date() writes
   state_.bring_up_to_date();

@@ -188,7 +188,7 @@ void Session::save_now() {
 
 /// Records the positions in datasets, which are saved if the run stops before the next step, and the time left of the job.
 void Session::note_stop_point() {
-  datasets_.note_places();
+  datasets_.update_positions();
   stops_.note_point();
   if (attempt_.lease != nullptr) attempt_.meter.note_job_left(attempt_.lease->remaining());
 }
@@ -224,7 +224,7 @@ void Session::report(const Metrics& metrics, const ReportOptions& options, const
   throw_if_stopped();
   require_training("report()");
   fault_point("report");
-  const trainer::SpeedWatch::At at(observation_.speeds(), watch::Work::report);
+  const trainer::SpeedWatch::InWork at(observation_.speeds(), watch::Work::report);
   begin_report();
   auto outcome = vote_on_report(options, directory);
   const auto reported = gather_checkpoint(outcome, directory);

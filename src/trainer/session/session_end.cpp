@@ -53,7 +53,7 @@ trainer::Ending Session::ending() const {
           .step = progress_.step(),
           .iteration = progress_.iteration(),
           .silent = is_silent(),
-          .place = saving_.continues_from(),
+          .resumes_from = saving_.continues_from(),
           .slow_node = stopped_by_ == batch::slow_node ? stops_.slow_node() : ""};
 }
 

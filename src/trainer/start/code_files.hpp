@@ -6,8 +6,8 @@
 
 namespace trainrt::trainer {
 
-/// Returns the digests of the files of the user's code that the config names, by path as it is written there: scripts
-/// among the words of train.program, and train.library. Files that cannot be read, or are larger than 64 MiB, are left out.
+/// Returns the digests of the user's code files that the config names: the scripts in train.program, and train.library. The
+/// keys are the paths as written in the config. Omits files that cannot be read or are larger than 64 MiB.
 std::map<std::string, std::string> code_files(const config::RunSpec& spec);
 
 }  // namespace trainrt::trainer

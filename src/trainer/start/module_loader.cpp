@@ -30,7 +30,7 @@ OptionType type_from(const std::string& name) {
                                                           {"boolean", OptionType::boolean},
                                                           {"path", OptionType::path}};
   if (const auto found = types.find(name); found != types.end()) return found->second;
-  throw Error("the type '" + name + "' of a key is unknown");
+  throw Error("unknown type of a key: '" + name + "'");
 }
 
 OptionSpec option_from(const nlohmann::json& key) {
@@ -45,7 +45,7 @@ OptionSpec option_from(const nlohmann::json& key) {
           .required_unless = key.value("required_unless", "")};
 }
 
-/// Reads torch.json beside torch.so.
+/// Reads an index file such as torch.json, which describes the functions of torch.so in the same folder.
 std::vector<FunctionEntry> read_index(const fs::path& index) {
   std::vector<FunctionEntry> entries;
   try {
@@ -63,7 +63,8 @@ std::vector<FunctionEntry> read_index(const fs::path& index) {
       entries.push_back(std::move(entry));
     }
   } catch (const std::exception& error) {
-    log::warning(fmt::format("the module index {} cannot be read and is left out: {}", index.string(), error.what()));
+    log::warning(
+        fmt::format("the module index {} is ignored, because it cannot be read: {}", index.string(), error.what()));
   }
   return entries;
 }
@@ -77,15 +78,18 @@ const Module& load_module(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    throw UsageError(fmt::format("cannot load the library {}: {}", path, why != nullptr ? why : "no reason given"));
+    throw UsageError(fmt::format("cannot load the library {}: {}", path, why != nullptr ? why : "unknown reason"));
   }
   const auto* module = static_cast<const Module*>(dlsym(library, "trainrt_module"));
   if (module == nullptr)
-    throw UsageError(path + " is not a trainrt module: it lacks the symbol trainrt_module (TRAINRT_TRAIN_FUNCTION)");
+    throw UsageError(
+        path + " is not a trainrt module: it does not define the symbol trainrt_module (macro TRAINRT_TRAIN_FUNCTION)");
   if (module->abi != module_abi)
-    throw UsageError(fmt::format(
-        "{} was compiled for module interface {}, this program has {}: compile it again with this version's headers", path,
-        module->abi, module_abi));
+    throw UsageError(
+        fmt::format("{} was compiled for module interface {}, but this program has interface {}: compile it again with the "
+                    "headers of this "
+                    "version",
+                    path, module->abi, module_abi));
   return *module;
 }
 
@@ -97,15 +101,16 @@ TrainFunction find_in(const Module& module, const std::string& name, const std::
     names.emplace_back(function.name);
   }
   throw UsageError(
-      fmt::format("no train function '{}' in {}{}; there are: {}", name, path, did_you_mean(name, names), join(names)));
+      fmt::format("no train function '{}' in {}{}; valid names: {}", name, path, did_you_mean(name, names), join(names)));
 }
 
 FunctionEntry entry_of(const TrainFunction& function, const std::string& module) {
   return {std::string(function.name), std::string(function.help), module, config::declared_by(function)};
 }
 
-/// Of the index beside a user's library; nullopt if it is not there or lacks the function.
-std::optional<FunctionEntry> entry_beside(const fs::path& library, const std::string& name) {
+/// Returns the description of a function from the index file of a user's library; nullopt if the file does not exist or
+/// does not have the function.
+std::optional<FunctionEntry> entry_in_index_of(const fs::path& library, const std::string& name) {
   auto index = library;
   index.replace_extension(".json");
   if (!fs::exists(index)) return std::nullopt;
@@ -135,7 +140,7 @@ FunctionEntry find_function(PluginTable<TrainFunction> built_in, const std::stri
   if (!library.empty()) {
     const auto path = fs::absolute(library).string();
     require_readable(path);
-    if (auto entry = entry_beside(path, name)) return std::move(*entry);
+    if (auto entry = entry_in_index_of(path, name)) return std::move(*entry);
     return entry_of(find_in(load_module(path), name, path), path);
   }
   std::vector<std::string> names;
@@ -147,7 +152,7 @@ FunctionEntry find_function(PluginTable<TrainFunction> built_in, const std::stri
     names.push_back(entry.name);
   }
   throw UsageError(
-      fmt::format("no such train function: '{}'{}; there are: {}", name, did_you_mean(name, names), join(names)));
+      fmt::format("unknown train function '{}'{}; valid names: {}", name, did_you_mean(name, names), join(names)));
 }
 
 TrainFunction load_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library) {

@@ -9,25 +9,26 @@
 
 namespace trainrt::trainer {
 
-/// A train function as `trainrt list` and `trainrt check` know it; those of modules come from the small index beside the
-/// module, which need not be loaded for that.
+/// The description of a train function, for `trainrt list` and `trainrt check`. The description of a function in a module
+/// is read from the module's index file, so that the module need not be loaded.
 struct FunctionEntry {
   std::string name;
   std::string help;
-  std::string module;  ///< path of the shared library, "" = built in
+  std::string module;  ///< path of the shared library; "": built in
   config::Declared declared;
 };
 
-/// Built-in functions, then those of the modules found in TRAINRT_MODULE_PATH (folders, ':' between), or else beside the
-/// program: modules/ and ../lib/trainrt/modules/.
+/// Returns the built-in functions and those of all modules in the module folders: the folders in TRAINRT_MODULE_PATH,
+/// separated by ':', or else modules/ and ../lib/trainrt/modules/ relative to the program.
 std::vector<FunctionEntry> available_functions(PluginTable<TrainFunction> built_in);
 
-/// The entry of the function that load_function() finds. A library is loaded for it only if there is no index beside it
-/// that knows the function (libmine.json beside libmine.so). UsageError as there.
+/// Returns the description of the function that load_function() finds. Loads a library only if it has no index file
+/// (libmine.json for libmine.so) with the function. Throws UsageError like load_function().
 FunctionEntry find_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library);
 
-/// Finds a function by name, loading its module, or the one in a user's `library` (its first, if `name` is ""). Throws
-/// UsageError that lists the names there are, or says why a library cannot be loaded.
+/// Returns the train function `name`, and loads its module if necessary. If `library` is not "", the function is searched
+/// in that shared library only; its first function is used if `name` is "". Throws UsageError if the function does not
+/// exist, with the existing names, or if a library cannot be loaded.
 TrainFunction load_function(PluginTable<TrainFunction> built_in, const std::string& name, const std::string& library);
 
 }  // namespace trainrt::trainer

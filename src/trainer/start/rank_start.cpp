@@ -18,7 +18,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// The deepest folder of a path that is there already.
+/// Returns the last folder of a path that exists.
 std::string deepest_folder(std::filesystem::path path) {
   std::error_code error;
   while (path.has_relative_path() && !std::filesystem::is_directory(path, error)) path = path.parent_path();
@@ -31,34 +31,45 @@ watch::StartTimes start_times_of(const config::RunSpec& spec) {
   return {spec.failure.hang_timeout, spec.failure.launch_timeout_s, spec.failure.storage_timeout_s};
 }
 
-ExitCode abort_with(ExitCode code, launch::Launch& launch) {
+ExitCode abort_with_code(ExitCode code, launch::Launch& launch) {
   wait_for_output_delivery();
   launch.abort(static_cast<int>(code));
   return code;
 }
 
-}  // namespace
-
-Prepared prepared(const std::function<config::RunSpec()>& make) {
-  Prepared prepared;
-  try {
-    prepared.spec = make();
-  } catch (const Error&) {
-    prepared.error = std::current_exception();
-  }
-  return prepared;
+void require_elastic_workers(const config::RunSpec& spec, int ranks) {
+  const int min = spec.scaling.min_workers, max = spec.scaling.num_workers;
+  if (ranks < min)
+    throw UsageError(
+        fmt::format("scaling.min_workers = {}, but only {}; start at least {} ranks", min, launched(ranks), min));
+  if (max > 0 && ranks > max)
+    throw UsageError(
+        fmt::format("scaling.num_workers = {}, but {}; start {} to {} ranks (scaling.min_workers to scaling.num_workers)",
+                    max, launched(ranks), min, max));
 }
 
-launch::LaunchOptions launch_options_of(const Prepared& prepared) {
+}  // namespace
+
+LoadedConfig load_config(const std::function<config::RunSpec()>& load) {
+  LoadedConfig config;
+  try {
+    config.spec = load();
+  } catch (const Error&) {
+    config.error = std::current_exception();
+  }
+  return config;
+}
+
+launch::LaunchOptions launch_options_of(const LoadedConfig& config) {
   launch::LaunchOptions options;
-  if (!prepared.spec) return options;
-  options.timeout_seconds = prepared.spec->failure.launch_timeout_s;
-  options.shared_dir = deepest_folder(prepared.spec->run.storage_path);
+  if (!config.spec) return options;
+  options.timeout_seconds = config.spec->failure.launch_timeout_s;
+  options.shared_dir = deepest_folder(config.spec->run.storage_path);
   return options;
 }
 
-comm::CommOptions comm_options_of(const Prepared& prepared) {
-  return prepared.spec ? comm_options_of(*prepared.spec) : comm::CommOptions{};
+comm::CommOptions comm_options_of(const LoadedConfig& config) {
+  return config.spec ? comm_options_of(*config.spec) : comm::CommOptions{};
 }
 
 comm::CommOptions comm_options_of(const config::RunSpec& spec) {
@@ -69,62 +80,63 @@ comm::CommOptions comm_options_of(const config::RunSpec& spec) {
           .gpus_per_worker = spec.scaling.gpus_per_worker};
 }
 
-void require_workers(const config::RunSpec& spec, int size) {
-  const int promised = spec.scaling.num_workers;
-  if (spec.scaling.min_workers > 0) {
-    if (size < spec.scaling.min_workers)
-      throw UsageError(fmt::format("scaling.min_workers = {}, but {}: start with at least so many",
-                                   spec.scaling.min_workers, launched(size)));
-    if (promised > 0 && size > promised)
-      throw UsageError(fmt::format(
-          "scaling.num_workers = {}, but {}: an elastic run takes {} to {} (scaling.min_workers to scaling.num_workers)",
-          promised, launched(size), spec.scaling.min_workers, promised));
-    return;
-  }
-  if (promised > 0 && promised != size)
-    throw UsageError(fmt::format("scaling.num_workers = {}, but {}: start with srun -n {} or mpiexec -n {}", promised,
-                                 launched(size), promised, promised));
+void require_workers(const config::RunSpec& spec, int ranks) {
+  if (spec.scaling.min_workers > 0) return require_elastic_workers(spec, ranks);
+  const int expected = spec.scaling.num_workers;
+  if (expected > 0 && expected != ranks)
+    throw UsageError(fmt::format("scaling.num_workers = {}, but {}: start with srun -n {} or mpiexec -n {}", expected,
+                                 launched(ranks), expected, expected));
 }
 
-std::unique_ptr<launch::Launch> find_ranks(const Environment& environment, const launch::LaunchOptions& options) {
-  auto launch = launch::discover(environment, options);
+std::unique_ptr<launch::Launch> connect_to_launcher(const Environment& environment, const LoadedConfig& config) {
+  auto launch = launch::discover(environment, launch_options_of(config));
   log::set_rank(launch->world().rank, launch->world().size);
   RankZero(launch->world().rank).run(batch::acknowledge_stop_signals);
   return launch;
 }
 
-void take_name_of_first(Prepared& prepared, Communicator& communicator) {
-  const auto name = communicator.broadcast_text(prepared.spec ? prepared.spec->run.name : "", 0);
-  if (prepared.spec && prepared.spec->run.is_name_default && !name.empty()) config::rename(*prepared.spec, name);
+std::unique_ptr<Communicator> connect_ranks(launch::Launch& launch, const LoadedConfig& config) {
+  auto communicator = comm::open_communicator(launch, comm_options_of(config));
+  batch::install_stop_signals();  // again: MPI_Init may have replaced the handler of SIGUSR1
+  return communicator;
 }
 
-void agree_on_start(const Prepared& prepared, launch::Launch& launch, std::unique_ptr<Communicator>& communicator,
-                    const std::function<void()>& prepare) {
-  std::optional<watch::StartWatch> start_watch;
-  if (prepared.spec) start_watch.emplace(launch, start_times_of(*prepared.spec));
-  const auto all = [&] {
-    if (prepared.error) std::rethrow_exception(prepared.error);
-    require_workers(*prepared.spec, launch.world().size);
-    prepare();
+void share_default_name(LoadedConfig& config, Communicator& communicator) {
+  const auto name = communicator.broadcast_text(config.spec ? config.spec->run.name : "", 0);
+  if (config.spec && config.spec->run.is_name_default && !name.empty()) config::rename(*config.spec, name);
+}
+
+void agree_on_config(const LoadedConfig& config, Communicator& communicator, const std::function<void()>& check) {
+  const auto check_all = [&] {
+    if (config.error) std::rethrow_exception(config.error);
+    check();
   };
-  comm::collectively(*communicator, all, with_advice);
-  const auto take_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), comm_options_of(prepared)); };
-  comm::collectively(*communicator, take_gpus, with_advice);
+  comm::collectively(communicator, check_all, with_advice);
 }
 
-void say_ranks(const World& world, const Communicator& communicator, const std::string& what) {
+void agree_on_start(const LoadedConfig& config, launch::Launch& launch, std::unique_ptr<Communicator>& communicator,
+                    const std::function<void()>& check) {
+  std::optional<watch::StartWatch> start_watch;
+  if (config.spec) start_watch.emplace(launch, start_times_of(*config.spec));
+  agree_on_config(config, *communicator, check);
+  const auto assign_gpus = [&] { comm::put_on_gpus(communicator, launch.world(), comm_options_of(config)); };
+  comm::collectively(*communicator, assign_gpus, with_advice);
+}
+
+void log_ranks(const World& world, const Communicator& communicator, const std::string& activity) {
   log::info(fmt::format("{} rank{} on {} node{} ({}, {}), {}", world.size, world.size == 1 ? "" : "s", world.node_count,
                         world.node_count == 1 ? "" : "s", world.launcher, comm::backend_description(world, communicator),
-                        what));
+                        activity));
 }
 
-ExitCode end_step(launch::Launch& launch) try { throw; } catch (const UsageError& error) {  // of the communicator's opening
+ExitCode abort_step(launch::Launch& launch) try { throw; } catch (const UsageError& error) {
+  // The communicator was not opened. If all ranks fail alike, rank 0's message is enough.
   std::this_thread::sleep_for(std::chrono::duration<double>(delay_after_rank0_s(launch.world(), 1)));
   log::error(with_advice(error));
-  return abort_with(error.code(), launch);
+  return abort_with_code(error.code(), launch);
 } catch (const std::exception& error) {
   log::error(with_advice(error));
-  return abort_with(ExitCode::failed, launch);
+  return abort_with_code(ExitCode::failed, launch);
 }
 
 }  // namespace trainrt::trainer

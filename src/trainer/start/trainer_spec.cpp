@@ -16,6 +16,7 @@ namespace trainrt::trainer {
 
 namespace {
 
+/// Config values as text, by key.
 class Settings {
  public:
   void set(const std::string& key, const std::string& text) { texts_[key] = text; }
@@ -29,14 +30,16 @@ class Settings {
   void set_if_given(const std::string& key, const std::optional<T>& value) {
     if (value) set(key, ConfigValue(*value).text());
   }
-  /// A key that a struct has set already, or that says what to train, is refused.
+  /// Throws UsageError for a key that is already set, or that selects the train function.
   void add(const ConfigValues& more) {
     for (const auto& [key, value] : more) {
       if (key.starts_with("train.") || key.starts_with("program."))
-        throw UsageError(fmt::format("RunConfig::settings: {}: the Trainer has its train function", key));
-      if (const auto there = texts_.find(key); there != texts_.end())
-        throw UsageError(fmt::format("RunConfig::settings: {} is given twice: '{}', and in a field of its own '{}'", key,
-                                     value.text(), there->second));
+        throw UsageError(
+            fmt::format("RunConfig::settings: {} cannot be set, because the Trainer has a train function", key));
+      if (const auto found = texts_.find(key); found != texts_.end())
+        throw UsageError(
+            fmt::format("RunConfig::settings: {} is set twice: to '{}' here, and to '{}' by a field of TrainerOptions", key,
+                        value.text(), found->second));
       set(key, value.text());
     }
   }
@@ -66,10 +69,11 @@ Settings settings_of(const TrainerOptions& given) {
 }
 
 std::string name_of_process(const Environment& environment) {
-  if (environment.has("TRAINRT_FD"))  // the rank that has started it would take the same name
+  if (environment.has("TRAINRT_FD"))  // the rank that started the program would use the same name
     throw UsageError(
-        "RunConfig::name is missing, and a rank of trainrt has started this program: give --program.has_trainer=true, so "
-        "that the rank becomes it; or a name");
+        "RunConfig::name is missing, and trainrt started this program as a child process: add --program.has_trainer=true "
+        "to "
+        "the command, or set a name");
   if (auto name = environment.text(config::run_name_variable)) return *std::move(name);
   const auto command = command_of_process();
   return config::generated_run_name(command.empty() ? "" : command.front(), command, environment);

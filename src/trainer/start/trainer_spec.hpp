@@ -9,12 +9,13 @@
 
 namespace trainrt::trainer {
 
-/// What run.json calls the train function of a Trainer: a run of a module's is not continued by a program, nor the other
-/// way round.
+/// The name of a Trainer's train function in run.json. It differs from the names of functions in modules, so that a program
+/// cannot resume the run of a module, and vice versa.
 inline constexpr const char* function_of_program = "of the program";
 
-/// The run that a Trainer is for: its settings stand between the config file and the command line that it was started with
-/// (config/launch_settings.hpp). `changes`: what differs from those. Throws UsageError.
+/// Returns the RunSpec of a Trainer. Its options override the config file of the command that started the program, and that
+/// command's line overrides its options (config/launch_settings.hpp). Adds the values that differ to `changes`. Throws
+/// UsageError.
 config::RunSpec spec_of(const TrainerOptions& given, const Environment& environment,
                         std::vector<config::SettingChange>& changes);
 

@@ -84,7 +84,7 @@ class StopReasons {
   bool meets_rule(std::int64_t iteration, const std::map<std::string, double>& metrics);
   /// Passes a window of training steps to the SlowNodeWatch.
   void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
-    slow_nodes_.take_window(slow, steps, seconds);
+    slow_nodes_.add_window(slow, steps, seconds);
   }
   /// Returns the node for which the run stops; "" if it does not stop for a node.
   std::string slow_node() const { return slow_nodes_.found() != nullptr ? slow_nodes_.found()->node : ""; }

@@ -11,32 +11,34 @@
 
 namespace trainrt::trainer {
 
-/// Measures what one rank uses of its node: CPUs, memory, storage, GPUs; and the node's energy, if `of_node`.
-/// One thread at a time.
+/// Measures the CPU time, memory, storage and GPUs that a rank uses. On the first rank of a node, also measures the node's
+/// energy. Must be used by one thread at a time.
 class RankUsage {
  public:
-  /// `since_s`: UsageMeter's; GPUs and energy are measured from now on.
-  RankUsage(double since_s, bool of_node);
-  /// Before the first look, in the thread that looks: NVML may take seconds. nullptr: there are no GPUs.
-  void take_gpus(std::unique_ptr<device::GpuMeter> gpus);
-  /// Fills in the figures.
-  void look(rundir::RankStatus& sign);
-  /// Once, if the node's processes come near to the memory that a cgroup allows: words to warn with; else "".
+  /// `since_s`: see UsageMeter. `is_first_of_node`: whether to measure the node's energy, from now on, and to
+  /// check the node's memory.
+  RankUsage(double since_s, bool is_first_of_node);
+  /// Starts to measure GPUs; nullptr: the rank has none. Called before the first sample(), on the same thread, since NVML
+  /// may take seconds.
+  void set_gpus(std::unique_ptr<device::GpuMeter> gpus);
+  /// Sets the usage members of `status`.
+  void sample(rundir::RankStatus& status);
+  /// Returns a warning when the node's processes first use almost all memory that a cgroup allows; otherwise "".
   std::string memory_warning();
 
  private:
-  void look_at_gpus(rundir::RankStatus& sign);
-  void look_at_energy(rundir::RankStatus& sign);
+  void sample_gpus(rundir::RankStatus& status);
+  void sample_energy(rundir::RankStatus& status);
 
-  bool of_node_;
+  bool is_first_of_node_;
   bool is_warned_ = false;
   watch::UsageMeter usage_;
   std::optional<watch::EnergyMeter> energy_;
   std::unique_ptr<device::GpuMeter> gpus_;
-  std::map<std::string, double> gpu_energy_before_;  ///< by UUID, joules
-  std::optional<double> gpu_energy_;
+  std::map<std::string, double> gpu_energy_before_;  ///< by UUID: joules at set_gpus()
+  std::optional<double> gpu_energy_;                 ///< joules since set_gpus()
   double busy_sum_ = 0;
-  int busy_looks_ = 0;
+  int busy_samples_ = 0;
 };
 
 }  // namespace trainrt::trainer

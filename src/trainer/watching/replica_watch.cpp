@@ -16,18 +16,18 @@ namespace {
 
 using DifferingTensor = checkpoint::ReplicaCheck::DifferingTensor;
 
-constexpr std::size_t most_listed = 8;  // tensors, and ranks of each
+constexpr std::size_t max_listed = 8;  // number of tensors, and of ranks per tensor
 
 std::string listed(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "some rank";  // that nobody asked for, among so many tensors
+  if (ranks.empty()) return "some rank";  // the ranks are determined for the first tensors only
   std::vector<std::string> names;
-  for (const auto rank : ranks | std::views::take(most_listed)) names.push_back(std::to_string(rank));
+  for (const auto rank : ranks | std::views::take(max_listed)) names.push_back(std::to_string(rank));
   auto text = (ranks.size() == 1 ? "rank " : "ranks ") + join(names);
   if (ranks.size() > names.size()) text += fmt::format(" and {} more", ranks.size() - names.size());
   return text;
 }
 
-/// "'model/w' on rank 1 differs from the others' (equal at step 40)"
+/// Returns "'model/w' on rank 1 differs from the others' (equal at step 40)".
 std::string described(const DifferingTensor& differing, std::int64_t began_at) {
   const auto since = differing.equal_at == began_at ? "when this attempt began, at step" : "at step";
   return fmt::format("'{}' on {} differs from the others' (equal {} {})", differing.tensor, listed(differing.ranks), since,
@@ -37,11 +37,10 @@ std::string described(const DifferingTensor& differing, std::int64_t began_at) {
 std::string described(const std::vector<DifferingTensor>& all, std::int64_t began_at, std::int64_t step) {
   if (all.empty())
     return fmt::format(
-        "replicated tensors changed while the ranks compared them at step {}: does another thread write to "
-        "them?",
+        "replicated tensors changed while the ranks compared them at step {}. Check whether another thread writes to them",
         step);
-  auto text = fmt::format("the ranks do not hold the same replicated tensors at step {}: ", step);
-  const auto count = std::min(all.size(), most_listed);
+  auto text = fmt::format("replicated tensors differ between ranks at step {}: ", step);
+  const auto count = std::min(all.size(), max_listed);
   for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : "; ") + described(all[i], began_at);
   if (all.size() > count) text += fmt::format("; and {} more", all.size() - count);
   return text;
@@ -73,15 +72,15 @@ void ReplicaWatch::compare_all(std::int64_t step) {
 }
 
 void ReplicaWatch::judge(const std::vector<DifferingTensor>& differing, std::int64_t step) const {
-  const auto what = described(differing, began_at_, step);
+  const auto difference = described(differing, began_at_, step);
   if (spec_.checkpoint.replica_check == config::OnReplicaDifference::warn)
-    return log::run_warning(what +
-                            "; the run goes on (checkpoint.replica_check = warn), and these are not compared any more");
+    return log::run_warning(
+        difference + "; the run continues (checkpoint.replica_check = warn) without further checks of these tensors");
   throw comm::AgreedError(
-      what +
-      ". What every rank holds must be computed alike on every rank: all-reduce what differs, draw random "
-      "numbers from run.seed without the rank, or declare the tensor per_rank. No checkpoint is taken of "
-      "this: mend it, and start the same command again (checkpoint.replica_check = warn lets the run go on)");
+      difference +
+      ". No checkpoint was saved. Replicated tensors must be computed in the same way on all ranks: all-reduce gradients, "
+      "derive random numbers from run.seed without the rank, or declare the tensor per_rank. Fix this and run the same "
+      "command again, or set checkpoint.replica_check = warn to continue anyway");
 }
 
 }  // namespace trainrt::trainer

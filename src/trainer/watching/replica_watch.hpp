@@ -12,20 +12,20 @@
 
 namespace trainrt::trainer {
 
-/// Watches that the ranks' replicas stay the same: at every checkpoint, and every checkpoint.replica_check_every steps. A
-/// difference names tensors, ranks and the step since when; checkpoint.replica_check says whether that is an AgreedError,
-/// or a warning, once a tensor. With one rank it does nothing.
+/// Checks that replicated tensors are equal on all ranks, at every checkpoint and every checkpoint.replica_check_every
+/// steps. A difference is an AgreedError or, if checkpoint.replica_check is `warn`, one warning per tensor, with tensors,
+/// ranks and the last step at which they were equal. Does nothing with one rank.
 class ReplicaWatch {
  public:
   ReplicaWatch(const config::RunSpec& spec, Communicator& communicator) : spec_(spec), communicator_(communicator) {}
 
-  /// The replicas are the same now, at this step. The state must outlive this object.
+  /// Starts the checks at a step at which the replicas are equal. `state` must outlive this object.
   void begin(const State& state, std::int64_t step);
 
-  /// What a checkpoint of this step compares.
+  /// Returns the comparison that the checkpoint of this step makes; empty if there are no checks.
   checkpoint::Saver::Comparison comparison(std::int64_t step);
   bool is_due_at(std::int64_t step) const;
-  /// Compares everything; the state is up to date. Collective.
+  /// Compares all replicated tensors at this step. Called when is_due_at() is true. Collective.
   void compare_all(std::int64_t step);
 
  private:

@@ -13,7 +13,7 @@ namespace trainrt::trainer {
 SlowNodeWatch::SlowNodeWatch(const Limits& limits, std::vector<std::string> hosts, std::string refusal)
     : limits_(limits), hosts_(std::move(hosts)), refusal_(std::move(refusal)) {}
 
-void SlowNodeWatch::take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
+void SlowNodeWatch::add_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds) {
   if (limits_.ratio <= 0 || found_) return;
   if (!slow || slow->ratio < limits_.ratio) {
     rank_.reset();
@@ -23,22 +23,23 @@ void SlowNodeWatch::take_window(const std::optional<watch::SlowRank>& slow, std:
     rank_ = slow->rank;
     steps_ = 0;
     seconds_ = 0;
-    least_ratio_ = slow->ratio;
+    min_ratio_ = slow->ratio;
   }
   steps_ += steps;
   seconds_ += seconds;
-  least_ratio_ = std::min(least_ratio_, slow->ratio);
+  min_ratio_ = std::min(min_ratio_, slow->ratio);
   if (seconds_ >= limits_.after_s) conclude(*slow);
 }
 
 void SlowNodeWatch::conclude(const watch::SlowRank& slow) {
   const auto node = slow.rank < hosts_.size() ? hosts_[slow.rank] : std::string();
   auto why = fmt::format("rank {} ({}) was {:.2f} times as slow as the median in {} for {} steps", slow.rank, node,
-                         least_ratio_, name_of(slow.work), steps_);
+                         min_ratio_, name_of(slow.work), steps_);
   if (!refusal_.empty() || node.empty()) {
-    if (!std::exchange(refused_, true))
-      log::run_warning(fmt::format("{}, and its node cannot be left out (failure.exclude_slow): {}", why,
-                                   refusal_.empty() ? "its name is not known" : refusal_));
+    if (!std::exchange(has_warned_, true))
+      log::run_warning(
+          fmt::format("{}; the run continues with its node, which cannot be excluded (failure.exclude_slow): {}", why,
+                      refusal_.empty() ? "the name of the node is unknown" : refusal_));
     return;
   }
   found_ = SlowNode{node, std::move(why)};
@@ -47,7 +48,7 @@ void SlowNodeWatch::conclude(const watch::SlowRank& slow) {
 std::string refusal_to_exclude() {
   return Environment::of_process()
       .text("TRAINRT_EXCLUSION")
-      .value_or("that takes `trainrt supervise` in a Slurm job, which starts the ranks");
+      .value_or("only `trainrt supervise` in a Slurm job can exclude nodes");
 }
 
 }  // namespace trainrt::trainer

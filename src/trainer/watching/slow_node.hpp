@@ -8,28 +8,28 @@
 
 namespace trainrt::trainer {
 
-/// A run that stops so that it can go on without the node of a rank that holds the others up.
+/// A node without which the run can continue, because one of its ranks slows the others down.
 struct SlowNode {
-  std::string node;
-  std::string why;  ///< "rank 3 (n2) was 1.62 times as slow as the median in forward for 1200 steps"
+  std::string node;  ///< name of the node
+  std::string why;   ///< "rank 3 (n2) was 1.62 times as slow as the median in forward for 1200 steps"
 };
 
-/// Decides when a rank has been too slow for too long (failure.exclude_slow): in every window of steps for so long the same
-/// rank was the slowest, and took so many times the median rank's time. If nobody is there to leave its node out, it says
-/// so once, and the run goes on. Only the train thread uses it.
+/// Decides when a rank is so slow that the run continues without its node (config key failure.exclude_slow): the same rank
+/// is the slowest in all windows of steps for Limits::after_s seconds, and takes at least Limits::ratio times as long as
+/// the median rank. If no node can be excluded, logs one warning instead. Must be used by the train thread.
 class SlowNodeWatch {
  public:
   struct Limits {
-    double ratio = 0;    ///< own time by that of the median rank; 0: off
-    double after_s = 0;  ///< so long
+    double ratio = 0;    ///< minimum ratio of the rank's own time per step to the median rank's; 0: never exclude a node
+    double after_s = 0;  ///< minimum duration, seconds
   };
-  /// `hosts`: the node of each rank. `refusal`: why no node can be left out; "" if one can.
+  /// `hosts`: node name of each rank. `refusal`: reason why no node can be excluded; "" if one can.
   SlowNodeWatch(const Limits& limits, std::vector<std::string> hosts, std::string refusal);
 
-  /// After each window of `steps` steps: the rank that was found to be slow, if one was, and how long the window took. If
-  /// all ranks are told the same, all find the same.
-  void take_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds);
-  /// What this rank asks the others to stop for; nullptr if it does not.
+  /// Adds a window of `steps` steps that took `seconds`. `slow` is the slow rank of the window, if there is one. If all
+  /// ranks pass the same values, they find the same node.
+  void add_window(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds);
+  /// Returns the node to exclude, or nullptr. A rank that finds a node requests a stop of the run.
   const SlowNode* found() const { return found_ ? &*found_ : nullptr; }
 
  private:
@@ -38,15 +38,16 @@ class SlowNodeWatch {
   Limits limits_;
   std::vector<std::string> hosts_;
   std::string refusal_;
-  std::optional<std::size_t> rank_;  ///< that is too slow in the windows up to now
-  std::int64_t steps_ = 0;           ///< of these windows
-  double seconds_ = 0;               ///< likewise
-  double least_ratio_ = 0;           ///< in them
-  bool refused_ = false;             ///< and that was said
+  std::optional<std::size_t> rank_;  ///< the rank that was slow in the last windows; the next three members are of these
+  std::int64_t steps_ = 0;           ///< total number of steps
+  double seconds_ = 0;               ///< total duration
+  double min_ratio_ = 0;
+  bool has_warned_ = false;  ///< that no node can be excluded
   std::optional<SlowNode> found_;
 };
 
-/// Why no node of this run can be left out, as whoever has started the ranks has told (TRAINRT_EXCLUSION); "" if one can.
+/// Returns the reason why no node of this run can be excluded, from the environment variable TRAINRT_EXCLUSION that
+/// `trainrt supervise` sets; "" if a node can be excluded.
 std::string refusal_to_exclude();
 
 }  // namespace trainrt::trainer

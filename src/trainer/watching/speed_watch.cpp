@@ -24,13 +24,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t least_window = 50, longest_window = 100000;
-constexpr double least_window_s = 0.5, window_s_a_rank = 0.005;  // all ranks get what all ranks tell
-constexpr std::int64_t steps_before_it_is_said = 200;
-constexpr int windows_before_it_is_said = 2;
-constexpr double between_lines_s = 10, seconds_a_byte = 0.01;  // of the kept windows
+constexpr std::size_t min_window = 50, max_window = 100000;
+constexpr double min_window_s = 0.5, window_s_per_rank = 0.005;  // the exchange of times grows with the number of ranks
+constexpr std::int64_t min_steps_to_warn = 200;
+constexpr int min_windows_to_warn = 2;
+constexpr double min_write_interval_s = 10, write_interval_s_per_byte = 0.01;
 
-/// A failure shows when the log is written.
+/// Ignores errors, which the first write of the log reports.
 void make_folder_of(const std::string& log) try {
   io::make_directories(std::filesystem::path(log).parent_path().string());
 } catch (const Error&) {
@@ -39,13 +39,12 @@ void make_folder_of(const std::string& log) try {
 double milliseconds(double seconds) { return 1000 * seconds; }
 double rounded(double ratio) { return std::round(1000 * ratio) / 1000; }
 
-/// As long as the last steps were, it lasts half a second or, with many ranks, longer. The same on all ranks: of what they
-/// have told each other.
+/// Returns the length of the next window in steps, from the durations of the last steps. The same on all ranks.
 std::size_t next_window(const std::vector<WindowTimes>& ranks) {
   const auto slowest = std::ranges::max(ranks, {}, &WindowTimes::own);
   const double step_s = std::max<double>(slowest.own + slowest.waits, 1e-9);
-  const double window_s = std::max(least_window_s, window_s_a_rank * static_cast<double>(ranks.size()));
-  return std::clamp(static_cast<std::size_t>(std::min(window_s / step_s, 1e9)), least_window, longest_window);
+  const double window_s = std::max(min_window_s, window_s_per_rank * static_cast<double>(ranks.size()));
+  return std::clamp(static_cast<std::size_t>(std::min(window_s / step_s, 1e9)), min_window, max_window);
 }
 
 template <class Field>
@@ -55,7 +54,7 @@ Json microseconds(const std::vector<WindowTimes>& ranks, Field field) {
   return values;
 }
 
-/// Of each kind of work: the median rank's; of reports rank 0's, which writes their files.
+/// Returns the median over the ranks for each kind of work; for reports the time of rank 0, which writes the files.
 Json work_of(const std::vector<WindowTimes>& ranks) {
   auto works = Json::object();
   for (const auto work : {Work::input, Work::forward, Work::backward, Work::report, Work::save}) {
@@ -71,48 +70,48 @@ Json work_of(const std::vector<WindowTimes>& ranks) {
 
 }  // namespace
 
-SpeedWatch::SpeedWatch(comm::TimedCommunicator& communicator, Scene scene)
+SpeedWatch::SpeedWatch(comm::TimedCommunicator& communicator, Setup setup)
     : communicator_(communicator),
-      scene_(std::move(scene)),
-      log_(scene_.log),
+      setup_(std::move(setup)),
+      log_(setup_.log),
       begun_(read()),
-      booked_(begun_),
-      window_(least_window) {}
+      added_(begun_),
+      window_(min_window) {}
 
 SpeedWatch::Reading SpeedWatch::read() const {
-  return {monotonic_seconds(), communicator_.times().seconds, scene_.input_s()};
+  return {monotonic_seconds(), communicator_.times().seconds, setup_.input_s()};
 }
 
-SpeedWatch::At::At(SpeedWatch& watch, Work work) : watch_(watch), before_(watch.at_) {
-  watch_.book(watch_.read());
-  watch_.at_ = work;
-  if (before_) return;
-  watch_.away_at_s_ = watch_.booked_.now_s;
+SpeedWatch::InWork::InWork(SpeedWatch& watch, Work work) : watch_(watch), outer_(watch.rare_work_) {
+  watch_.add_rare_work(watch_.read());
+  watch_.rare_work_ = work;
+  if (outer_) return;
+  watch_.rare_since_s_ = watch_.added_.now_s;
   watch_.first_call_s_ = watch_.communicator_.times().first_call_s;
 }
 
-/// Its own calls are not what the step's backward pass begins with.
-SpeedWatch::At::~At() {
-  watch_.book(watch_.read());
-  watch_.at_ = before_;
-  if (before_) return;
+/// Restores the time of the step's first collective, since collectives of rare work do not begin the backward pass.
+SpeedWatch::InWork::~InWork() {
+  watch_.add_rare_work(watch_.read());
+  watch_.rare_work_ = outer_;
+  if (outer_) return;
   watch_.communicator_.begin_step(watch_.first_call_s_);
-  if (watch_.first_call_s_ < 0) watch_.before_first_call_s_ += watch_.booked_.now_s - watch_.away_at_s_;
+  if (watch_.first_call_s_ < 0) watch_.before_first_call_s_ += watch_.added_.now_s - watch_.rare_since_s_;
 }
 
-/// The time since the last booking belongs to the report or save under way.
-void SpeedWatch::book(const Reading& now) {
-  const auto last = std::exchange(booked_, now);
-  if (!at_) return;
+/// Adds the time since the last call to the report or save under way.
+void SpeedWatch::add_rare_work(const Reading& now) {
+  const auto last = std::exchange(added_, now);
+  if (!rare_work_) return;
   const auto waits = now.calls_s - last.calls_s;
-  besides_.of(*at_) += static_cast<float>(now.now_s - last.now_s - waits);
-  besides_.waits += static_cast<float>(waits);
+  rare_times_.of(*rare_work_) += static_cast<float>(now.now_s - last.now_s - waits);
+  rare_times_.waits += static_cast<float>(waits);
 }
 
 StepTime SpeedWatch::step_time(const Reading& now) const {
-  auto time = besides_;
+  auto time = rare_times_;
   const double waits = now.calls_s - begun_.calls_s, input = now.input_s - begun_.input_s;
-  const double rare = besides_.of(Work::report) + besides_.of(Work::save);
+  const double rare = rare_times_.of(Work::report) + rare_times_.of(Work::save);
   const double compute = std::max(now.now_s - begun_.now_s - waits - input - rare, 0.0);
   const double first_call_s = communicator_.times().first_call_s;
   const double before =
@@ -126,15 +125,15 @@ StepTime SpeedWatch::step_time(const Reading& now) const {
 
 void SpeedWatch::end_step(std::int64_t step) {
   const auto now = read();
-  book(now);
+  add_rare_work(now);
   if (skipped_-- <= 0) steps_.push_back(step_time(now));
   const bool ends_window = steps_.size() >= window_;
   if (ends_window) end_window(step);
   begun_ = ends_window ? read() : now;
-  booked_ = begun_;
-  besides_ = {};
+  added_ = begun_;
+  rare_times_ = {};
   before_first_call_s_ = 0;
-  away_at_s_ = begun_.now_s;
+  rare_since_s_ = begun_.now_s;
   first_call_s_ = -1;
   communicator_.begin_step();
 }
@@ -148,7 +147,7 @@ void SpeedWatch::end_window(std::int64_t step) {
   const std::vector<std::size_t> counts(ranks.size(), sizeof mine);
   communicator_.all_gather(&mine, counts, Buffer{ranks.data(), ranks.size() * sizeof mine, DType::u8}, "times of steps");
   judge(ranks);
-  RankZero(communicator_.rank()).run([&] { tell(ranks, step); });
+  RankZero(communicator_.rank()).run([&] { publish(ranks, step); });
   window_ = next_window(ranks);
 }
 
@@ -157,40 +156,40 @@ void SpeedWatch::judge(const std::vector<WindowTimes>& ranks) {
   const bool lasts = found && finding_ && found->rank == finding_->slow.rank && found->work == finding_->slow.work;
   if (!lasts) {
     windows_ = 0;
-    is_said_ = false;
+    has_warned_ = false;
   }
   const auto& slowest = ranks[found ? found->rank : 0];
-  if (scene_.judged) scene_.judged(found, slowest.steps, slowest.steps * static_cast<double>(slowest.own + slowest.waits));
+  if (setup_.judged) setup_.judged(found, slowest.steps, slowest.steps * static_cast<double>(slowest.own + slowest.waits));
   if (!found) return finding_.reset();
   const auto before = lasts ? finding_->steps : 0;
   finding_ = Finding{*found, before + slowest.steps};
   ++windows_;
 }
 
-void SpeedWatch::tell(const std::vector<WindowTimes>& ranks, std::int64_t step) {
-  keep(ranks, step);
-  if (!finding_ || finding_->steps < steps_before_it_is_said || windows_ < windows_before_it_is_said) return;
-  if (!std::exchange(is_said_, true)) say(ranks[finding_->slow.rank]);
+void SpeedWatch::publish(const std::vector<WindowTimes>& ranks, std::int64_t step) {
+  write_window(ranks, step);
+  if (!finding_ || finding_->steps < min_steps_to_warn || windows_ < min_windows_to_warn) return;
+  if (!std::exchange(has_warned_, true)) warn(ranks[finding_->slow.rank]);
 }
 
 std::string SpeedWatch::text_of(const Finding& finding) const {
   const auto& slow = finding.slow;
-  const auto host = slow.rank < scene_.hosts.size() ? fmt::format(" ({})", scene_.hosts[slow.rank]) : "";
+  const auto host = slow.rank < setup_.hosts.size() ? fmt::format(" ({})", setup_.hosts[slow.rank]) : "";
   return fmt::format("rank {}{} is {:.0f} % slower than the median in {} for {} steps", slow.rank, host,
                      100 * (slow.ratio - 1), name_of(slow.work), finding.steps);
 }
 
-void SpeedWatch::say(const WindowTimes& slow) const {
-  log::warning(fmt::format("{}: {:.3g} ms a step, {:.3g} ms the median{}", text_of(*finding_),
+void SpeedWatch::warn(const WindowTimes& slow) const {
+  log::warning(fmt::format("{}: {:.3g} ms per step, median {:.3g} ms{}", text_of(*finding_),
                            milliseconds(finding_->slow.own_s), milliseconds(finding_->slow.median_s),
                            reasons_in(slow.facts)));
 }
 
-/// A window in which another rank is slow than in the last one is kept at once.
-void SpeedWatch::keep(const std::vector<WindowTimes>& ranks, std::int64_t step) {
+/// Writes a window if the last one was written long enough ago, or if a new slow rank was found.
+void SpeedWatch::write_window(const std::vector<WindowTimes>& ranks, std::int64_t step) {
   const auto now_s = monotonic_seconds();
-  const bool is_news = finding_ && windows_ == 1;
-  if (now_s - kept_at_s_ < pause_s_ && !is_news) return;
+  const bool is_new_finding = finding_ && windows_ == 1;
+  if (now_s - written_at_s_ < pause_s_ && !is_new_finding) return;
   Json line{{"time", utc_now()},
             {"step", step},
             {"steps", ranks[0].steps},
@@ -204,10 +203,10 @@ void SpeedWatch::keep(const std::vector<WindowTimes>& ranks, std::int64_t step) 
     line["slow"] = {{"rank", slow.rank}, {"work", name_of(slow.work)}, {"ratio", rounded(slow.ratio)}, {"why", why}};
   }
   const auto text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-  if (!std::exchange(has_folder_, true)) make_folder_of(scene_.log);
+  if (!std::exchange(has_folder_, true)) make_folder_of(setup_.log);
   log_.add(text);
-  kept_at_s_ = now_s;
-  pause_s_ = std::max(between_lines_s, seconds_a_byte * static_cast<double>(text.size()));
+  written_at_s_ = now_s;
+  pause_s_ = std::max(min_write_interval_s, write_interval_s_per_byte * static_cast<double>(text.size()));
 }
 
 }  // namespace trainrt::trainer

@@ -12,83 +12,87 @@
 
 namespace trainrt::trainer {
 
-/// Measures what each rank does in a step, and finds the one that holds the others up. The ranks tell each other after
-/// every window of steps: fifty steps or half a second, whichever is longer (with hundreds of ranks longer). Rank 0 says it
-/// in a line if it lasts, and keeps windows in logs/steps-attempt-000003.jsonl. Only the train thread uses it.
+/// Measures how long each rank works in a training step, and finds a rank that slows the others down. The ranks exchange
+/// their times after every window of steps: 50 steps or 0.5 s, whichever is longer (longer with hundreds of ranks). If a
+/// rank stays slow, rank 0 logs a warning. Rank 0 also writes windows to logs/steps-attempt-000003.jsonl. Must be used by
+/// the train thread.
 ///
-/// A rank that is slow arrives late at collectives, and the others wait for it there: what it does itself in a step takes
-/// longer than the same of the others. Its own time is therefore compared, and not its arrival, for which clocks of nodes
-/// would have to agree.
+/// The ranks compare the time that each works, not the time at which it enters a collective. A slow rank works longer while
+/// the others wait for it, and this comparison needs no synchronized clocks.
 class SpeedWatch {
  public:
-  struct Scene {
-    std::string log;                  ///< the file of the windows; rank 0's
-    std::vector<std::string> hosts;   ///< of each rank, for messages
-    std::function<double()> input_s;  ///< how long the train thread has waited for batches so far
-    /// Told after each window, on all ranks the same: who was slow in so many steps, and how long they took.
+  struct Setup {
+    std::string log;                  ///< path of the file of windows, which rank 0 writes
+    std::vector<std::string> hosts;   ///< host name of each rank, for messages
+    std::function<double()> input_s;  ///< returns the seconds that the train thread has waited for batches so far
+    /// Called after each window with the same values on all ranks: the slow rank, if there is one, and the number and
+    /// duration of the steps in the window.
     std::function<void(const std::optional<watch::SlowRank>& slow, std::int64_t steps, double seconds)> judged = {};
   };
-  /// `communicator` must live longer.
-  SpeedWatch(comm::TimedCommunicator& communicator, Scene scene);
+  /// `communicator` must outlive this object.
+  SpeedWatch(comm::TimedCommunicator& communicator, Setup setup);
 
-  /// A step ends here, and the next begins. Collective.
+  /// Ends a step and begins the next. Collective.
   void end_step(std::int64_t step);
 
-  /// The rank that has held the others up in all windows of so many steps; the same on all ranks.
+  /// A rank that was slow in all windows of the last `steps` steps. The same on all ranks.
   struct Finding {
     watch::SlowRank slow;
     std::int64_t steps = 0;
   };
   const std::optional<Finding>& finding() const { return finding_; }
-  /// "rank 3 (n2) is 19 % slower than the median in forward for 200 steps"
+  /// Returns a text such as "rank 3 (n2) is 19 % slower than the median in forward for 200 steps".
   std::string text_of(const Finding& finding) const;
 
-  /// While it lives the rank is at a report or a save, not at the step's computation; one inside another counts as that.
-  class At {
+  /// While an object of this class lives, time counts as work of the given kind, a report or a save, instead of
+  /// computation. Objects may be nested: time then counts for the inner one.
+  class InWork {
    public:
-    At(SpeedWatch& watch, watch::Work work);
-    ~At();
-    At(const At&) = delete;
+    InWork(SpeedWatch& watch, watch::Work work);
+    ~InWork();
+    InWork(const InWork&) = delete;
 
    private:
     SpeedWatch& watch_;
-    std::optional<watch::Work> before_;
+    std::optional<watch::Work> outer_;
   };
 
  private:
   struct Reading {
-    double now_s = 0, calls_s = 0, input_s = 0;
+    double now_s = 0, calls_s = 0, input_s = 0;  ///< the time; seconds in collectives and of waiting for batches so far
   };
   Reading read() const;
-  void book(const Reading& now);
+  void add_rare_work(const Reading& now);
   watch::StepTime step_time(const Reading& now) const;
   void end_window(std::int64_t step);
   void judge(const std::vector<watch::WindowTimes>& ranks);
-  void tell(const std::vector<watch::WindowTimes>& ranks, std::int64_t step);
-  void say(const watch::WindowTimes& slow) const;
-  void keep(const std::vector<watch::WindowTimes>& ranks, std::int64_t step);
+  void publish(const std::vector<watch::WindowTimes>& ranks, std::int64_t step);
+  void warn(const watch::WindowTimes& slow) const;
+  void write_window(const std::vector<watch::WindowTimes>& ranks, std::int64_t step);
 
   comm::TimedCommunicator& communicator_;
-  Scene scene_;
+  Setup setup_;
   OutputFile log_;
   watch::NodeLoad node_;
   watch::WindowMaker maker_;
 
-  Reading begun_, booked_;  ///< at the beginning of the step; and of the report or save
-  std::optional<watch::Work> at_;
-  watch::StepTime besides_;         ///< reports and saves of this step, and their waits
-  double before_first_call_s_ = 0;  ///< of those: what came before the step's first collective
-  double away_at_s_ = 0;            ///< when the report or save under way began, or the step in it
-  double first_call_s_ = -1;        ///< and the step's first collective before it; < 0: there was none
-  std::vector<watch::StepTime> steps_;
-  std::size_t window_;        ///< steps
-  std::int64_t skipped_ = 1;  ///< the first step has the start in it
+  // The current step. Reports and saves are its rare work.
+  Reading begun_;                         ///< at the begin of the step
+  Reading added_;                         ///< when rare work was last added
+  std::optional<watch::Work> rare_work_;  ///< under way
+  watch::StepTime rare_times_;            ///< of the rare work so far, including its waits
+  double before_first_call_s_ = 0;        ///< duration of the rare work before the step's first collective
+  double rare_since_s_ = 0;               ///< when the rare work under way began
+  double first_call_s_ = -1;              ///< the step's first collective before that rare work; negative: none
+  std::vector<watch::StepTime> steps_;    ///< of the current window
+  std::size_t window_;                    ///< length of the window in steps
+  std::int64_t skipped_ = 1;              ///< number of steps to skip: the first step includes the start
 
   std::optional<Finding> finding_;
-  int windows_ = 0;  ///< of the finding
-  bool is_said_ = false;
+  int windows_ = 0;  ///< number of windows of the finding
+  bool has_warned_ = false;
   bool has_folder_ = false;
-  double kept_at_s_ = 0, pause_s_ = 0;
+  double written_at_s_ = 0, pause_s_ = 0;
 };
 
 }  // namespace trainrt::trainer

@@ -11,25 +11,24 @@ namespace {
 
 using Seconds = std::array<double, data::stage_count>;
 
-std::string advice_for(data::Stage stage, const std::string& name) {
+std::string advice_for_stage(data::Stage stage, const std::string& name) {
   switch (stage) {
     case data::Stage::storage:
       return fmt::format(
-          "a larger data.{0}.threads reads more at a time, a larger data.{0}.memory may keep the files in memory, and "
-          "data.{0}.block reads neighbours in one piece",
+          "set a larger data.{0}.threads to read more files at the same time, a larger data.{0}.memory to keep files in "
+          "memory, or data.{0}.block to read blocks of samples",
           name);
     case data::Stage::decode:
-      return fmt::format("a larger data.{}.threads decodes more at a time; files that are not compressed need no decoding",
-                         name);
+      return fmt::format("set a larger data.{}.threads to decode on more threads, or use uncompressed files", name);
     case data::Stage::transform:
-      return fmt::format("a larger data.{}.threads transforms more at a time", name);
+      return fmt::format("set a larger data.{}.threads to transform on more threads", name);
     case data::Stage::batch:
-      return fmt::format("a larger data.{}.threads makes more batches at a time", name);
+      return fmt::format("set a larger data.{}.threads to make more batches at the same time", name);
   }
   return "";
 }
 
-/// Returns "storage 81 %, batch 19 %", the largest first.
+/// Returns the shares of the stages, the largest first: "storage 81 %, batch 19 %".
 std::string shares_in_words(const Seconds& seconds, const std::vector<std::size_t>& order) {
   const auto all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   std::string words;
@@ -41,14 +40,14 @@ std::string shares_in_words(const Seconds& seconds, const std::vector<std::size_
 }
 
 std::string text_of(const std::string& name, double waited, double span_s, const Seconds& seconds) {
-  auto text =
-      fmt::format("[data.{}]: steps have waited for it for {:.0f} % of the last {:.0f} s", name, 100 * waited, span_s);
+  auto text = fmt::format("[data.{}]: training steps waited for this dataset for {:.0f} % of the last {:.0f} s", name,
+                          100 * waited, span_s);
   std::vector<std::size_t> order(data::stage_count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](auto a, auto b) { return seconds[a] > seconds[b]; });
   if (seconds[order.front()] <= 0) return text;
-  return fmt::format("{}; reading it takes: {}; {}", text, shares_in_words(seconds, order),
-                     advice_for(static_cast<data::Stage>(order.front()), name));
+  return fmt::format("{}; time of reading: {}; {}", text, shares_in_words(seconds, order),
+                     advice_for_stage(static_cast<data::Stage>(order.front()), name));
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace trainrt::trainer {
 
-/// Finds datasets that steps wait for. Time is a parameter, so that tests can choose it.
+/// Finds datasets for which training steps wait. The time is a parameter, so that tests can choose it.
 class StarvationWatch {
  public:
   /// Returns a warning if the train thread has waited for the dataset `name` for more than `max_waiting` of the time since
-  /// the previous check, which must be at least `min_interval_s` ago: how much, which stages of reading take how much time,
-  /// and what helps. Warns once per dataset.
+  /// the previous check, which must be at least `min_interval_s` ago. The warning has the share of each stage of reading,
+  /// and advice. Warns once per dataset.
   std::optional<std::string> check(const std::string& name, const data::WalkState& walk, double now_s);
   static constexpr double min_interval_s = 20, max_waiting = 0.2;
 

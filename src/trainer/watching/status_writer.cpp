@@ -22,11 +22,11 @@ namespace trainrt::trainer {
 
 namespace {
 
-constexpr double tick_s = 1;  // how exactly it is known since when a rank is quiet
+constexpr double tick_s = 1;  // precision of RankStatus::quiet_s
 
-/// "0-3,8"; "" if it has more pieces than a line has room for.
+/// Returns the CPUs as a list: "0-3,8"; "" if the list is too long for the line of a rank.
 std::string list_of(const cpu_set_t& cpus) {
-  constexpr std::size_t most_bytes = 48;
+  constexpr std::size_t max_bytes = 48;
   std::string list;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &cpus)) continue;
@@ -35,11 +35,11 @@ std::string list_of(const cpu_set_t& cpus) {
     list += fmt::format("{}{}", list.empty() ? "" : ",", first);
     if (cpu > first) list += fmt::format("-{}", cpu);
   }
-  return list.size() <= most_bytes ? list : std::string();
+  return list.size() <= max_bytes ? list : std::string();
 }
 
-rundir::RankStatus initial_status(const StatusWriter::Place& place) {
-  rundir::RankStatus status{.rank = place.rank, .host = place.host};
+rundir::RankStatus initial_status(const StatusWriter::Target& target) {
+  rundir::RankStatus status{.rank = target.rank, .host = target.host};
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) {
     status.cpus = CPU_COUNT(&cpus);
@@ -50,47 +50,48 @@ rundir::RankStatus initial_status(const StatusWriter::Place& place) {
 
 }  // namespace
 
-/// Lives as long as the thread does. What belongs to the train thread is looked at with the mutex held, and only until the
-/// thread is left behind.
+/// The state of the thread, which lives as long as the thread. Objects of the train thread are read with the mutex locked,
+/// and not after the thread was abandoned.
 struct StatusWriter::Shared {
-  Shared(const Place& place, const watch::Liveness& watched, Times wanted)
+  Shared(const Target& target, const watch::Liveness& watched, Times intervals)
       : life(watched),
         note(WaitReason::of_this_thread()),
-        times(wanted),
-        status(initial_status(place)),
-        usage(place.started_s, place.is_first_of_node),
-        file(place.path),
-        is_fenced(place.is_fenced),
-        begun_s(place.started_s) {}
+        times(intervals),
+        status(initial_status(target)),
+        usage(target.started_s, target.is_first_of_node),
+        file(target.path),
+        is_fenced(target.is_fenced),
+        begun_s(target.started_s) {}
 
   const watch::Liveness& life;
   const WaitReason& note;
   const Times times;
-  rundir::RankStatus status;  ///< the thread's
+  rundir::RankStatus status;  ///< used by the thread only
   RankUsage usage;
   io::SlotFile file;
   const std::function<bool()> is_fenced;
   const double begun_s;
-  double moved_s = monotonic_seconds();  ///< when the last sign of progress was seen
+  double moved_s = monotonic_seconds();  ///< time of the last observed progress
   std::uint64_t updates = 0;
   bool is_warned = false;
 
   std::mutex mutex{};
   std::condition_variable changed{};
   bool ending = false;
-  bool ended = false;  ///< the thread has written the last line
-  bool left_behind = false;
+  bool ended = false;         ///< the thread has written the last line
+  bool is_abandoned = false;  ///< the train thread no longer waits for this thread
 
   void work();
-  bool look_at_train_thread(double wait_s);
+  bool read_train_thread(double wait_s);
   void write();
 };
 
-/// False if nobody waits for this thread any more.
-bool StatusWriter::Shared::look_at_train_thread(double wait_s) {
+/// Waits up to `wait_s` seconds for the end of the attempt, then reads the state of the train thread. Returns false if this
+/// thread was abandoned.
+bool StatusWriter::Shared::read_train_thread(double wait_s) {
   std::unique_lock lock(mutex);
   changed.wait_for(lock, std::chrono::duration<double>(wait_s), [this] { return ending; });
-  if (left_behind) return false;
+  if (is_abandoned) return false;
   const auto seen = life.snapshot();
   const auto now = monotonic_seconds();
   if (std::exchange(updates, seen.updates) != seen.updates) moved_s = now;
@@ -104,20 +105,20 @@ bool StatusWriter::Shared::look_at_train_thread(double wait_s) {
 }
 
 void StatusWriter::Shared::work() {
-  usage.take_gpus(device::nvml_meter());
-  double look_at_s = monotonic_seconds() + times.first_s, write_at_s = look_at_s;
+  usage.set_gpus(device::nvml_meter());
+  double sample_at_s = monotonic_seconds() + times.first_s, write_at_s = sample_at_s;
   while (!status.ended) {
-    const auto next_s = std::min(look_at_s, write_at_s) - monotonic_seconds();
-    if (!look_at_train_thread(std::clamp(next_s, 0.0, tick_s))) return;
+    const auto next_s = std::min(sample_at_s, write_at_s) - monotonic_seconds();
+    if (!read_train_thread(std::clamp(next_s, 0.0, tick_s))) return;
     const auto now = monotonic_seconds();
-    if (now >= look_at_s || status.ended) {
-      usage.look(status);
-      if (const auto words = usage.memory_warning(); !words.empty()) log::warning(words);
-      look_at_s = now + times.between_looks_s;
+    if (now >= sample_at_s || status.ended) {
+      usage.sample(status);
+      if (const auto text = usage.memory_warning(); !text.empty()) log::warning(text);
+      sample_at_s = now + times.sample_interval_s;
     }
     if (now < write_at_s && !status.ended) continue;
     write();
-    write_at_s = now + times.between_writes_s;
+    write_at_s = now + times.write_interval_s;
   }
   const std::lock_guard lock(mutex);
   ended = true;
@@ -129,22 +130,22 @@ void StatusWriter::Shared::write() try {
   status.time = utc_now();
   file.write(static_cast<std::uint64_t>(status.rank) * rundir::rank_status_bytes, rundir::rank_status_line(status));
 } catch (const io::StorageError& error) {
-  if (error.error_number() == ENOENT) return;  // an attempt that leaves nothing has taken the folder away
+  if (error.error_number() == ENOENT) return;  // the run directory of a failed new run was removed
   if (!std::exchange(is_warned, true))
-    log::run_warning(fmt::format("what the ranks are at and use is not written down: {}. The training goes on without",
+    log::run_warning(fmt::format("the status and resource usage of the ranks cannot be written: {}. The training continues",
                                  with_advice(error)));
 }
 
-StatusWriter::Times StatusWriter::times_of(const Place& place) {
-  constexpr double ranks_a_second = 50;
+StatusWriter::Times StatusWriter::times_of(const Target& target) {
+  constexpr double max_writes_per_s = 50;
   Times times;
-  times.between_writes_s = std::max(times.between_looks_s, place.ranks / ranks_a_second);
-  times.first_s += times.between_writes_s / 10 * place.rank / std::max(place.ranks, 1);  // not all at once
+  times.write_interval_s = std::max(times.sample_interval_s, target.ranks / max_writes_per_s);
+  times.first_s += times.write_interval_s / 10 * target.rank / std::max(target.ranks, 1);  // not all at the same time
   return times;
 }
 
-StatusWriter::StatusWriter(Place place, const watch::Liveness& life, Times times)
-    : shared_(std::make_shared<Shared>(place, life, times)), most_wait_s_(times.most_wait_s) {
+StatusWriter::StatusWriter(Target target, const watch::Liveness& life, Times times)
+    : shared_(std::make_shared<Shared>(target, life, times)), max_wait_s_(times.max_wait_s) {
   thread_without_signals([shared = shared_] { shared->work(); }).detach();
 }
 
@@ -152,8 +153,8 @@ StatusWriter::~StatusWriter() {
   std::unique_lock lock(shared_->mutex);
   shared_->ending = true;
   shared_->changed.notify_all();
-  shared_->changed.wait_for(lock, std::chrono::duration<double>(most_wait_s_), [this] { return shared_->ended; });
-  shared_->left_behind = true;
+  shared_->changed.wait_for(lock, std::chrono::duration<double>(max_wait_s_), [this] { return shared_->ended; });
+  shared_->is_abandoned = true;
 }
 
 }  // namespace trainrt::trainer

@@ -8,33 +8,35 @@
 
 namespace trainrt::trainer {
 
-/// Writes down what a rank is at and has used, from time to time and at the end of the attempt, in a thread of its own: its
-/// line of logs/ranks-attempt-000003.jsonl (rundir/records/rank_status.hpp). Ranks do not ask each other. Storage that
-/// fails, is full or away is warned of once, by rank 0, and tried again; storage that does not answer holds the thread
-/// alone, which is then left behind. An attempt that is fenced off writes no more.
+/// Writes the status and resource usage of a rank to its line of logs/ranks-attempt-000003.jsonl
+/// (rundir/records/rank_status.hpp), at intervals and at the end of the attempt, on a thread of its own. Ranks do not
+/// communicate for this.
+///
+/// If the storage fails, rank 0 logs one warning, and the thread tries again later. If the storage does not respond, only
+/// this thread blocks; the destructor then abandons it. An attempt that a newer attempt has fenced off writes nothing.
 class StatusWriter {
  public:
-  struct Place {
-    std::string path;
+  struct Target {
+    std::string path;  ///< of the file
     std::string host;
     int rank = 0;
     int ranks = 1;
     bool is_first_of_node = false;
-    double started_s = 0;                  ///< when the attempt began, by monotonic_seconds()
-    std::function<bool()> is_fenced = {};  ///< asked by the thread before it writes; it may outlive the attempt
+    double started_s = 0;                  ///< start of the attempt, by monotonic_seconds()
+    std::function<bool()> is_fenced = {};  ///< called before each write on the thread, which may outlive the attempt
   };
   struct Times {
-    double first_s = 1;
-    double between_looks_s = 10;
-    double between_writes_s = 10;
-    double most_wait_s = 2;  ///< for the last one
+    double first_s = 1;  ///< until the first write
+    double sample_interval_s = 10;
+    double write_interval_s = 10;
+    double max_wait_s = 2;  ///< how long the destructor waits for the last write
   };
-  /// More ranks write less often: 50 a second at most, of all.
-  static Times times_of(const Place& place);
+  /// Returns intervals with which all ranks together write at most 50 times per second.
+  static Times times_of(const Target& target);
 
-  /// On the train thread. `life` must outlive it.
-  StatusWriter(Place place, const watch::Liveness& life) : StatusWriter(place, life, times_of(place)) {}
-  StatusWriter(Place place, const watch::Liveness& life, Times times);
+  /// Must be constructed on the train thread. `life` must outlive this object.
+  StatusWriter(Target target, const watch::Liveness& life) : StatusWriter(target, life, times_of(target)) {}
+  StatusWriter(Target target, const watch::Liveness& life, Times times);
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
@@ -42,7 +44,7 @@ class StatusWriter {
  private:
   struct Shared;
   std::shared_ptr<Shared> shared_;
-  double most_wait_s_;
+  double max_wait_s_;
 };
 
 }  // namespace trainrt::trainer

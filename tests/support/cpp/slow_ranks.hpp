@@ -42,9 +42,9 @@ class SleepingRank {
 
  private:
   void save() {
-    const trainer::SpeedWatch::At report(watch_, watch::Work::report);
+    const trainer::SpeedWatch::InWork report(watch_, watch::Work::report);
     communicator_.barrier();
-    const trainer::SpeedWatch::At at(watch_, watch::Work::save);
+    const trainer::SpeedWatch::InWork at(watch_, watch::Work::save);
     work(watch::Work::save);
     communicator_.barrier();
   }

@@ -33,7 +33,7 @@ void write_predicted(const std::string& path, const std::vector<Column>& columns
   for (const auto& column : columns) fields.push_back(column.field);
   const auto rows = output.begin(fields, samples);
   const auto file = io::PositionalFile::create(rows.path);
-  for (std::size_t i = 0; i < columns.size(); ++i) file.write(rows.places[i], std::as_bytes(std::span(columns[i].bytes)));
+  for (std::size_t i = 0; i < columns.size(); ++i) file.write(rows.offsets[i], std::as_bytes(std::span(columns[i].bytes)));
   output.complete();
 }
 

@@ -122,8 +122,8 @@ TEST_CASE("a run that saves by directories continues from the last one, and a st
     Scratch scratch;
     begun_at.clear();
     for (const auto& [stop_at, message] :
-         {std::pair{2, "it goes on from its beginning, since no report has passed a directory"},
-          std::pair{5, "it goes on from checkpoint_000000 (iteration 3), and what came after is repeated"},
+         {std::pair{2, "the run resumes from its beginning, since no report has passed a directory"},
+          std::pair{5, "the run resumes from checkpoint_000000 (iteration 3), and later work is repeated"},
           std::pair{6, "at step 6; everything up to there is saved"}}) {
       stop_at_report = stop_at;
       batch::forget_stop_signal();

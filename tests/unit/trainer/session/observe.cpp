@@ -56,7 +56,7 @@ TEST_CASE("observed steps become records, and a rule of [stop] applies to them")
   using Steps = std::vector<std::pair<std::int64_t, double>>;
   const auto first = run_showing(spec, {10, 20, 30, 40, 50, 60});  // the rule stops the run at the next stop point
   CHECK(first.code == ExitCode::finished);
-  CHECK_THAT(first.message, Contains("last seen at step 50"));
+  CHECK_THAT(first.message, Contains("the last step in its output was 50"));
   CHECK(steps_in(spec.run_dir) == Steps{{1, 10}, {2, 20}, {3, 30}, {4, 40}, {5, 50}});
   const auto attempts = rundir::read_attempts(spec.run_dir);
   REQUIRE(attempts.size() == 1);
@@ -73,7 +73,7 @@ TEST_CASE("a later attempt replaces records from its first observed step on, or 
     steps.push_back(stop_here);
     const auto outcome = run_showing(spec, std::move(steps));
     CHECK(outcome.code == ExitCode::stopped);
-    CHECK_THAT(outcome.message, Contains("saved by itself"));
+    CHECK_THAT(outcome.message, Contains("resumes from the files that it has saved"));
     batch::forget_stop_signal();
   };
   stopped_after({1, 2, 3});

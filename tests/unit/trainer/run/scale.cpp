@@ -1,4 +1,4 @@
-// What the parts of a run that all ranks take part in cost as the ranks become many; bench_scale.py goes on to 1,024.
+// The cost of collective operations of a run for many ranks. bench_scale.py measures up to 1,024 ranks.
 #include <catch2/catch.hpp>
 
 #include "support/cpp/scale.hpp"
@@ -15,8 +15,7 @@ std::map<std::string, test::Operation> measured(int ranks, test::Tensors tensors
 
 }  // namespace
 
-TEST_CASE(
-    "no operation takes more collectives where there are more ranks, and what passes between steps asks for no gather") {
+TEST_CASE("the number of collectives of an operation does not depend on the number of ranks, and steps need no gather") {
   const auto few = measured(8, {10, 2});
   for (const int ranks : {16, 64}) {
     const auto many = measured(ranks, {10, 2});
@@ -31,7 +30,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what a rank hears of the others at a commit grows with the ranks alone, not with their tensors") {
+TEST_CASE("the bytes that a commit gathers grow with the number of ranks, but not with the number of tensors") {
   const auto bytes = [](int ranks, test::Tensors tensors) {
     return measured(ranks, tensors).at("commit").tally.gathered_bytes;
   };

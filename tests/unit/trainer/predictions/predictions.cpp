@@ -22,7 +22,7 @@ config::RunSpec spec_of_predictions(const std::string& folder, const char* shuff
   return spec_in(folder, {{"data.train.format", "range"}, {"data.train.samples", "103"}, {"data.train.shuffle", shuffle}});
 }
 
-/// Twice each number, and a vector.
+/// Predicts twice each number, and a vector.
 void double_it(Context&, Predictions& predictions) {
   predictions.begin({{"twice", DType::i64, {}}, {"pair", DType::f32, {2}}});
   auto data = predictions.dataset();
@@ -39,7 +39,7 @@ void double_it(Context&, Predictions& predictions) {
   }
 }
 
-/// Rows in a file of their own, field by field. What rank 0 is told is kept.
+/// The output file of a prediction, field by field, and the values that rank 0 gets.
 struct Rows {
   explicit Rows(std::string where) : path(std::move(where)) {}
 
@@ -49,14 +49,14 @@ struct Rows {
     job.kept = std::move(kept);
     job.make_rows = [this](const auto& declared, std::uint64_t samples) {
       fields = declared;
-      std::vector<std::uint64_t> places;
+      std::vector<std::uint64_t> offsets;
       std::uint64_t end = 0;
       for (const auto& field : declared) {
-        places.push_back(end);
+        offsets.push_back(end);
         end += samples * field.row_bytes();
       }
       io::write_file(path, std::string(end, '\xff'));
-      return trainer::PredictedRows{path, std::move(places)};
+      return trainer::PredictedRows{path, std::move(offsets)};
     };
     job.complete = [this] { is_complete = true; };
     job.progress = [](std::uint64_t, std::uint64_t) {};
@@ -75,7 +75,7 @@ void predict_on_threads(int ranks, const config::RunSpec& spec, const trainer::P
   });
 }
 
-/// What a function is told that does this.
+/// Returns the error of a prediction with this function.
 std::string refused(int ranks, std::function<void(Context&, Predictions&)> predict,
                     std::vector<trainer::KeptField> kept = {}) {
   Scratch folder;
@@ -94,7 +94,7 @@ std::vector<T> values_at(const std::string& bytes, std::size_t at, std::size_t c
   return values;
 }
 
-/// Rows x = first, first + 10, ... in the place of [data.train], as a preprocessor makes them, in pairs.
+/// Returns a run with the rows x = first, first + 10 and first + 20 as [data.train], scaled, in sequences of 2.
 config::RunSpec spec_of_pairs(const std::string& folder, std::int64_t first) {
   const auto path = fmt::format("{}/from-{}.csv", folder, first);
   io::write_file(path, fmt::format("x\n{}\n{}\n{}\n", first, first + 10, first + 20));
@@ -109,7 +109,7 @@ config::RunSpec spec_of_pairs(const std::string& folder, std::int64_t first) {
 
 }  // namespace
 
-TEST_CASE("predictions are made of sequences of what the checkpoint's preprocessors make of other data") {
+TEST_CASE("a prediction applies the checkpoint's preprocessors and sequences to other data") {
   const Scratch folder;
   run_on(1, spec_of_pairs(folder.path(), 0), [](Context& ctx) {
     State state;
@@ -135,7 +135,7 @@ TEST_CASE("predictions are made of sequences of what the checkpoint's preprocess
   }
 }
 
-TEST_CASE("the rows of all ranks lie in the order of the samples, the same on any number of ranks") {
+TEST_CASE("the rows are in the order of the samples, on any number of ranks") {
   for (const auto* shuffle : {"false", "true"}) {
     std::string first;
     for (const int ranks : {1, 2, 3, 16}) {
@@ -157,7 +157,7 @@ TEST_CASE("the rows of all ranks lie in the order of the samples, the same on an
   }
 }
 
-TEST_CASE("a prediction makes no run directory, and knows the fields it keeps") {
+TEST_CASE("a prediction creates no run directory and copies fields of the dataset") {
   Scratch folder;
   Rows rows(folder / "rows");
   predict_on_threads(2, spec_of_predictions(folder.path()), rows.job(double_it, {{"id", "id"}}));
@@ -168,7 +168,7 @@ TEST_CASE("a prediction makes no run directory, and knows the fields it keeps") 
   CHECK(rows.fields[2].kept_of == "id");
 }
 
-TEST_CASE("what belongs to training is refused in a prediction") {
+TEST_CASE("functions for training are errors in a prediction") {
   using Calls = std::vector<std::pair<const char*, std::function<void(Context&)>>>;
   State state;
   for (const auto& [name, call] : Calls{{"step()", [](Context& ctx) { ctx.step(); }},
@@ -185,7 +185,7 @@ TEST_CASE("what belongs to training is refused in a prediction") {
                Contains(name) && Contains("belongs to training"));
 }
 
-TEST_CASE("values that are not what was declared are named, with what they should be") {
+TEST_CASE("values of an undeclared type or shape are an error that names the declared one") {
   const auto add = [](std::vector<Dataset::Field> fields, std::vector<TensorView> (*views)(const Batch&)) {
     return refused(1, [=](Context&, Predictions& predictions) {
       predictions.begin(fields);
@@ -194,7 +194,8 @@ TEST_CASE("values that are not what was declared are named, with what they shoul
     });
   };
   const Dataset::Field score{"score", DType::f32, {}};
-  CHECK_THAT(add({score}, [](const Batch&) { return std::vector<TensorView>{}; }), Contains("0 views of 1 field"));
+  CHECK_THAT(add({score}, [](const Batch&) { return std::vector<TensorView>{}; }),
+             Contains("0 views for 1 declared field"));
   CHECK_THAT(add({score}, [](const Batch& batch) { return std::vector{batch.field("id")}; }),
              Contains("'score' are i64[10]") && Contains("must be f32[10]"));
   const Dataset::Field pair{"pair", DType::i64, {2}};
@@ -202,27 +203,28 @@ TEST_CASE("values that are not what was declared are named, with what they shoul
              Contains("must be i64[10, 2]"));
 }
 
-TEST_CASE("names that cannot be are refused on all ranks alike") {
+TEST_CASE("invalid field names are an error on all ranks") {
   const auto begin = [](std::vector<Dataset::Field> fields, std::vector<trainer::KeptField> kept = {}) {
     return refused(
         2, [=](Context&, Predictions& predictions) { predictions.begin(fields); }, std::move(kept));
   };
-  CHECK_THAT(begin({}), Contains("rank 0 has declared no field"));
+  CHECK_THAT(begin({}), Contains("rank 0 declared no fields"));
   CHECK_THAT(begin({{"", DType::f32, {}}}), Contains("is empty"));
   CHECK_THAT(begin({{"a/../b", DType::f32, {}}}), Contains("'..'"));
   CHECK_THAT(begin({{"a", DType::f32, {}}, {"a", DType::f32, {}}}), Contains("two entries named 'a'"));
   CHECK_THAT(begin({{"a", DType::f32, {}, true}}), Contains("varies in length"));
   CHECK_THAT(begin({{"id", DType::f32, {}}}, {{"id", "id"}}), Contains("--keep id=NAME"));
-  CHECK_THAT(begin({{"a", DType::f32, {}}}, {{"ids", "ids"}}), Contains("no such field (did you mean 'id'?); it has: id"));
+  CHECK_THAT(begin({{"a", DType::f32, {}}}, {{"ids", "ids"}}),
+             Contains("no field of this name (did you mean 'id'?); its fields: id"));
 }
 
-TEST_CASE("samples without values, and calls in another order, are errors") {
-  CHECK_THAT(refused(2, [](Context&, Predictions&) {}), Contains("without a call of Predictions::begin()"));
+TEST_CASE("missing samples and calls in the wrong order are errors") {
+  CHECK_THAT(refused(2, [](Context&, Predictions&) {}), Contains("without calling Predictions::begin()"));
   CHECK_THAT(refused(2,
                      [](Context&, Predictions& predictions) {
                        predictions.begin({{"a", DType::f32, {}}});
                      }),
-             Contains("gave values for 0 samples, and [data.train] has 103"));
+             Contains("added 0 samples, but [data.train] has 103"));
   CHECK_THAT(refused(1,
                      [](Context& ctx, Predictions& predictions) {
                        double_it(ctx, predictions);
@@ -234,5 +236,5 @@ TEST_CASE("samples without values, and calls in another order, are errors") {
                        auto data = predictions.dataset();
                        for (const auto& batch : data.epoch(0).batches(1)) predictions.add(batch, {});
                      }),
-             Contains("begin() comes before add()"));
+             Contains("add() was called before begin()"));
 }

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "trainer/start/resize.hpp"
+#include "trainer/start/global_batch.hpp"
 
 using namespace trainrt;
 using namespace trainrt::config;
@@ -9,21 +9,21 @@ using namespace trainrt::rundir;
 using namespace trainrt::trainer;
 using Catch::Matchers::Contains;
 
-TEST_CASE("without a checkpoint the global batch is num_workers', or the first attempt's ranks', if it is to be kept") {
+TEST_CASE("a global batch that is kept has num_workers workers, or as many as the first attempt had ranks") {
   constexpr auto refuse = OnResize::refuse, keep = OnResize::keep_global_batch, keep_batch = OnResize::keep_batch;
   struct Case {
     int num_workers, min_workers;
     OnResize on_resize;
     int recorded, ranks, expected;
   };
-  for (const auto& c : {Case{0, 0, refuse, 0, 4, 4},  // a new run: whoever is there
+  for (const auto& c : {Case{0, 0, refuse, 0, 4, 4},  // a new run
                         Case{0, 0, refuse, 4, 2, 2},  // nothing is saved yet
                         Case{0, 1, keep, 0, 4, 4},    // the first attempt
-                        Case{0, 1, keep, 4, 2, 4},    // a later one, with fewer
-                        Case{0, 1, keep, 4, 6, 4},    // and with more
-                        Case{0, 0, keep, 4, 6, 4},    // also without a least number
-                        Case{8, 2, keep, 0, 3, 8},    // the first attempt has fewer already
-                        Case{8, 2, keep, 4, 3, 8},    // a new number is the user's wish
+                        Case{0, 1, keep, 4, 2, 4},    // a later attempt with fewer ranks
+                        Case{0, 1, keep, 4, 6, 4},    // ... with more ranks
+                        Case{0, 0, keep, 4, 6, 4},    // also without min_workers
+                        Case{8, 2, keep, 0, 3, 8},    // a first attempt with fewer ranks than workers
+                        Case{8, 2, keep, 4, 3, 8},    // the config changed num_workers
                         Case{0, 1, keep_batch, 4, 2, 2}}) {
     CAPTURE(c.num_workers, c.min_workers, c.recorded, c.ranks);
     RunSpec spec;
@@ -40,7 +40,7 @@ TEST_CASE("without a checkpoint the global batch is num_workers', or the first a
   }
 }
 
-TEST_CASE("a change of the global batch is refused with both and the ways to go on, unless the config decides") {
+TEST_CASE("a change of the global batch is an error with both sizes, unless scaling.on_resize allows it") {
   RunSpec spec;
   spec.run_dir = "/runs/x";
   spec.loop.set("batch_size", {"32", "x.ini:1"});

@@ -1,4 +1,4 @@
-// Attempts that fail on all ranks together, and the next ones of the same processes, with ranks as threads.
+// Attempts that fail on all ranks together, and the next attempts in the same processes, with ranks as threads.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 #include "metrics/result_log.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "runs.hpp"
 #include "trainer/run/restarts.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -18,8 +18,8 @@ namespace {
 
 std::atomic<int> failures_to_come;
 
-/// Saves at each step; after step 2 of an attempt all ranks fail, as long as failures are to come.
-void falls_together(Context& ctx) {
+/// Saves at each step. While `failures_to_come` is positive, all ranks fail after two steps of an attempt.
+void fail_together(Context& ctx) {
   std::array<double, 1> sum{};
   State state;
   state.tensor("sum", sum);
@@ -31,17 +31,17 @@ void falls_together(Context& ctx) {
     ctx.save();
     if (ctx.step_count() < begin + 2) continue;
     ctx.communicator().barrier();
-    const bool falls = failures_to_come > 0;
+    const bool fails = failures_to_come > 0;
     ctx.communicator().barrier();
-    if (falls && ctx.world_rank() == 0) --failures_to_come;
-    if (falls) throw trainer::FailedTogether("the program of rank 1 fell");
+    if (fails && ctx.world_rank() == 0) --failures_to_come;
+    if (fails) throw trainer::FailedTogether("the program of rank 1 failed");
   }
   ctx.report({{"sum", sum[0]}});
 }
 
 std::vector<rundir::AttemptRecord> attempts_after(const config::RunSpec& spec, int failures) {
   failures_to_come = failures;
-  run_on(3, spec, falls_together);
+  run_on(3, spec, fail_together);
   return rundir::read_attempts(spec.run_dir, 100);
 }
 
@@ -51,7 +51,7 @@ double sum_in(const std::string& run_dir) {
   return std::get<double>(*records[0].find("sum"));
 }
 
-/// The variable, as long as this lives.
+/// Sets the number of earlier failures while it lives.
 class FailuresBefore {
  public:
   explicit FailuresBefore(const char* count) { setenv("TRAINRT_FAILURES", count, 1); }
@@ -61,11 +61,11 @@ class FailuresBefore {
 
 }  // namespace
 
-TEST_CASE("a run that fails on all ranks together goes on from its checkpoint in the same processes") {
+TEST_CASE("a run that fails on all ranks together resumes from its checkpoint in the same processes") {
   const Scratch folder;
   const auto attempts = attempts_after(spec_in(folder.path()), 2);
   REQUIRE(attempts.size() == 3);
-  CHECK_THAT(attempts[0].why, Contains("failed: the program of rank 1 fell"));
+  CHECK_THAT(attempts[0].why, Contains("failed: the program of rank 1 failed"));
   CHECK(attempts[1].first_step == 2);
   CHECK(attempts[2].first_step == 4);
   CHECK(attempts[2].why == "finished");
@@ -76,34 +76,34 @@ TEST_CASE("a run that fails on all ranks together goes on from its checkpoint in
   CHECK(sum_in(folder / "r") == sum_in(spec.run_dir));
 }
 
-TEST_CASE("it is given up after failure.max_failures restarts, and the message says so") {
+TEST_CASE("a run is given up after failure.max_failures restarts, with a message") {
   const Scratch folder;
   const auto spec = spec_in(folder.path(), {{"failure.max_failures", "1"}});
-  CHECK_THROWS_WITH(attempts_after(spec, 100), Contains("the program of rank 1 fell") &&
+  CHECK_THROWS_WITH(attempts_after(spec, 100), Contains("the program of rank 1 failed") &&
                                                    Contains("given up after 2 failures (failure.max_failures = 1)"));
   CHECK(rundir::read_attempts(spec.run_dir, 100).size() == 2);
 }
 
-TEST_CASE("failures that whoever started the ranks has counted are among them, and the rest is for it to say") {
+TEST_CASE("failures that the parent process has counted count, and the parent process reports the end") {
   const FailuresBefore before("2");
   const Scratch folder;
   const auto spec = spec_in(folder.path(), {{"failure.max_failures", "3"}});
-  CHECK_THROWS_WITH(attempts_after(spec, 100), "the program of rank 1 fell");
+  CHECK_THROWS_WITH(attempts_after(spec, 100), "the program of rank 1 failed");
   CHECK(rundir::read_attempts(spec.run_dir, 100).size() == 2);
 }
 
-TEST_CASE("without restarts the failure is all that is said") {
+TEST_CASE("without restarts, the error is only the failure") {
   const Scratch folder;
   CHECK_THROWS_WITH(attempts_after(spec_in(folder.path(), {{"failure.max_failures", "0"}}), 1),
-                    "the program of rank 1 fell");
+                    "the program of rank 1 failed");
 }
 
-TEST_CASE("the first restart comes at once, and each later one after a longer pause") {
+TEST_CASE("the first restart has no pause, and each later restart a longer one") {
   run_launched(1, [](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
     trainer::Restarts restarts(100, *communicator);
     const auto next_pause_s = [&] {
-      restarts.count(trainer::FailedTogether("fell"));
+      restarts.count(trainer::FailedTogether("failed"));
       return restarts.pause_s();
     };
     CHECK(restarts.pause_s() == 0);
@@ -111,7 +111,7 @@ TEST_CASE("the first restart comes at once, and each later one after a longer pa
   });
 }
 
-TEST_CASE("a failure that a restart does not help ends a run that has restarts left") {
+TEST_CASE("a failure that a restart cannot fix ends the run") {
   run_launched(1, [](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
     trainer::Restarts restarts(100, *communicator);

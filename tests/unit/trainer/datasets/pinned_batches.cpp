@@ -6,8 +6,7 @@
 using namespace trainrt;
 using namespace trainrt::test;
 
-TEST_CASE(
-    "batches of a rank that has a GPU are copied to it from pinned memory, with the bits that a rank without one sees") {
+TEST_CASE("batches are copied from pinned memory to the GPU, with the same bits as on the CPU") {
   FakeGpus gpus(1);
   const device::ReplacedRuntime replaced(gpus);
   std::size_t max_pinned = 0;

@@ -24,31 +24,31 @@ const Row table[] = {
      "finished",
      "finished",
      "finished: 2 iterations, 20 steps. Results: trainrt result /runs/a"},
-    {"it returned without a save of its last steps: it was warned of, and is its own decision",
+    {"the train function returned without saving its last steps",
      {Kind::finished, "", false, 1, 1},
      ExitCode::finished,
      "finished",
      "finished",
      "finished: 1 iteration, 1 step. Results: trainrt result /runs/a"},
-    {"it counted no steps",
+    {"the train function counted no steps",
      {Kind::finished, "", true, 0, 3},
      ExitCode::finished,
      "finished",
      "finished",
      "finished: 3 iterations. Results: trainrt result /runs/a"},
-    {"it made no report",
+    {"the train function made no report",
      {Kind::finished, "", true, 7, 0},
      ExitCode::finished,
      "finished",
      "finished",
      "finished: 7 steps. Results: trainrt result /runs/a"},
-    {"it made neither",
+    {"the train function made no step and no report",
      {Kind::finished, "", true, 0, 0},
      ExitCode::finished,
      "finished",
      "finished",
      "finished: no report and no step. Results: trainrt result /runs/a"},
-    {"a node held the others up",
+    {"a node was too slow",
      {Kind::stopped, "rank 3 (n2) was 1.62 times as slow as the median", true, 20, 2, false, "", "n2"},
      ExitCode::stopped,
      "stopped",
@@ -66,49 +66,50 @@ const Row table[] = {
      ExitCode::failed,
      "stopped",
      "finished early: loss <= 0.1, not saved",
-     "finished early: loss <= 0.1 at step 20, but this could not be saved: starting again repeats what came after the last "
-     "checkpoint (trainrt result /runs/a; exit 70)"},
+     "finished early: loss <= 0.1 at step 20, but the state could not be saved. Run the same command again to repeat the "
+     "work since the last checkpoint. Details: trainrt result /runs/a (exit 70)"},
     {"a signal",
      {Kind::stopped, "SIGTERM", true, 20, 2},
      ExitCode::stopped,
      "stopped",
      "stopped by SIGTERM",
      "stopped by SIGTERM at step 20; everything up to there is saved. Run the same command again to continue (exit 75)"},
-    {"a signal, and no space for the checkpoint",
+    {"a signal, and the checkpoint could not be written",
      {Kind::stopped, "SIGTERM", false, 20, 2},
      ExitCode::failed,
      "stopped",
      "stopped by SIGTERM, not saved",
-     "stopped by SIGTERM at step 20, but this could not be saved: starting again repeats what came after the last "
-     "checkpoint "
-     "(trainrt result /runs/a; exit 70)"},
-    {"a signal, since the last directory that the train function gave",
+     "stopped by SIGTERM at step 20, but the state could not be saved. Run the same command again to repeat the work since "
+     "the "
+     "last checkpoint. Details: trainrt result /runs/a (exit 70)"},
+    {"a signal after the last directory that the train function reported",
      {Kind::stopped, "SIGTERM", false, 0, 7, false, "checkpoint_000001 (iteration 6)"},
      ExitCode::stopped,
      "stopped",
      "stopped by SIGTERM",
-     "stopped by SIGTERM at iteration 7. The train function saves by report() with a directory: it goes on from "
-     "checkpoint_000001 (iteration 6), and what came after is repeated. Run the same command again to continue (exit 75)"},
-    {"a signal at a directory",
+     "stopped by SIGTERM at iteration 7. The train function saves only the directories that it reports: the run "
+     "resumes from checkpoint_000001 (iteration 6), and later work is repeated. Run the same command again to continue "
+     "(exit 75)"},
+    {"a signal at the report of a directory",
      {Kind::stopped, "SIGTERM", true, 0, 7, false, "checkpoint_000001 (iteration 7)"},
      ExitCode::stopped,
      "stopped",
      "stopped by SIGTERM",
      "stopped by SIGTERM at iteration 7; everything up to there is saved. Run the same command again to continue (exit "
      "75)"},
-    {"a program that said nothing ended",
+    {"a silent program exited with 0",
      {Kind::finished, "", true, 0, 0, true},
      ExitCode::finished,
      "finished",
      "finished",
-     "finished: the program ended well, and does not report progress. Results: trainrt result /runs/a"},
-    {"a program that said nothing was stopped",
+     "finished: the program exited with 0; it does not report progress. Results: trainrt result /runs/a"},
+    {"a silent program was stopped",
      {Kind::stopped, "SIGTERM", true, 0, 0, true},
      ExitCode::stopped,
      "stopped",
      "stopped by SIGTERM",
-     "stopped by SIGTERM; the program had reported no progress, and goes on from what it saved by itself. Run the same "
-     "command again to continue (exit 75)"},
+     "stopped by SIGTERM; the program does not report progress. It resumes from the files that it has saved. Run the "
+     "same command again to continue (exit 75)"},
     {"a signal during the start",
      {Kind::not_begun, "SIGUSR1", true, 0, 0},
      ExitCode::stopped,
@@ -119,7 +120,7 @@ const Row table[] = {
 
 }  // namespace
 
-TEST_CASE("what is concluded from how a session ended") {
+TEST_CASE("the ending of a session determines exit code, state, reason and message") {
   for (const auto& row : table) {
     INFO(row.story);
     const auto conclusion = conclude(row.ending, "/runs/a");

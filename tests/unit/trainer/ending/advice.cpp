@@ -19,7 +19,7 @@ namespace {
 
 struct Row {
   std::shared_ptr<const Error> error;
-  std::vector<std::string> keys;  ///< that the advice names
+  std::vector<std::string> keys;  ///< config keys in the advice
 };
 
 template <class E, class... Fields>
@@ -62,7 +62,7 @@ std::vector<Row> rows() {
 
 }  // namespace
 
-TEST_CASE("the advice on an error names the config keys that matter for its type") {
+TEST_CASE("the advice on an error names config keys that fit the type of the error") {
   for (const auto& row : rows()) {
     const auto advice = trainer::advice_for(*row.error);
     INFO(advice);
@@ -71,12 +71,12 @@ TEST_CASE("the advice on an error names the config keys that matter for its type
   }
 }
 
-TEST_CASE("advice follows the message, on a line of its own if that has several") {
-  CHECK(trainer::with_advice(rundir::RunIsOwned("it is run")) == "it is run; or give this run another run.name");
+TEST_CASE("advice follows the message, on a separate line if the message has several lines") {
+  CHECK(trainer::with_advice(rundir::RunIsOwned("it is run")) == "it is run; or set another run.name for this run");
   CHECK(
       trainer::with_advice(checkpoint::AllDamaged("all:\n  a\nBring one back.", "/d", {"a"})) ==
-      "all:\n  a\nBring one back.\nOr add --run.missing_checkpoints=accept to the command, to compute from the beginning, "
-      "or --run.name=NAME, to start a new run.");
+      "all:\n  a\nBring one back.\nOr add --run.missing_checkpoints=accept to the command to train from the beginning, or "
+      "--run.name=NAME to start a new run.");
   CHECK(trainer::with_advice(Error("it failed")) == "it failed");
   CHECK(trainer::with_advice(std::runtime_error("it failed")) == "it failed");
 }

@@ -1,4 +1,4 @@
-#include "trainer/ending/shared_result.hpp"
+#include "trainer/ending/broadcast_result.hpp"
 
 #include <bit>
 #include <utility>
@@ -14,7 +14,7 @@ using checkpoint::Unpacker;
 
 namespace {
 
-// put() and take() of each type that a Result has: both in the same order.
+// put() and take() write and read each type of a Result's fields, in the same order.
 
 void put(Packer& to, const ResultCheckpoint& checkpoint);
 void take(Unpacker& from, ResultCheckpoint& checkpoint);
@@ -106,7 +106,7 @@ Result unpacked_result(std::string_view bytes) {
   return result;
 }
 
-Result shared_result(const std::string& run_dir, ExitCode code, Communicator& communicator) {
+Result broadcast_result(const std::string& run_dir, ExitCode code, Communicator& communicator) {
   std::string bytes;
   const auto read = [&] {
     auto result = Result::from_path(run_dir);

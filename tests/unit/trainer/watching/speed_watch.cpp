@@ -1,4 +1,4 @@
-// Who holds the others up, with ranks as threads that sleep as long as their work would take.
+// SpeedWatch with ranks as threads, which sleep instead of working.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int ranks = 4;
 
-/// What all ranks find after so many steps; they must agree.
+/// Returns what rank 0 finds after `steps` steps. All ranks must find the same.
 std::optional<SpeedWatch::Finding> found_after(int steps, const SleepingRank::Plan& plan, const std::string& log) {
   std::mutex mutex;
   std::vector<std::optional<SpeedWatch::Finding>> found;
@@ -51,7 +51,7 @@ std::vector<Json> lines_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step longer is named after 50 steps") {
+TEST_CASE("a rank that needs 20 % more time for input, forward, backward or save is found after 50 steps") {
   const Scratch scratch;
   const std::map<Work, double> fifth = {{Work::input, 1.2}, {Work::forward, 1.2}, {Work::backward, 1.2}, {Work::save, 12}};
   int at = 1;
@@ -62,8 +62,8 @@ TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step
     plan.more = more;
     INFO(name_of(work) << " on rank " << at);
     const auto log = scratch / fmt::format("logs/steps-{}.jsonl", name_of(work));
-    // The first step has the start in it, and does not count. The machine is shared: a window that others have disturbed
-    // so much that nobody can be named is excluded by another one; bench_see.py counts how often that is so.
+    // The first step includes the start and does not count. If other processes of the machine disturb a window so much that
+    // no rank is found, the measurement is repeated; bench_see.py counts how often that happens.
     auto found = found_after(51, plan, log);
     for (int again = 0; !found && again < 3; ++again) {
       std::filesystem::remove(log);
@@ -85,8 +85,8 @@ TEST_CASE("a rank whose input, forward, backward or save takes a fifth of a step
   }
 }
 
-TEST_CASE("of ranks that take as long as each other none is named") {
-  // The machine is shared: a window in which it held one thread back for all 50 steps is excluded by a second look.
+TEST_CASE("no slow rank is found if all ranks take the same time") {
+  // If other processes of the machine slow one thread down for a complete window, the measurement is repeated.
   const Scratch scratch;
   auto found = found_after(151, {}, scratch / "logs/first.jsonl");
   if (found) found = found_after(151, {}, scratch / "logs/second.jsonl");
@@ -98,7 +98,7 @@ TEST_CASE("of ranks that take as long as each other none is named") {
   CHECK(line["work_us"]["save"].get<int>() >= 1000);
 }
 
-TEST_CASE("what the others do while they wait for the slow rank is not their own") {
+TEST_CASE("the time that ranks wait for the slow rank does not count as their own work") {
   const Scratch scratch;
   SleepingRank::Plan plan;
   plan.rank = 3;
@@ -112,7 +112,7 @@ TEST_CASE("what the others do while they wait for the slow rank is not their own
   CHECK(line["own_us"][3].get<int>() > 9500);
 }
 
-TEST_CASE("a rank alone has its steps measured, and is never slow") {
+TEST_CASE("the steps of a single rank are measured, and the rank is never slow") {
   const Scratch scratch;
   const SleepingRank::Plan plan;
   run_ranks(1, [&](Communicator& inner) {
@@ -123,9 +123,9 @@ TEST_CASE("a rank alone has its steps measured, and is never slow") {
   CHECK(lines_of(scratch / "logs/steps.jsonl").at(0)["own_us"].size() == 1);
 }
 
-TEST_CASE("a log that cannot be written stops nobody") {
+TEST_CASE("slow ranks are found even if the log cannot be written") {
   const Scratch scratch;
-  std::ofstream(scratch / "logs") << "a file in the folder's place";
+  std::ofstream(scratch / "logs") << "a file instead of the folder";
   SleepingRank::Plan plan;
   plan.rank = 1;
   plan.more = 3;

@@ -1,4 +1,4 @@
-#include "trainer/start/resize.hpp"
+#include "trainer/start/global_batch.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@ namespace trainrt::trainer {
 
 namespace {
 
-/// Did the attempt whose config that is keep the global batch?
+/// Returns whether the attempt with this config kept the global batch.
 bool kept_global_batch(const std::map<std::string, std::string>& config) {
   const auto text = [&](const char* key) {
     const auto found = config.find(key);
@@ -35,8 +35,8 @@ int workers_now(const config::RunSpec& spec, const std::optional<rundir::RunReco
   return recorded && recorded->workers > 0 ? recorded->workers : ranks;
 }
 
-/// Samples of one worker in a global batch, as far as the config tells; 0: it does not.
-std::int64_t samples_of_worker(const config::RunSpec& spec) {
+/// Returns the number of samples per worker in a global batch; 0 if the config does not determine it.
+std::int64_t samples_per_worker(const config::RunSpec& spec) {
   const auto number = [&](const char* key) {
     const auto* value = spec.loop_value(key);
     return value != nullptr ? parse_integer(value->text).value_or(0) : 0;
@@ -53,20 +53,19 @@ GlobalBatch global_batch(const config::RunSpec& spec, const std::optional<rundir
 }
 
 std::string in_words(const config::RunSpec& spec, int workers) {
-  const auto each = samples_of_worker(spec);
+  const auto each = samples_per_worker(spec);
   const auto share = fmt::format("for each of {} worker{}", workers, workers == 1 ? "" : "s");
-  return each > 0 ? fmt::format("{} samples ({} {})", each * workers, each, share) : "a rank's batch " + share;
+  return each > 0 ? fmt::format("{} samples ({} {})", each * workers, each, share) : "the batch of a rank " + share;
 }
 
 void require_same_global_batch(const config::RunSpec& spec, const GlobalBatch& batch) {
   if (spec.scaling.on_resize() != config::OnResize::refuse || !batch.changes()) return;
-  throw UsageError(
-      fmt::format("the global batch of the run in {} has been {}; on {} rank{} it would be {}, which is another training. "
-                  "Start it on {}, "
-                  "or decide: --scaling.on_resize=keep_global_batch goes on with the old one, split over the ranks; "
-                  "--scaling.on_resize=keep_batch goes on with the new one",
-                  spec.run_dir, in_words(spec, batch.before), batch.now, batch.now == 1 ? "" : "s",
-                  in_words(spec, batch.now), batch.before));
+  throw UsageError(fmt::format(
+      "the global batch of the run in {} was {}; on {} rank{} it would be {}, which would change the training. Start "
+      "{} rank{}, or add --scaling.on_resize=keep_global_batch to divide the old global batch between the ranks, "
+      "or --scaling.on_resize=keep_batch to use the new one",
+      spec.run_dir, in_words(spec, batch.before), batch.now, batch.now == 1 ? "" : "s", in_words(spec, batch.now),
+      batch.before, batch.before == 1 ? "" : "s"));
 }
 
 }  // namespace trainrt::trainer

@@ -1,12 +1,12 @@
-// What a program learns of a run: from its directory, and on every rank.
+// Result: reading a run directory, and sending a result to other ranks.
 #include <cmath>
 #include <fstream>
 
 #include <catch2/catch.hpp>
 #include <trainrt/trainrt.hpp>
 
-#include "runs.hpp"
-#include "trainer/ending/shared_result.hpp"
+#include "trainer/ending/broadcast_result.hpp"
+#include "unit/trainer/runs.hpp"
 
 using namespace trainrt;
 using namespace trainrt::test;
@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Losses 4, 1, 3, and the text only in the last report.
+/// Reports the losses 4, 1 and 3; the last report also has a string.
 void three_reports(Context& ctx) {
   double x = 0;
   State state;
@@ -41,7 +41,7 @@ const auto with_score = {std::pair{"checkpoint.score_attribute", "loss"}, std::p
 
 std::vector<std::int64_t> indices(const Result& result) {
   std::vector<std::int64_t> found;
-  for (const auto& there : result.best_checkpoints) found.push_back(there.index);
+  for (const auto& checkpoint : result.best_checkpoints) found.push_back(checkpoint.index);
   return found;
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("without a score the newest checkpoint is the best") {
   CHECK(indices(Result::from_path(folder.path() + "/r")) == std::vector<std::int64_t>{2, 1, 0});
 }
 
-TEST_CASE("the result of a failed run says what went wrong, and on which rank") {
+TEST_CASE("the result of a failed run has the error and the rank") {
   Scratch folder;
   CHECK_THROWS(run_on(1, spec_in(folder.path()), fails_at_the_second_step));
   const auto result = Result::from_path(folder.path() + "/r");
@@ -94,22 +94,22 @@ TEST_CASE("the result of a failed run says what went wrong, and on which rank") 
   CHECK(std::get<double>(result.metrics.at("loss")) == 2);
 }
 
-TEST_CASE("what is no run directory is named, and why") {
+TEST_CASE("from_path names a path that is not a run directory, and the reason") {
   Scratch folder;
   CHECK_THROWS_WITH(Result::from_path(folder.path()), Contains(folder.path()) && Contains("it has no run.json"));
-  CHECK_THROWS_WITH(Result::from_path(folder.path() + "/none"), Contains("there is nothing of that name"));
+  CHECK_THROWS_WITH(Result::from_path(folder.path() + "/none"), Contains("the path does not exist"));
   std::ofstream(folder.path() + "/run.json") << "{";
   CHECK_THROWS_WITH(Result::from_path(folder.path()), Contains("run.json"));
 }
 
-TEST_CASE("a result is the same on every rank") {
+TEST_CASE("a packed and unpacked result is unchanged") {
   Scratch folder;
   REQUIRE(run_on(2, spec_in(folder.path(), with_score), three_reports).code == ExitCode::finished);
-  const auto here = Result::from_path(folder.path() + "/r");
-  const auto there = trainer::unpacked_result(trainer::packed(here));
-  CHECK(trainer::packed(there) == trainer::packed(here));
-  CHECK(there.run_id == here.run_id);
-  CHECK((there.metrics == here.metrics && there.columns == here.columns));
-  CHECK(there.best_checkpoints.size() == 3);
-  CHECK(there.checkpoint->metrics == here.checkpoint->metrics);
+  const auto result = Result::from_path(folder.path() + "/r");
+  const auto copy = trainer::unpacked_result(trainer::packed(result));
+  CHECK(trainer::packed(copy) == trainer::packed(result));
+  CHECK(copy.run_id == result.run_id);
+  CHECK((copy.metrics == result.metrics && copy.columns == result.columns));
+  CHECK(copy.best_checkpoints.size() == 3);
+  CHECK(copy.checkpoint->metrics == result.checkpoint->metrics);
 }

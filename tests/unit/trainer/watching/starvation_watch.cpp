@@ -6,14 +6,14 @@ using namespace trainrt;
 using Catch::Contains;
 using trainer::StarvationWatch;
 
-TEST_CASE("a dataset that steps wait for is named once, with the stage that takes most and what helps") {
+TEST_CASE("a dataset for which steps wait causes one warning with the slowest stage and advice") {
   data::WalkState walk;
   StarvationWatch watch;
   CHECK_FALSE(watch.check("train", walk, 100));
   walk.add_waited(9);
   walk.stages().add(data::Stage::storage, 6'000'000'000);
   walk.stages().add(data::Stage::decode, 18'000'000'000);
-  CHECK_FALSE(watch.check("train", walk, 110));  // too soon to tell
+  CHECK_FALSE(watch.check("train", walk, 110));  // before min_interval_s
   const auto text = watch.check("train", walk, 130);
   REQUIRE(text);
   CHECK_THAT(*text, Contains("[data.train]") && Contains("30 % of the last 30 s") &&
@@ -22,7 +22,7 @@ TEST_CASE("a dataset that steps wait for is named once, with the stage that take
   CHECK_FALSE(watch.check("train", walk, 200));
 }
 
-TEST_CASE("waiting that is past, or little, is not told of") {
+TEST_CASE("short waits and waits before the first check cause no warning") {
   data::WalkState walk;
   walk.add_waited(50);
   StarvationWatch watch;

@@ -19,7 +19,7 @@ config::RunSpec spec_of(const std::string& materialize) {
   return spec;
 }
 
-/// What the ranks of those nodes get for [data.train].
+/// Returns the share of each rank for [data.train].
 std::vector<data::NodeShare> shares_of(const std::vector<int>& node_of_rank, const std::string& materialize = "true") {
   std::vector<data::NodeShare> shares(node_of_rank.size());
   const auto spec = spec_of(materialize);
@@ -35,7 +35,7 @@ std::vector<data::NodeShare> shares_of(const std::vector<int>& node_of_rank, con
   return shares;
 }
 
-/// Those with the same number see the same memory.
+/// Returns whether two shares have the same memory.
 bool share_memory(const data::NodeShare& one, const data::NodeShare& other) {
   constexpr std::size_t page = 4096, word = 17;
   one.memory[page + word] = std::byte{42};
@@ -46,7 +46,7 @@ bool share_memory(const data::NodeShare& one, const data::NodeShare& other) {
 
 }  // namespace
 
-TEST_CASE("the ranks of each node share memory for a dataset that is kept, and know how many they are") {
+TEST_CASE("the ranks of a node share memory for a dataset that is kept in memory") {
   const auto shares = shares_of({0, 0, 1, 1, 1});
   for (const auto& share : shares) REQUIRE(share.memory);
   CHECK(shares[0].ranks == 2);
@@ -56,7 +56,7 @@ TEST_CASE("the ranks of each node share memory for a dataset that is kept, and k
   CHECK_FALSE(share_memory(shares[0], shares[2]));
 }
 
-TEST_CASE("no memory is shared where each rank is alone on its node, or values are not kept") {
+TEST_CASE("no memory is shared if each node has one rank, or if values are not kept in memory") {
   for (const auto& share : shares_of({0, 1, 2})) {
     CHECK_FALSE(share.memory);
     CHECK(share.ranks == 1);

@@ -18,7 +18,7 @@ namespace {
 
 std::mutex seen_lock;
 std::vector<std::int64_t> seen;
-std::array<std::atomic<int>, 8> looked;
+std::array<std::atomic<int>, 8> filtered;  // number of samples, by rank
 int keep_of_three = 0;
 
 std::int64_t number_of(const TensorView& values) { return *static_cast<const std::int64_t*>(values.data); }
@@ -30,7 +30,7 @@ void note(const Batch& batch) {
   seen.insert(seen.end(), numbers, numbers + batch.size());
 }
 
-/// Over numbers 0 .. 999, a third of them; with the signal of a stop at the batch `stop_after`.
+/// Walks over a third of the numbers 0 to 999, and raises a stop signal at the batch `stop_after`.
 void walk(Context& ctx) {
   auto data = ctx.dataset("train");
   std::int64_t batches = 0;
@@ -38,7 +38,7 @@ void walk(Context& ctx) {
   state.value("batches", batches);
   ctx.restore(state);
   data.filter("id", [&](const TensorView& values) {
-    ++looked[static_cast<std::size_t>(ctx.world_rank())];
+    ++filtered[static_cast<std::size_t>(ctx.world_rank())];
     return number_of(values) % 3 == keep_of_three;
   });
   for (const auto& batch : data.epoch(0).batches(5, Remainder::uneven)) {
@@ -63,7 +63,7 @@ config::RunSpec spec_of_numbers(const std::string& folder, const char* stop_afte
   return config::make_run_spec(options);
 }
 
-/// Readings of three stations, in sequences of 4.
+/// Returns a run over readings of three stations, in sequences of 4.
 config::RunSpec spec_of_sequences(const std::string& folder, const char* sequence, const char* stop_after = "0") {
   std::ofstream readings(folder + "/readings.csv");
   readings << "station,id\n";
@@ -78,7 +78,7 @@ config::RunSpec spec_of_sequences(const std::string& folder, const char* sequenc
   return spec;
 }
 
-/// Notes the first number of each sequence, and -1 for a number of another station.
+/// Records the first number of each sequence, and -1 for each number of a wrong station.
 void note_sequences(const Batch& batch) {
   const std::lock_guard lock(seen_lock);
   const auto* const numbers = static_cast<const std::int64_t*>(batch.field("id").data);
@@ -88,7 +88,7 @@ void note_sequences(const Batch& batch) {
   }
 }
 
-/// With the signal of a stop at the batch `stop_after`.
+/// Walks over sequences, and raises a stop signal at the batch `stop_after`.
 void walk_sequences(Context& ctx) {
   auto data = ctx.dataset("train");
   std::int64_t batches = 0;
@@ -123,15 +123,15 @@ std::vector<std::int64_t> taken() {
 
 }  // namespace
 
-TEST_CASE("each rank of a run looks at its part of the samples for a filter, and all walk over the same ones") {
+TEST_CASE("the ranks divide the samples to apply a filter, and keep the same samples") {
   for (const int ranks : {1, 2, 3, 8}) {
     const Scratch folder;
     keep_of_three = 0;
-    for (auto& count : looked) count = 0;
+    for (auto& count : filtered) count = 0;
     run_on(ranks, spec_of_numbers(folder.path()), walk);
     CHECK(taken() == thirds());
     int all = 0;
-    for (const auto& count : looked) {
+    for (const auto& count : filtered) {
       all += count;
       CHECK(count <= 1000 / ranks + 64);
     }
@@ -139,7 +139,7 @@ TEST_CASE("each rank of a run looks at its part of the samples for a filter, and
   }
 }
 
-TEST_CASE("what a filter throws on one rank is thrown on all") {
+TEST_CASE("an exception of a filter on one rank is thrown on all ranks") {
   const Scratch folder;
   std::atomic<int> errors = 0;
   static std::atomic<int>* counted = nullptr;
@@ -157,7 +157,7 @@ TEST_CASE("what a filter throws on one rank is thrown on all") {
   CHECK(errors == 3);
 }
 
-TEST_CASE("a filtered run that stopped inside an epoch sees each sample that is left once, on other ranks too") {
+TEST_CASE("a filtered run that stopped inside an epoch resumes with the remaining samples, also on other ranks") {
   const Scratch folder;
   keep_of_three = 0;
   stop_after_seven(folder.path());
@@ -165,7 +165,7 @@ TEST_CASE("a filtered run that stopped inside an epoch sees each sample that is 
   CHECK(taken() == thirds());
 }
 
-TEST_CASE("a run that stands inside an epoch refuses a filter that keeps other samples") {
+TEST_CASE("a filter that keeps other samples cannot resume inside an epoch") {
   const Scratch folder;
   keep_of_three = 0;
   stop_after_seven(folder.path());
@@ -174,9 +174,9 @@ TEST_CASE("a run that stands inside an epoch refuses a filter that keeps other s
   taken();
 }
 
-TEST_CASE("a run over samples that keys make goes on inside an epoch at any step, on other ranks too, with the same ones") {
-  const Scratch whole;
-  run_on(1, spec_of_sequences(whole.path(), "4 stride=2 within=station"), walk_sequences);
+TEST_CASE("a run over sequences resumes inside an epoch at any step, also on other ranks") {
+  const Scratch uninterrupted;
+  run_on(1, spec_of_sequences(uninterrupted.path(), "4 stride=2 within=station"), walk_sequences);
   const auto all = taken();
   REQUIRE(all.size() == 96);
   CHECK(all.front() >= 0);
@@ -191,7 +191,7 @@ TEST_CASE("a run over samples that keys make goes on inside an epoch at any step
   }
 }
 
-TEST_CASE("a run that stands inside an epoch refuses keys that make other samples") {
+TEST_CASE("keys that make other samples cannot resume inside an epoch") {
   const Scratch folder;
   batch::install_stop_signals();
   batch::forget_stop_signal();

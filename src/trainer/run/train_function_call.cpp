@@ -1,0 +1,93 @@
+#include "trainer/run/train_function_call.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/environment.hpp"
+#include "core/host.hpp"
+#include "core/output/output_capture.hpp"
+#include "core/output/output_targets.hpp"
+#include "core/process/processes.hpp"
+#include "core/rank_zero.hpp"
+#include "core/text/text.hpp"
+#include "trainer/ending/advice.hpp"
+#include "trainer/run/failure.hpp"
+#include "trainer/run/restarts.hpp"
+#include "watch/exit_guard.hpp"
+#include "watch/thrown.hpp"
+
+namespace trainrt::trainer {
+
+namespace {
+
+/// For the benchmark of start-up times.
+void print_start_time() {
+  if (Environment::of_process().has("TRAINRT_TIMING"))
+    OutputCapture::write(OutputCapture::Stream::error,
+                         fmt::format("timing: train_function_started_s={:.3f}\n", seconds_since_process_start()));
+}
+
+/// Captures the output of a train function that prints in this process, for the rank's log and the terminal.
+void capture_output(std::optional<OutputCapture>& output, const TrainCall& function, const RunningAttempt& attempt,
+                    int rank) {
+  if (!function.prints_here) return;
+  const auto title = fmt::format("attempt {}, rank {} on {}, process {}", attempt.number, rank, host_name(), getpid());
+  output.emplace(output_targets(attempt.spec.run.shown_output, attempt.spec.run_dir, rank), title);
+}
+
+/// Waits for unfinished work of the failed attempt, so that the next attempt can start in the same processes.
+void settle_after(const FailedTogether& failure, const RunningAttempt& attempt, Session& session,
+                  launch::Launch& launch) try {
+  session.settle();
+} catch (const comm::AgreedError& error) {
+  throw comm::AgreedError(fmt::format("{}\nand then: {}", failure.what(), error.what()), error.code());
+} catch (const std::exception& error) {
+  const auto text = fmt::format("{}\nand then: {}", failure.what(), error.what());
+  fail_all_ranks(attempt, session, launch, Error(text), text);
+}
+
+RunInfo run_info(const RunningAttempt& attempt, const World& world) {
+  return {attempt.spec.run.name, attempt.spec.run_dir, attempt.number, world.size, world.node_count};
+}
+
+}  // namespace
+
+void call_train_function(const RunArguments& run, const RunningAttempt& attempt, Session& session, rundir::Meter& meter,
+                         double pause_s) {
+  const auto& function = run.function;
+  const auto& world = run.launch.world();
+  std::optional<OutputCapture> output;
+  try {
+    if (!function.is_running || !function.is_running()) session.stop_if_asked();  // nothing has begun, so nothing is lost
+    wait_to_restart(pause_s, session);
+    attempt.callbacks.start(run_info(attempt, world), session.communicator());
+    session.prepare_datasets();
+    Context context(session);
+    capture_output(output, function, attempt, world.rank);
+    meter.train_function_began();
+    RankZero(world.rank).run(print_start_time);
+    const watch::ExitGuard guard(run.launch);
+    function.train(context);
+    session.finish();
+  } catch (const FailedTogether& failure) {
+    settle_after(failure, attempt, session, run.launch);
+    throw;
+  } catch (const comm::AgreedError&) {
+    throw;
+  } catch (const Error& error) {
+    const auto text = with_advice(error);
+    fail_all_ranks(attempt, session, run.launch, Error(text, error.code()), text);
+  } catch (const std::exception& error) {
+    const auto text = with_advice(error);
+    fail_all_ranks(attempt, session, run.launch, Error(first_line(text)), text);
+  } catch (const StopRun&) {  // session.ending() has the reason
+  } catch (...) {
+    const auto text =
+        fmt::format("the train function threw an exception that is not a std::exception: {}", watch::thrown_type());
+    fail_all_ranks(attempt, session, run.launch, Error(text), "");
+  }
+}
+
+}  // namespace trainrt::trainer

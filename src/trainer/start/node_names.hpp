@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include <trainrt/communicator.hpp>
+
+#include "launch/world.hpp"
+
+namespace trainrt::trainer {
+
+/// Returns the names of the nodes, in the order of their lowest ranks. Collective.
+std::vector<std::string> node_names(const World& world, Communicator& communicator);
+
+/// Returns the host name of each rank. `nodes` is the result of node_names().
+std::vector<std::string> hosts_of_ranks(const World& world, const std::vector<std::string>& nodes);
+
+}  // namespace trainrt::trainer
