@@ -13,7 +13,7 @@
 #include "core/process/spawn.hpp"
 #include "core/rank_zero.hpp"
 #include "program/children/start_error.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::cli {
 

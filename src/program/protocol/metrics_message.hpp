@@ -6,12 +6,11 @@
 
 namespace trainrt::program {
 
-/// What the message 'report' of a program has in "metrics" (conversation.hpp). UsageError, with the metric's name, for what
-/// is none. Pure.
+/// Returns the field "metrics" of a message 'report'. Throws a UsageError that names an invalid metric. Pure.
 Metrics metrics_from(const Json& body);
 
-/// What it has in "directory" and "directory_metadata"; no path if the rank gives no directory. UsageError for a path that
-/// is not absolute: the program's working directory is not known. Pure.
+/// Returns the fields "directory" and "directory_metadata" of a message 'report'; the path is empty if the rank gives no
+/// directory. Throws UsageError for a relative path, because the working directory of the program is unknown. Pure.
 DirectoryCheckpoint directory_from(const Json& body);
 
 }  // namespace trainrt::program

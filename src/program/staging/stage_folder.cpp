@@ -23,23 +23,25 @@ constexpr std::string_view lock_ending = ".lock";
 constexpr std::string_view identity_ending = ".id";
 constexpr std::string_view part_mark = ".part-";
 
-/// A name in /tmp may be taken by anybody: what is there must be a folder that only this user enters.
+/// Returns the private folder, created if necessary. Another user may have created it in /tmp, so owner and mode are
+/// checked.
 std::string private_folder(const std::string& base) {
   auto path = fmt::format("{}/trainrt-stage-{}", base, geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    throw Error(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
       (found.st_mode & 0077) != 0)
-    throw Error(fmt::format("{} is there, and is no folder that only this user can enter", path));
+    throw Error(fmt::format("{} exists, but is not a folder of this user with mode 0700", path));
   return path;
 }
 
-/// Locked for this process; an empty one if another has it. Who unlinks a lock has it: the file may have gone meanwhile.
+/// Locks a file. Returns an empty Descriptor if another process has locked it. Tries again if the previous owner unlinked
+/// the file between open() and flock().
 Descriptor locked(const std::string& path) {
   for (;;) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) throw Error(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
+    if (!file) throw Error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
     struct stat mine {
     }, there{};
@@ -52,8 +54,8 @@ Descriptor locked_within(double patience_s, const std::string& path) {
   for (double waited_s = 0;; waited_s += pause_s) {
     if (auto lock = locked(path)) return lock;
     if (waited_s >= patience_s)
-      throw Error(
-          fmt::format("{} is locked by another process of this user, which still lives after {:g} s", path, patience_s));
+      throw Error(fmt::format("{} is locked by another process of this user, which has not exited within {:g} s", path,
+                              patience_s));
     usleep(static_cast<useconds_t>(pause_s * 1e6));
   }
 }
@@ -84,7 +86,7 @@ std::string StageFolder::identity() const {
 
 std::string StageFolder::new_part() const {
   auto part = path_ + std::string(part_mark) + "XXXXXX";
-  if (mkdtemp(part.data()) == nullptr) throw Error(fmt::format("{} cannot be made: {}", part, std::strerror(errno)));
+  if (mkdtemp(part.data()) == nullptr) throw Error(fmt::format("cannot create {}: {}", part, std::strerror(errno)));
   return part;
 }
 
@@ -93,7 +95,7 @@ void StageFolder::complete(const std::string& part, const std::string& identity)
   file << identity << '\n';
   file.close();
   if (!file || rename(part.c_str(), path_.c_str()) != 0)
-    throw Error(fmt::format("{} cannot be made of {}: {}", path_, part, std::strerror(errno)));
+    throw Error(fmt::format("cannot create {} from {}: {}", path_, part, std::strerror(errno)));
 }
 
 void StageFolder::clear() const { remove_tree(root_, fs::path(path_).filename().string()); }

@@ -15,26 +15,26 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Ranks 0 and 1 on the first node, rank 2 on the second.
-Meeting three_ranks_on_two_nodes(int rank) {
-  Meeting meeting;
-  meeting.rank = rank;
-  meeting.size = 3;
-  meeting.local_rank = rank % 2;
-  meeting.local_size = rank < 2 ? 2 : 1;
-  meeting.node_rank = rank < 2 ? 0 : 1;
-  meeting.node_count = 2;
-  meeting.run_name = "mine";
-  meeting.cpus = 4;
-  meeting.interface = "ib0";
-  meeting.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
-  meeting.ports = {
+Rendezvous three_ranks_on_two_nodes(int rank) {
+  Rendezvous rendezvous;
+  rendezvous.rank = rank;
+  rendezvous.size = 3;
+  rendezvous.local_rank = rank % 2;
+  rendezvous.local_size = rank < 2 ? 2 : 1;
+  rendezvous.node_rank = rank < 2 ? 0 : 1;
+  rendezvous.node_count = 2;
+  rendezvous.run_name = "mine";
+  rendezvous.cpus = 4;
+  rendezvous.interface = "ib0";
+  rendezvous.addresses = {"10.0.0.1", "10.0.0.1", "10.0.0.2"};
+  rendezvous.ports = {
       {"torch", {2001, 0, 0}}, {"tensorflow", {2002, 2003, 2004}}, {"jax", {2005, 0, 0}},    {"keras", {2006, 0, 0}},
       {"mpi", {2007, 0, 0}},   {"horovod", {2008, 0, 0}},          {"xgboost", {2009, 0, 0}}};
-  meeting.nodes = {0, 0, 1};
-  meeting.sockets = {{"mpi", 9}};
-  meeting.secret = "secret of the start";
-  meeting.printed_secret = "another secret";
-  return meeting;
+  rendezvous.nodes = {0, 0, 1};
+  rendezvous.sockets = {{"mpi", 9}};
+  rendezvous.secret = "secret of the start";
+  rendezvous.printed_secret = "another secret";
+  return rendezvous;
 }
 
 Frameworks all_frameworks() { return chosen_frameworks(std::vector<std::string>{"all"}); }
@@ -46,13 +46,13 @@ Variables of_rank(int rank, Variables inherited = {}) {
 }  // namespace
 
 TEST_CASE("CUDA_VISIBLE_DEVICES is set for ranks that have GPUs only") {
-  auto meeting = three_ranks_on_two_nodes(1);
-  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "7");
-  meeting.visible_gpus = "0,1";
-  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "0,1");
-  meeting.visible_gpus = "";
-  meeting.hides_gpus = true;
-  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, meeting, {}).at("CUDA_VISIBLE_DEVICES") == "");
+  auto rendezvous = three_ranks_on_two_nodes(1);
+  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, rendezvous, {}).at("CUDA_VISIBLE_DEVICES") == "7");
+  rendezvous.visible_gpus = "0,1";
+  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, rendezvous, {}).at("CUDA_VISIBLE_DEVICES") == "0,1");
+  rendezvous.visible_gpus = "";
+  rendezvous.hides_gpus = true;
+  CHECK(environment_with({{"CUDA_VISIBLE_DEVICES", "7"}}, rendezvous, {}).at("CUDA_VISIBLE_DEVICES") == "");
 }
 
 TEST_CASE("ranks of an uneven layout get what torchrun would give them") {
@@ -122,16 +122,16 @@ TEST_CASE("XGBoost's workers find the tracker, and say which rank they are") {
 TEST_CASE("in a job of Slurm's its variables say which rank this is, whoever has started it, and nothing outside") {
   const Variables of_the_batch_script = {
       {"SLURM_JOB_ID", "7"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NAME", "a"}};
-  auto meeting = three_ranks_on_two_nodes(2);
-  meeting.is_in_slurm = true;
-  const auto inside = environment_with(of_the_batch_script, meeting, all_frameworks());
+  auto rendezvous = three_ranks_on_two_nodes(2);
+  rendezvous.is_in_slurm = true;
+  const auto inside = environment_with(of_the_batch_script, rendezvous, all_frameworks());
   CHECK(inside.at("SLURM_PROCID") == "2");
   CHECK(inside.at("SLURM_LOCALID") == "0");
   CHECK(inside.at("SLURM_NODEID") == "1");
   CHECK(inside.at("SLURM_NTASKS") == "3");
   CHECK(inside.at("SLURM_JOB_ID") == "7");
   CHECK(inside.at("SLURM_STEP_NODELIST") == "10.0.0.1,10.0.0.2");
-  CHECK(environment_with({{"SLURM_STEP_NODELIST", "n[1-2]"}}, meeting, all_frameworks()).at("SLURM_STEP_NODELIST") ==
+  CHECK(environment_with({{"SLURM_STEP_NODELIST", "n[1-2]"}}, rendezvous, all_frameworks()).at("SLURM_STEP_NODELIST") ==
         "n[1-2]");
   CHECK(inside.at("SLURM_JOB_NAME") == "a");
   for (const auto& [name, value] : of_rank(2)) CHECK_FALSE(name.starts_with("SLURM_"));
@@ -150,9 +150,9 @@ TEST_CASE("MPI finds the socket that its rank serves, and nothing if there is no
 }
 
 TEST_CASE("an IPv6 address stands in brackets before a port, and bare where there is none") {
-  auto meeting = three_ranks_on_two_nodes(0);
-  meeting.addresses = {"fd00::1", "fd00::1", "fd00::2"};
-  const auto variables = environment_with({}, meeting, all_frameworks());
+  auto rendezvous = three_ranks_on_two_nodes(0);
+  rendezvous.addresses = {"fd00::1", "fd00::1", "fd00::2"};
+  const auto variables = environment_with({}, rendezvous, all_frameworks());
   CHECK(variables.at("MASTER_ADDR") == "fd00::1");
   CHECK(variables.at("JAX_COORDINATOR_ADDRESS") == "[fd00::1]:2005");
 }
@@ -181,17 +181,17 @@ TEST_CASE("what the user has set wins for choices, and never for what the attemp
 TEST_CASE("without a GPU frameworks are told so, with one they are not") {
   CHECK(of_rank(0).at("ACCELERATE_USE_CPU") == "true");
   CHECK(of_rank(0).at("DS_ACCELERATOR") == "cpu");
-  auto meeting = three_ranks_on_two_nodes(0);
-  meeting.has_gpu = true;
-  const auto variables = environment_with({}, meeting, all_frameworks());
+  auto rendezvous = three_ranks_on_two_nodes(0);
+  rendezvous.has_gpu = true;
+  const auto variables = environment_with({}, rendezvous, all_frameworks());
   CHECK_FALSE(variables.contains("ACCELERATE_USE_CPU"));
   CHECK_FALSE(variables.contains("DS_ACCELERATOR"));
 }
 
 TEST_CASE("an interface that is not known is not named") {
-  auto meeting = three_ranks_on_two_nodes(0);
-  meeting.interface.clear();
-  CHECK_FALSE(environment_with({}, meeting, all_frameworks()).contains("GLOO_SOCKET_IFNAME"));
+  auto rendezvous = three_ranks_on_two_nodes(0);
+  rendezvous.interface.clear();
+  CHECK_FALSE(environment_with({}, rendezvous, all_frameworks()).contains("GLOO_SOCKET_IFNAME"));
 }
 
 TEST_CASE("only the frameworks that are chosen set their variables, and what the user has set stays for the others") {
@@ -214,12 +214,12 @@ TEST_CASE("a framework that there is not, or that is named twice, is refused") {
 TEST_CASE("no two frameworks set the same variable") {
   std::set<std::string> names;
   for (const auto* framework : environment_table()) {
-    auto meeting = three_ranks_on_two_nodes(0);
-    meeting.is_in_slurm = true;
-    const auto ports = meeting.ports.find(framework->name);
-    CHECK((framework->ports_of == PortsOf::nobody) == (ports == meeting.ports.end()));
-    const auto numbers = ports == meeting.ports.end() ? std::vector<int>() : ports->second;
-    for (const auto& variable : framework->variables(meeting, numbers)) {
+    auto rendezvous = three_ranks_on_two_nodes(0);
+    rendezvous.is_in_slurm = true;
+    const auto ports = rendezvous.ports.find(framework->name);
+    CHECK((framework->ports_of == PortsOf::nobody) == (ports == rendezvous.ports.end()));
+    const auto numbers = ports == rendezvous.ports.end() ? std::vector<int>() : ports->second;
+    for (const auto& variable : framework->variables(rendezvous, numbers)) {
       INFO(variable.name);
       CHECK(names.insert(variable.name).second);
     }

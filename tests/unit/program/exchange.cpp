@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "program/children/nonce.hpp"
+#include "program/rendezvous/nonce.hpp"
 #include "program/rendezvous/reserved_port.hpp"
 #include "support/cpp/error_of.hpp"
 
@@ -23,20 +23,20 @@ class Exchanged {
     number_ = port_.number();
     server_ = std::make_unique<ExchangeServer>(port_.take(), size, secret_, [welcomes](const auto&) { return welcomes; });
   }
-  ExchangePlace place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.get()}; }
+  ExchangeAddress place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.get()}; }
 
   EndSignal end;  ///< of the ranks
 
  private:
   ReservedPort port_;
   int number_ = 0;
-  std::string secret_ = made_up_nonce();
+  std::string secret_ = random_nonce();
   std::unique_ptr<ExchangeServer> server_;
 };
 
 /// What a rank's round ends with, in a thread.
 struct Coming {
-  Coming(const ExchangePlace& place, int round, std::string mine, double limit_s = 20)
+  Coming(const ExchangeAddress& place, int round, std::string mine, double limit_s = 20)
       : thread([this, place, round, mine = std::move(mine), limit_s] {
           error = test::error_of([&] { texts = exchange(place, round, mine, limit_s); });
         }) {}
@@ -81,7 +81,7 @@ TEST_CASE("a rank that has left is waited for no more, now and later, but what i
   CHECK(comes.result().size() == 2);
   Coming in_vain(exchanged.place(0), 1, "a");
   leave_exchange(exchanged.place(1));
-  CHECK_THAT(in_vain.why(), Contains("the program of rank 1 has ended"));
+  CHECK_THAT(in_vain.why(), Contains("the program of rank 1 has exited"));
   Coming later(exchanged.place(0), 2, "a");
   CHECK_THAT(later.why(), Contains("rank 1"));
 }
@@ -89,14 +89,14 @@ TEST_CASE("a rank that has left is waited for no more, now and later, but what i
 TEST_CASE("strangers get no answer, and disturb nobody") {
   const Exchanged exchanged(1);
   auto stranger = exchanged.place(0);
-  stranger.secret = made_up_nonce();
+  stranger.secret = random_nonce();
   Coming guesses(stranger, 0, "a");
   CHECK_THAT(guesses.why(), Contains("first rank"));
   auto of_no_rank = exchanged.place(1);
   Coming beyond(of_no_rank, 0, "a");
   CHECK_FALSE(beyond.why().empty());
   {
-    const auto mute = peer_at("127.0.0.1", exchanged.place(0).port, exchanged.end.get(), 5);
+    const auto mute = connect_to("127.0.0.1", exchanged.place(0).port, exchanged.end.get(), 5);
     mute.write("GET / HTTP/1.1\r\n\r\n", 1);
   }
   Coming friendly(exchanged.place(0), 0, "a");

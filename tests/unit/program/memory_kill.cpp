@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-std::string words(const Ending& ending, const MemoryKills& before, const MemoryKills& after) {
+std::string words(const ExitStatus& ending, const MemoryKills& before, const MemoryKills& after) {
   return memory_kill_in_words(ending, {.before = before, .after = after, .held_bytes = 3 * gib, .limit_bytes = 4 * gib});
 }
 
 struct Row {
   const char* story;
-  Ending ending;
+  ExitStatus ending;
   MemoryKills before;
   MemoryKills after;
   const char* words;
@@ -26,7 +26,7 @@ struct Row {
 }  // namespace
 
 TEST_CASE("an end is put down to the out-of-memory killer as far as its counts tell") {
-  const Ending good{}, killed{.signal = SIGKILL}, failed{.exit_code = 1}, of_shell{.exit_code = 137};
+  const ExitStatus good{}, killed{.signal = SIGKILL}, failed{.exit_code = 1}, of_shell{.exit_code = 137};
   const auto* figures = "(the largest process of the program held 3.0 GiB, and the limit is 4.0 GiB)";
   const std::vector<Row> rows = {{"a kill in the cgroup", killed, {2, 5}, {3, 6}, "by the kernel's out-of-memory killer "},
                                  {"a process that the program had started",
@@ -67,8 +67,8 @@ TEST_CASE("an end is put down to the out-of-memory killer as far as its counts t
 }
 
 TEST_CASE("what the out-of-memory killer did stands behind the signal and the exit code, and in front of the exception") {
-  CHECK(Ending{.signal = SIGKILL, .memory = "by it"}.in_words() == "was ended by SIGKILL, by it");
-  CHECK(Ending{.exit_code = 137, .memory = "after it"}.in_words() == "exited with 137, after it");
+  CHECK(ExitStatus{.signal = SIGKILL, .memory = "by it"}.in_words() == "was ended by SIGKILL, by it");
+  CHECK(ExitStatus{.exit_code = 137, .memory = "after it"}.in_words() == "exited with 137, after it");
 }
 
 TEST_CASE("the kernel's counts and limits can be read here") {

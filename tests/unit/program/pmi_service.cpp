@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "program/children/nonce.hpp"
+#include "program/rendezvous/nonce.hpp"
 #include "program/rendezvous/reserved_port.hpp"
 
 using namespace trainrt::program;
@@ -20,15 +20,16 @@ class Programs {
   explicit Programs(int size) {
     ReservedPort port;
     port.listen();
-    Meeting meeting;
-    meeting.size = size;
-    meeting.nodes.assign(static_cast<std::size_t>(size), 0);
-    meeting.addresses.assign(static_cast<std::size_t>(size), "127.0.0.1");
-    meeting.secret = made_up_nonce();
+    Rendezvous rendezvous;
+    rendezvous.size = size;
+    rendezvous.nodes.assign(static_cast<std::size_t>(size), 0);
+    rendezvous.addresses.assign(static_cast<std::size_t>(size), "127.0.0.1");
+    rendezvous.secret = random_nonce();
     const int number = port.number();
     for (int rank = 0; rank < size; ++rank) {
-      meeting.rank = rank;
-      services_.push_back(std::make_unique<PmiService>(meeting, number, rank == 0 ? port.take() : trainrt::Descriptor()));
+      rendezvous.rank = rank;
+      services_.push_back(
+          std::make_unique<PmiService>(rendezvous, number, rank == 0 ? port.take() : trainrt::Descriptor()));
       sockets_.emplace_back(dup(services_.back()->inherited()));
       services_.back()->program_has_started(0);
     }

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "program/rendezvous/any_address.hpp"
+#include "program/rendezvous/bound_sockets.hpp"
 #include "program/rendezvous/interfaces.hpp"
 #include "program/services/tcp_server.hpp"
 
@@ -88,12 +88,12 @@ TEST_CASE("a reserved port is silent, and cannot be taken without SO_REUSEADDR")
 }
 
 TEST_CASE("a port of this node alone is reached by 127.0.0.1, and at no other address") {
-  const ReservedPort reserved(Reach::this_node);
+  const ReservedPort reserved(ListenScope::this_node);
   reserved.listen();
   CHECK(connection_to(reserved.number()));
   std::vector<std::string> others;
   for (const auto& each : addresses_of_this_node())
     if (!each.is_loopback) others.push_back(each.address);
   const EndSignal never;
-  for (const auto& address : others) CHECK_THROWS(peer_at(address, reserved.number(), never.get(), 1));
+  for (const auto& address : others) CHECK_THROWS(connect_to(address, reserved.number(), never.get(), 1));
 }

@@ -231,7 +231,7 @@ TEST_CASE("a source is known by its content, and what is none is refused with th
   CHECK(format_of(scratch / "image").name == "squashfs");
   CHECK_THROWS_WITH(format_of(text), Contains("program.stage: " + text) && Contains("squashfs") && Contains("directory"));
   CHECK_THROWS_AS(format_of(scratch / "nothing"), UsageError);
-  CHECK_THROWS_WITH(format_of(scratch / "away"), Contains("cannot be read") && Contains("No such file"));
+  CHECK_THROWS_WITH(format_of(scratch / "away"), Contains("cannot read") && Contains("No such file"));
 }
 
 TEST_CASE("a tree is there when it is whole, and one whose process was killed is swept away by the next") {
@@ -268,8 +268,8 @@ TEST_CASE("a place that another process uses, or that another user may enter, is
   const StageFolder mine(scratch.path(), "name");
   CHECK_THROWS_WITH(StageFolder(scratch.path(), "name", 0.1), Contains("locked by another process"));
   chmod((scratch / ("trainrt-stage-" + std::to_string(geteuid()))).c_str(), 0777);
-  CHECK_THROWS_WITH(StageFolder(scratch.path(), "other"), Contains("only this user"));
-  CHECK_THROWS_WITH(StageFolder(scratch / "away", "name"), Contains("cannot be made"));
+  CHECK_THROWS_WITH(StageFolder(scratch.path(), "other"), Contains("mode 0700"));
+  CHECK_THROWS_WITH(StageFolder(scratch / "away", "name"), Contains("cannot create"));
 }
 
 TEST_CASE("what a tree gives a program depends on what lies in it") {
@@ -312,6 +312,6 @@ TEST_CASE("a compressed tar that expands without bound is an error that names th
   CHECK(unpack(tar_of_zeros(100 << 20), small).size.bytes == 100 << 20);
   const auto bomb = tar_of_zeros(std::int64_t{1100} << 20);
   CHECK(bomb.size() < 10'000'000);
-  CHECK_THAT(unpack(bomb, large).error, Contains("up to 'zeros' the tar expands to more than 1073741824 bytes"));
+  CHECK_THAT(unpack(bomb, large).error, Contains("at 'zeros' the tar has expanded to more than 1073741824 bytes"));
   CHECK(status_of(fs::path(large) / "zeros").st_blocks * 512 <= (1 << 30) + (1 << 20));
 }

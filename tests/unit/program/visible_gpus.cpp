@@ -42,7 +42,7 @@ TEST_CASE("GPUs are called as CUDA_VISIBLE_DEVICES calls them, else by their num
   CHECK(names_of_gpus("") == Names{});
   CHECK(names_of_gpus("3,GPU-5f") == Names{"3", "GPU-5f"});
   const std::vector<int> gpus = {1, 0};
-  CHECK(called(gpus, Names{"3", "GPU-5f"}) == Names{"GPU-5f", "3"});
-  CHECK(called(gpus, std::nullopt) == Names{"1", "0"});
-  CHECK(called({}, Names{"3"}) == Names{});
+  CHECK(names_of_own_gpus(gpus, Names{"3", "GPU-5f"}) == Names{"GPU-5f", "3"});
+  CHECK(names_of_own_gpus(gpus, std::nullopt) == Names{"1", "0"});
+  CHECK(names_of_own_gpus({}, Names{"3"}) == Names{});
 }
