@@ -49,7 +49,7 @@ class Child {
   /// process, it may have been a script around a program that is still saving: then the program has ended when no process
   /// of its group and no process passed to note_client() runs any more. Stray processes do not count.
   bool is_over();
-  /// Declares that `process` uses the client. The pid is what the process itself sees.
+  /// Declares that `process` uses the client. The pid is that in its own pid namespace.
   void note_client(pid_t process) { client_ = process; }
   pid_t client() const { return client_; }  ///< 0 if unknown
   void stop() const;  ///< sends the stop signal to the processes that first_to_catch() returns, or to the group
@@ -57,7 +57,7 @@ class Child {
   void stop_rest() const;
   /// Returns the processes that keep is_over() false: "123 (sleep 300), 124 (sh -c ...)". The first process has ended.
   std::string survivors_in_words() const;
-  /// Returns the stray processes, which the destructor kills; "" if there are none.
+  /// Returns the stray processes, which the destructor kills; "" without any.
   std::string strays_in_words() const;
   /// Returns the end of the output so far, after a short wait for bytes in the pipes. "" if the output is not read.
   std::string output_tail() const;
@@ -73,7 +73,7 @@ class Child {
 
   pid_t pid_ = -1;
   pid_t guard_ = -1;     ///< shell that waits for the end of this process, then kills the group and the stray processes
-  Descriptor lifeline_;  ///< write end of a pipe; its closing tells the guard that this process exited
+  Descriptor lifeline_;  ///< write end of a pipe; its closing notifies the guard that this process exited
   int stop_signal_ = 0;
   pid_t client_ = 0;  ///< 0 if unknown
   bool is_over_ = false;

@@ -47,7 +47,7 @@ bool is_ignored(std::string_view line_above) {
                              [&](auto beginning) { return line_above.find(beginning) != std::string_view::npos; });
 }
 
-/// Returns the first exception inside a group, whose lines begin with bars: "    | ValueError: 1".
+/// Returns the first exception inside a group. Lines of a group begin with bars: "    | ValueError: 1".
 std::string_view first_inside(const Lines& lines, std::size_t from) {
   for (auto i = from; i < lines.size(); ++i) {
     const auto bar = lines[i].find("| ");

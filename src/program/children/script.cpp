@@ -21,7 +21,7 @@ namespace {
 struct Interpreter {
   std::string_view name;
   std::string_view switches;    ///< options without a value
-  std::string_view with_value;  ///< options whose value is the rest of the argument, or the next argument
+  std::string_view with_value;  ///< options with a value: the rest of the argument, or the next argument
 };
 
 constexpr Interpreter interpreters[] = {{"python", "bBdEiIOPqsSuvx", "WX"},

@@ -28,7 +28,7 @@ std::string beginning_of(const std::string& file) {
   return {bytes.data(), static_cast<std::size_t>(in.gcount())};
 }
 
-/// Returns the interpreter of a script: "/usr/bin/python3\r" for "#! /usr/bin/python3\r\n..."; "" if the line names none.
+/// Returns the interpreter of a script: "/usr/bin/python3\r" for "#! /usr/bin/python3\r\n..."; "" if the line is empty.
 std::string interpreter_in(std::string_view beginning) {
   auto line = beginning.substr(script_mark.size());
   line = line.substr(0, line.find('\n'));

@@ -10,7 +10,7 @@ namespace trainrt::program {
 
 /// Finds and kills the processes that a program has started, including those that have left its process group (setsid) and
 /// get no signal that is sent to the group. They are found as descendants of the program, and by an environment variable,
-/// the mark. A process whose parent has exited and whose environment was replaced is not found. Processes of another Slurm
+/// the mark. A process is not found if its parent has exited and its environment was replaced. Processes of another Slurm
 /// job that the program submitted may have the mark too; they are not killed because their SLURM_JOB_ID differs.
 class StrayProcesses {
  public:

@@ -32,8 +32,8 @@ struct FrameworkEnvironment {
   /// Returns the variables. `ports` has the port of each rank, 0 for ranks without one; empty for PortsOf::nobody. Pure.
   std::vector<Variable> (*variables)(const Rendezvous& rendezvous, std::span<const int> ports);
   /// Null, or starts the service of the runtime for this framework, on every rank. `rendezvous` is complete except for its
-  /// sockets. `listener` listens on this rank's port, and is empty if the rank has none. Returns null if this rank needs no
-  /// service.
+  /// sockets. `listener` listens on this rank's port, and is empty if the rank has no port. Returns null if this rank needs
+  /// no service.
   std::unique_ptr<Service> (*serve)(const Rendezvous& rendezvous, std::span<const int> ports,
                                     Descriptor listener) = nullptr;
 };

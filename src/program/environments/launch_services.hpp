@@ -18,7 +18,7 @@ namespace trainrt::program {
 /// while the object lives.
 class LaunchServices {
  public:
-  /// Completes `known`, whose facts about this rank are set, with those that need all ranks: size, nodes, CPUs, addresses,
+  /// Completes `known`, the facts about this rank, with those that need all ranks: size, nodes, CPUs, addresses,
   /// interface, ports, secrets and sockets. Throws the errors of find_addresses(), and Error if a service cannot start.
   /// Collective.
   LaunchServices(Communicator& communicator, Rendezvous known, const Frameworks& frameworks, const std::string& interface);

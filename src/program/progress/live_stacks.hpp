@@ -26,7 +26,7 @@ class LiveStacks {
 
   /// Stores the newest collective call of the program: "report() at train.py:12".
   void note_call(const std::string& place);
-  std::string last_call() const;  ///< "" if there was none
+  std::string last_call() const;  ///< "" before the first call
 
  private:
   std::string stacks_of(pid_t process, double end_s);

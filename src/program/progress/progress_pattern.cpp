@@ -77,7 +77,7 @@ UnnamedExpression without_names(std::string_view text) {
   return found;
 }
 
-/// Selects the matcher of the library whose time is polynomial in the length of the line and whose stack use is constant.
+/// Selects the library's matcher with polynomial time in the length of the line and constant stack use.
 std::regex compiled(const std::string& text) {
   return std::regex(text, std::regex::ECMAScript | std::regex_constants::__polynomial);
 }

@@ -30,7 +30,7 @@ class ProgressWatch {
   void add(std::size_t stream, std::string_view bytes);
 
   /// Scans the complete lines added since the previous call, newest first, and with `at_end` the incomplete last line too.
-  /// Returns the newest numbers whose position is beyond all previous ones, or nothing. Stops after 0.1 s of CPU time. Logs
+  /// Returns the newest numbers with a position beyond all previous ones, or nothing. Stops after 0.1 s of CPU time. Logs
   /// a warning about the first match that is not a number. If one line takes too long, logs a warning and returns nothing
   /// from then on. Must be called by one thread.
   std::optional<ProgressNumbers> newest(bool at_end = false);

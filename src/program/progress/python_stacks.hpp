@@ -6,7 +6,7 @@
 
 namespace trainrt::program {
 
-/// Stops all processes of a program with SIGSTOP, so that none of them notices the end of another rank's program.
+/// Stops all processes of a program with SIGSTOP, so that they do not notice the end of another rank's program.
 void freeze(const Child& program);
 
 /// Makes the Python processes of a program, which may be frozen, print the stacks of all their threads, and ends them. The
@@ -20,8 +20,9 @@ constexpr std::string_view live_headline = "Stacks that it printed at a signal";
 
 /// Position of a Python program, according to the output of faulthandler.
 struct PythonPosition {
-  std::string collective;  ///< function of torch.distributed or torch.autograd that the main thread is in; "" if none
-  std::string innermost;   ///< innermost frame of the main thread, "train.py, line 7 in step"; "" if there is no stack
+  std::string
+      collective;  ///< function of torch.distributed or torch.autograd that the main thread is in; "" outside of these
+  std::string innermost;  ///< innermost frame of the main thread, "train.py, line 7 in step"; "" if there is no stack
 
   bool operator==(const PythonPosition&) const = default;
 };

@@ -98,7 +98,7 @@ std::optional<std::string> Channel::next_line() {
   return line;
 }
 
-/// Waits for bytes for at most `limit_s`. Returns false if none arrived.
+/// Waits for bytes for at most `limit_s`. Returns false if the time is up.
 bool Channel::read_more(double limit_s) {
   pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, static_cast<int>(std::ceil(limit_s * 1000))) <= 0) return false;

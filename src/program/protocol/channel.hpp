@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 struct Message {
   std::string op;
   Json body;
-  Descriptor file;  ///< file descriptor that was sent with the message; empty if there was none
+  Descriptor file;  ///< file descriptor that was sent with the message; empty without one
 };
 
 /// The runtime's end of the socket to a program. A message is a JSON object on one line (RFC 8259), at most 64 MiB long and
@@ -24,7 +24,7 @@ class Channel {
  public:
   /// Creates both ends of the socket, and stores the program's end in `theirs`.
   explicit Channel(Descriptor& theirs);
-  /// Uses an existing socket whose other end belongs to the program.
+  /// Uses an existing socket; its other end belongs to the program.
   static Channel over(Descriptor socket) { return Channel(std::move(socket), 0); }
 
   /// Returns the next message; nothing if none arrives within `limit_s`, or if the program has closed its end. Throws

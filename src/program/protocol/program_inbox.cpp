@@ -27,7 +27,7 @@ ProgramState ProgramInbox::wait(double limit_s) {
   }
 }
 
-/// The package itself makes calls after the train function has returned; their messages name what was left.
+/// The package itself makes calls after the train function has returned; they carry the function that was left.
 RankCall ProgramInbox::position_of_call() const {
   const auto left = text_field(call_->body, "left", "");
   if (!left.empty()) return {RankCall::Kind::left, left, stacks_.last_call()};
@@ -60,8 +60,8 @@ bool ProgramInbox::has_exited() {
   return true;
 }
 
-/// Sets `failure_` if the program has ended without success. The command, whose exit code is known, may be a script or a
-/// pipeline around the program.
+/// Sets `failure_` if the program has ended without success. The exit code is that of the command, which may be a
+/// script or a pipeline around the program.
 void ProgramInbox::check_exit() {
   if (!has_exited() || !failure_.text.empty()) return;  // its last message may have been a report
   const auto& status = *child_.exit_status();

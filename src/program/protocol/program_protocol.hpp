@@ -15,7 +15,7 @@ namespace trainrt::program {
 /// sends the answers. README.md describes the protocol. Only the train thread uses it.
 class ProgramProtocol {
  public:
-  /// All references must outlive this object. `stacks` is enabled when the program has said how to request its stacks.
+  /// All references must outlive this object. `stacks` is enabled when the program has sent its signal for stacks.
   ProgramProtocol(Context& ctx, Channel& channel, Child& child, ProtocolOptions options, LiveStacks& stacks);
   ~ProgramProtocol() { stacks_.disable(); }
   ProgramProtocol(const ProgramProtocol&) = delete;

@@ -17,7 +17,7 @@ struct RankCall {
   };
   Kind kind = Kind::computing;
   std::string place;      ///< waiting: "report() at train.py:12"; left: "the program" or "the train function"
-  std::string last_call;  ///< previous call that was answered, "report() at train.py:9"; "" if there was none
+  std::string last_call;  ///< previous call that was answered, "report() at train.py:9"; "" before the first
 };
 
 /// Returns the calls of all ranks, by rank. Collective.

@@ -51,7 +51,7 @@ RankExit exit_from(const std::string& text) {
           .age_s = json.at("age_s")};
 }
 
-/// Returns the ranks whose programs had exited with 0 before the failure, which they may have caused.
+/// Returns the ranks that had exited with 0 before the failure, which they may have caused.
 std::string left_before(std::span<const RankExit> ranks, const RankExit& failed) {
   std::vector<std::string> left;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)

@@ -35,12 +35,12 @@ struct RankExit {
 /// Returns the exits of all ranks, by rank. Collective.
 std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child, const FailureReport& failure = {});
 
-/// Returns the rank whose program failed first and caused the other failures; -1 if no program has failed. A program that a
-/// signal killed precedes all others, because other programs may notice the broken connections before the kernel has ended
-/// it. SIGABRT does not count as a kill: a program that has lost its peers may raise it itself. Pure.
+/// Returns the rank of the program that failed first and caused the other failures; -1 if no program has failed. A program
+/// that a signal killed precedes all others, because other programs may notice the broken connections before the kernel has
+/// ended it. SIGABRT does not count as a kill: a program that has lost its peers may raise it itself. Pure.
 int first_failed(std::span<const RankExit> ranks);
 
-/// Returns on all ranks the output of rank `first`, whose program is `child` there. Collective.
+/// Returns the output of rank `first` on all ranks. `child` is the program of this rank. Collective.
 FailureOutput share_output(Communicator& communicator, const Child& child, int first);
 
 /// Returns "the program of rank 1 on n2 (process 7) exited with 1: ValueError: bad batch; those of 2 other ranks ended

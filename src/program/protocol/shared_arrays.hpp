@@ -9,8 +9,8 @@
 
 namespace trainrt::program {
 
-/// Collective operations on arrays in memory that the program shares. A message brings the memory if there is none of the
-/// required size yet. All functions are collective, and throw UsageError for an invalid message.
+/// Collective operations on arrays in memory that the program shares. A message brings the memory if the
+/// current one is too small. All functions are collective, and throw UsageError for an invalid message.
 class SharedArrays {
  public:
   explicit SharedArrays(Communicator& communicator) : communicator_(communicator) {}

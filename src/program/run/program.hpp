@@ -18,7 +18,7 @@ struct ProgramOptions {
   int stop_signal = 0;                    ///< sent to a program without the client when the run stops
   double stop_timeout_s = 0;              ///< how long a program may take to exit after a stop
   double contact_timeout_s = 0;           ///< how long to wait for the first message after that of another rank
-  std::vector<std::string> environments;  ///< frameworks whose variables the program gets; {"all"} for all
+  std::vector<std::string> environments;  ///< frameworks to set variables for; {"all"} for all
   bool hides_gpus = false;                ///< the program must not use GPUs, even if its node has some
   bool own_gpus_only = false;             ///< the program sees the GPUs of its own rank only
   stage::StageOptions stage;              ///< tree to copy to every node before the programs start
@@ -27,10 +27,11 @@ struct ProgramOptions {
   std::string interface;                  ///< network interface of rank 0's node; "" to choose one that all nodes reach
   double hang_timeout_s = 0;              ///< how long all programs without the client may be idle; 0 for no limit
   std::function<std::string(int attempt)> hang_folder;  ///< folder in the run directory for the stacks of a hang
-  ShownOutput shown = ShownOutput::first_rank;          ///< ranks whose output the terminal shows
+  ShownOutput shown = ShownOutput::first_rank;          ///< output that the terminal shows
   std::function<RequestedRun(const RunRequest&)>
       look_up{};         ///< returns the run that a request would open; called on rank 0
-  std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "": none
+  std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "" to read
+                         ///< no progress
 };
 
 class ProgramHost;

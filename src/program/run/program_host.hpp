@@ -20,7 +20,7 @@
 namespace trainrt::program {
 
 /// Starts the programs of all ranks, and serves them in one run or in several runs that they request. Functions may be
-/// called by the train thread only and are collective, unless their comments say otherwise.
+/// called by the train thread only and are collective, unless their comments state otherwise.
 class ProgramHost {
  public:
   /// Throws the errors of program_function().
@@ -29,8 +29,8 @@ class ProgramHost {
   /// Returns whether the programs may request runs. They may not with a staged tree, which belongs to one run, or with a
   /// progress pattern, which is for programs without the client. Not collective.
   bool may_open() const { return options_.stage.source.empty() && !progress_; }
-  /// Starts the programs if none are running, and waits until they show which run they need. `known`: facts about this rank
-  /// that are known before the run is open.
+  /// Starts the programs unless they are running, and waits until they show which run they need. `known`: facts about this
+  /// rank that are known before the run is open.
   AwaitedRun next_run(const Rendezvous& known, Communicator& communicator, std::function<bool()> is_stop_asked);
   /// Answers that the requested run has finished already. Not collective.
   void answer_finished(const Rendezvous& known, const RequestedRun& run);
@@ -40,7 +40,8 @@ class ProgramHost {
   /// Answers that the run is closed. Not collective.
   void answer_closed();
 
-  /// Starts the programs if none are running, and serves them until they exit or close the run. Called once per attempt.
+  /// Starts the programs unless they are running, and serves them until they exit or close the run. Called once per
+  /// attempt.
   void train(Context& ctx);
   /// Returns the Python stacks of this rank's program. Any thread; not collective.
   std::string stacks() { return stacks_.collect(); }

@@ -61,7 +61,7 @@ class ProgramRun {
   using Census = std::array<std::int64_t, states + 2>;  // number of ranks in each state
 
   /// Waits until the programs of all ranks have sent their first message (returns true), or have exited without one
-  /// (false). The ranks poll together, so that a run can stop whose programs send nothing.
+  /// (false). The ranks poll together, so that a run can stop although its programs send nothing.
   bool all_connect() {
     constexpr double max_poll_s = 0.25, signal_delay_s = 0.3;
     std::optional<Clock::time_point> first_message;  // time of the first one on any rank

@@ -33,7 +33,7 @@ class ExchangeServer {
   std::string secret_;
   std::function<bool(const std::string&)> is_of_this_run_;  ///< by the caller's address
   std::map<int, Round> rounds_;
-  std::map<int, bool> exited_;  ///< ranks whose program has exited
+  std::map<int, bool> exited_;  ///< ranks without a running program
   TcpServer server_;            // declared last because its thread uses the other members
 };
 

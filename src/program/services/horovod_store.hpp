@@ -18,7 +18,7 @@ namespace trainrt::program {
 /// Horovod's client cannot send a password, so the secret is the first part of the path of each request. A request without
 /// the secret gets no answer.
 ///
-/// A rank that has found the others DELETEs its own key. In a scope whose ranks are known (all ranks, the ranks of a node,
+/// A rank that has found the others DELETEs its own key. In a scope with known ranks (all ranks, the ranks of a node,
 /// the ranks with one local rank) the other ranks may still read the key: the scope is cleared when all its ranks have sent
 /// DELETE, and may be used again. In other scopes the key is deleted at once.
 class HorovodStore : public Service {

@@ -19,7 +19,7 @@ namespace trainrt::program {
 
 namespace {
 
-// Other ranks wait in MPI_Init for a rank whose program prepares for long.
+// A program may prepare for long before it calls MPI_Init, where the other ranks wait for it.
 constexpr double barrier_limit_s = 1800;
 
 }  // namespace

@@ -56,7 +56,7 @@ struct Stage::NodeState {
   int node = 0;
   bool unpacks = false;
   std::string path;      ///< path of the tree
-  std::string identity;  ///< identity of an existing tree; "" if there is none
+  std::string identity;  ///< identity of an existing tree, or ""
   std::string error;     ///< why the node cannot stage; "" if it can
 };
 

@@ -23,7 +23,7 @@ class Worker {
   ChunkQueue& queue() { return state_->queue; }
   bool has_ended() const { return state_->ended; }
   bool ends_within(double seconds) const;
-  /// Returns the message of the exception that `work` threw; "" if there was none or the thread is still running.
+  /// Returns the message of the exception that `work` threw; "" after success, or while the thread is running.
   std::string error() const;
 
  private:

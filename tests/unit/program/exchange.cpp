@@ -91,7 +91,7 @@ TEST_CASE("strangers get no answer, and disturb nobody") {
   auto stranger = exchanged.place(0);
   stranger.secret = random_nonce();
   Coming guesses(stranger, 0, "a");
-  CHECK_THAT(guesses.why(), Contains("first rank"));
+  CHECK_THAT(guesses.why(), Contains("rank 0 has exited"));
   auto of_no_rank = exchanged.place(1);
   Coming beyond(of_no_rank, 0, "a");
   CHECK_FALSE(beyond.why().empty());
@@ -110,7 +110,7 @@ TEST_CASE("who waits ends with its limit, its end signal, or the server") {
   const auto start = std::chrono::steady_clock::now();
   auto exchanged = std::make_unique<Exchanged>(2);
   Coming limited(exchanged->place(0), 0, "a", 0.2);
-  CHECK_THAT(limited.why(), Contains("not all other ranks have come within 0.2 s"));
+  CHECK_THAT(limited.why(), Contains("not all ranks have joined within 0.2 s"));
   Coming left(exchanged->place(0), 1, "a");
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   exchanged->end.raise();

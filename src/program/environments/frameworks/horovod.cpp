@@ -7,7 +7,7 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-/// Position among the ranks with the same local rank, one per node. In an uneven layout, some nodes have none.
+/// Position among the ranks with the same local rank, one per node. In an uneven layout, some nodes have no such rank.
 struct Cross {
   int rank = 0;
   int size = 0;

@@ -48,7 +48,7 @@ void make_relative(archive_entry* entry, const std::string& root) {
     archive_entry_copy_symlink(entry, link_target(root, inner, target).c_str());
 }
 
-/// Calls `visit` with each entry of the folder, whose path is relative to the folder.
+/// Calls `visit` with each entry of the folder. Its path is relative to the folder.
 void walk(const std::string& root, archive* disk, const std::function<void(archive_entry*)>& visit) {
   archive_read_disk_set_symlink_physical(disk);
   archive_read_disk_set_behavior(
