@@ -14,7 +14,7 @@ struct FailureOutput {
   bool operator==(const FailureOutput&) const = default;
 };
 
-/// Extracts the quoted parts from the end of a program's output. Pure.
+/// Extracts exception and last lines from the end of a program's output. Pure.
 FailureOutput failure_output(std::string_view output);
 
 /// Returns how a program ended, with its exception: "exited with 1: ValueError: bad batch". The exception is omitted if a

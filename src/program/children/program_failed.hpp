@@ -3,8 +3,8 @@
 
 namespace trainrt::program {
 
-/// The program of some rank failed. Thrown on all ranks at the same point, outside of collective calls. The programs of
-/// this attempt have been killed when program_function()'s function has thrown it, and the function may be called again.
+/// The program of some rank failed. The function of program_function() throws it on all ranks at the same point, outside of
+/// collective calls, after it has killed the programs of the attempt. The function may be called again.
 class ProgramFailed : public Error {
  public:
   using Error::Error;

@@ -13,7 +13,8 @@ using Lines = std::vector<std::string_view>;
 
 constexpr std::string_view headline = "Traceback (most recent call last):";
 constexpr std::string_view group_headline = "Exception Group Traceback (most recent call last):";
-constexpr std::size_t max_lines_below = 120;  // an exception with more lines (such as C++ frames) below it was handled
+/// A traceback with more lines below it did not end the program. C++ frames may be below the one that did.
+constexpr std::size_t max_lines_below = 120;
 
 Lines lines_of(std::string_view text) {
   Lines lines;

@@ -97,7 +97,7 @@ std::optional<Json> DatasetService::Walk::hand_over(const SharedMemory& memory, 
 }
 
 std::optional<Json> DatasetService::reply(const Message& message) {
-  if (message.op == "data_look") return look(message);
+  if (message.op == "data_look") return describe(message);
   if (message.op == "data_begin") return begin(message);
   if (message.op == "data_next") return next(message);
   if (message.op == "data_taken") return taken(message);
@@ -112,7 +112,7 @@ Dataset DatasetService::dataset(const Message& message) const {
   throw UsageError(fmt::format("dataset '{}' does not exist", name));
 }
 
-Json DatasetService::look(const Message& message) const {
+Json DatasetService::describe(const Message& message) const {
   const auto found = find_(text_field(message.body, "name"));
   if (!found) return {{"is_missing", true}};
   auto fields = Json::array();

@@ -40,7 +40,7 @@ class DatasetService {
     bool is_ahead = false;                     ///< the program reports which batches count as done
     bool has_draws = false;                    ///< the program gets a random number for each sample
   };
-  Json look(const Message& message) const;
+  Json describe(const Message& message) const;
   Json fit(const Message& message) const;
   Json begin(const Message& message);
   Json next(const Message& message);

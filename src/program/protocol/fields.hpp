@@ -12,8 +12,9 @@ namespace trainrt::program {
 
 // Fields of a message. All functions throw a UsageError that names the field if it is missing or has another type.
 std::string text_field(const Json& body, const char* name);
-std::string text_field(const Json& body, const char* name, std::string default_value);  ///< a default if it is missing
-bool flag_field(const Json& body, const char* name);                                    ///< false if it is missing
+std::string text_field(const Json& body, const char* name,
+                       std::string default_value);    ///< `default_value` if it is missing
+bool flag_field(const Json& body, const char* name);  ///< false if it is missing
 std::int64_t number_field(const Json& body, const char* name, std::int64_t min = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
 /// Returns a list of non-negative integers. `what`: the object that has the shape, for the error message.

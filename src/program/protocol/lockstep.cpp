@@ -16,10 +16,10 @@ namespace {
 constexpr double message_interval_s = 0.75;
 constexpr double max_counted_s = 2;  // time between two checks beyond this was spent stopped, not waiting
 
-/// Entries of the array that is reduced over all ranks by maximum.
+/// Indices into the array that all ranks reduce to its element-wise maximum.
 enum Census : std::size_t { some_compute, some_wait, some_failed, some_exited, some_call, call, other_call, entries };
 
-/// Returns a text that is equal on ranks that can continue together.
+/// Returns a text that must be equal on all ranks before they proceed.
 std::string tag_of(const ProgramState& state) { return state.kind == ProgramState::Kind::exited ? "" : state.op; }
 
 }  // namespace

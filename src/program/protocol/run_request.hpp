@@ -16,7 +16,7 @@ struct RunRequest {
 /// Returns the request in a message. Throws UsageError if the message is invalid.
 RunRequest run_request_from(const Json& body);
 
-/// The run that belongs to a request.
+/// The run that a request selects, which may exist already.
 struct RequestedRun {
   std::string name;
   std::string run_dir;

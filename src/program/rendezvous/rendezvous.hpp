@@ -35,9 +35,9 @@ struct Rendezvous {
   int cpus = 1;                        ///< number of CPUs of this rank alone
   std::string interface;               ///< network interface of this node that reaches rank 0's node; "" if unknown
   std::vector<std::string> addresses;  ///< address of each rank's node, as the other nodes reach it
-  /// By framework: for each rank, the port that is reserved for its program; 0 if the framework needs no port there.
+  /// By framework: for each rank, the port that is reserved for its program; 0 if the framework needs no port on that rank.
   std::map<std::string, std::vector<int>, std::less<>> ports;
-  /// By framework: number of the socket that this rank's program inherits.
+  /// By framework: file descriptor of the socket that this rank's program inherits.
   std::map<std::string, int, std::less<>> sockets;
   std::string secret;          ///< 32 characters, new for each start and known only to its ranks
   std::string printed_secret;  ///< a second secret for frameworks that print the secret they are given

@@ -49,7 +49,7 @@ class RunWait {
   }
 
  private:
-  /// Entries of the array that counts the ranks in each state.
+  /// Indices into the array that counts the ranks in each state.
   enum Census : std::size_t { requests, uses_run, exited, failed, needs_run, stops, uses_client, late, idle, entries };
   using Counts = std::array<std::int64_t, entries>;
 

@@ -8,13 +8,13 @@
 
 namespace trainrt::program {
 
-/// Which of the addresses of rank 0's node another node reaches.
+/// Result of one node's test of the addresses of rank 0's node.
 struct AddressSurvey {
   std::string host;
   std::vector<std::string> from;  ///< for each address, the local address that reached it; "" if it was not reached
 };
 
-/// Returns the position of the first of `count` addresses that all nodes reach. Pure.
+/// Returns the index of the first of `count` addresses that all nodes reach, or nothing. Pure.
 std::optional<std::size_t> first_reached_by_all(std::size_t count, std::span<const AddressSurvey> surveys);
 
 /// Returns the addresses that were not reached, for an error message: "n2 does not reach 10.0.0.1, 10.1.0.1; n3 does not

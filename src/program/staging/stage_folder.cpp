@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view lock_ending = ".lock";
-constexpr std::string_view identity_ending = ".id";
+constexpr std::string_view lock_suffix = ".lock";
+constexpr std::string_view identity_suffix = ".id";
 constexpr std::string_view part_mark = ".part-";
 
 /// Returns the private folder, created if necessary. Another user may have created it in /tmp, so owner and mode are
@@ -66,7 +66,7 @@ void remove_tree(const fs::path& root, const std::string& name) {
     const auto found = entry.path().filename().string();
     if (found == name || found.starts_with(name + std::string(part_mark))) fs::remove_all(entry.path(), none);
   }
-  fs::remove(root / (name + std::string(identity_ending)), none);
+  fs::remove(root / (name + std::string(identity_suffix)), none);
 }
 
 }  // namespace
@@ -74,13 +74,13 @@ void remove_tree(const fs::path& root, const std::string& name) {
 StageFolder::StageFolder(const std::string& base, const std::string& name, double patience_s)
     : root_(private_folder(base)),
       path_(root_ + "/" + name),
-      lock_(locked_within(patience_s, path_ + std::string(lock_ending))) {}
+      lock_(locked_within(patience_s, path_ + std::string(lock_suffix))) {}
 
 std::string StageFolder::identity() const {
   struct stat found {};
   if (lstat(path_.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return {};
   std::string text;
-  std::getline(std::ifstream(path_ + std::string(identity_ending)), text);
+  std::getline(std::ifstream(path_ + std::string(identity_suffix)), text);
   return text;
 }
 
@@ -91,7 +91,7 @@ std::string StageFolder::new_part() const {
 }
 
 void StageFolder::complete(const std::string& part, const std::string& identity) const {
-  std::ofstream file(path_ + std::string(identity_ending));
+  std::ofstream file(path_ + std::string(identity_suffix));
   file << identity << '\n';
   file.close();
   if (!file || rename(part.c_str(), path_.c_str()) != 0)
@@ -102,7 +102,7 @@ void StageFolder::clear() const { remove_tree(root_, fs::path(path_).filename().
 
 void StageFolder::remove() const {
   clear();
-  unlink((path_ + std::string(lock_ending)).c_str());
+  unlink((path_ + std::string(lock_suffix)).c_str());
 }
 
 void StageFolder::remove_abandoned() const {
@@ -110,8 +110,8 @@ void StageFolder::remove_abandoned() const {
   const auto mine = fs::path(path_).filename().string();
   for (const auto& entry : fs::directory_iterator(root_, none)) {
     const auto found = entry.path().filename().string();
-    if (!found.ends_with(lock_ending)) continue;
-    const auto name = found.substr(0, found.size() - lock_ending.size());
+    if (!found.ends_with(lock_suffix)) continue;
+    const auto name = found.substr(0, found.size() - lock_suffix.size());
     if (name == mine) continue;
     const auto lock = locked(entry.path().string());
     if (!lock) continue;

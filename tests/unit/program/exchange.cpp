@@ -25,7 +25,7 @@ class Exchanged {
   }
   ExchangeAddress place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.get()}; }
 
-  EndSignal end;  ///< of the ranks
+  EndSignal end;  ///< ends the waits of the ranks
 
  private:
   ReservedPort port_;
@@ -34,7 +34,7 @@ class Exchanged {
   std::unique_ptr<ExchangeServer> server_;
 };
 
-/// What a rank's round ends with, in a thread.
+/// One round of a rank, in a thread, and its result.
 struct Coming {
   Coming(const ExchangeAddress& place, int round, std::string mine, double limit_s = 20)
       : thread([this, place, round, mine = std::move(mine), limit_s] {
@@ -59,7 +59,7 @@ struct Coming {
 
 }  // namespace
 
-TEST_CASE("each rank gets the texts of all, round by round, whoever comes first, and long ones too") {
+TEST_CASE("each rank gets the texts of all ranks, round by round, in any order of arrival and of any length") {
   const Exchanged exchanged(3);
   const std::string long_text(3'000'000, 'x');
   for (int round = 0; round < 3; ++round) {
@@ -73,7 +73,7 @@ TEST_CASE("each rank gets the texts of all, round by round, whoever comes first,
   }
 }
 
-TEST_CASE("a rank that has left is waited for no more, now and later, but what it had brought counts") {
+TEST_CASE("rounds do not wait for a rank that has left, but use the texts that it had sent") {
   const Exchanged exchanged(2);
   Coming waits(exchanged.place(0), 0, "a");
   Coming comes(exchanged.place(1), 0, "b");
@@ -86,7 +86,7 @@ TEST_CASE("a rank that has left is waited for no more, now and later, but what i
   CHECK_THAT(later.why(), Contains("rank 1"));
 }
 
-TEST_CASE("strangers get no answer, and disturb nobody") {
+TEST_CASE("foreign callers get no answer, and do not affect the ranks") {
   const Exchanged exchanged(1);
   auto stranger = exchanged.place(0);
   stranger.secret = random_nonce();
@@ -106,7 +106,7 @@ TEST_CASE("strangers get no answer, and disturb nobody") {
   CHECK_FALSE(unwelcome.why().empty());
 }
 
-TEST_CASE("who waits ends with its limit, its end signal, or the server") {
+TEST_CASE("a wait ends with its limit, its end signal, or the server") {
   const auto start = std::chrono::steady_clock::now();
   auto exchanged = std::make_unique<Exchanged>(2);
   Coming limited(exchanged->place(0), 0, "a", 0.2);

@@ -75,8 +75,7 @@ TEST_CASE("the exception that ended a Python program is found in its output") {
   }
 }
 
-TEST_CASE(
-    "the error has the exception in its first line and the last lines of the output below, as a terminal can take them") {
+TEST_CASE("the error has the exception in its first line, then the last lines of the output without control characters") {
   std::string output = "first\n";
   for (int i = 0; i < 30; ++i) output += "line " + std::to_string(i) + "\n";
   const auto found = failure_output(output + "\x1b[31mred\n" + traceback + "ValueError: bad\x07 batch\n");

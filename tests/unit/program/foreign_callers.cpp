@@ -22,20 +22,20 @@ namespace {
 const std::string secret = "0123456789abcdef0123456789abcdef";
 const std::string wrong_secret = "0123456789abcdef0123456789abcdee";
 
-/// A service of the runtime that listens, and what it does for a caller that knows the secret.
+/// A listening service of the runtime, and its protocol.
 class Listening {
  public:
   virtual ~Listening() = default;
   virtual int port() const = 0;
-  /// The first message of its protocol, with that secret.
+  /// Returns the first message of its protocol, with the secret `of`.
   virtual std::string greeting(const std::string& of) const = 0;
-  /// Whether a caller with the secret is served as if no other caller had ever come.
+  /// Returns whether a caller with the secret is served as if there had been no other caller.
   virtual bool serves() const = 0;
-  /// What a caller without the secret may get: bytes that are the same for everyone, at all times.
+  /// Returns the bytes that every caller may get, because they are always the same.
   virtual std::string public_bytes() const { return ""; }
 };
 
-Rendezvous meeting_of_one() {
+Rendezvous rendezvous_of_one() {
   Rendezvous rendezvous;
   rendezvous.nodes = {0};
   rendezvous.addresses = {"127.0.0.1"};
@@ -43,7 +43,7 @@ Rendezvous meeting_of_one() {
   return rendezvous;
 }
 
-/// A socket that listens on a port of this node.
+/// Returns a listening socket and its port.
 trainrt::Descriptor listener_on(int& number) {
   ReservedPort port(ListenScope::this_node);
   port.listen();
@@ -56,7 +56,7 @@ Peer connection_to(int port) {
   return connect_to("127.0.0.1", port, end.get(), 5);
 }
 
-/// What comes back until the server closes the connection, or for `limit_s`.
+/// Returns the answer until the server closes the connection, or for `limit_s`.
 std::string answer_to(int port, const std::string& bytes, double limit_s = 1) {
   const auto peer = connection_to(port);
   peer.write(bytes, limit_s);
@@ -76,7 +76,7 @@ class MpiExchange : public Listening {
  public:
   int port() const override { return number_; }
   std::string greeting(const std::string& of) const override {
-    return of + bytes_of(1) + bytes_of(0) + bytes_of(7) + bytes_of(4) + "spam";  // of rank 0, for round 7
+    return of + bytes_of(1) + bytes_of(0) + bytes_of(7) + bytes_of(4) + "spam";  // rank 0, round 7
   }
   bool serves() const override {
     static const EndSignal end;
@@ -91,7 +91,7 @@ class MpiExchange : public Listening {
 class HorovodRendezvous : public Listening {
  public:
   HorovodRendezvous() {
-    server_ = std::make_unique<HorovodStore>(meeting_of_one(), listener_on(number_));
+    server_ = std::make_unique<HorovodStore>(rendezvous_of_one(), listener_on(number_));
     answer_to(number_, request("PUT", secret, "private"));
   }
   int port() const override { return number_; }
@@ -123,28 +123,30 @@ class Tracker : public Listening {
 
  private:
   int number_ = 0;
-  XgboostTracker server_{meeting_of_one(), listener_on(number_)};
+  XgboostTracker server_{rendezvous_of_one(), listener_on(number_)};
 };
 
-class AddressBeacon : public Listening {
+class AddressListener : public Listening {
  public:
-  int port() const override { return beacon_.port(); }
+  int port() const override { return listener_.port(); }
   std::string greeting(const std::string& of) const override { return of; }
   bool serves() const override {
-    return !probe_addresses(std::vector<std::string>{"127.0.0.1"}, beacon_.port(), beacon_.nonce(), {5, 5}).front().empty();
+    return !probe_addresses(std::vector<std::string>{"127.0.0.1"}, listener_.port(), listener_.nonce(), {5, 5})
+                .front()
+                .empty();
   }
 
  private:
-  IdentityListener beacon_;
+  IdentityListener listener_;
 };
 
-/// All services of the runtime that listen on a port. tests/frameworks/test_plain_scripts.py checks that there is no other.
+/// Returns all listening services of the runtime. tests/frameworks/test_plain_scripts.py checks that there is no other.
 std::vector<std::pair<std::string, std::unique_ptr<Listening>>> all_that_listen() {
   std::vector<std::pair<std::string, std::unique_ptr<Listening>>> all;
   all.emplace_back("MPI's exchange", std::make_unique<MpiExchange>());
   all.emplace_back("Horovod's rendezvous", std::make_unique<HorovodRendezvous>());
   all.emplace_back("XGBoost's tracker", std::make_unique<Tracker>());
-  all.emplace_back("the beacon", std::make_unique<AddressBeacon>());
+  all.emplace_back("the identity listener", std::make_unique<AddressListener>());
   return all;
 }
 
@@ -176,11 +178,11 @@ TEST_CASE("a caller without the secret gets no data from any service, and change
   }
 }
 
-TEST_CASE("callers without the secret cannot delay those that have it, however many they are and however slow") {
+TEST_CASE("callers without the secret cannot delay callers with it, in any number and at any speed") {
   for (const auto& [name, service] : all_that_listen()) {
     INFO(name);
     std::vector<Peer> silent;
-    for (int count = 0; count < 300; ++count) {  // more than are waited for
+    for (int count = 0; count < 300; ++count) {  // more than may be pending
       silent.push_back(connection_to(service->port()));
       if (count % 2 == 0) silent.back().write(service->greeting(wrong_secret).substr(0, 8), 1);
     }
@@ -192,10 +194,10 @@ TEST_CASE("callers without the secret cannot delay those that have it, however m
   }
 }
 
-TEST_CASE("a secret is compared as a whole") {
+TEST_CASE("a secret matches only if it is equal in length and content") {
   CHECK(is_same_secret(secret, secret));
   CHECK_FALSE(is_same_secret(wrong_secret, secret));
   CHECK_FALSE(is_same_secret(secret.substr(1), secret));
   CHECK_FALSE(is_same_secret(secret + "0", secret));
-  CHECK_FALSE(is_same_secret("", ""));  // without a secret nobody is admitted
+  CHECK_FALSE(is_same_secret("", ""));  // an empty secret admits no caller
 }

@@ -28,7 +28,7 @@ class ServedStore {
   }
 
   Peer connection() const { return connect_to("127.0.0.1", number_, end_.get(), 5); }
-  /// Everything that is answered to it, in one string.
+  /// Returns the complete answer.
   std::string say(const std::string& text) const {
     const auto peer = connection();
     peer.write(text, 5);
@@ -41,7 +41,7 @@ class ServedStore {
     return say(fmt::format("{} /{}:{}{} HTTP/1.1\r\nHost: n1\r\nContent-Length: {}\r\n\r\n{}", method, secret, number_,
                            path, body.size(), body));
   }
-  /// What a GET finds; "404" if nothing.
+  /// Returns the value of a key, or "404".
   std::string get(const std::string& path) const {
     const auto answer = request("GET", path);
     if (answer.starts_with("HTTP/1.1 404")) return "404";
@@ -59,7 +59,7 @@ bool is_ok(const std::string& answer) { return answer.starts_with("HTTP/1.1 200 
 
 }  // namespace
 
-TEST_CASE("what was put is got, byte for byte, and what was not is not found") {
+TEST_CASE("a key has the stored value, byte for byte, and a missing key is 404") {
   const ServedStore store;
   const std::string bytes("a\0b\r\n\r\n\xff", 8);
   CHECK_THAT(store.request("GET", "/global/0"), Catch::Matchers::StartsWith("HTTP/1.1 404 Not Found\r\n"));
@@ -70,7 +70,7 @@ TEST_CASE("what was put is got, byte for byte, and what was not is not found") {
   CHECK(store.get("/global/0") == "new");
 }
 
-TEST_CASE("a scope of known ranks is emptied when the last of them has found the others, and may be used again") {
+TEST_CASE("a scope with known ranks is cleared when the last rank has found the others, and may be used again") {
   const ServedStore store;
   for (const auto* scope : {"/global/", "/local_node0/", "/local_node1/", "/cross_0/", "/cross_1/"}) {
     INFO(scope);
@@ -88,7 +88,7 @@ TEST_CASE("a scope of known ranks is emptied when the last of them has found the
   }
 }
 
-TEST_CASE("in another scope a key goes when it is deleted") {
+TEST_CASE("in another scope a key is deleted at once") {
   const ServedStore store;
   store.request("PUT", "/mine/a", "x");
   store.request("PUT", "/mine/b", "y");
@@ -99,7 +99,7 @@ TEST_CASE("in another scope a key goes when it is deleted") {
   CHECK(store.get("/mine/b") == "y");
 }
 
-TEST_CASE("what is no request of Horovod's is refused, and the next is answered") {
+TEST_CASE("an invalid request is refused, and the next one is answered") {
   const ServedStore store;
   for (const auto* path : {"", "/", "/a", "/a/b/c", "/a/../b"}) CHECK_THAT(store.request("GET", path), Contains(" 400 "));
   CHECK_THAT(store.request("POST", "/a/b", "x"), Contains(" 405 "));
@@ -113,7 +113,7 @@ TEST_CASE("what is no request of Horovod's is refused, and the next is answered"
   CHECK(store.get("/a/b").size() == HorovodStore::max_value_bytes);
 }
 
-TEST_CASE("a request that comes in pieces is answered like any other") {
+TEST_CASE("a request that arrives in pieces is answered") {
   const ServedStore store;
   const auto peer = store.connection();
   for (const std::string piece : {"PU", "T /0123456789abcdef", "0123456789abcdef", ":4711/a", "/b HT",

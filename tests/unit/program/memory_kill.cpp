@@ -25,7 +25,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("an end is put down to the out-of-memory killer as far as its counts tell") {
+TEST_CASE("the out-of-memory killer is named as the cause as far as its counts prove it") {
   const ExitStatus good{}, killed{.signal = SIGKILL}, failed{.exit_code = 1}, of_shell{.exit_code = 137};
   const auto* figures = "(the largest process of the program held 3.0 GiB, and the limit is 4.0 GiB)";
   const std::vector<Row> rows = {{"a kill in the cgroup", killed, {2, 5}, {3, 6}, "by the kernel's out-of-memory killer "},
@@ -66,7 +66,7 @@ TEST_CASE("an end is put down to the out-of-memory killer as far as its counts t
   }
 }
 
-TEST_CASE("what the out-of-memory killer did stands behind the signal and the exit code, and in front of the exception") {
+TEST_CASE("the text about the out-of-memory killer follows the signal or exit code") {
   CHECK(ExitStatus{.signal = SIGKILL, .memory = "by it"}.in_words() == "was ended by SIGKILL, by it");
   CHECK(ExitStatus{.exit_code = 137, .memory = "after it"}.in_words() == "exited with 137, after it");
 }

@@ -16,7 +16,7 @@ std::string first_sentence(const std::string& text) { return text.substr(0, text
 
 }  // namespace
 
-TEST_CASE("ranks that left are named before those that wait for them, each with its call") {
+TEST_CASE("ranks that left are named before the waiting ranks, each with its call") {
   const std::vector<RankCall> two = {in_call("report() at t.py:12"), {Kind::left, "the program", ""}};
   CHECK_THAT(first_sentence(mismatch_in_words(two)),
              Equals("rank 1 left the program while rank 0 waits in report() at t.py:12"));
@@ -42,7 +42,7 @@ TEST_CASE("ranks in different calls are listed by call") {
           "the ranks do not make the same call: ranks 0-1 are in all_reduce() at t.py:5, rank 2 in barrier() at t.py:7"));
 }
 
-TEST_CASE("ranks that are missing are named with their last calls, and thousands of calls stay short") {
+TEST_CASE("missing ranks are named with their last calls, and the text stays short for thousands of calls") {
   std::vector<RankCall> ranks = {in_call("report() at t.py:12"), computing("report() at t.py:7"), computing("")};
   CHECK_THAT(missing_in_words(ranks), Equals("rank 1 (last call: report() at t.py:7), rank 2"));
   for (int line = 0; line < 4000; ++line) ranks.push_back(in_call("step() at t.py:" + std::to_string(line)));

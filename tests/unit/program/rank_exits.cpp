@@ -26,15 +26,15 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("of the programs that fell, the first is the cause, and one that was killed before all that noticed it") {
+TEST_CASE("the program that failed first is the cause, and a killed program precedes those that noticed it") {
   const std::vector<Row> rows = {
-      {"none has fallen", {running, exited(0, 5)}, -1},
+      {"no program has failed", {running, exited(0, 5)}, -1},
       {"the only one", {running, exited(0, 5), exited(1, 0.1)}, 2},
       {"the one that ended first", {exited(1, 0.5), exited(3, 0.9), exited(1, 0.2)}, 1},
-      {"one that ended well before fell with nobody", {exited(0, 9), exited(1, 0.2)}, 1},
+      {"a program that exited with 0 earlier is not the cause", {exited(0, 9), exited(1, 0.2)}, 1},
       {"its peers ended before the kernel had ended it", {exited(1, 0.5), killed(SIGKILL, 0.3)}, 1},
       {"of two that were killed, the first", {killed(SIGKILL, 0.5), killed(SIGSEGV, 0.9), exited(1, 2)}, 1},
-      {"a survivor that aborts is none that was killed", {killed(SIGABRT, 0.5), exited(1, 0.9)}, 1},
+      {"a survivor that aborts does not count as killed", {killed(SIGABRT, 0.5), exited(1, 0.9)}, 1},
       {"an abort that came first", {exited(1, 0.5), killed(SIGABRT, 0.9)}, 1}};
   for (const auto& row : rows) {
     INFO(row.story);
@@ -42,7 +42,7 @@ TEST_CASE("of the programs that fell, the first is the cause, and one that was k
   }
 }
 
-TEST_CASE("the words for it name rank, host, process and how many fell after it") {
+TEST_CASE("the error names rank, host, process and the number of later failures") {
   const auto words = [](std::vector<RankExit> ranks, const FailureOutput& output = {}) {
     return failure_in_words(ranks, first_failed(ranks), output);
   };

@@ -27,7 +27,7 @@ TEST_CASE("the script of a command is the file that its interpreter runs") {
   }
 }
 
-TEST_CASE("a command whose interpreter has no script, or '-' as its script, reads it from standard input") {
+TEST_CASE("an interpreter without a script, or with '-', reads the script from standard input") {
   using Command = std::vector<std::string>;
   for (const auto& command : {Command{"python3"}, Command{"python3", "-"},
                               Command{"/usr/bin/python3.11", "-u", "-", "--lr", "3"}, Command{"bash", "-s", "a"},
@@ -43,7 +43,7 @@ TEST_CASE("a command whose interpreter has no script, or '-' as its script, read
   }
 }
 
-TEST_CASE("a script that is not there is refused by its name, one that a shell finds on the PATH is not") {
+TEST_CASE("a missing script is an error that names it, unless a shell finds it in the PATH") {
   CHECK_THROWS_WITH(require_script({"python3", "/no/such/train.py"}),
                     Contains("'/no/such/train.py'") && Contains("No such file") && Contains("train.program"));
   CHECK_THROWS_AS(require_script({"sh", "no-such-script-anywhere"}), UsageError);

@@ -26,7 +26,7 @@ bool becomes_true(const std::function<bool()>& condition) {
   return false;
 }
 
-/// 0 until the file has it.
+/// Returns the number in the file, or 0 if the file does not exist yet.
 pid_t number_in(const std::string& path) {
   pid_t number = 0;
   std::ifstream(path) >> number;
@@ -39,10 +39,10 @@ ChildPlan shell(const std::string& script, Variables environment = {}) {
 
 }  // namespace
 
-TEST_CASE("a process that has left the program's session ends with the program") {
+TEST_CASE("a process that has left the program's session is killed with the program") {
   const test::Scratch dir;
   const auto file = dir / "pid";
-  // Its parent ends at once, it has a session and a group of its own, and it ignores what it can.
+  // Its parent exits at once, it has its own session and group, and it ignores signals.
   const auto script = "(setsid sh -c 'trap \"\" TERM HUP INT; echo $$ > " + file + "; sleep 300' &) ; ";
   for (const auto& end : std::vector<std::string>{"sleep 300", "until test -s " + file + "; do sleep 0.01; done"}) {
     INFO(end);
@@ -58,7 +58,7 @@ TEST_CASE("a process that has left the program's session ends with the program")
   }
 }
 
-TEST_CASE("a job that the program has submitted is none of its processes") {
+TEST_CASE("a job that the program submitted is not killed") {
   const test::Scratch dir;
   const auto file = dir / "pid";
   setenv("SLURM_JOB_ID", "4711", 1);
