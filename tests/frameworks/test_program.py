@@ -1062,8 +1062,8 @@ def bad_usage(command, named):
     check_exit(checked, USAGE)
 
 
-add_test("a_program_that_is_not_there_is_bad_usage_and_leaves_nothing", bad_usage, "no-such-program --fast", "'no-such-program' on the PATH")
-add_test("a_path_where_no_program_is_is_bad_usage_and_leaves_nothing", bad_usage, "./no-such-program", "'./no-such-program' on this node")
+add_test("a_program_that_is_not_there_is_bad_usage_and_leaves_nothing", bad_usage, "no-such-program --fast", "'no-such-program' not found in the PATH")
+add_test("a_path_where_no_program_is_is_bad_usage_and_leaves_nothing", bad_usage, "./no-such-program", "'./no-such-program' does not exist")
 add_test("a_command_that_cannot_be_split_is_bad_usage_and_leaves_nothing", bad_usage, "a\\d", "train.program: 'a\\d' cannot be split")
 
 
@@ -1121,7 +1121,7 @@ def nonsense(text, *words):
 
 
 for name, text, *words in (
-        ("text_that_is_no_JSON", "say(b'{not json')", "no message", "{not json"),
+        ("text_that_is_no_JSON", "say(b'{not json')", "invalid message", "{not json"),
         ("text_that_is_no_UTF-8", "say(b'{\"op\": \"st\\xffep\"}')", "invalid message"),
         ("text_that_ends_in_the_middle_of_a_letter", "say(b'x' * 79 + b'\\xc3\\xbc')", "invalid message"),
         ("a_list_nested_a_million_times", "say(b'[' * 10**6)", "nested"),

@@ -127,7 +127,7 @@ def what_cannot_be_staged_is_said_before_the_run_starts():
     folder, where = scratch(), places()
     text = folder / "text.tar"
     text.write_text("no tar")
-    for source, words in ((text, ["no kind that can be staged", "squashfs"]), (folder / "away", ["No such file"])):
+    for source, words in ((text, ["has an unknown format", "squashfs"]), (folder / "away", ["No such file"])):
         job = run([TRAINRT, "check", f"--run.storage_path={folder}", f"--program.stage={source}", "--", "true"])
         check_exit(job, USAGE)
         for word in ("program.stage", str(source), *words):

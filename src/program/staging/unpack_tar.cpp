@@ -20,9 +20,9 @@ bool is_staged(archive_entry* entry) {
 }
 
 /// Limits the expansion of a compressed tar to 1 GiB, or to 16 times the bytes that were read so far if that is more.
-class ExpansionLimit {
+class ExpansionGuard {
  public:
-  explicit ExpansionLimit(const Fetch& fetch) : fetch_(fetch) {}
+  explicit ExpansionGuard(const Fetch& fetch) : fetch_(fetch) {}
   std::span<const char> fetch() {
     const auto bytes = fetch_();
     read_ += static_cast<std::int64_t>(bytes.size());
@@ -44,7 +44,7 @@ class ExpansionLimit {
 };
 
 /// Copies the content of a file and returns its size. `before`: total size of the previous files.
-std::int64_t copy_content(archive* from, archive* to, const char* name, const ExpansionLimit& limit, std::int64_t before) {
+std::int64_t copy_content(archive* from, archive* to, const char* name, const ExpansionGuard& limit, std::int64_t before) {
   std::int64_t bytes = 0;
   const void* part = nullptr;
   std::size_t size = 0;
@@ -60,7 +60,7 @@ std::int64_t copy_content(archive* from, archive* to, const char* name, const Ex
   }
 }
 
-void unpack_entry(archive* from, archive* to, archive_entry* entry, const ExpansionLimit& limit, TreeSize& found) {
+void unpack_entry(archive* from, archive* to, archive_entry* entry, const ExpansionGuard& limit, TreeSize& found) {
   const char* name = archive_entry_pathname(entry);
   if (name == nullptr) throw Error("the tar has a name that is invalid in this locale: " + why(from));
   if (!is_staged(entry)) {
@@ -78,7 +78,7 @@ void unpack_entry(archive* from, archive* to, archive_entry* entry, const Expans
 }  // namespace
 
 TreeSize unpack_tar(const Fetch& fetch) {
-  ExpansionLimit limit(fetch);
+  ExpansionGuard limit(fetch);
   const Fetch counted = [&] { return limit.fetch(); };
   const FetchedArchive from(counted);
   const Archived<archive> to(archive_write_disk_new());
