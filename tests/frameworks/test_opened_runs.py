@@ -116,7 +116,7 @@ def a_program_that_falls_after_its_run_says_so():
     job = run_program(2, config)
     check_exit(job, FAILED)
     equal(run_state(run_dir(config, "mine")), "finished", "state", job)
-    check("after its run had finished" in job.err and "no such plot" in job.err, "the reason", job)
+    check("after the run had finished" in job.err and "no such plot" in job.err, "the reason", job)
 
 
 @test

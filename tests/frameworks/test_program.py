@@ -1030,8 +1030,8 @@ def silent_falls_first(ending, *words):
     falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks ended after it")
-add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks ended after it")
+add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "the programs of 2 other ranks failed afterwards")
+add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "the programs of 2 other ranks failed afterwards")
 
 
 def speaking_falls_first(ending, *words):

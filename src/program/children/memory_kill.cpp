@@ -26,7 +26,7 @@ std::string memory_kill_in_words(const ExitStatus& status, const MemoryKillSigns
   const auto figures = fmt::format("(the largest process of the program held {}, and the limit is {})",
                                    gibibytes(signs.held_bytes), gibibytes(signs.limit_bytes));
   if (!is_known)
-    return fmt::format("perhaps by the kernel's out-of-memory killer, which was at work on this node {}", figures);
+    return fmt::format("perhaps by the kernel's out-of-memory killer, which killed processes on this node {}", figures);
   if (was_killed) return "by the kernel's out-of-memory killer " + figures;
   return fmt::format("after the kernel's out-of-memory killer had ended a process of its cgroup {}", figures);
 }

@@ -16,7 +16,7 @@ void freeze(const Child& program);
 std::string end_with_python_stacks(const Child& program);
 
 /// Headline of stacks that LiveStacks has requested.
-constexpr std::string_view live_headline = "Stacks that it printed at a signal";
+constexpr std::string_view live_headline = "Stacks, printed on request";
 
 /// Position of a Python program, according to the output of faulthandler.
 struct PythonPosition {

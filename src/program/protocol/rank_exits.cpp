@@ -61,7 +61,7 @@ std::string left_before(std::span<const RankExit> ranks, const RankExit& failed)
   constexpr std::size_t max_named = 8;
   const auto count = left.size();
   left.resize(std::min(count, max_named));
-  return fmt::format("; {} {}{} had left the program with exit code 0 before", count == 1 ? "rank" : "ranks", join(left),
+  return fmt::format("; {} {}{} had already exited with 0", count == 1 ? "rank" : "ranks", join(left),
                      count > max_named ? fmt::format(" and {} more", count - max_named) : "");
 }
 
@@ -115,8 +115,8 @@ std::string failure_in_words(std::span<const RankExit> ranks, int first, const F
   auto text = fmt::format("the program of rank {} on {} (train.program, process {}) {}", first, failed.host, failed.pid,
                           failure.empty() ? exit_in_words(failed.status, output) : first_line(failure));
   const auto others = std::ranges::count_if(ranks, has_failed) - 1;
-  if (others == 1) text += "; that of 1 other rank ended after it";
-  if (others > 1) text += fmt::format("; those of {} other ranks ended after it", others);
+  if (others == 1) text += "; the program of 1 other rank failed afterwards";
+  if (others > 1) text += fmt::format("; the programs of {} other ranks failed afterwards", others);
   if (!failed.status.is_kill()) text += left_before(ranks, failed);
   if (const auto end = failure.find('\n'); end != std::string::npos) text += failure.substr(end);
   return text + lines_in_words(first, output.lines);

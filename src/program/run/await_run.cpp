@@ -110,7 +110,7 @@ class RunWait {
     if (!options_.is_between_runs) return {AwaitedRun::Kind::failed, {}};
     const auto exits = gather_rank_exits(communicator_, program_.child(), failure_);
     const int first = first_failed(exits);
-    throw Error(fmt::format("after its run had finished, {}",
+    throw Error(fmt::format("after the run had finished, {}",
                             failure_in_words(exits, first, share_output(communicator_, program_.child(), first))));
   }
 

@@ -47,7 +47,7 @@ std::string size_text(std::int64_t bytes) {
 
 /// Source and format, which rank 0 broadcasts.
 struct Stage::Plan {
-  std::string source;  ///< its absolute path
+  std::string source;  ///< absolute path of the source
   std::string format;
 };
 

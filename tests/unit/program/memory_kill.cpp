@@ -46,19 +46,19 @@ TEST_CASE("the out-of-memory killer is named as the cause as far as its counts p
                                   killed,
                                   {{}, 5},
                                   {{}, 6},
-                                  "perhaps by the kernel's out-of-memory killer, which was at work on this node "},
+                                  "perhaps by the kernel's out-of-memory killer, which killed processes on this node "},
                                  {"the same behind a shell",
                                   of_shell,
                                   {{}, 5},
                                   {{}, 6},
-                                  "perhaps by the kernel's out-of-memory killer, which was at work on this node "},
+                                  "perhaps by the kernel's out-of-memory killer, which killed processes on this node "},
                                  {"an exception, while another job ran out of memory", failed, {{}, 5}, {{}, 6}, ""},
                                  {"no count at all", killed, {}, {}, ""},
                                  {"the cgroup was gone at the end",
                                   killed,
                                   {2, 5},
                                   {{}, 6},
-                                  "perhaps by the kernel's out-of-memory killer, which was at work on this node "}};
+                                  "perhaps by the kernel's out-of-memory killer, which killed processes on this node "}};
   for (const auto& row : rows) {
     INFO(row.story);
     const std::string expected(row.words);

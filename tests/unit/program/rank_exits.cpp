@@ -49,10 +49,12 @@ TEST_CASE("the error names rank, host, process and the number of later failures"
   CHECK(words({running, killed(SIGKILL, 1)}) ==
         "the program of rank 1 on n (train.program, process 7) was ended by SIGKILL");
   CHECK(words({exited(1, 0.5), killed(SIGKILL, 1), exited(0, 2)}) ==
-        "the program of rank 1 on n (train.program, process 7) was ended by SIGKILL; that of 1 other rank ended after it");
+        "the program of rank 1 on n (train.program, process 7) was ended by SIGKILL; the program of 1 other rank failed "
+        "afterwards");
   CHECK(words({exited(1, 0.5), exited(9, 1), exited(1, 0.2)}) ==
-        "the program of rank 1 on n (train.program, process 7) exited with 9; those of 2 other ranks ended after it");
+        "the program of rank 1 on n (train.program, process 7) exited with 9; the programs of 2 other ranks failed "
+        "afterwards");
   CHECK(words({exited(1, 0.5), exited(9, 1)}, {"ValueError: bad batch", "a\nValueError: bad batch"}) ==
-        "the program of rank 1 on n (train.program, process 7) exited with 9: ValueError: bad batch; that of 1 other rank "
-        "ended after it\nits last lines (logs/rank-00001.log has all):\na\nValueError: bad batch");
+        "the program of rank 1 on n (train.program, process 7) exited with 9: ValueError: bad batch; the program of 1 "
+        "other rank failed afterwards\nits last lines (logs/rank-00001.log has all):\na\nValueError: bad batch");
 }
