@@ -208,7 +208,7 @@ channel = socket.socket(fileno=int(os.environ["TRAINRT_FD"]))
 channel.sendall(b'{{"op": "hello", "protocol": 1, "more": {nested(levels)}}}\\n')
 print(channel.recv(1000))
 """)
-        ends(1, config_of(f"{PYTHON} {program}"), USAGE, "nested too deep: at most 64")
+        ends(1, config_of(f"{PYTHON} {program}"), USAGE, "more than 64 nested arrays and objects")
 
 
 @test
@@ -223,7 +223,7 @@ ctx.save()
 ctx.checkpoint_metadata(nested(64))
 """)
     config = config_of(f"{PYTHON} {program}")
-    ends(1, config, USAGE, "nested too deep")
+    ends(1, config, USAGE, "nested arrays and objects")
     check_verifies(run_dir_of(config))
     equal(len(checkpoints(run_dir_of(config))), 1, "checkpoints")
 
