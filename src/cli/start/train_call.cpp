@@ -10,8 +10,8 @@
 #include "cli/start/program_runs.hpp"
 #include "frameworks/builtin_functions.hpp"
 #include "program/children/program_failed.hpp"
-#include "program/progress/python_stacks.hpp"
 #include "program/environments/join_framework.hpp"
+#include "program/progress/python_stacks.hpp"
 #include "program/run/program.hpp"
 #include "program/run/program_host.hpp"
 #include "rundir/attempts/attempt_files.hpp"
@@ -67,8 +67,8 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
 watch::StartedProgram started_program(std::string stacks, std::string last_call) {
   const auto position = program::python_position(stacks);
   const auto& collective = position.collective;
-  return {collective.empty() ? position.innermost : fmt::format("{} of torch.distributed", collective), std::move(last_call),
-          std::move(stacks)};
+  return {collective.empty() ? position.innermost : fmt::format("{} of torch.distributed", collective),
+          std::move(last_call), std::move(stacks)};
 }
 
 }  // namespace
