@@ -116,7 +116,7 @@ def a_program_that_falls_after_its_run_says_so():
     job = run_program(2, config)
     check_exit(job, FAILED)
     equal(run_state(run_dir(config, "mine")), "finished", "state", job)
-    check("after its run had finished" in job.err and "no such plot" in job.err, "the reason", job)
+    check("after the run had finished" in job.err and "no such plot" in job.err, "the reason", job)
 
 
 @test
@@ -140,7 +140,7 @@ def a_program_that_does_not_come_is_named_by_all_ranks():
     limits = {"collective_timeout": 3, "hang_timeout": "4 s"}
     for text, words in (('time.sleep(60) if os.environ["RANK"] == "1" else train("mine")', "that of rank 1 on"),
                         ('train("mine")\nos.environ["RANK"] == "1" and time.sleep(60)', "that of rank 1 on"),
-                        ('train("mine")\ntime.sleep(60)', "between two runs the programs of all ranks have neither printed nor computed")):
+                        ('train("mine")\ntime.sleep(60)', "hang between two runs: no program has printed anything or used CPU time")):
         job = run_program(2, opening(text, failure=limits), timeout=40)
         check_exit(job, FAILED)
         check(words in job.err and "timeout)" in job.err, f"{text}: not said: {words}", job)

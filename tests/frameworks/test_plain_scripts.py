@@ -126,7 +126,7 @@ def an_interface_that_there_is_not_is_an_error_that_lists_those_there_are():
     config, out = plain_config("/bin/sh -c 'touch {out}/started'")
     job = run_ranks(2, config, "--program.interface=ib7")
     check_exit(job, USAGE)
-    for word in ("program.interface = ib7", "there are: "):
+    for word in ("program.interface = ib7", "available: "):
         check(word in job.err, f"the message lacks {word!r}", job)
     equal(list(out.iterdir()), [], "programs that were started")
 

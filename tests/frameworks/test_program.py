@@ -410,9 +410,9 @@ ctx.broadcast(numpy.zeros(1))
 
 @test
 def ranks_that_give_other_arrays_or_make_other_calls_are_told_which():
-    for call, *words in (("ctx.all_gather(numpy.zeros((2, 3 + ctx.world_rank)))", "rank 0 came with all_gather of f64 [2, 3], rank 1 with all_gather of f64 [2, 4]"),
-                         ("ctx.broadcast(numpy.zeros(3, 'f' if ctx.world_rank else 'd'))", "rank 1 with broadcast from rank 0 of f32 [3]"),
-                         ("ctx.broadcast(numpy.zeros(3), ctx.world_rank)", "rank 1 with broadcast from rank 1 of f64 [3]")):
+    for call, *words in (("ctx.all_gather(numpy.zeros((2, 3 + ctx.world_rank)))", "rank 0 passed all_gather of f64 [2, 3], rank 1 passed all_gather of f64 [2, 4]"),
+                         ("ctx.broadcast(numpy.zeros(3, 'f' if ctx.world_rank else 'd'))", "rank 1 passed broadcast from rank 0 of f32 [3]"),
+                         ("ctx.broadcast(numpy.zeros(3), ctx.world_rank)", "rank 1 passed broadcast from rank 1 of f64 [3]")):
         fails(program_config(python(call)), "the ranks do not make the same call", *words, ranks=2)
 
 
@@ -564,7 +564,7 @@ while True:
     time.sleep(1.5)
     kill([job.ranks()[0]], signal.SIGUSR1)
     stopped_by(job)
-    check((folder / "stops").read_text().startswith("3 Stop the run stops here"), (folder / "stops").read_text())
+    check((folder / "stops").read_text().startswith("3 Stop the run stops"), (folder / "stops").read_text())
 
 
 @test
@@ -906,7 +906,7 @@ def a_program_that_ignores_the_stop_is_killed_after_stop_timeout():
 def a_stop_waits_for_the_processes_of_the_program_s_group_and_for_no_others():
     """A daemon in a session of its own holds every descriptor that it could inherit. A helper in the group that ignores the signal has
     train.stop_timeout to end."""
-    for session, words in (("setsid ", "outlived it, and are killed: "), ("", "did not end within 2 s after the stop (train.stop_timeout), and are killed: ")):
+    for session, words in (("setsid ", "still running and are killed: "), ("", "did not exit within 2 s after the stop (train.stop_timeout) and are killed: ")):
         folder = scratch()
         program = program_file(f"#!/bin/sh\n{session}sh -c 'trap \"\" TERM; touch {folder}/began; sleep 1000 & wait; wait' &\nexec sleep 1000\n", "daemon.sh")
         job = start_program(1, program_config(program, train={"stop_timeout": 20 if session else 2}))
@@ -1030,8 +1030,8 @@ def silent_falls_first(ending, *words):
     falls_first(program_config(program), folder, lambda pid: kill([pid], ending), *words)
 
 
-add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "those of 2 other ranks ended after it")
-add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "those of 2 other ranks ended after it")
+add_test("of_silent_programs_the_one_that_was_killed_is_named", silent_falls_first, signal.SIGKILL, "SIGKILL", "the programs of 2 other ranks failed afterwards")
+add_test("of_silent_programs_the_one_that_ended_first_is_named", silent_falls_first, signal.SIGALRM, "exited with 9", "the programs of 2 other ranks failed afterwards")
 
 
 def speaking_falls_first(ending, *words):
@@ -1062,8 +1062,8 @@ def bad_usage(command, named):
     check_exit(checked, USAGE)
 
 
-add_test("a_program_that_is_not_there_is_bad_usage_and_leaves_nothing", bad_usage, "no-such-program --fast", "'no-such-program' on the PATH")
-add_test("a_path_where_no_program_is_is_bad_usage_and_leaves_nothing", bad_usage, "./no-such-program", "'./no-such-program' on this node")
+add_test("a_program_that_is_not_there_is_bad_usage_and_leaves_nothing", bad_usage, "no-such-program --fast", "'no-such-program' not found in the PATH")
+add_test("a_path_where_no_program_is_is_bad_usage_and_leaves_nothing", bad_usage, "./no-such-program", "'./no-such-program' does not exist")
 add_test("a_command_that_cannot_be_split_is_bad_usage_and_leaves_nothing", bad_usage, "a\\d", "train.program: 'a\\d' cannot be split")
 
 
@@ -1121,15 +1121,15 @@ def nonsense(text, *words):
 
 
 for name, text, *words in (
-        ("text_that_is_no_JSON", "say(b'{not json')", "no message", "{not json"),
-        ("text_that_is_no_UTF-8", "say(b'{\"op\": \"st\\xffep\"}')", "no message"),
-        ("text_that_ends_in_the_middle_of_a_letter", "say(b'x' * 79 + b'\\xc3\\xbc')", "no message"),
-        ("a_list_nested_a_million_times", "say(b'[' * 10**6)", "nested too deep"),
+        ("text_that_is_no_JSON", "say(b'{not json')", "invalid message", "{not json"),
+        ("text_that_is_no_UTF-8", "say(b'{\"op\": \"st\\xffep\"}')", "invalid message"),
+        ("text_that_ends_in_the_middle_of_a_letter", "say(b'x' * 79 + b'\\xc3\\xbc')", "invalid message"),
+        ("a_list_nested_a_million_times", "say(b'[' * 10**6)", "nested"),
         ("a_failure_in_a_number", "say({'op': 'failed', 'error': 3})", "'failed'", "\"error\""),
         ("a_traceback_in_a_number", "say({'op': 'failed', 'error': 'no luck', 'traceback': 3})", "\"traceback\""),
         ("a_reduction_with_a_number_as_name", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'sum', 'name': 3, 'memory': 64}, memory(64))", "\"name\""),
         ("a_file_for_perhaps_each_rank", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {}, 'files': [{'name': 'f', 'path': 'f', 'per_rank': 'perhaps'}]})", "per_rank"),
-        ("a_sum_of_no_value", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "names of values"),
+        ("a_sum_of_no_value", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 1}, 'sums': ['w'], 'files': []})", "\"sums\"", "names of the message's values"),
         ("a_sum_of_texts", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': 'x'}, 'sums': ['v'], 'files': []})", "'v'", "numbers"),
         ("a_value_that_is_a_list", "say({'op': 'restore', 'memory': 0, 'tensors': [], 'values': {'v': [1]}, 'files': []})", "'v'"),
         ("a_tensor_that_is_a_number", "say({'op': 'restore', 'memory': 0, 'tensors': [3], 'values': {}, 'files': []})", "\"name\""),
@@ -1138,7 +1138,7 @@ for name, text, *words in (
         ("a_slab_that_begins_at_the_largest_number", "restore(64, memory(64), placement='sharded', axis=0, first=2**63 - 1, global_extent=4)", "'w'"),
         ("a_slab_beyond_the_whole", "restore(64, memory(64), placement='sharded', axis=0, first=2, global_extent=4)", "'w'"),
         ("a_number_in_words", "say({'op': 'report', 'metrics': {'loss': {'float': 'many'}}})", "loss"),
-        ("a_message_without_op", "say({'key': 1})", "no message"),
+        ("a_message_without_op", "say({'key': 1})", "invalid message"),
         ("an_unknown_op", "say({'op': 'dance'})", "dance", "restore"),
         ("a_signal_for_stacks_that_ends_programs", "say({'op': 'hello', 'protocol': 1, 'stacks_signal': 9})", "stacks_signal", "real-time"),
         ("another_protocol", "say({'op': 'hello', 'protocol': 99})", "99"),
@@ -1157,13 +1157,13 @@ for name, text, *words in (
         ("a_reduction_beyond_the_memory", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 40, 'reduce': 'sum', 'memory': 64}, memory(64))", "64"),
         ("an_unknown_reduction", "say({'op': 'all_reduce', 'dtype': 'f32', 'count': 4, 'reduce': 'xor', 'memory': 64}, memory(64))", "xor", "mean"),
         ("a_broadcast_of_no_shape", "say({'op': 'broadcast', 'dtype': 'f32', 'root': 0, 'memory': 64}, memory(64))", "\"shape\""),
-        ("a_broadcast_from_nobody", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': 1, 'memory': 64}, memory(64))", "from rank 1", "1 ranks"),
+        ("a_broadcast_from_nobody", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': 1, 'memory': 64}, memory(64))", "from rank 1", "ranks are 0 to 0"),
         ("a_broadcast_from_a_negative_rank", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [4], 'root': -1, 'memory': 64}, memory(64))", "\"root\""),
         ("a_broadcast_beyond_the_memory", "say({'op': 'broadcast', 'dtype': 'f32', 'shape': [40], 'root': 0, 'memory': 64}, memory(64))", "160", "64"),
         ("a_gather_of_a_huge_shape", "say({'op': 'all_gather', 'dtype': 'f32', 'shape': [2**62, 2**62], 'memory': 64}, memory(64))", "too large"),
         ("a_gather_without_memory", "say({'op': 'all_gather', 'dtype': 'f32', 'shape': [4]})", "all_gather", "memory of 0 bytes"),
         ("a_gather_of_an_unknown_type", "say({'op': 'all_gather', 'dtype': 'f33', 'shape': [4], 'memory': 64}, memory(64))", "f33"),
-        ("a_share_of_more_than_was_brought", "say({'op': 'share', 'bytes': 4096})", "share of 4096 bytes", "a memory of 0"),
+        ("a_share_of_more_than_was_brought", "say({'op': 'share', 'bytes': 4096})", "share of 4096 bytes", "memory of 0"),
         ("a_share_of_less_than_nothing", "say({'op': 'share', 'bytes': -1})", "\"bytes\""),
         ("a_metric_that_is_a_list", "say({'op': 'report', 'metrics': {'loss': [1]}})", "loss"),
         ("a_second_restore", "restore(64, memory(64))\nrestore(64, memory(64))", "twice")):

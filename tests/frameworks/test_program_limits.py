@@ -218,7 +218,7 @@ def a_program_that_is_missing_on_one_rank_alone_is_named_with_the_rank():
     (folder / "bin/train").symlink_to("/bin/true")
     words = [TRAINRT, "--run.name=run", "--", "train"]
     job = run([MPIEXEC, "-n", 1, "-env", "PATH", f"{folder}/bin:{os.environ['PATH']}", *words, ":", "-n", 1, *words], cwd=folder)
-    fails(job, "there is no executable 'train' on the PATH of this node", "rank 1", code=USAGE)
+    fails(job, "executable 'train' not found in the PATH of this node", "rank 1", code=USAGE)
 
 
 @test

@@ -100,7 +100,7 @@ def refused(pattern, *named):
             check(word in job.err, f"the message lacks {word!r}", job)
 
 
-add_test("a_wrong_expression_is_named", refused, r"step (?<step>\d+", "no regular expression")
+add_test("a_wrong_expression_is_named", refused, r"step (?<step>\d+", "not a valid regular expression")
 add_test("an_expression_without_a_position_is_refused", refused, r"loss (?<loss>\S+)", "step, iteration or epoch")
 
 
@@ -110,7 +110,7 @@ def a_program_with_the_client_reports_by_itself():
     config, _ = plain_config(f"{PYTHON} {program_file(text)}", program={"progress": PATTERN})
     job = run_ranks(2, config)
     check_exit(job, USAGE)
-    check("Leave program.progress out" in job.err, "the message", job)
+    check("Remove program.progress" in job.err, "the message", job)
 
 
 main()

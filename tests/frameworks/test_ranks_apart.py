@@ -58,7 +58,7 @@ def a_rank_that_never_comes_is_named_with_its_last_call():
 def a_program_that_failed_because_another_left_names_that_one():
     """As gloo's connections break when a rank leaves early, in programs without the client."""
     says("import os, time\nif os.environ['RANK'] == '1':\n    raise SystemExit(0)\ntime.sleep(2)\nraise RuntimeError('Connection closed by peer')\n",
-         "Connection closed by peer; rank 1 had left the program with exit code 0 before")
+         "Connection closed by peer; rank 1 had already exited with 0")
 
 
 FUNCTION = """

@@ -117,7 +117,7 @@ def a_full_disk_is_an_error_that_names_the_node_and_the_key():
     folder, where = tree(files=30, size=100_000), places()
     job = importing(folder, 2, where, prefix=own_mount(where[1], "size=1m,mode=700"), keys=["--failure.max_failures=0"])
     check_exit(job, FAILED)
-    for word in ("cannot be unpacked on", "No space left on device", "program.stage_dir = DIR", " free)"):
+    for word in ("cannot unpack", "No space left on device", "program.stage_dir = DIR", " free)"):
         check(word in job.err, f"the message lacks {word!r}", job)
     equal(list(where[2].iterdir()), [], "programs that were started")
 
@@ -127,7 +127,7 @@ def what_cannot_be_staged_is_said_before_the_run_starts():
     folder, where = scratch(), places()
     text = folder / "text.tar"
     text.write_text("no tar")
-    for source, words in ((text, ["no kind that can be staged", "squashfs"]), (folder / "away", ["No such file"])):
+    for source, words in ((text, ["has an unknown format", "squashfs"]), (folder / "away", ["No such file"])):
         job = run([TRAINRT, "check", f"--run.storage_path={folder}", f"--program.stage={source}", "--", "true"])
         check_exit(job, USAGE)
         for word in ("program.stage", str(source), *words):
@@ -145,7 +145,7 @@ def a_node_without_unsquashfs_is_named():
         (bare / tool).symlink_to(shutil.which(tool, path="/usr/bin:/bin"))
     job = run(command(squashfs_of(tree()), 2, where, PYTHON, "-c", IMPORTER, where[2], keys=["--failure.max_failures=0"]), env={"PATH": bare})
     check_exit(job, FAILED)
-    for word in ("unsquashfs is not on the PATH of", os.uname().nodename, "squashfs-tools"):
+    for word in ("unsquashfs was not found in the PATH of", os.uname().nodename, "squashfs-tools"):
         check(word in job.err, f"the message lacks {word!r}", job)
 
 

@@ -15,7 +15,7 @@
 #include "data/batches/dataset_impl.hpp"
 #include "metrics/record_json.hpp"
 #include "program/children/child.hpp"
-#include "program/protocol/conversation.hpp"
+#include "program/protocol/program_protocol.hpp"
 #include "support/fuzz/fuzz.hpp"
 
 namespace trainrt {
@@ -185,13 +185,13 @@ namespace program {
 
 Child::~Child() = default;
 Child::Child(const ChildPlan&) {}
-const std::optional<Ending>& Child::ending() { return ending_; }
+const std::optional<ExitStatus>& Child::exit_status() { return exit_status_; }
 std::string Child::output_tail() const { return "the end\n"; }
-double Child::end_age_s() const { return 0; }
+double Child::exit_age_s() const { return 0; }
 bool Child::ends_within(double) { return false; }
-bool Child::is_over() { return ending_.has_value(); }
-void LiveStacks::can_be_asked(pid_t, int, std::shared_ptr<OutputTee>) {}
-void LiveStacks::forget() {}
+bool Child::is_over() { return exit_status_.has_value(); }
+void LiveStacks::enable(pid_t, int, std::shared_ptr<OutputTee>) {}
+void LiveStacks::disable() {}
 void LiveStacks::note_call(const std::string& place) { last_call_ = place; }
 std::string LiveStacks::last_call() const { return last_call_; }
 
@@ -252,10 +252,10 @@ std::vector<std::string> batches_of(const std::string& input) {
 }
 
 /// Handles messages until the unknown message `enough`, and returns whether it was reached.
-bool hold(program::Conversation& conversation, program::Channel& channel) try {
+bool serve(program::ProgramProtocol& protocol, program::Channel& channel) try {
   auto first = channel.receive(1);
   require(first.has_value(), "a sent message is received");
-  conversation.hold(std::move(*first));
+  protocol.serve(std::move(*first));
   return false;
 } catch (const Error& error) {
   require(std::strlen(error.what()) <= longest_message(), "the message of an error has a bounded length");
@@ -395,7 +395,7 @@ void read(const std::string& input) {
   program::Channel channel(theirs);
   program::Child child({});
   program::LiveStacks stacks;
-  program::Conversation conversation(
+  program::ProgramProtocol protocol(
       ctx, channel, child,
       {.wait_limit_s = 1,
        .look_up = [](const program::RunRequest& request) -> program::RequestedRun {
@@ -405,7 +405,7 @@ void read(const std::string& input) {
   const std::string last = "\n{\"op\":\"enough\"}\n";
   for (const auto& batch : batches_of(input)) {
     send(theirs.get(), batch + last, memory);
-    if (!hold(conversation, channel)) break;
+    if (!serve(protocol, channel)) break;
   }
   check_answers(theirs.get());
 }

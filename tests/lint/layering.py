@@ -71,7 +71,7 @@ ORDERED_ROOMS = {
     "trainer": ("ending", "events", "watching", "datasets", "stops", "reports", "saving", "start", "records", "session", "run", "predictions"),
     "tune": ("search", "record", "decisions", "trials", "run"),
     "view": ("summary", "charts", "curves", "top", "page"),
-    "program": ("children", "progress", "rendezvous", "services", "environments", "protocol", "staging", "run"),
+    "program": ("rendezvous", "children", "progress", "services", "environments", "protocol", "staging", "run"),
     "cli": ("files", "terminal", "words", "start", "inspect", "supervise", "tune", "doctor", "predict", "data", "data/convert", "data/inspect", "data/bench", "main"),
 }
 ROOMS |= {f"{layer}/{room}": {f"{layer}/{lower}" for lower in rooms[:at]} for layer, rooms in ORDERED_ROOMS.items() for at, room in enumerate(rooms)}

@@ -23,7 +23,7 @@ RANK_0 = {path: (int(count), reason) for reason, places in {
         "src/checkpoint/save/shard_staging.cpp 1",
     "the root of a collective provides the data for the others":
         "src/checkpoint/save/agree.cpp 1, src/comm/nccl/nccl_communicator.cpp 1, "
-        "src/program/services/main_address.cpp 1, src/program/environments/arrangement.cpp 1",
+        "src/program/services/address_survey.cpp 1, src/program/environments/launch_services.cpp 1",
 }.items() for path, count in (place.split() for place in places.split(", "))}
 ASKS = re.compile(r"\brank(?:\(\))? *(?:==|!=) *0\b")
 

@@ -106,8 +106,8 @@ for name, arguments in {
         "a_script_with_lines_of_Windows": (b"#!/usr/bin/python3\r\nprint(1)\r\n", USAGE, "carriage return", "dos2unix"),
         "a_script_whose_interpreter_is_missing": (b"#!/no/such/python\n", USAGE, "'/no/such/python', which does not exist"),
         "a_script_whose_interpreter_is_a_folder": (b"#! /tmp\n", USAGE, "'/tmp', which cannot be executed"),
-        "a_script_without_a_first_line": (b"echo 1\n", USAGE, "write #!/bin/sh into its first line"),
-        "a_program_for_another_processor": (b"\x7fELF\x02\x01\x01" + bytes(60), USAGE, "another kind of processor"),
+        "a_script_without_a_first_line": (b"echo 1\n", USAGE, "add the line #!/bin/sh"),
+        "a_program_for_another_processor": (b"\x7fELF\x02\x01\x01" + bytes(60), USAGE, "another processor"),
         "an_empty_program": (b"", USAGE, "is empty")}.items():
     add_test(f"{name}_is_refused_with_what_to_do", not_started, *arguments)
 

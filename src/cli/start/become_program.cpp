@@ -12,8 +12,8 @@
 #include "core/process/program_input.hpp"
 #include "core/process/spawn.hpp"
 #include "core/rank_zero.hpp"
+#include "program/children/script.hpp"
 #include "program/children/start_error.hpp"
-#include "program/environments/script.hpp"
 
 namespace trainrt::cli {
 

@@ -15,7 +15,7 @@
 #include "config/program_settings.hpp"
 #include "core/output/log.hpp"
 #include "core/text/text.hpp"
-#include "program/children/program_fell.hpp"
+#include "program/children/program_failed.hpp"
 #include "program/run/program_host.hpp"
 #include "rundir/records/run_record.hpp"
 #include "rundir/storage/opened_run.hpp"
@@ -29,7 +29,7 @@ namespace trainrt::cli {
 
 namespace {
 
-using program::Opening;
+using program::AwaitedRun;
 
 bool has_finished(const config::RunSpec& spec) {
   const auto record = rundir::read_run_record(spec.run_dir);
@@ -58,15 +58,15 @@ class ProgramRuns {
     trainer::try_storage(base_, communicator_);  // before hours of a program that opens its run at its end
     trainer::Restarts restarts(base_.failure.max_failures, communicator_);
     for (trainer::RunOutcome last;;) {
-      const auto opening = next_opening();
-      if (opening.kind == Opening::Kind::fell) {
+      const auto next = next_run();
+      if (next.kind == AwaitedRun::Kind::failed) {
         if (auto end = recorded_failure(restarts)) return *end;
         continue;
       }
-      if (opening.kind == Opening::Kind::ended) return last;
-      if (opening.kind == Opening::Kind::needs) return run_of_config();
-      if (opening.kind == Opening::Kind::stops) return stopped();
-      last = answered(opening.request);
+      if (next.kind == AwaitedRun::Kind::ended) return last;
+      if (next.kind == AwaitedRun::Kind::of_config) return run_of_config();
+      if (next.kind == AwaitedRun::Kind::stopped) return stopped();
+      last = answered(next.request);
       if (last.code != ExitCode::finished || !training_.host->is_between_runs()) return last;
     }
   }
@@ -118,8 +118,8 @@ class ProgramRuns {
     return false;
   }
 
-  Opening next_opening() try {
-    return training_.host->next_opening(place(), communicator_, [] { return batch::stop_signal() != 0; });
+  AwaitedRun next_run() try {
+    return training_.host->next_run(known(), communicator_, [] { return batch::stop_signal() != 0; });
   } catch (const UsageError& error) {
     throw comm::AgreedError(trainer::with_advice(error), ExitCode::usage);
   } catch (const Error& error) {
@@ -139,7 +139,7 @@ class ProgramRuns {
       return has_finished(spec);
     };
     if (has_finished_by_first(look, spec)) {
-      training_.host->answer_finished(place(), {spec.run.name, spec.run_dir, true});
+      training_.host->answer_finished(known(), {spec.run.name, spec.run_dir, true});
       return {ExitCode::finished,
               fmt::format("the run '{}' has finished already. Results: {}", spec.run.name, spec.run_dir)};
     }
@@ -154,7 +154,7 @@ class ProgramRuns {
     return outcome;
   }
 
-  program::ProgramPlace place() const {
+  program::Rendezvous known() const {
     const auto& world = launch_.world();
     return {.rank = world.rank,
             .size = world.size,

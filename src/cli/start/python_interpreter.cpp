@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "core/process/spawn.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::cli {
 

@@ -9,7 +9,7 @@
 #include "core/environment.hpp"
 #include "core/process/program_input.hpp"
 #include "launch/launcher.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::cli {
 

@@ -9,9 +9,9 @@
 
 #include "cli/start/program_runs.hpp"
 #include "frameworks/builtin_functions.hpp"
-#include "program/children/program_fell.hpp"
-#include "program/children/python_stacks.hpp"
-#include "program/environments/framework_meeting.hpp"
+#include "program/children/program_failed.hpp"
+#include "program/environments/join_framework.hpp"
+#include "program/progress/python_stacks.hpp"
 #include "program/run/program.hpp"
 #include "program/run/program_host.hpp"
 #include "rundir/attempts/attempt_files.hpp"
@@ -30,8 +30,8 @@ std::function<void(Context&)> restartable(std::function<void(Context&)> program)
   return [program = std::move(program)](Context& ctx) {
     try {
       program(ctx);
-    } catch (const program::ProgramFell& fall) {
-      throw trainer::FailedTogether(fall.what(), fall.code());
+    } catch (const program::ProgramFailed& failure) {
+      throw trainer::FailedTogether(failure.what(), failure.code());
     }
   };
 }
@@ -65,10 +65,10 @@ program::ProgramOptions program_options(const config::RunSpec& spec) {
 }
 
 watch::StartedProgram started_program(std::string stacks, std::string last_call) {
-  const auto place = program::python_place(stacks);
-  const auto& collective = place.collective;
-  return {collective.empty() ? place.innermost : fmt::format("{} of torch.distributed", collective), std::move(last_call),
-          std::move(stacks)};
+  const auto position = program::python_position(stacks);
+  const auto& collective = position.collective;
+  return {collective.empty() ? position.innermost : fmt::format("{} of torch.distributed", collective),
+          std::move(last_call), std::move(stacks)};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Training training_of(const config::RunSpec& spec) {
   if (spec.train.program.empty()) {
     const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
     const auto meet = [interface = spec.program.interface](Context& ctx, const std::string& framework) {
-      return program::meeting_of(ctx, framework, interface);
+      return program::join_framework(ctx, framework, interface);
     };
     return {{.name = std::string(function.name),
              .train = function.train,

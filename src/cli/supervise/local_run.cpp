@@ -20,7 +20,7 @@
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "launch/rank_group.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
 #include "rundir/storage/opened_run.hpp"

@@ -16,7 +16,7 @@
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 #include "rundir/attempts/attempt_files.hpp"
 #include "rundir/attempts/progress.hpp"
 #include "rundir/records/run_record.hpp"

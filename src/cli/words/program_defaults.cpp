@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "config/run_name.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::cli {
 

@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// "123 (sleep 300), 124 (sh -c ...) and 3 more"
+/// Lists processes: "123 (sleep 300), 124 (sh -c ...) and 3 more".
 std::string in_words(const std::vector<pid_t>& processes) {
   constexpr std::size_t max_named = 4, max_command_bytes = 60;
   std::string text;
@@ -54,38 +54,37 @@ Child::Child(const ChildPlan& plan) : stop_signal_(plan.stop_signal) {
     if (number != stop_signal_) options.ignored_signals.push_back(number);
   options.signal_at_parent_end = SIGKILL;
   if (!options.environment) options.environment = inherited_environment();
-  leftovers_.add_mark(*options.environment);
+  strays_.add_mark(*options.environment);
   pid_ = spawn(options);
   if (pid_ < 0) throw_not_started(options.executable, errno);
   if (output_) {
     output_->begin(fmt::format("{}, process {}", plan.title, pid_));
     OutputCapture::follow(output_.get());
   }
-  watch_ = std::make_unique<EndWatch>(pid_);
+  exit_watch_ = std::make_unique<ExitWatch>(pid_);
   start_guard();
 }
 
-/// Starts a shell that kills the group and its leftovers when this process ends. Without it, the kernel kills only the
-/// first process of the program.
+/// Starts the guard. Without it, the kernel kills only the first process of the program when this process exits.
 void Child::start_guard() {
   Pipe pipe;
   if (!pipe) return;
-  guard_ =
-      spawn({.command = {"/bin/sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null; " + Leftovers::kill_command(),
-                         "sh", std::to_string(pid_), leftovers_.mark(), Leftovers::job_variable()},
-             .environment = Variables{},
-             .input = pipe.read_end.get(),
-             .ignored_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP}});
+  guard_ = spawn(
+      {.command = {"/bin/sh", "-c", "read -r end; kill -s KILL -- \"-$1\" 2>/dev/null; " + StrayProcesses::kill_command(),
+                   "sh", std::to_string(pid_), strays_.mark(), StrayProcesses::job_variable()},
+       .environment = Variables{},
+       .input = pipe.read_end.get(),
+       .ignored_signals = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP}});
   lifeline_ = std::move(pipe.write_end);
 }
 
 Child::~Child() {
-  const bool runs = !ending();
-  if (runs) leftovers_.note(pid_);
+  const bool is_running = !exit_status();
+  if (is_running) strays_.note(pid_);
   kill(-pid_, SIGKILL);  // the group outlives its first process
-  if (runs) waitpid(pid_, nullptr, 0);
-  leftovers_.kill_all();
-  watch_.reset();
+  if (is_running) waitpid(pid_, nullptr, 0);
+  strays_.kill_all();
+  exit_watch_.reset();
   if (output_) OutputCapture::follow(nullptr);
   output_.reset();
   if (guard_ < 0) return;
@@ -93,24 +92,24 @@ Child::~Child() {
   waitpid(guard_, nullptr, 0);
 }
 
-const std::optional<Ending>& Child::ending() {
+const std::optional<ExitStatus>& Child::exit_status() {
   int status = 0;
   rusage used{};
-  if (!ending_ && wait4(pid_, &status, WNOHANG, &used) == pid_)
-    note_end(status, static_cast<std::uint64_t>(used.ru_maxrss) << 10);
-  return ending_;
+  if (!exit_status_ && wait4(pid_, &status, WNOHANG, &used) == pid_)
+    note_exit(status, static_cast<std::uint64_t>(used.ru_maxrss) << 10);
+  return exit_status_;
 }
 
-void Child::note_end(int status, std::uint64_t held_bytes) {
-  ending_.emplace();
-  if (WIFSIGNALED(status)) ending_->signal = WTERMSIG(status);
-  if (WIFEXITED(status)) ending_->exit_code = WEXITSTATUS(status);
-  ending_->memory = memory_kill_in_words(
-      *ending_,
+void Child::note_exit(int status, std::uint64_t held_bytes) {
+  exit_status_.emplace();
+  if (WIFSIGNALED(status)) exit_status_->signal = WTERMSIG(status);
+  if (WIFEXITED(status)) exit_status_->exit_code = WEXITSTATUS(status);
+  exit_status_->memory = memory_kill_in_words(
+      *exit_status_,
       {.before = memory_kills_, .after = memory_kills(), .held_bytes = held_bytes, .limit_bytes = memory_limit()});
 }
 
-double Child::end_age_s() const { return watch_->age_s(); }
+double Child::exit_age_s() const { return exit_watch_->age_s(); }
 
 void Child::stop() const {
   const auto catchers = first_to_catch(members_of_group(pid_, stop_signal_), pid_);
@@ -119,23 +118,23 @@ void Child::stop() const {
 }
 
 bool Child::is_over() {
-  constexpr double between_looks_s = 0.1;
-  if (!ending()) return false;
+  constexpr double check_interval_s = 0.1;
+  if (!exit_status()) return false;
   if (is_over_ || !ended_by_stop_signal()) return true;
-  if (monotonic_seconds() < next_look_s_) return false;
-  next_look_s_ = monotonic_seconds() + between_looks_s;
+  if (monotonic_seconds() < next_check_s_) return false;
+  next_check_s_ = monotonic_seconds() + check_interval_s;
   is_over_ = survivors().empty();
   return is_over_;
 }
 
-/// Of a first process that has ended. The number that a client in a container has there may be another process's here:
-/// it must have this program's mark.
+/// Precondition: the first process has ended. A client in a container reports the pid that it has there. Another process
+/// may have this pid on the node; it counts only if it has the mark of this program.
 std::vector<pid_t> Child::survivors() const {
   std::vector<pid_t> found;
   if (kill(-pid_, 0) == 0 || errno == EPERM)
     for (const auto& member : members_of_group(pid_, stop_signal_)) found.push_back(member.pid);
   if (client_ > 0 && runs(client_) && std::ranges::find(found, client_) == found.end())
-    if (std::ranges::count(leftovers_.running(), client_) > 0) found.push_back(client_);
+    if (std::ranges::count(strays_.running(), client_) > 0) found.push_back(client_);
   return found;
 }
 
@@ -146,7 +145,7 @@ void Child::stop_rest() const {
 
 std::string Child::survivors_in_words() const { return in_words(survivors()); }
 
-std::string Child::strays_in_words() const { return in_words(leftovers_.running()); }
+std::string Child::strays_in_words() const { return in_words(strays_.running()); }
 
 std::string Child::output_tail() const { return output_ ? output_->tail() : ""; }
 
@@ -154,7 +153,7 @@ std::uint64_t Child::output_bytes() const { return output_ ? output_->bytes_read
 
 bool Child::ends_within(double seconds) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-  while (!ending()) {
+  while (!exit_status()) {
     if (Clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -13,7 +13,8 @@ using Lines = std::vector<std::string_view>;
 
 constexpr std::string_view headline = "Traceback (most recent call last):";
 constexpr std::string_view group_headline = "Exception Group Traceback (most recent call last):";
-constexpr std::size_t most_below = 120;  // lines below the exception, as C++ frames; else it is an earlier, handled one
+/// A traceback with more lines below it did not end the program. C++ frames may be below the one that did.
+constexpr std::size_t max_lines_below = 120;
 
 Lines lines_of(std::string_view text) {
   Lines lines;
@@ -33,21 +34,21 @@ std::string_view without(std::string_view prefix, std::string_view line) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/// "ValueError: why", "torch.OutOfMemoryError: why", "KeyboardInterrupt".
+/// Returns whether a line is an exception: "ValueError: why", "torch.OutOfMemoryError: why", "KeyboardInterrupt".
 bool is_exception(std::string_view line) {
   if (line.empty() || !is_letter(line.front())) return false;
   const auto name = line.substr(0, line.find(':'));
   return std::ranges::all_of(name, [](char c) { return is_letter(c) || c == '.' || (c >= '0' && c <= '9'); });
 }
 
-/// Python goes on after these: they are no end of the program.
-bool is_passed_over(std::string_view line_above) {
+/// Returns whether Python continues after the traceback below this line.
+bool is_ignored(std::string_view line_above) {
   constexpr std::array<std::string_view, 3> beginnings = {"Exception ignored", "--- Logging error", "Error in atexit"};
   return std::ranges::any_of(beginnings,
                              [&](auto beginning) { return line_above.find(beginning) != std::string_view::npos; });
 }
 
-/// The first exception inside a group, whose lines have bars in front: "    | ValueError: 1".
+/// Returns the first exception inside a group. Lines of a group begin with bars: "    | ValueError: 1".
 std::string_view first_inside(const Lines& lines, std::size_t from) {
   for (auto i = from; i < lines.size(); ++i) {
     const auto bar = lines[i].find("| ");
@@ -58,10 +59,10 @@ std::string_view first_inside(const Lines& lines, std::size_t from) {
 }
 
 std::optional<std::size_t> last_headline(const Lines& lines) {
-  std::optional<std::size_t> group;  // what stands inside of one belongs to it
+  std::optional<std::size_t> group;  // a traceback inside a group belongs to the group
   for (std::size_t i = lines.size(); i-- > 0;) {
     if (!lines[i].ends_with(headline)) continue;
-    if (i > 0 && is_passed_over(lines[i - 1])) continue;
+    if (i > 0 && is_ignored(lines[i - 1])) continue;
     const bool is_inside = lines[i].find("| ") != std::string_view::npos;
     if (!is_inside) return i;
     group = i;
@@ -69,14 +70,14 @@ std::optional<std::size_t> last_headline(const Lines& lines) {
   return group;
 }
 
-/// What ends the traceback whose first line is `first`: the first line that is not indented.
+/// Returns the exception line of the traceback that begins at `first`: the first line that is not indented.
 std::optional<std::size_t> end_of(const Lines& lines, std::size_t first, std::string_view prefix) {
   for (auto i = first + 1; i < lines.size(); ++i)
     if (const auto line = without(prefix, lines[i]); !line.empty() && !line.starts_with(' ')) return i;
   return std::nullopt;
 }
 
-/// A script that is no Python has no traceback: File, the line, a mark, "SyntaxError: why".
+/// Returns the line of a syntax error, which has no traceback: File, the source line, a mark, "SyntaxError: why".
 std::optional<std::size_t> syntax_error(const Lines& lines) {
   for (std::size_t i = lines.size(); i-- > 2;)
     if ((lines[i].starts_with("SyntaxError: ") || lines[i].starts_with("IndentationError: ") ||
@@ -96,7 +97,7 @@ std::string python_exception(std::string_view output) {
   if (first) prefix = lines[*first].substr(0, lines[*first].size() - (is_group ? group_headline : headline).size());
   if (is_group) std::ranges::replace(prefix, '+', '|');
   const auto found = first ? end_of(lines, *first, prefix) : syntax_error(lines);
-  if (!found || lines.size() - *found > most_below) return {};
+  if (!found || lines.size() - *found > max_lines_below) return {};
   const auto line = without(prefix, lines[*found]);
   if (!is_exception(line)) return {};
   std::string text(line);

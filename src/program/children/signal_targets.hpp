@@ -10,15 +10,15 @@ namespace trainrt::program {
 struct GroupMember {
   pid_t pid = 0;
   pid_t parent = 0;
-  bool catches = false;  ///< it has a handler for the signal in question
+  bool catches = false;  ///< it has a handler for the signal
 };
 
-/// Which processes of a program get a signal: from its first process down, those that are the first to catch it. They know
-/// what to do with the processes that they started: workers of a data loader must live until their parent ends them, and a
-/// shell in front of the program passes nothing on. None if no process catches it: then it is for the whole group. Pure.
+/// Returns the processes of a program that must get a signal: on each path down from the first process `leader`, the first
+/// one that catches the signal. A shell in front of the program passes no signal on; workers of a data loader must live
+/// until their parent ends them. Returns nothing if no process catches the signal; send it to the group then. Pure.
 std::vector<pid_t> first_to_catch(std::span<const GroupMember> group, pid_t leader);
 
-/// The processes of the group that live now; those that cannot be read are left out.
+/// Returns the running processes of the group that `leader` leads; omits those that cannot be read.
 std::vector<GroupMember> members_of_group(pid_t leader, int signal);
 
 }  // namespace trainrt::program

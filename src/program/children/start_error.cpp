@@ -20,7 +20,7 @@ constexpr std::string_view script_mark = "#!", elf_mark =
                                                    "\x7f"
                                                    "ELF";
 
-/// The first bytes of a file, as many as the kernel looks at; "" if it cannot be read.
+/// Returns the first 256 bytes of a file, as many as the kernel reads to find the interpreter; "" if that fails.
 std::string beginning_of(const std::string& file) {
   std::array<char, 256> bytes{};
   std::ifstream in(file, std::ios::binary);
@@ -28,7 +28,7 @@ std::string beginning_of(const std::string& file) {
   return {bytes.data(), static_cast<std::size_t>(in.gcount())};
 }
 
-/// "/usr/bin/python3\r" of "#! /usr/bin/python3\r\n..."; "" if the line names none.
+/// Returns the interpreter of a script: "/usr/bin/python3\r" for "#! /usr/bin/python3\r\n..."; "" if the line is empty.
 std::string interpreter_in(std::string_view beginning) {
   auto line = beginning.substr(script_mark.size());
   line = line.substr(0, line.find('\n'));
@@ -38,40 +38,42 @@ std::string interpreter_in(std::string_view beginning) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
-std::string of_script(const std::string& file, const std::string& interpreter, int error_number) {
+std::string script_advice(const std::string& file, const std::string& interpreter, int error_number) {
   if (interpreter.empty() || interpreter == "\r")
-    return "its first line, #!, names no interpreter: write #!/bin/sh or #!/usr/bin/env python3 there";
+    return "its first line names no interpreter after #!; write #!/bin/sh or #!/usr/bin/env python3";
   if (interpreter.ends_with('\r'))
     return fmt::format(
-        "its lines end with a carriage return, as those of Windows do, so that it asks for the interpreter "
-        "'{}': convert it (dos2unix {}, or sed -i 's/\\r$//' {})",
+        "its lines end with a carriage return, as on Windows, so that the interpreter is '{}'; convert the file "
+        "(dos2unix {}, or sed -i 's/\\r$//' {})",
         printable_text(interpreter), file, file);
   return fmt::format(
-      "its first line names the interpreter '{}', which {} on this node: correct the line, or load the module "
-      "that has it",
+      "its first line names the interpreter '{}', which {} on this node; correct the line, or load the module "
+      "that provides the interpreter",
       printable_text(interpreter), error_number == ENOENT ? "does not exist" : "cannot be executed");
 }
 
-/// Why and what to do, of errors that come from the file itself; "" for others.
-std::string of_file(const std::string& file, int error_number) {
+/// Returns cause and remedy of an error that the file itself causes; "" for other errors.
+std::string file_advice(const std::string& file, int error_number) {
   const auto beginning = beginning_of(file);
-  if (beginning.starts_with(script_mark)) return of_script(file, interpreter_in(beginning), error_number);
+  if (beginning.starts_with(script_mark)) return script_advice(file, interpreter_in(beginning), error_number);
   const bool is_elf = beginning.starts_with(elf_mark);
   if (error_number == ENOENT)
-    return is_elf ? "the loader that it is linked for does not exist on this node: build it on this system" : "";
+    return is_elf
+               ? "the dynamic loader that it was linked for does not exist on this node; build the program on this system"
+               : "";
   if (error_number == EACCES) return "check its permissions, and that its file system is not mounted with noexec";
-  if (is_elf) return "it is damaged, or built for another kind of processor: build it on this system";
-  if (beginning.empty()) return "the file is empty, or cannot be read";
+  if (is_elf) return "it is damaged or was built for another processor; build it on this system";
+  if (beginning.empty()) return "the file is empty or cannot be read";
   return fmt::format(
-      "it is neither a program nor a script that begins with #!: write #!/bin/sh into its first line, or "
-      "name the interpreter, as in: -- sh {}",
+      "it is neither an executable nor a script that begins with #!; add the line #!/bin/sh, or name the "
+      "interpreter: -- sh {}",
       file);
 }
 
-std::string of_machine(int error_number) {
+std::string machine_advice(int error_number) {
   switch (error_number) {
     case E2BIG:
-      return "its arguments and its environment are too long together: shorten them";
+      return "its arguments and environment are too long; shorten them";
     case EAGAIN:
       return "raise ulimit -u (processes and threads), or start fewer ranks per node";
     case ENOMEM:
@@ -79,7 +81,7 @@ std::string of_machine(int error_number) {
     case EMFILE:
       return "raise ulimit -n (open files)";
     case ETXTBSY:
-      return "another program is writing it: wait until it has been copied or linked";
+      return "another program is writing the file; wait until it has been copied or linked";
     default:
       return "check that it starts without trainrt on this node";
   }
@@ -90,8 +92,8 @@ bool is_of_file(int error_number) { return error_number == ENOENT || error_numbe
 }  // namespace
 
 void throw_not_started(const std::string& executable, int error_number) {
-  auto advice = is_of_file(error_number) ? of_file(executable, error_number) : of_machine(error_number);
-  if (advice.empty()) advice = of_machine(error_number);
+  auto advice = is_of_file(error_number) ? file_advice(executable, error_number) : machine_advice(error_number);
+  if (advice.empty()) advice = machine_advice(error_number);
   const auto text =
       fmt::format("train.program: '{}' cannot be started: {}; {}", executable, std::strerror(error_number), advice);
   if (is_of_file(error_number) || error_number == E2BIG) throw UsageError(text);
@@ -101,16 +103,18 @@ void throw_not_started(const std::string& executable, int error_number) {
 std::string not_found_in_words(const std::string& name) {
   std::error_code none;
   if (name.find('/') == std::string::npos)
-    return fmt::format("train.program: there is no executable '{}' on the PATH of this node{}", name,
-                       std::filesystem::is_regular_file(name, none) ? fmt::format("; the file here is ./{}", name) : "");
+    return fmt::format("train.program: executable '{}' not found in the PATH of this node{}", name,
+                       std::filesystem::is_regular_file(name, none)
+                           ? fmt::format("; to run the file of the current folder, use ./{}", name)
+                           : "");
   if (std::filesystem::is_regular_file(name, none))
     return fmt::format(
-        "train.program: '{}' is not executable on this node: make it so (chmod +x), or name its interpreter, "
-        "as in: -- python3 {}",
+        "train.program: '{}' is not executable on this node; make it executable (chmod +x), or name its interpreter: "
+        "-- python3 {}",
         name, name);
   if (std::filesystem::is_directory(name, none))
-    return fmt::format("train.program: there is no executable '{}' on this node: it is a folder", name);
-  return fmt::format("train.program: there is no executable '{}' on this node", name);
+    return fmt::format("train.program: '{}' is a folder, not an executable", name);
+  return fmt::format("train.program: executable '{}' does not exist on this node", name);
 }
 
 }  // namespace trainrt::program

@@ -10,8 +10,8 @@
 namespace trainrt::program {
 
 std::string affinity_of_this_thread() {
-  constexpr std::size_t most_sets = 64;  // 65536 CPUs
-  for (std::size_t sets = 1; sets <= most_sets; sets *= 2) {
+  constexpr std::size_t max_sets = 64;  // 65536 CPUs
+  for (std::size_t sets = 1; sets <= max_sets; sets *= 2) {
     std::vector<cpu_set_t> mask(sets);
     const auto bytes = sets * sizeof(cpu_set_t);
     if (sched_getaffinity(0, bytes, mask.data()) == 0) {
@@ -20,7 +20,7 @@ std::string affinity_of_this_thread() {
       cpus.erase(cpus.find_last_of('1') + 1);
       return cpus;
     }
-    if (errno != EINVAL) break;  // else the kernel knows more CPUs than fit
+    if (errno != EINVAL) break;  // EINVAL: the kernel supports more CPUs than the mask has bits
   }
   return {};
 }
@@ -35,7 +35,8 @@ std::string crowding_in_words(const std::string& mine, std::span<const std::stri
   const auto cpus = std::ranges::count(mine, '1');
   if (cpus == 0 || cpus >= sharers || cpus >= on_node) return "";
   return fmt::format(
-      "{} ranks share {} of the {} CPUs of this node, to which they are bound, with one thread each: under Slurm, {}",
+      "{} ranks share {} of the {} CPUs of this node because the launcher binds them to these CPUs; each rank gets one "
+      "thread. In Slurm, {}",
       sharers, cpus, on_node, more_cpus_advice);
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/plugin.hpp"
-#include "program/rendezvous/meeting.hpp"
+#include "program/rendezvous/rendezvous.hpp"
 #include "program/services/service.hpp"
 
 namespace trainrt::program {
@@ -16,32 +16,33 @@ namespace trainrt::program {
 struct Variable {
   std::string name;
   std::string value;
-  bool is_choice =
-      false;  ///< what the user has set wins; else it is a fact of this attempt, and nothing that was set counts
+  bool is_default = false;  ///< true: a value that the user has set takes precedence; false: the value is always replaced
 };
 
-/// Which ranks a port is kept for.
+/// Ranks for which a port is reserved.
 enum class PortsOf { nobody, first_rank, every_rank };
 
-/// A plug-in: one file in program/environments/frameworks. What an unchanged script of that framework finds in its
-/// environment, beside RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which every program has. No two
-/// frameworks set the same variable, and none disturbs another.
+/// A plug-in: one file in program/environments/frameworks. Defines the environment variables with which an unchanged script
+/// of a framework joins the other ranks, besides RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE and NODE_RANK, which every
+/// program gets. No two frameworks set the same variable.
 struct FrameworkEnvironment {
   std::string_view name;
-  std::string_view help;  ///< the variables, and who reads them
+  std::string_view help;  ///< the variables, and the functions that read them
   PortsOf ports_of;
-  /// Pure. `ports` are of all ranks; 0 for those that have none, empty if nobody has one.
-  std::vector<Variable> (*variables)(const Meeting& meeting, std::span<const int> ports);
-  /// Null, or starts what the runtime serves, on every rank, once the meeting is known but for its sockets. A rank that a
-  /// port is kept for listens on it: `listener`, empty on the others. Null if there is nothing to do.
-  std::unique_ptr<Service> (*serve)(const Meeting& meeting, std::span<const int> ports, Descriptor listener) = nullptr;
+  /// Returns the variables. `ports` has the port of each rank, 0 for ranks without one; empty for PortsOf::nobody. Pure.
+  std::vector<Variable> (*variables)(const Rendezvous& rendezvous, std::span<const int> ports);
+  /// Null, or starts the service of the runtime for this framework, on every rank. `rendezvous` is complete except for its
+  /// sockets. `listener` listens on this rank's port, and is empty if the rank has no port. Returns null if this rank needs
+  /// no service.
+  std::unique_ptr<Service> (*serve)(const Rendezvous& rendezvous, std::span<const int> ports,
+                                    Descriptor listener) = nullptr;
 };
 
 PluginTable<FrameworkEnvironment> environment_table();
 
 using Frameworks = std::vector<const FrameworkEnvironment*>;
 
-/// Those of the names, {"all"} being all of them. UsageError for one that is not there, or is named twice.
+/// Returns the frameworks with these names; {"all"} selects all. Throws UsageError for an unknown or repeated name.
 Frameworks chosen_frameworks(std::span<const std::string> names);
 
 }  // namespace trainrt::program

@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 
 bool has(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
 
-/// Ranks that share a GPU name it twice, which CUDA does not take.
+/// CUDA does not accept duplicates, which occur if ranks share a GPU.
 void add_once(Names& names, const std::string& name) {
   if (!has(names, name)) names.push_back(name);
 }
@@ -38,7 +38,7 @@ std::optional<Names> names_of_gpus(const char* variable) {
   return names;
 }
 
-Names called(std::span<const int> gpus, const std::optional<Names>& names) {
+Names names_of_own_gpus(std::span<const int> gpus, const std::optional<Names>& names) {
   Names own;
   for (const int gpu : gpus) {
     const auto at = static_cast<std::size_t>(gpu);

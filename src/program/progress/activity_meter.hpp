@@ -5,28 +5,29 @@
 
 namespace trainrt::program {
 
-/// Whether a program does anything that can be seen from outside: prints, or uses CPU time in any of its processes, more
-/// than one percent of a core, which threads that only look at a clock may use. Time in which this process itself did not
-/// run (SIGSTOP, a suspended job) does not count.
+/// Detects from outside whether a program is active: it prints, or its processes use more than one percent of a core (less
+/// may be threads that only poll a clock). Time during which this process did not run (SIGSTOP, a suspended job) does not
+/// count.
 class ActivityMeter {
  public:
-  /// `limit_s`: from when on a program counts as idle; 0: never.
+  /// `limit_s`: idle time after which the program counts as idle; 0 disables the meter.
   ActivityMeter(pid_t program, double limit_s);
 
-  /// Looks from time to time, when it is called. `printed`: bytes so far. True if there was nothing for the whole limit.
+  /// Returns whether the program has been idle for the limit. Measures at most once per interval, so call it often.
+  /// `printed`: number of bytes that the program has printed so far.
   bool is_idle(std::uint64_t printed);
-  double quiet_s() const { return quiet_s_; }  ///< seconds without a sign of life, at the last look
+  double quiet_s() const { return quiet_s_; }  ///< idle time in seconds at the last measurement
 
  private:
   long ticks() const;
 
   pid_t program_;
   double limit_s_;
-  double tick_s_;
-  double looked_at_s_;
+  double interval_s_;
+  double measured_at_s_;
   double quiet_s_ = 0;
   std::uint64_t printed_ = 0;
-  long ticks_ = 0;  ///< of all processes, at the last sign of life
+  long ticks_ = 0;  ///< CPU time of all processes when the program was last active
 };
 
 }  // namespace trainrt::program

@@ -11,30 +11,30 @@ class OutputTee;
 
 namespace program {
 
-/// The Python stacks of a program that goes on: its client lets faulthandler print them, of all threads, at a signal that
-/// nobody else uses; and the last call that it made. Any thread may call.
+/// Provides the Python stacks of a running program, and its last collective call. The client makes faulthandler print the
+/// stacks of all threads when the process gets a certain signal. Any thread may call all functions.
 class LiveStacks {
  public:
-  /// `process` and those that it has started print their stacks to what `output` reads, if they catch the signal.
-  void can_be_asked(pid_t process, int signal, std::shared_ptr<OutputTee> output);
-  /// The process may be gone from now on. Waits for who asks just now.
-  void forget();
+  /// Enables collect(): `process` and its descendants, as far as they catch `signal`, print their stacks to `output`.
+  void enable(pid_t process, int signal, std::shared_ptr<OutputTee> output);
+  /// Disables collect() because the process may have exited. Waits for a call of collect() that is running.
+  void disable();
 
-  /// What the processes print, each under a line with its process: parents first, at most 8 processes, within 2 s. "" if
-  /// nobody can be asked, or none answers.
-  std::string ask();
+  /// Requests and returns the stacks, with a headline for each process: at most 8 processes, parents first, within 2 s.
+  /// Returns "" if disabled, or if no process answers.
+  std::string collect();
 
-  /// The program has made this collective call: "report() at train.py:12".
+  /// Stores the newest collective call of the program: "report() at train.py:12".
   void note_call(const std::string& place);
-  std::string last_call() const;  ///< "" if there was none
+  std::string last_call() const;  ///< "" before the first call
 
  private:
   std::string stacks_of(pid_t process, double end_s);
 
   std::mutex mutex_;
-  mutable std::mutex call_mutex_;  ///< never held while a process is asked
+  mutable std::mutex call_mutex_;  ///< a lock of its own because collect() holds `mutex_` for seconds
   std::string last_call_;
-  pid_t process_ = 0;  ///< 0: none
+  pid_t process_ = 0;  ///< 0 while disabled
   int signal_ = 0;
   std::shared_ptr<OutputTee> output_;
 };

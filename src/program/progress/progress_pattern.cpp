@@ -14,15 +14,15 @@ namespace trainrt::program {
 
 struct ProgressPattern::Compiled {
   std::regex regex;
-  std::vector<std::size_t> groups;  ///< the numbers of those that have names
+  std::vector<std::size_t> groups;  ///< numbers of the named groups
 };
 
 namespace {
 
 constexpr std::string_view example = R"(for example: step (?<step>\d+) loss (?<loss>\S+))";
-constexpr std::array<std::string_view, 3> positions = {"step", "iteration", "epoch"};  // the first that is there counts
+constexpr std::array<std::string_view, 3> positions = {"step", "iteration", "epoch"};  // in order of precedence
 
-/// Where what begins with '[' at `begin` ends: behind its ']'.
+/// Returns the end of the bracket expression that begins with '[' at `begin`.
 std::size_t end_of_class(std::string_view text, std::size_t begin) {
   auto at = begin + 1;
   if (at < text.size() && text[at] == '^') ++at;
@@ -34,13 +34,13 @@ std::size_t end_of_class(std::string_view text, std::size_t begin) {
   return std::min(at + 1, text.size());
 }
 
-/// Where what is no group's beginning and stands for itself at `begin` ends.
+/// Returns the end of the bracket expression, escape sequence or character at `begin`.
 std::size_t end_of_piece(std::string_view text, std::size_t begin) {
   if (text[begin] == '[') return end_of_class(text, begin);
   return std::min(begin + (text[begin] == '\\' ? 2 : 1), text.size());
 }
 
-/// The length of "(?<", "(?P<" or "(?'" before a name that stands at `begin`; 0 if no named group begins there.
+/// Returns the length of "(?<", "(?P<" or "(?'" if a named group begins at `begin`, else 0.
 std::size_t length_before_name(std::string_view text, std::size_t begin) {
   for (const std::string_view opening : {"(?<", "(?P<", "(?'"}) {
     if (text.substr(begin, opening.size()) != opening) continue;
@@ -50,15 +50,15 @@ std::size_t length_before_name(std::string_view text, std::size_t begin) {
   return 0;
 }
 
-/// The expression as std::regex has it, which knows no names.
-struct Nameless {
+/// The expression for std::regex, which does not support named groups.
+struct UnnamedExpression {
   std::string text;
   std::vector<std::string> names;
-  std::vector<std::size_t> groups;  ///< their numbers
+  std::vector<std::size_t> groups;  ///< number of the group with each name
 };
 
-Nameless nameless(std::string_view text) {
-  Nameless found;
+UnnamedExpression without_names(std::string_view text) {
+  UnnamedExpression found;
   std::size_t group = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (const auto before = length_before_name(text, at); before > 0) {
@@ -77,65 +77,62 @@ Nameless nameless(std::string_view text) {
   return found;
 }
 
-/// Of the two ways in which the library matches, the one whose time grows as a power of the line's length, not beyond any
-/// bound, and whose stack does not grow with it.
+/// Selects the library's matcher with polynomial time in the length of the line and constant stack use.
 std::regex compiled(const std::string& text) {
   return std::regex(text, std::regex::ECMAScript | std::regex_constants::__polynomial);
 }
 
 void require_valid(const std::vector<std::string>& names) {
-  if (names.empty()) throw UsageError(fmt::format("it has no named group; {}", example));
+  if (names.empty()) throw UsageError(fmt::format("the expression has no named group; {}", example));
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (name->empty() ||
         name->find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != std::string::npos)
-      throw UsageError(fmt::format("'{}' is no name of a group: letters, digits and _", *name));
+      throw UsageError(fmt::format("'{}' is not a valid group name; use letters, digits and _", *name));
     if (name->starts_with('_'))
-      throw UsageError(
-          fmt::format("the group '{}' cannot be a metric: names that begin with _ are the runtime's own", *name));
+      throw UsageError(fmt::format("the group '{}' cannot be a metric; names that begin with _ are reserved", *name));
     if (std::find(names.begin(), name, *name) != name)
-      throw UsageError(fmt::format("two groups are named '{}'; each name may be there once", *name));
+      throw UsageError(fmt::format("two groups are named '{}'; names must be unique", *name));
   }
 }
 
 }  // namespace
 
 ProgressPattern::ProgressPattern(const std::string& text) try {
-  auto expression = nameless(text);
+  auto expression = without_names(text);
   compiled_ = std::make_shared<const Compiled>(Compiled{compiled(expression.text), std::move(expression.groups)});
   names_ = std::move(expression.names);
   require_valid(names_);
   const auto position =
       std::ranges::find_if(positions, [&](auto name) { return std::ranges::find(names_, name) != names_.end(); });
   if (position == positions.end())
-    throw UsageError(
-        fmt::format("none of its groups is named step, iteration or epoch, to say how far the program is; {}", example));
+    throw UsageError(fmt::format("no group is named step, iteration or epoch, which gives the position; {}", example));
   position_ = *position;
 } catch (const std::regex_error& error) {
-  throw UsageError(fmt::format("'{}' is no regular expression: {}", text, error.what()));
+  throw UsageError(fmt::format("'{}' is not a valid regular expression: {}", text, error.what()));
 }
 
 double ProgressPattern::number_of(const std::string& name, const std::string& text) const {
   const auto number = parse_real(std::string_view(text).substr(text.starts_with('+') ? 1 : 0));
   if (name != position_) {
-    if (!number) throw UsageError(fmt::format("the group {} matched '{}', which is no number", name, text));
+    if (!number) throw UsageError(fmt::format("the group {} matched '{}', which is not a number", name, text));
     return *number;
   }
-  constexpr double most = 9007199254740992.0;  // 2^53: more steps than any run makes
-  const bool fits = number && *number >= 0 && *number < most && (name == "epoch" || std::floor(*number) == *number);
+  constexpr double limit = 9007199254740992.0;  // 2^53: larger integers are not exact
+  const bool fits = number && *number >= 0 && *number < limit && (name == "epoch" || std::floor(*number) == *number);
   if (!fits)
-    throw UsageError(fmt::format("the group {} matched '{}', which is no {}number from 0 on", name, text,
-                                 name == "epoch" ? "" : "whole "));
+    throw UsageError(fmt::format("the group {} matched '{}', which is not a non-negative {}", name, text,
+                                 name == "epoch" ? "number" : "integer"));
   return *number;
 }
 
-std::optional<SeenNumbers> ProgressPattern::find(std::string_view line) const {
+std::optional<ProgressNumbers> ProgressPattern::find(std::string_view line) const {
   std::cmatch match;
   try {
     if (!std::regex_search(line.data(), line.data() + line.size(), match, compiled_->regex)) return std::nullopt;
   } catch (const std::regex_error& error) {
     throw Error(error.what());
   }
-  SeenNumbers found;
+  ProgressNumbers found;
   for (std::size_t i = 0; i < names_.size(); ++i)
     if (const auto& group = match[compiled_->groups[i]]; group.matched)
       found.emplace_back(names_[i], number_of(names_[i], group.str()));

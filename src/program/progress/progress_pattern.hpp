@@ -8,24 +8,24 @@
 
 namespace trainrt::program {
 
-/// The numbers that a line of output shows, by name, in the order of the groups.
-using SeenNumbers = std::vector<std::pair<std::string, double>>;
+/// Numbers found in a line of output, by name, in the order of the groups.
+using ProgressNumbers = std::vector<std::pair<std::string, double>>;
 
-/// Finds how far a program is, and its metrics, in a line of its output: a regular expression as ECMAScript has them,
-/// without back references, with named groups, (?<step>\d+) or as Python writes them (?P<step>\d+). The group step, else
-/// iteration, else epoch, says how far the program is; every other name is a metric.
+/// A regular expression that finds a program's progress and metrics in a line of its output. The syntax is that of
+/// ECMAScript without back references, with named groups: (?<step>\d+), or (?P<step>\d+) as in Python. The group step, or
+/// else iteration, or else epoch, is the position; every other group is a metric.
 class ProgressPattern {
  public:
-  /// UsageError says what is wrong with the text.
+  /// Throws UsageError if the text is not a valid pattern.
   explicit ProgressPattern(const std::string& text);
 
-  /// The name of the group that says how far the program is.
+  /// Returns the name of the group that is the position.
   const std::string& position() const { return position_; }
 
-  /// The numbers of the first match in the line; groups that matched nothing are left out. Nothing if the line does not
-  /// match. UsageError if a group matched what is no number, or the position is none (a whole number, of epochs also a
-  /// fraction, from 0 on); Error if the expression needs too much memory for this line.
-  std::optional<SeenNumbers> find(std::string_view line) const;
+  /// Returns the numbers of the first match in the line, without groups that matched nothing; nothing if the line does not
+  /// match. Throws UsageError if a group matched a text that is not a number, or if the position is not a non-negative
+  /// integer (an epoch may have a fraction). Throws Error if matching this line needs too much memory.
+  std::optional<ProgressNumbers> find(std::string_view line) const;
 
  private:
   struct Compiled;

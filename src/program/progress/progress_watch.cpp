@@ -15,9 +15,9 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double most_a_look_s = 0.1;  // the other ranks wait for this one meanwhile
+constexpr double max_scan_s = 0.1;  // the other ranks wait for this one meanwhile
 
-/// Of this thread: a machine that is busy with other things says nothing about the expression.
+/// Returns the CPU time of this thread, which does not depend on the load of the machine.
 double cpu_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -29,7 +29,7 @@ double cpu_seconds() {
 void ProgressWatch::end_line(std::string& line) {
   if (line.empty()) return;
   lines_.push_back(std::exchange(line, {}));
-  if (lines_.size() > most_lines) lines_.pop_front();
+  if (lines_.size() > max_lines) lines_.pop_front();
 }
 
 void ProgressWatch::add(std::size_t stream, std::string_view bytes) {
@@ -38,7 +38,7 @@ void ProgressWatch::add(std::size_t stream, std::string_view bytes) {
   auto& line = unfinished_.at(stream);
   while (!bytes.empty()) {
     const auto end = std::min(bytes.find_first_of("\r\n"), bytes.size());
-    line += bytes.substr(0, std::min(end, most_bytes - line.size()));
+    line += bytes.substr(0, std::min(end, max_line_bytes - line.size()));
     if (end == bytes.size()) return;
     end_line(line);
     bytes.remove_prefix(end + 1);
@@ -51,18 +51,18 @@ std::deque<std::string> ProgressWatch::take_lines(bool at_end) {
   return std::exchange(lines_, {});
 }
 
-bool ProgressWatch::is_further(const SeenNumbers& found) {
-  const auto position = std::ranges::find(found, pattern_.position(), &SeenNumbers::value_type::first)->second;
+bool ProgressWatch::is_further(const ProgressNumbers& found) {
+  const auto position = std::ranges::find(found, pattern_.position(), &ProgressNumbers::value_type::first)->second;
   if (position <= last_) return false;
   last_ = position;
   return true;
 }
 
-std::optional<SeenNumbers> ProgressWatch::numbers_in(const std::string& line) try {
+std::optional<ProgressNumbers> ProgressWatch::numbers_in(const std::string& line) try {
   return pattern_.find(line);
 } catch (const UsageError& error) {
   if (!std::exchange(warned_, true))
-    log::warning(fmt::format("program.progress: {}; lines of that kind are passed over", error.what()));
+    log::warning(fmt::format("program.progress: {}; such lines are skipped", error.what()));
   return std::nullopt;
 } catch (const Error& error) {
   give_up(error.what());
@@ -72,12 +72,12 @@ std::optional<SeenNumbers> ProgressWatch::numbers_in(const std::string& line) tr
 void ProgressWatch::give_up(std::string_view why) {
   given_up_ = true;
   log::warning(
-      fmt::format("program.progress is too slow for the program's output, which is not looked at any more ({}). Many "
-                  "repetitions of .* are the usual cause",
+      fmt::format("program.progress is too slow for the program's output ({}); progress is not read any more. The usual "
+                  "cause is an expression with many .*",
                   why));
 }
 
-std::optional<SeenNumbers> ProgressWatch::newest(bool at_end) {
+std::optional<ProgressNumbers> ProgressWatch::newest(bool at_end) {
   if (given_up_) return std::nullopt;
   const auto lines = take_lines(at_end);
   const double begin_s = cpu_seconds();
@@ -85,14 +85,14 @@ std::optional<SeenNumbers> ProgressWatch::newest(bool at_end) {
     const double line_s = cpu_seconds();
     auto found = numbers_in(line);
     const double now_s = cpu_seconds();
-    if (now_s - line_s > most_a_line_s_) give_up(fmt::format("a line took more than {:g} s of CPU time", most_a_line_s_));
+    if (now_s - line_s > max_match_s_) give_up(fmt::format("a line took more than {:g} s of CPU time", max_match_s_));
     if (found && is_further(*found)) return found;
-    if (given_up_ || now_s - begin_s > most_a_look_s) break;
+    if (given_up_ || now_s - begin_s > max_scan_s) break;
   }
   return std::nullopt;
 }
 
-Metrics shared_progress(Communicator& communicator, const std::optional<SeenNumbers>& mine) {
+Metrics shared_progress(Communicator& communicator, const std::optional<ProgressNumbers>& mine) {
   std::string text;
   if (mine)
     for (const auto& [name, number] : *mine) text += fmt::format("{} {}\n", name, number);

@@ -14,46 +14,46 @@
 
 namespace trainrt::program {
 
-/// Looks for a program's progress in its output, as it comes. A line ends with \n or with \r, as those of progress bars
-/// do. Memory is bounded: of what comes between two looks the last `most_lines` lines are kept, and the first
-/// `most_bytes` of each.
+/// Finds a program's progress in its output while it is printed. A line ends with \n, or with \r as in progress bars.
+/// Memory is bounded: at most `max_lines` lines are kept between two calls of newest(), and `max_line_bytes` of each.
 class ProgressWatch {
  public:
-  static constexpr std::size_t most_lines = 256;
-  static constexpr std::size_t most_bytes = 1024;
+  static constexpr std::size_t max_lines = 256;
+  static constexpr std::size_t max_line_bytes = 1024;
 
-  /// `most_a_line_s`: CPU time that looking at one line may take, in seconds.
-  explicit ProgressWatch(ProgressPattern pattern, double most_a_line_s = 0.5)
-      : pattern_(std::move(pattern)), most_a_line_s_(most_a_line_s) {}
+  /// `max_match_s`: CPU time in seconds that matching one line may take.
+  explicit ProgressWatch(ProgressPattern pattern, double max_match_s = 0.5)
+      : pattern_(std::move(pattern)), max_match_s_(max_match_s) {}
 
-  /// Of standard output (0) or standard error (1). Any thread; does not wait for a look.
+  /// Adds output of the program: `stream` is 0 for standard output and 1 for standard error. Any thread may call it; it
+  /// does not wait for newest().
   void add(std::size_t stream, std::string_view bytes);
 
-  /// Looks at the lines that have ended since the last look, at the end of the output also at those that have not. The
-  /// newest numbers that are further than all before; nothing if there are none. A match that is no number is warned of
-  /// once. A look ends after a moment, with the newest lines; if it takes too long for a single line, that is warned of,
-  /// and nothing is found any more. One thread.
-  std::optional<SeenNumbers> newest(bool at_end = false);
+  /// Scans the complete lines added since the previous call, newest first, and with `at_end` the incomplete last line too.
+  /// Returns the newest numbers with a position beyond all previous ones, or nothing. Stops after 0.1 s of CPU time. Logs
+  /// a warning about the first match that is not a number. If one line takes too long, logs a warning and returns nothing
+  /// from then on. Must be called by one thread.
+  std::optional<ProgressNumbers> newest(bool at_end = false);
   bool has_given_up() const { return given_up_; }
 
  private:
   void end_line(std::string& line);
   std::deque<std::string> take_lines(bool at_end);
-  bool is_further(const SeenNumbers& found);
-  std::optional<SeenNumbers> numbers_in(const std::string& line);
+  bool is_further(const ProgressNumbers& found);
+  std::optional<ProgressNumbers> numbers_in(const std::string& line);
   void give_up(std::string_view why);
 
   const ProgressPattern pattern_;
-  const double most_a_line_s_;
+  const double max_match_s_;
   std::mutex mutex_;
   std::array<std::string, 2> unfinished_;
   std::deque<std::string> lines_;
   std::atomic<bool> given_up_ = false;
-  double last_ = -1;  ///< the position of what was found last
+  double last_ = -1;  ///< position of the last returned numbers
   bool warned_ = false;
 };
 
-/// What rank 0 has found, on all ranks. Collective.
-Metrics shared_progress(Communicator& communicator, const std::optional<SeenNumbers>& mine);
+/// Returns the numbers of rank 0 on all ranks. Collective.
+Metrics shared_progress(Communicator& communicator, const std::optional<ProgressNumbers>& mine);
 
 }  // namespace trainrt::program

@@ -5,29 +5,29 @@
 namespace trainrt::program {
 
 BatchCopy::BatchCopy(const Batch& batch, std::span<const Dataset::Field> fields) : batch_(batch), fields_(fields) {
-  for (const auto& field : fields_) places_.push_back(place_of(field));
+  for (const auto& field : fields_) offsets_.push_back(offsets_of(field));
 }
 
-/// The place of so many bytes more.
+/// Reserves `bytes` more bytes, and returns the first.
 std::size_t BatchCopy::take(std::size_t bytes) {
   const auto at = bytes_;
   bytes_ = (at + bytes + alignment - 1) / alignment * alignment;
   return at;
 }
 
-BatchCopy::Place BatchCopy::place_of(const Dataset::Field& field) {
-  Place place;
+BatchCopy::FieldOffsets BatchCopy::offsets_of(const Dataset::Field& field) {
+  FieldOffsets offsets;
   if (!field.varies) {
     const auto view = batch_.field(field.name);
-    place.values = view.bytes() / size_of(field.dtype);
-    place.at = take(view.bytes());
-    return place;
+    offsets.values = view.bytes() / size_of(field.dtype);
+    offsets.at = take(view.bytes());
+    return offsets;
   }
   for (std::size_t sample = 0; sample < batch_.size(); ++sample)
-    place.values += batch_.varying(field.name, sample).bytes() / size_of(field.dtype);
-  place.at = take(place.values * size_of(field.dtype));
-  place.ends_at = take(batch_.size() * sizeof(std::uint64_t));
-  return place;
+    offsets.values += batch_.varying(field.name, sample).bytes() / size_of(field.dtype);
+  offsets.at = take(offsets.values * size_of(field.dtype));
+  offsets.ends_at = take(batch_.size() * sizeof(std::uint64_t));
+  return offsets;
 }
 
 void BatchCopy::write(std::byte* memory) const {
@@ -37,14 +37,14 @@ void BatchCopy::write(std::byte* memory) const {
       continue;
     }
     const auto view = batch_.field(fields_[i].name);
-    if (view.bytes() > 0) std::memcpy(memory + places_[i].at, view.data, view.bytes());
+    if (view.bytes() > 0) std::memcpy(memory + offsets_[i].at, view.data, view.bytes());
   }
 }
 
 void BatchCopy::write_varying(std::size_t number, std::byte* memory) const {
   const auto& field = fields_[number];
-  auto* values = memory + places_[number].at;
-  auto* ends = memory + places_[number].ends_at;
+  auto* values = memory + offsets_[number].at;
+  auto* ends = memory + offsets_[number].ends_at;
   std::uint64_t end = 0;
   for (std::size_t sample = 0; sample < batch_.size(); ++sample) {
     const auto view = batch_.varying(field.name, sample);

@@ -19,29 +19,28 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr std::size_t longest_line = std::size_t{64} << 20;
+constexpr std::size_t max_line_bytes = std::size_t{64} << 20;
 
-/// Of a message's text, for errors.
+/// Returns the beginning of a message, for error messages.
 std::string beginning(const std::string& text) {
-  constexpr std::size_t most = 80;
-  return text.size() <= most ? text : text.substr(0, most) + "...";
+  constexpr std::size_t max_bytes = 80;
+  return text.size() <= max_bytes ? text : text.substr(0, max_bytes) + "...";
 }
 
 Message parsed(const std::string& line) {
   if (is_nested_deeper(line, max_json_depth))
-    throw UsageError(fmt::format(
-        "train.program: what the program sent is nested too deep: at most {} arrays and objects may stand inside "
-        "one another: {}",
-        max_json_depth, beginning(line)));
+    throw UsageError(
+        fmt::format("train.program: the program sent a message with more than {} nested arrays and objects: {}",
+                    max_json_depth, beginning(line)));
   auto body = Json::parse(line, nullptr, false);
   if (!body.is_object() || !body.contains("op") || !body["op"].is_string())
-    throw UsageError("train.program: what the program sent is no message, a JSON object with a text \"op\": " +
+    throw UsageError("train.program: the program sent an invalid message; it must be a JSON object with a string \"op\": " +
                      beginning(line));
   auto op = body["op"].get<std::string>();
   return {std::move(op), std::move(body), {}};
 }
 
-/// The first file among the control messages; others are closed.
+/// Returns the first file descriptor in the control messages, and closes the others.
 Descriptor file_in(msghdr& header) {
   Descriptor found;
   for (auto* control = CMSG_FIRSTHDR(&header); control != nullptr; control = CMSG_NXTHDR(&header, control)) {
@@ -57,11 +56,11 @@ Descriptor file_in(msghdr& header) {
   return found;
 }
 
-/// A send(2) with which that file travels, if there is one.
+/// Sends bytes, with a file descriptor unless `file` is negative. Returns the result of send(2).
 ssize_t send_with(int socket, const char* bytes, std::size_t size, int file) {
   if (file < 0) return ::send(socket, bytes, size, MSG_NOSIGNAL);
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  iovec part{.iov_base = const_cast<char*>(bytes), .iov_len = size};  // read only
+  iovec part{.iov_base = const_cast<char*>(bytes), .iov_len = size};  // sendmsg() only reads it
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
@@ -80,7 +79,7 @@ ssize_t send_with(int socket, const char* bytes, std::size_t size, int file) {
 Channel::Channel(Descriptor& theirs) {
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw Error(fmt::format("train.program: no socket for the program: {}", std::strerror(errno)));
+    throw Error(fmt::format("train.program: cannot create a socket for the program: {}", std::strerror(errno)));
   socket_ = Descriptor(ends[0]);
   theirs = Descriptor(ends[1]);
 }
@@ -89,8 +88,8 @@ std::optional<std::string> Channel::next_line() {
   const auto end = unread_.find('\n', searched_);
   searched_ = unread_.size();
   if (end == std::string::npos) {
-    if (unread_.size() > longest_line)
-      throw UsageError(fmt::format("train.program: the program sent a line of more than {} bytes", longest_line));
+    if (unread_.size() > max_line_bytes)
+      throw UsageError(fmt::format("train.program: the program sent a line of more than {} bytes", max_line_bytes));
     return std::nullopt;
   }
   auto line = unread_.substr(0, end);
@@ -99,7 +98,7 @@ std::optional<std::string> Channel::next_line() {
   return line;
 }
 
-/// False if nothing came.
+/// Waits for bytes for at most `limit_s`. Returns false if the time is up.
 bool Channel::read_more(double limit_s) {
   pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, static_cast<int>(std::ceil(limit_s * 1000))) <= 0) return false;
@@ -131,11 +130,12 @@ std::optional<Message> Channel::receive(double limit_s) {
       return message;
     }
     const double left_s = std::chrono::duration<double>(deadline - std::chrono::steady_clock::now()).count();
-    if (closed_) {  // the program ends now, or has closed it and goes on
+    if (closed_) {  // the program exits now, or continues without the socket
       std::this_thread::sleep_for(std::chrono::duration<double>(std::max(left_s, 0.0)));
       return std::nullopt;
     }
-    if (!read_more(std::max(left_s, 0.0)) && !closed_) return std::nullopt;  // also if it is 0: what is there is read
+    if (!read_more(std::max(left_s, 0.0)) && !closed_)
+      return std::nullopt;  // with no time left, bytes that have arrived are still read
   }
 }
 

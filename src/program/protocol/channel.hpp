@@ -11,31 +11,30 @@ namespace trainrt::program {
 
 using Json = nlohmann::ordered_json;
 
-/// What the program sent: an object with a field "op", and a file if one travelled with it.
+/// A message of the program: a JSON object with a field "op".
 struct Message {
   std::string op;
   Json body;
-  Descriptor file;
+  Descriptor file;  ///< file descriptor that was sent with the message; empty without one
 };
 
-/// The runtime's end of the socket to a program: JSON objects, one a line (RFC 8259; at most 64 MiB each, nested at
-/// most 64 deep). Only the train
-/// thread uses it.
+/// The runtime's end of the socket to a program. A message is a JSON object on one line (RFC 8259), at most 64 MiB long and
+/// 64 levels deep. Only the train thread uses it.
 class Channel {
  public:
-  /// Makes both ends. The program's is `theirs`.
+  /// Creates both ends of the socket, and stores the program's end in `theirs`.
   explicit Channel(Descriptor& theirs);
-  /// Over a socket that is there: its other end is the program's.
+  /// Uses an existing socket; its other end belongs to the program.
   static Channel over(Descriptor socket) { return Channel(std::move(socket), 0); }
 
-  /// The next message; nothing if none comes within so many seconds, or if the program has closed its end. What is no
-  /// message throws UsageError.
+  /// Returns the next message; nothing if none arrives within `limit_s`, or if the program has closed its end. Throws
+  /// UsageError for a line that is not a message.
   std::optional<Message> receive(double limit_s);
-  /// Does some process hold the other end?
+  /// Returns whether some process has the other end open.
   bool is_open() const;
-  /// If the program is gone, nothing happens: its end tells why.
+  /// Sends an answer. Does nothing if the program has exited.
   void send(const Json& answer);
-  /// A copy of this descriptor travels with the next answer.
+  /// Sends a copy of this file descriptor with the next answer.
   void attach(int file) { attached_ = file; }
 
  private:
@@ -46,8 +45,8 @@ class Channel {
   Descriptor socket_;
   bool closed_ = false;
   std::string unread_;
-  std::size_t searched_ = 0;  // of unread_, without an end of line
-  Descriptor file_;           // that came with it
+  std::size_t searched_ = 0;  ///< length of the beginning of `unread_` that has no end of line
+  Descriptor file_;           ///< received with `unread_`
   int attached_ = -1;
 };
 

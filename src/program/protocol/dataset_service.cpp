@@ -23,7 +23,7 @@ Remainder remainder_from(const Json& body) {
                                  {{"pad", Remainder::pad}, {"uneven", Remainder::uneven}, {"drop", Remainder::drop}});
 }
 
-/// Those that the message names, in its order; all if it names none.
+/// Returns the fields that the message names, in its order, or all fields.
 std::vector<Dataset::Field> wanted_fields(const Json& body, const Dataset& dataset, const std::string& of) {
   if (!body.contains("fields")) return dataset.fields();
   std::vector<Dataset::Field> wanted;
@@ -34,14 +34,14 @@ std::vector<Dataset::Field> wanted_fields(const Json& body, const Dataset& datas
     if (found == dataset.fields().end()) {
       std::string names;
       for (const auto& known : dataset.fields()) names += (names.empty() ? "" : ", ") + known.name;
-      throw UsageError(fmt::format("dataset '{}' has no field '{}'; there are: {}", of, text, names));
+      throw UsageError(fmt::format("dataset '{}' has no field '{}'; its fields are: {}", of, text, names));
     }
     wanted.push_back(*found);
   }
   return wanted;
 }
 
-/// A number for each sample, that it has in this epoch on any rank.
+/// Returns a random number for each sample, which depends on the sample and the epoch only, not on the rank.
 Json draws_of(const Batch& batch) {
   auto draws = Json::array();
   for (std::size_t sample = 0; sample < batch.size(); ++sample) draws.push_back(batch.random(sample).next_u64());
@@ -50,7 +50,7 @@ Json draws_of(const Batch& batch) {
 
 Json places_of(const BatchCopy& copy, std::size_t at) {
   auto places = Json::array();
-  for (const auto& place : copy.places()) places.push_back({at + place.at, place.values, at + place.ends_at});
+  for (const auto& place : copy.offsets()) places.push_back({at + place.at, place.values, at + place.ends_at});
   return places;
 }
 
@@ -62,13 +62,13 @@ void DatasetService::note_taken(const Message& message) {
     std::int64_t walked = 0;
     const auto* const end = number.data() + number.size();
     if (std::from_chars(number.data(), end, walked).ptr != end || !batches.is_number_unsigned())
-      throw UsageError(fmt::format("train.program: \"taken\" must give batches by the number of a walk, not {}: {}", number,
-                                   batches.dump()));
+      throw UsageError(fmt::format("train.program: \"taken\" must map walk numbers to numbers of batches, not {} to {}",
+                                   number, batches.dump()));
     walk(walked)->second.batches.count_only(batches.get<std::uint64_t>());
   }
 }
 
-/// The next batch is in hand; false at the end.
+/// Moves to the next batch. Returns false at the end of the epoch.
 bool DatasetService::Walk::move_on() {
   if (std::exchange(is_handed_over, false)) {
     if (at)
@@ -79,8 +79,8 @@ bool DatasetService::Walk::move_on() {
   return *at != batches.end();
 }
 
-/// Copies the batch in hand to `memory`, from byte `first` on, which moves behind it. Nothing, and `first` is what is
-/// needed, if there is no room.
+/// Copies the current batch to `memory` at byte `first`, advances `first` to its end, and returns the answer for it.
+/// Returns nothing and sets `first` to the required size if the memory has no room.
 std::optional<Json> DatasetService::Walk::hand_over(const SharedMemory& memory, std::size_t& first) {
   const auto& batch = **at;
   const BatchCopy copy(batch, fields);
@@ -97,7 +97,7 @@ std::optional<Json> DatasetService::Walk::hand_over(const SharedMemory& memory, 
 }
 
 std::optional<Json> DatasetService::reply(const Message& message) {
-  if (message.op == "data_look") return look(message);
+  if (message.op == "data_look") return describe(message);
   if (message.op == "data_begin") return begin(message);
   if (message.op == "data_next") return next(message);
   if (message.op == "data_taken") return taken(message);
@@ -109,10 +109,10 @@ std::optional<Json> DatasetService::reply(const Message& message) {
 Dataset DatasetService::dataset(const Message& message) const {
   const auto name = text_field(message.body, "name");
   if (auto found = find_(name)) return *found;
-  throw UsageError(fmt::format("there is no dataset '{}'", name));
+  throw UsageError(fmt::format("dataset '{}' does not exist", name));
 }
 
-Json DatasetService::look(const Message& message) const {
+Json DatasetService::describe(const Message& message) const {
   const auto found = find_(text_field(message.body, "name"));
   if (!found) return {{"is_missing", true}};
   auto fields = Json::array();
@@ -144,11 +144,12 @@ Json DatasetService::begin(const Message& message) {
 
 std::map<std::int64_t, DatasetService::Walk>::iterator DatasetService::walk(std::int64_t number) {
   const auto found = walks_.find(number);
-  if (found == walks_.end()) throw UsageError(fmt::format("train.program: no walk {} over a dataset is under way", number));
+  if (found == walks_.end())
+    throw UsageError(fmt::format("train.program: walk {} over a dataset does not exist or has ended", number));
   return found;
 }
 
-/// The memory that the message names by its number, or brings.
+/// Returns the memory with the number in the message, and replaces it if the message brings a new one.
 SharedMemory& DatasetService::slot(const Message& message) {
   const auto number = number_field(message.body, "slot");
   if (message.file)
@@ -171,8 +172,8 @@ Json DatasetService::next(const Message& message) {
   return {{"room", bytes}};
 }
 
-/// The batch in hand, and those behind it that need not be waited for and fit into so many bytes with it.
-Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t most_bytes) {
+/// Returns the current batch and the following ones that are ready and fit into `max_bytes` together.
+Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t max_bytes) {
   auto given = Json::array();
   std::size_t bytes = 0;
   do {
@@ -180,9 +181,9 @@ Json DatasetService::next_together(Walk& walk, SharedMemory& memory, std::size_t
     auto batch = walk.hand_over(memory, bytes);
     if (!batch) break;
     given.push_back(*std::move(batch));
-    if (bytes + (bytes - at) > most_bytes) break;  // no room for one like it
+    if (bytes + (bytes - at) > max_bytes) break;  // a batch of the same size would not fit
   } while (walk.batches.has_ready() && walk.move_on());
-  if (given.empty()) return {{"room", std::max(bytes, most_bytes)}};
+  if (given.empty()) return {{"room", std::max(bytes, max_bytes)}};
   return {{"batches", std::move(given)}};
 }
 
@@ -192,7 +193,6 @@ Json DatasetService::taken(const Message& message) {
   return Json::object();
 }
 
-/// Of a walk that is left before its end, too.
 Json DatasetService::end(const Message& message) {
   walks_.erase(number_field(message.body, "walk"));
   return Json::object();

@@ -30,18 +30,18 @@ const Json& field(const Json& body, const char* name, Json::value_t type) {
 
 std::string text_field(const Json& body, const char* name) {
   const auto found = body.find(name);
-  if (found == body.end() || !found->is_string()) refuse(body, name, "a text");
+  if (found == body.end() || !found->is_string()) refuse(body, name, "a string");
   return found->get<std::string>();
 }
 
-std::string text_field(const Json& body, const char* name, std::string otherwise) {
-  return body.contains(name) ? text_field(body, name) : std::move(otherwise);
+std::string text_field(const Json& body, const char* name, std::string default_value) {
+  return body.contains(name) ? text_field(body, name) : std::move(default_value);
 }
 
 std::string call_place(const Message& message) {
   const auto stage = text_field(message.body, "stage", "");
-  const auto said = excerpt(join(printable_lines(text_field(message.body, "place", stage)), " "));
-  return said.empty() ? message.op + "()" : said;
+  const auto place = excerpt(join(printable_lines(text_field(message.body, "place", stage)), " "));
+  return place.empty() ? message.op + "()" : place;
 }
 
 bool flag_field(const Json& body, const char* name) {
@@ -50,16 +50,16 @@ bool flag_field(const Json& body, const char* name) {
   return body[name].get<bool>();
 }
 
-std::int64_t number_field(const Json& body, const char* name, std::int64_t least) {
+std::int64_t number_field(const Json& body, const char* name, std::int64_t min) {
   const auto found = body.find(name);
-  if (found == body.end() || !found->is_number_integer() || found->get<std::int64_t>() < least)
-    refuse(body, name, fmt::format("a whole number, {} or more", least));
+  if (found == body.end() || !found->is_number_integer() || found->get<std::int64_t>() < min)
+    refuse(body, name, fmt::format("an integer, {} or more", min));
   return found->get<std::int64_t>();
 }
 
 namespace {
 
-/// The numbers that JSON lacks.
+/// Returns NaN or an infinity, which JSON writes as {"float": ...}; nothing for other values.
 std::optional<double> not_finite(const Json& value) {
   if (!value.is_object() || !value.contains("float")) return std::nullopt;
   if (value["float"] == "nan") return std::numeric_limits<double>::quiet_NaN();
@@ -76,7 +76,7 @@ Shape shape_field(const Json& body, const std::string& what, const char* name) {
   Shape shape;
   for (const auto& extent : field(body, name, Json::value_t::array)) {
     if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0)
-      throw UsageError(fmt::format("train.program: the {} of {} must be a list of whole numbers, 0 or more", name, what));
+      throw UsageError(fmt::format("train.program: the {} of {} must be a list of non-negative integers", name, what));
     shape.push_back(extent.get<std::int64_t>());
   }
   return shape;

@@ -10,25 +10,29 @@
 
 namespace trainrt::program {
 
-/// Fields of a message. A missing one, or one of another type, throws UsageError that names it.
+// Fields of a message. All functions throw a UsageError that names the field if it is missing or has another type.
 std::string text_field(const Json& body, const char* name);
-std::string text_field(const Json& body, const char* name, std::string otherwise);  ///< if it is missing
-/// The line of the program that made the call, "report() at train.py:12"; "report()" if the client does not say it.
-std::string call_place(const Message& message);
+std::string text_field(const Json& body, const char* name,
+                       std::string default_value);    ///< `default_value` if it is missing
 bool flag_field(const Json& body, const char* name);  ///< false if it is missing
-std::int64_t number_field(const Json& body, const char* name, std::int64_t least = 0);
+std::int64_t number_field(const Json& body, const char* name, std::int64_t min = 0);
 const Json& field(const Json& body, const char* name, Json::value_t type);
-/// A list of whole numbers, "shape" if it has no other name, of what messages call so.
+/// Returns a list of non-negative integers. `what`: the object that has the shape, for the error message.
 Shape shape_field(const Json& body, const std::string& what, const char* name = "shape");
-/// UsageError if no memory could hold it.
+
+/// Returns the place in the user's code that made the call, "report() at train.py:12", or "report()" if it is unknown.
+std::string call_place(const Message& message);
+
+/// Returns the size of an array. Throws UsageError if it exceeds the address space.
 std::size_t bytes_of(const Shape& shape, DType dtype, const std::string& what);
 
-/// A number as JSON has it; {"float": "nan" | "inf" | "-inf"} for those that it lacks. UsageError for anything else.
+/// Converts a number from JSON. NaN and the infinities, which JSON lacks, are {"float": "nan" | "inf" | "-inf"}. Throws
+/// UsageError for other values.
 double real_from(const Json& value, const std::string& what);
 bool is_real(const Json& value);
 Json json_of(double value);
 
-/// What a text stands for.
+/// Returns the value that `kinds` assigns to the text of a field. Throws UsageError for other texts.
 template <class Kind>
 Kind choice_field(const Json& body, const char* name, const std::map<std::string, Kind>& kinds) {
   const auto text = text_field(body, name);

@@ -1,6 +1,7 @@
 #include "program/protocol/lockstep.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include <fmt/format.h>
@@ -12,59 +13,60 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double between_names_s = 0.75;
-constexpr double most_at_once_s = 2;  // between two looks: a process that was stopped did not wait
+constexpr double message_interval_s = 0.75;
+constexpr double max_counted_s = 2;  // time between two checks beyond this was spent stopped, not waiting
 
-/// Of all ranks, by their maximum.
-enum Census : std::size_t { some_compute, some_wait, some_fell, some_ended, some_call, call, other_call, entries };
+/// Indices into the array that all ranks reduce to its element-wise maximum.
+enum Census : std::size_t { some_compute, some_wait, some_failed, some_exited, some_call, call, other_call, entries };
 
-/// Equal on ranks that can go on together.
-std::string tag_of(const Turn& turn) { return turn.kind == Turn::Kind::ended ? "" : turn.call; }
+/// Returns a text that must be equal on all ranks before they proceed.
+std::string tag_of(const ProgramState& state) { return state.kind == ProgramState::Kind::exited ? "" : state.op; }
 
 }  // namespace
 
-Lockstep::Verdict Lockstep::look(const Turn& mine, std::int64_t step, double look_s) {
-  const bool computes = mine.kind == Turn::Kind::computes;
+Lockstep::Decision Lockstep::check(const ProgramState& mine, std::int64_t step, double poll_s) {
+  using Kind = ProgramState::Kind;
+  const bool is_computing = mine.kind == Kind::computing;
   const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(tag_of(mine)));
   std::array<std::int64_t, entries> census{};
-  census[some_compute] = computes ? 1 : 0;
-  census[some_wait] = computes ? 0 : 1;
-  census[some_fell] = mine.kind == Turn::Kind::fell ? 1 : 0;
-  census[some_ended] = mine.kind == Turn::Kind::ended ? 1 : 0;
-  census[some_call] = mine.kind == Turn::Kind::calls ? 1 : 0;
+  census[some_compute] = is_computing ? 1 : 0;
+  census[some_wait] = is_computing ? 0 : 1;
+  census[some_failed] = mine.kind == Kind::failed ? 1 : 0;
+  census[some_exited] = mine.kind == Kind::exited ? 1 : 0;
+  census[some_call] = mine.kind == Kind::calling ? 1 : 0;
   census[call] = hash;
-  census[other_call] = ~hash;  // the least, as a maximum
-  communicator_.all_reduce(census, Op::max, "how the programs stand");
-  if (census[some_fell] != 0) return Verdict::fell;
-  // A call that needs all ranks cannot complete after one has left, however long others compute.
-  if (census[some_ended] != 0 && census[some_call] != 0)
-    throw Error(difference_in_words(gather_arrivals(communicator_, mine.arrival)));
+  census[other_call] = ~hash;  // the maximum of ~hash is the complement of the minimum
+  communicator_.all_reduce(census, Op::max, "states of the programs");
+  if (census[some_failed] != 0) return Decision::fail;
+  // A collective call cannot complete once a program has exited, however long the others compute.
+  if (census[some_exited] != 0 && census[some_call] != 0)
+    throw Error(mismatch_in_words(gather_rank_calls(communicator_, mine.call)));
   if (census[some_compute] != 0) {
-    if (census[some_wait] != 0) wait(mine, step, look_s);
-    return Verdict::wait;
+    if (census[some_wait] != 0) note_wait(mine, step, poll_s);
+    return Decision::wait;
   }
-  if (census[call] != ~census[other_call]) throw Error(difference_in_words(gather_arrivals(communicator_, mine.arrival)));
-  looked_s_ = unnamed_s_ = waited_s_ = 0;
+  if (census[call] != ~census[other_call]) throw Error(mismatch_in_words(gather_rank_calls(communicator_, mine.call)));
+  elapsed_s_ = since_message_s_ = waited_s_ = 0;
   note_.clear();
-  return Verdict::go;
+  return Decision::proceed;
 }
 
-/// All have counted the same seconds, and so name together those that are missing.
-void Lockstep::wait(const Turn& mine, std::int64_t step, double look_s) {
+/// Counts the waiting time. All ranks count the same `poll_s`, so they gather the missing ranks at the same check.
+void Lockstep::note_wait(const ProgramState& mine, std::int64_t step, double poll_s) {
   const double now = monotonic_seconds();
-  const double since_last = looked_s_ == 0 ? 0 : std::min(now - last_s_, most_at_once_s);
-  last_s_ = now;
-  looked_s_ += look_s;
-  unnamed_s_ += look_s;
+  const double since_last = elapsed_s_ == 0 ? 0 : std::min(now - last_check_s_, max_counted_s);
+  last_check_s_ = now;
+  elapsed_s_ += poll_s;
+  since_message_s_ += poll_s;
   std::string missing;
-  if (unnamed_s_ >= between_names_s) {
-    missing = missing_in_words(gather_arrivals(communicator_, mine.arrival));
-    unnamed_s_ = 0;
+  if (since_message_s_ >= message_interval_s) {
+    missing = missing_in_words(gather_rank_calls(communicator_, mine.call));
+    since_message_s_ = 0;
   }
-  if (mine.kind == Turn::Kind::computes) return;
+  if (mine.kind == ProgramState::Kind::computing) return;
   waited_s_ += since_last;
   if (missing.empty()) return;
-  const auto place = mine.kind == Turn::Kind::ended ? "the end of its program" : mine.arrival.place;
+  const auto place = mine.kind == ProgramState::Kind::exited ? "the end of its program" : mine.call.place;
   note_.report(fmt::format("{} at step {}, for {}", place, step, missing));
   if (waited_s_ > limit_s_)
     throw Error(fmt::format("rank {} has waited {:g} s (failure.collective_timeout) in {} for {}", communicator_.rank(),

@@ -14,7 +14,7 @@ namespace trainrt::program {
 
 namespace {
 
-TensorEntry& place(TensorEntry& entry, const Json& description) {
+TensorEntry& set_placement(TensorEntry& entry, const Json& description) {
   const auto placement = text_field(description, "placement");
   if (placement == "replicated") return entry;
   if (placement == "per_rank") return entry.per_rank();
@@ -27,14 +27,14 @@ TensorEntry& place(TensorEntry& entry, const Json& description) {
       entry.name, placement));
 }
 
-/// Puts what a message says into a value, which keeps its type.
+/// Stores the JSON `from` in a value of a State. Throws UsageError if its type differs.
 struct Take {
   const Json& from;
   const std::string& name;
   void operator()(std::int64_t& into) const {
     const bool fits = from.is_number_integer() &&
                       (!from.is_number_unsigned() || from.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
-    if (!fits) refuse("a whole number of 64 bits");
+    if (!fits) refuse("a 64-bit integer");
     into = from.get<std::int64_t>();
   }
   void operator()(double& into) const { into = real_from(from, "the value '" + name + "'"); }
@@ -43,22 +43,22 @@ struct Take {
     into = from.get<bool>();
   }
   void operator()(std::string& into) const {
-    if (!from.is_string()) refuse("a text");
+    if (!from.is_string()) refuse("a string");
     into = from.get<std::string>();
   }
   [[noreturn]] void refuse(const char* wanted) const {
-    throw UsageError(fmt::format("train.program: the value '{}' must stay {}", name, wanted));
+    throw UsageError(fmt::format("train.program: the value '{}' must remain {}", name, wanted));
   }
 };
 
-/// Names of values.
+/// Returns the names of the values that are parts of a sum over the ranks.
 std::set<std::string> sums_of(const Json& body) {
   std::set<std::string> names;
   if (!body.contains("sums")) return names;
   const auto& values = field(body, "values", Json::value_t::object);
   for (const auto& name : field(body, "sums", Json::value_t::array)) {
     if (!name.is_string() || !values.contains(name.get<std::string>()))
-      throw UsageError("train.program: \"sums\" must be a list of names of values");
+      throw UsageError("train.program: \"sums\" must be a list of names of the message's values");
     names.insert(name.get<std::string>());
   }
   return names;
@@ -94,13 +94,14 @@ void MirroredState::add_tensor(const Json& description) {
   const auto at = static_cast<std::size_t>(number_field(description, "at"));
   const auto bytes = bytes_of(shape, dtype, what);
   if (at % size_of(dtype) != 0 || at > memory_.size() || bytes > memory_.size() - at)
-    throw UsageError(fmt::format("train.program: the tensor '{}' of {} bytes at {} does not lie in the memory of {} bytes",
-                                 name, bytes, at, memory_.size()));
+    throw UsageError(fmt::format(
+        "train.program: the tensor '{}' of {} bytes at offset {} exceeds the shared memory of {} bytes, or is not aligned",
+        name, bytes, at, memory_.size()));
   TensorView view{memory_.data() + at, dtype, std::move(shape)};
   const bool is_slab = text_field(description, "placement") == "slab";
   auto& entry = is_slab ? state_.slab(std::move(name), std::move(view), shape_field(description, what, "offset"),
                                       shape_field(description, what, "global_shape"))
-                        : place(state_.tensor(std::move(name), std::move(view)), description);
+                        : set_placement(state_.tensor(std::move(name), std::move(view)), description);
   if (is_steady_) entry.steady = own_;
 }
 
@@ -115,8 +116,8 @@ void MirroredState::add_value(const std::string& name, const Json& value, bool i
   else if (value.is_string())
     entry.value = std::string();
   else
-    throw UsageError(fmt::format("train.program: the value '{}' must be a number, true, false or a text", name));
-  std::visit(Take{value, name}, entry.value);  // a restore that lacks it leaves it as it is
+    throw UsageError(fmt::format("train.program: the value '{}' must be a number, bool or string", name));
+  std::visit(Take{value, name}, entry.value);  // the value remains if the checkpoint lacks it
   auto& declared = std::visit([&](auto& held) -> ValueEntry& { return state_.value(name, held); }, entry.value);
   if (is_part_of_sum) declared.part_of_sum();
 }
@@ -143,7 +144,7 @@ Json MirroredState::values() const {
 void MirroredState::take_values(const Json& values) {
   if (values.size() != values_.size())
     throw UsageError(
-        fmt::format("train.program: the program sent {} values, its State has {}", values.size(), values_.size()));
+        fmt::format("train.program: the program sent {} values, but its State has {}", values.size(), values_.size()));
   for (auto& [name, value] : values_) {
     const auto found = values.find(name);
     if (found == values.end()) throw UsageError(fmt::format("train.program: the value '{}' is missing", name));

@@ -12,20 +12,21 @@
 
 namespace trainrt::program {
 
-/// The State of a program, as its message describes it ('restore', or that of one 'report' or 'load'): tensors lie in
-/// memory that it shares, and are as current as it keeps them; values are copies here.
+/// The State that a program describes in a message 'restore', 'report' or 'load'. Tensors are in memory that the program
+/// shares and keeps up to date; values are copied.
 class MirroredState {
  public:
-  /// UsageError for what the message says wrongly.
+  /// Creates the State of the run. Throws UsageError for an invalid message.
   explicit MirroredState(const Message& request);
-  /// The same, in memory that is kept from message to message: `kept`, unless this one brings another.
+  /// Creates the State of one message, in the memory `kept`, which is replaced if the message brings a new one. Throws
+  /// UsageError for an invalid message.
   MirroredState(const Message& request, SharedMemory& kept);
   MirroredState(const MirroredState&) = delete;
 
   State& state() { return state_; }
-  /// As the messages have them: {"epoch": 3, ...}.
+  /// Returns the values in the format of messages: {"epoch": 3, ...}.
   Json values() const;
-  /// Takes the program's. UsageError if one is unknown, missing, or of another type.
+  /// Sets the values. Throws UsageError if one is unknown, missing, or of another type.
   void take_values(const Json& values);
 
  private:
@@ -38,9 +39,9 @@ class MirroredState {
   void add_value(const std::string& name, const Json& value, bool is_part_of_sum);
   void add_file(const Json& description);
 
-  std::shared_ptr<SharedMemory> own_;  // null: it is kept elsewhere
+  std::shared_ptr<SharedMemory> own_;  ///< null if the memory belongs to the caller
   SharedMemory& memory_;
-  bool is_steady_ = false;  // the program changes it only when it is asked for its state
+  bool is_steady_ = false;  ///< the program writes to the memory only when it is asked for its state
   std::deque<Value> values_;
   State state_;
 };

@@ -14,7 +14,8 @@ RunRequest run_request_from(const Json& body) {
   RunRequest request;
   for (const auto& [key, value] : field(body, "settings", Json::value_t::object).items()) {
     if (!value.is_string())
-      throw UsageError(fmt::format("train.program: the setting '{}' of open_run must be a text, as in a config", key));
+      throw UsageError(
+          fmt::format("train.program: the setting '{}' of open_run must be a string, as in a config file", key));
     request.settings[key] = value.get<std::string>();
   }
   if (body.contains("number"))
@@ -23,14 +24,14 @@ RunRequest run_request_from(const Json& body) {
   return request;
 }
 
-Json finished_fields(const ProgramPlace& place, const RequestedRun& run) {
+Json finished_fields(const Rendezvous& rendezvous, const RequestedRun& run) {
   return {{"finished", true},
-          {"world_rank", place.rank},
-          {"world_size", place.size},
-          {"local_rank", place.local_rank},
-          {"local_world_size", place.local_size},
-          {"node_rank", place.node_rank},
-          {"gpus", place.gpus},
+          {"world_rank", rendezvous.rank},
+          {"world_size", rendezvous.size},
+          {"local_rank", rendezvous.local_rank},
+          {"local_world_size", rendezvous.local_size},
+          {"node_rank", rendezvous.node_rank},
+          {"gpus", rendezvous.gpus},
           {"run_name", run.name},
           {"run_dir", run.run_dir},
           {"seed", 0},

@@ -3,27 +3,27 @@
 #include <string>
 
 #include "program/protocol/channel.hpp"
-#include "program/rendezvous/program_place.hpp"
+#include "program/rendezvous/rendezvous.hpp"
 
 namespace trainrt::program {
 
-/// A run that a program asks for: message 'open_run'.
+/// A run that a program requests with the message 'open_run'.
 struct RunRequest {
-  std::map<std::string, std::string> settings;  ///< config keys: "checkpoint.num_to_keep", and their texts
-  int number = 1;                               ///< of the run among those that this start of the program asks for
+  std::map<std::string, std::string> settings;  ///< config keys and their values as text: "checkpoint.num_to_keep" -> "3"
+  int number = 1;                               ///< number of the request since the program was started, from 1
 };
 
-/// UsageError if the message is malformed.
+/// Returns the request in a message. Throws UsageError if the message is invalid.
 RunRequest run_request_from(const Json& body);
 
-/// What has become of a run that is asked for.
+/// The run that a request selects, which may exist already.
 struct RequestedRun {
   std::string name;
   std::string run_dir;
   bool is_finished = false;
 };
 
-/// The answer to a request for a run that has finished already.
-Json finished_fields(const ProgramPlace& place, const RequestedRun& run);
+/// Returns the answer to a request for a finished run.
+Json finished_fields(const Rendezvous& rendezvous, const RequestedRun& run);
 
 }  // namespace trainrt::program

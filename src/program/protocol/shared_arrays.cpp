@@ -12,8 +12,8 @@
 #include <trainrt/error.hpp>
 
 #include "core/files/shared_file.hpp"
-#include "program/protocol/arrivals.hpp"
 #include "program/protocol/fields.hpp"
+#include "program/protocol/rank_calls.hpp"
 
 namespace trainrt::program {
 
@@ -23,21 +23,21 @@ void SharedArrays::take_memory(const Message& message) {
   of_ranks_.reset();
 }
 
-/// Ranks that have brought as much ask together; the most counts, if they differ.
+/// All ranks request memory of the same size, the maximum of the requests.
 Json SharedArrays::share(const Message& message, Channel& channel) {
   const auto asked = number_field(message.body, "bytes");
   if (static_cast<std::size_t>(asked) > size())
     throw UsageError(
-        fmt::format("train.program: share of {} bytes: the program has brought a memory of {}", asked, size()));
+        fmt::format("train.program: share of {} bytes exceeds the program's memory of {} bytes", asked, size()));
   const auto bytes = static_cast<std::size_t>(communicator_.all_reduced(asked, Op::max));
   auto memory = communicator_.allocate(bytes);
-  const auto place = file_place_of(memory);
-  if (!place) return Json::object();
+  const auto location = file_place_of(memory);
+  if (!location) return Json::object();
   of_ranks_ = std::move(memory);
   of_ranks_bytes_ = bytes;
   memory_ = SharedMemory();
-  channel.attach(place->descriptor);
-  return {{"at", place->at}, {"bytes", bytes}};
+  channel.attach(location->descriptor);
+  return {{"at", location->at}, {"bytes", bytes}};
 }
 
 void SharedArrays::all_reduce(const Message& message) {
@@ -46,15 +46,15 @@ void SharedArrays::all_reduce(const Message& message) {
   const auto dtype = dtype_from(text_field(body, "dtype"));
   const auto count = static_cast<std::size_t>(number_field(body, "count"));
   if (count > size() / size_of(dtype))
-    throw UsageError(
-        fmt::format("train.program: all_reduce of {} {} elements, in a memory of {} bytes", count, name_of(dtype), size()));
+    throw UsageError(fmt::format("train.program: all_reduce of {} {} elements exceeds the shared memory of {} bytes", count,
+                                 name_of(dtype), size()));
   const auto op =
       choice_field<Op>(body, "reduce", {{"sum", Op::sum}, {"mean", Op::mean}, {"min", Op::min}, {"max", Op::max}});
-  communicator_.all_reduce(Buffer{data(), count, dtype}, op, text_field(body, "name", "the program's"));
+  communicator_.all_reduce(Buffer{data(), count, dtype}, op, text_field(body, "name", "call of the program"));
 }
 
-/// The elements of this rank, at the beginning of a memory that has room for so many `parts` of them. Collective: ranks
-/// that make another call, or give another type or shape, get an Error that says which, on all ranks.
+/// Returns this rank's elements, which are at the beginning of a memory with room for `parts` arrays of this size. Throws
+/// Error on all ranks if the call, type or shape differs between ranks. Collective.
 Buffer SharedArrays::same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts) {
   take_memory(message);
   const auto what = "the array of " + message.op + "()";
@@ -63,31 +63,33 @@ Buffer SharedArrays::same_on_all_ranks(const Message& message, const std::string
   const auto bytes = bytes_of(shape, dtype, what);
   if (bytes > size() / parts)
     throw UsageError(
-        fmt::format("train.program: {} of {} bytes, {} of them in a memory of {} bytes", message.op, bytes, parts, size()));
+        fmt::format("train.program: {} of {} bytes from each of {} ranks exceeds the shared memory of {} bytes", message.op,
+                    bytes, parts, size()));
   const auto mine = fmt::format("{} {} {}", call, name_of(dtype), to_string(shape));
   const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(mine));
-  std::array<std::int64_t, 2> most = {hash, ~hash};
-  communicator_.all_reduce(most, Op::max, message.op);
-  if (most[0] != ~most[1]) refuse_difference(communicator_.all_gather(mine), communicator_.all_gather(call_place(message)));
+  std::array<std::int64_t, 2> extremes = {hash, ~hash};
+  communicator_.all_reduce(extremes, Op::max, message.op);
+  if (extremes[0] != ~extremes[1])
+    throw_mismatch(communicator_.all_gather(mine), communicator_.all_gather(call_place(message)));
   return {data(), bytes / size_of(dtype), dtype};
 }
 
 void SharedArrays::broadcast(const Message& message) {
   const auto root = number_field(message.body, "root");
   if (root >= communicator_.size())
-    throw UsageError(fmt::format("train.program: broadcast from rank {}: there are {} ranks, numbered from 0", root,
-                                 communicator_.size()));
+    throw UsageError(
+        fmt::format("train.program: broadcast from rank {} is invalid; ranks are 0 to {}", root, communicator_.size() - 1));
   const auto buffer = same_on_all_ranks(message, fmt::format("broadcast from rank {} of", root), 1);
-  communicator_.broadcast(buffer, static_cast<int>(root), "the program's");
+  communicator_.broadcast(buffer, static_cast<int>(root), "call of the program");
 }
 
 void SharedArrays::all_gather(const Message& message) {
   const auto ranks = static_cast<std::size_t>(communicator_.size());
   const auto mine = same_on_all_ranks(message, "all_gather of", ranks);
-  auto* const part = data() + static_cast<std::size_t>(communicator_.rank()) * mine.bytes();  // its own place
+  auto* const part = data() + static_cast<std::size_t>(communicator_.rank()) * mine.bytes();  // position of this rank
   if (mine.bytes() > 0) std::memmove(part, mine.data, mine.bytes());
   const std::vector<std::size_t> counts(ranks, mine.count);
-  communicator_.all_gather(part, counts, Buffer{mine.data, ranks * mine.count, mine.dtype}, "the program's");
+  communicator_.all_gather(part, counts, Buffer{mine.data, ranks * mine.count, mine.dtype}, "call of the program");
 }
 
 }  // namespace trainrt::program

@@ -9,8 +9,8 @@
 
 namespace trainrt::program {
 
-/// Collectives on arrays in memory that the program shares; a message brings it if there is none of that size yet. All are
-/// collective. UsageError for what a message says wrongly.
+/// Collective operations on arrays in memory that the program shares. A message brings the memory if the
+/// current one is too small. All functions are collective, and throw UsageError for an invalid message.
 class SharedArrays {
  public:
   explicit SharedArrays(Communicator& communicator) : communicator_(communicator) {}
@@ -18,8 +18,8 @@ class SharedArrays {
   void all_reduce(const Message& message);
   void broadcast(const Message& message);
   void all_gather(const Message& message);
-  /// The answer: where in a file that travels with it, if there is one, the program finds memory in which the ranks reach
-  /// each other's. It is used instead of what the program has brought.
+  /// Provides memory in which the ranks of a node access each other's arrays, and uses it instead of the program's memory.
+  /// Returns its position in the file that is sent with the answer; an empty object if such memory is not available.
   Json share(const Message& message, Channel& channel);
 
  private:
@@ -29,8 +29,8 @@ class SharedArrays {
   Buffer same_on_all_ranks(const Message& message, const std::string& call, std::size_t parts);
 
   Communicator& communicator_;
-  SharedMemory memory_;  ///< the program's
-  Memory of_ranks_;      ///< of the communicator, in its place
+  SharedMemory memory_;  ///< memory that the program brought
+  Memory of_ranks_;      ///< memory of the communicator, used instead if set
   std::size_t of_ranks_bytes_ = 0;
 };
 

@@ -17,15 +17,12 @@ SharedMemory::SharedMemory(const Descriptor& file, std::size_t bytes) : size_(by
   const int seals = file ? fcntl(file.get(), F_GET_SEALS) : -1;
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(file.get(), &status) != 0 ||
       static_cast<std::size_t>(status.st_size) < bytes)
-    throw UsageError(
-        fmt::format("train.program: the program's memory must be a memfd of at least {} bytes, sealed with F_SEAL_SHRINK, "
-                    "that comes with the message",
-                    bytes));
+    throw UsageError(fmt::format(
+        "train.program: the message must carry a memfd of at least {} bytes that is sealed with F_SEAL_SHRINK", bytes));
   if (bytes == 0) return;
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (data == MAP_FAILED)
-    throw Error(
-        fmt::format("train.program: {} bytes of the program's memory cannot be mapped: {}", bytes, std::strerror(errno)));
+    throw Error(fmt::format("train.program: cannot map {} bytes of the program's memory: {}", bytes, std::strerror(errno)));
   data_ = static_cast<std::byte*>(data);
 }
 

@@ -5,12 +5,12 @@
 
 namespace trainrt::program {
 
-/// Memory that a program shares: a memfd of its own, mapped here. It may not shrink under our hands, which would be a
-/// SIGBUS: the program has sealed it.
+/// Memory that a program shares with its rank: a memfd of the program, mapped into this process. The program must have
+/// sealed it against shrinking, because an access beyond the end would raise SIGBUS here.
 class SharedMemory {
  public:
   SharedMemory() = default;
-  /// UsageError if `file` is no memfd of at least so many bytes with F_SEAL_SHRINK.
+  /// Throws UsageError if `file` is not a memfd with F_SEAL_SHRINK and at least `bytes` bytes.
   SharedMemory(const Descriptor& file, std::size_t bytes);
   ~SharedMemory();
   SharedMemory(SharedMemory&& other) noexcept;

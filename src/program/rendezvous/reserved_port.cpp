@@ -7,19 +7,19 @@
 #include <sys/socket.h>
 #include <trainrt/error.hpp>
 
-#include "program/rendezvous/any_address.hpp"
+#include "program/rendezvous/bound_sockets.hpp"
 
 namespace trainrt::program {
 
-ReservedPort::ReservedPort(Reach reach)
-    : socket_(reach == Reach::this_node ? socket_on_loopback() : socket_on_any_address()) {
+ReservedPort::ReservedPort(ListenScope scope)
+    : socket_(scope == ListenScope::this_node ? socket_on_loopback() : socket_on_all_addresses()) {
   number_ = port_of(socket_);
-  if (number_ == 0) throw Error(fmt::format("no TCP port can be had on this node: {}", std::strerror(errno)));
+  if (number_ == 0) throw Error(fmt::format("cannot reserve a TCP port on this node: {}", std::strerror(errno)));
 }
 
 void ReservedPort::listen() const {
   if (::listen(socket_.get(), SOMAXCONN) != 0)
-    throw Error(fmt::format("this node cannot listen on port {}: {}", number_, std::strerror(errno)));
+    throw Error(fmt::format("cannot listen on port {} of this node: {}", number_, std::strerror(errno)));
 }
 
 }  // namespace trainrt::program

@@ -3,20 +3,20 @@
 
 namespace trainrt::program {
 
-/// Where a port can be reached from.
-enum class Reach { all_addresses, this_node };
+/// Addresses of this node that a port is bound on.
+enum class ListenScope { all_addresses, this_node };
 
-/// A TCP port of this node that is nobody else's while this lives: bound on all addresses, or on
-/// 127.0.0.1, with SO_REUSEADDR, and silent.
-/// The kernel gives it to no process that asks for any port, or connects; one that names it and sets SO_REUSEADDR too, as
-/// torch's store, JAX and TensorFlow do, listens on it. Programs that are started do not inherit it.
+/// A TCP port that this process reserves while the object lives, without answering on it. It is bound with SO_REUSEADDR on
+/// all addresses or on 127.0.0.1. The kernel gives it to no process that asks for any free port. A process that asks for
+/// this port by number and sets SO_REUSEADDR (torch's store, JAX and TensorFlow do) can listen on it. Child processes do
+/// not inherit the socket.
 class ReservedPort {
  public:
-  explicit ReservedPort(Reach reach = Reach::all_addresses);  ///< throws Error if there is none
+  explicit ReservedPort(ListenScope scope = ListenScope::all_addresses);  ///< throws Error if no port is free
   int number() const { return number_; }
-  /// Listens from now on, before anybody serves who connects: they wait. Throws Error if that cannot be.
+  /// Starts to listen: connections wait until a service accepts them. Throws Error on failure.
   void listen() const;
-  /// The socket, for who serves it. The port is its own then.
+  /// Transfers the socket, and with it the port, to the service that uses it.
   Descriptor take() { return std::move(socket_); }
 
  private:

@@ -12,40 +12,42 @@
 
 namespace trainrt::program {
 
-/// [train] program: any executable as a train function.
+/// Options of `train.program`, with which any executable is a train function.
 struct ProgramOptions {
-  std::vector<std::string> command;       ///< the program, found on the PATH, and its words
-  int stop_signal = 0;                    ///< for a program that says nothing, when the run stops
-  double stop_timeout_s = 0;              ///< that a program may take to end after a stop
-  double contact_timeout_s = 0;           ///< until its first message, after the first of another rank
-  std::vector<std::string> environments;  ///< the frameworks whose variables it gets; {"all"}: all of them
-  bool hides_gpus = false;                ///< it is to train without GPUs, also if its node has some
-  bool own_gpus_only = false;             ///< it sees its rank's GPUs, not those of its node's other ranks
-  stage::StageOptions stage;              ///< a tree that every node has before the programs start
-  Variables variables;                    ///< that it gets besides those of this process
-  int max_restarts = 0;                   ///< that TORCHELASTIC_MAX_RESTARTS says; whoever calls the function counts
-  std::string interface;                  ///< of the first rank's node, where the programs meet; "": any that is reached
-  double hang_timeout_s = 0;              ///< that all programs may be idle, if they say nothing; 0: any time
-  std::function<std::string(int attempt)> hang_folder;       ///< in the run directory, for their stacks then
-  ShownOutput shown = ShownOutput::first_rank;               ///< on the terminal, of the programs' output
-  std::function<RequestedRun(const RunRequest&)> look_up{};  ///< what a request would open; on rank 0. Throws
-  std::string progress;  ///< ProgressPattern of programs without the client, in rank 0's output; "": none
+  std::vector<std::string> command;       ///< program, found in the PATH, and its arguments
+  int stop_signal = 0;                    ///< sent to a program without the client when the run stops
+  double stop_timeout_s = 0;              ///< how long a program may take to exit after a stop
+  double contact_timeout_s = 0;           ///< how long to wait for the first message after that of another rank
+  std::vector<std::string> environments;  ///< frameworks to set variables for; {"all"} for all
+  bool hides_gpus = false;                ///< the program must not use GPUs, even if its node has some
+  bool own_gpus_only = false;             ///< the program sees the GPUs of its own rank only
+  stage::StageOptions stage;              ///< tree to copy to every node before the programs start
+  Variables variables;                    ///< environment variables in addition to those of this process
+  int max_restarts = 0;                   ///< value of TORCHELASTIC_MAX_RESTARTS; the caller does the counting
+  std::string interface;                  ///< network interface of rank 0's node; "" to choose one that all nodes reach
+  double hang_timeout_s = 0;              ///< how long all programs without the client may be idle; 0 for no limit
+  std::function<std::string(int attempt)> hang_folder;  ///< folder in the run directory for the stacks of a hang
+  ShownOutput shown = ShownOutput::first_rank;          ///< output that the terminal shows
+  std::function<RequestedRun(const RunRequest&)>
+      look_up{};         ///< returns the run that a request would open; called on rank 0
+  std::string progress;  ///< ProgressPattern for the output of rank 0's program, which does not use the client; "" to read
+                         ///< no progress
 };
 
 class ProgramHost;
 
-/// What stands behind [train] program.
+/// The train function of a program, and access to the programs.
 struct ProgramFunction {
   std::function<void(Context&)> train;
-  std::function<std::string()> stacks{};  ///< Python stacks of this rank's program, if it uses the client; any thread
-  std::shared_ptr<ProgramHost> host;      ///< opens runs that the programs ask for
+  std::function<std::string()> stacks{};  ///< returns the Python stacks of this rank's program, if it uses the client
+  std::shared_ptr<ProgramHost> host;      ///< opens the runs that the programs request
 };
 
-/// A train function that starts the program on every rank and waits for it. A program that speaks (protocol in
-/// conversation.hpp; src/python is a client) steps, reports and restores through the Context; one that says
-/// nothing runs until it ends, and gets the stop signal if the run stops. ProgramFell if the program of a rank falls.
-/// UsageError if there is no such executable, or an interpreter's script is not there, for a framework that there is not,
-/// or for a wrong `progress`.
+/// Returns a train function that starts the program on every rank and waits for its end. A program that uses the client
+/// (see protocol/README.md; src/python contains a client) calls the Context. Another program runs until it exits, and gets
+/// the stop signal if the run stops. The train function throws ProgramFailed if the program of a rank fails. Throws
+/// UsageError if the executable or the script of an interpreter does not exist, and for an unknown framework or an invalid
+/// `progress`.
 ProgramFunction program_function(ProgramOptions options);
 
 }  // namespace trainrt::program

@@ -9,9 +9,9 @@
 #include "core/host.hpp"
 #include "core/process/spawn.hpp"
 #include "core/rank_zero.hpp"
+#include "program/children/script.hpp"
 #include "program/children/start_error.hpp"
 #include "program/environments/environment.hpp"
-#include "program/environments/script.hpp"
 #include "program/run/program_run.hpp"
 
 namespace trainrt::program {
@@ -30,7 +30,7 @@ std::optional<ProgressPattern> progress_of(const ProgramOptions& options) try {
   throw UsageError(fmt::format("program.progress: {}", error.what()));
 }
 
-/// The path of the program. A tree that is staged may bring it: then it cannot be looked for before.
+/// Returns the path of the program, which may be in the staged tree.
 std::string required_executable(const ProgramOptions& options, const std::optional<stage::StagedTree>& tree) {
   const auto& name = options.command.front();
   auto executable = tree ? tree->executable(name) : find_executable(name);
@@ -38,48 +38,49 @@ std::string required_executable(const ProgramOptions& options, const std::option
   return executable;
 }
 
+/// Returns the options for a program that uses the staged tree.
 ProgramOptions in_tree(ProgramOptions options, const stage::StagedTree& tree) {
   options.command = tree.command_in_tree(std::move(options.command));
   options.variables = tree.variables(inherited_environment());
   return options;
 }
 
-/// Who waits for the first sign of life of a program must not hold up the search for one that hangs.
-double most_silent_s(double hang_timeout_s) {
-  constexpr double longest_s = 60;
-  return hang_timeout_s > 0 ? std::min(longest_s, hang_timeout_s / 2) : longest_s;
+/// Returns how long to wait for the first message of a Python program: less than the hang timeout, so that a hang is found.
+double max_silent_s(double hang_timeout_s) {
+  constexpr double default_s = 60;
+  return hang_timeout_s > 0 ? std::min(default_s, hang_timeout_s / 2) : default_s;
 }
 
 }  // namespace
 
 ProgramHost::ProgramHost(ProgramOptions options) : options_(std::move(options)) {
-  if (options_.command.empty()) throw UsageError("train.program is empty: it must name a program");
+  if (options_.command.empty()) throw UsageError("train.program is empty; it must be a command");
   if (options_.stage.source.empty()) static_cast<void>(required_executable(options_, {}));
   require_script(options_.command);
   frameworks_ = frameworks_of(options_);
   progress_ = progress_of(options_);
 }
 
-void ProgramHost::start(const ProgramPlace& place, Communicator& communicator, const ProgramOptions& options,
+void ProgramHost::start(Rendezvous known, Communicator& communicator, const ProgramOptions& options,
                         const std::string& executable) {
-  auto known = known_of(place, options.hides_gpus);
+  add_node_facts(known, options.hides_gpus);
   known.restarts = starts_++;
   known.max_restarts = options.max_restarts;
   known.own_gpus_only = options.own_gpus_only;
   progress_watch_.reset();
   stacks_.note_call("");
-  if (progress_) RankZero(place.rank).run([&] { progress_watch_ = std::make_shared<ProgressWatch>(*progress_); });
+  if (progress_) RankZero(known.rank).run([&] { progress_watch_ = std::make_shared<ProgressWatch>(*progress_); });
   decltype(OutputTargets::listener) listener;
   if (progress_watch_)
     listener = [watch = progress_watch_](std::size_t stream, std::string_view bytes) { watch->add(stream, bytes); };
-  const auto input = next_input(place.rank);
+  const auto input = next_input(known.rank);
   running_ = std::make_unique<RunningProgram>(
       communicator,
-      RunningProgram::Plan{place, options, executable, frameworks_, std::move(known), std::move(listener), input.get()});
+      RunningProgram::Plan{std::move(known), options, executable, frameworks_, std::move(listener), input.get()});
   become_ready();
 }
 
-/// The standard input of the next program: the first rank has it, or each rank if that is the script.
+/// Returns the standard input of the next program. Only rank 0 gets it, unless it is the script, which all ranks read.
 Descriptor ProgramHost::next_input(int rank) {
   Descriptor input;
   const auto open = [&] { input = Descriptor(input_.open()); };
@@ -93,26 +94,25 @@ Descriptor ProgramHost::next_input(int rank) {
 
 void ProgramHost::become_ready() { ready_s_.store(monotonic_seconds(), std::memory_order_relaxed); }
 
-Opening ProgramHost::next_opening(const ProgramPlace& place, Communicator& communicator,
-                                  std::function<bool()> is_stop_asked) {
-  if (!running_) start(place, communicator, options_, required_executable(options_, {}));
-  return await_opening(*running_, communicator,
-                       {.is_between_runs = std::exchange(is_between_runs_, false),
-                        .most_silent_s = most_silent_s(options_.hang_timeout_s),
-                        .contact_timeout_s = options_.contact_timeout_s,
-                        .is_stop_asked = std::move(is_stop_asked)});
+AwaitedRun ProgramHost::next_run(const Rendezvous& known, Communicator& communicator, std::function<bool()> is_stop_asked) {
+  if (!running_) start(known, communicator, options_, required_executable(options_, {}));
+  return await_run(*running_, communicator,
+                   {.is_between_runs = std::exchange(is_between_runs_, false),
+                    .max_silent_s = max_silent_s(options_.hang_timeout_s),
+                    .contact_timeout_s = options_.contact_timeout_s,
+                    .is_stop_asked = std::move(is_stop_asked)});
 }
 
-void ProgramHost::answer_finished(const ProgramPlace& place, const RequestedRun& run) {
+void ProgramHost::answer_finished(const Rendezvous& known, const RequestedRun& run) {
   running_->first.reset();
   is_between_runs_ = true;
-  running_->channel().send({{"ok", finished_fields(place, run)}});
+  running_->channel().send({{"ok", finished_fields(known, run)}});
 }
 
 void ProgramHost::answer_closed() { running_->channel().send({{"ok", Json::object()}}); }
 
 void ProgramHost::train(Context& ctx) {
-  if (!running_) ready_s_.store(-1, std::memory_order_relaxed);  // that of an earlier attempt
+  if (!running_) ready_s_.store(-1, std::memory_order_relaxed);  // forget the time of an earlier attempt
   stage::Stage stage(ctx, options_.stage);
   const auto staged = stage.tree() ? in_tree(options_, *stage.tree()) : options_;
   const auto executable = required_executable(staged, stage.tree());
@@ -121,7 +121,7 @@ void ProgramHost::train(Context& ctx) {
 
 void ProgramHost::serve(Context& ctx, const ProgramOptions& options, const std::string& executable) {
   is_between_runs_ = false;
-  if (!running_) start(place_of(ctx), ctx.communicator(), options, executable);
+  if (!running_) start(rendezvous_of(ctx), ctx.communicator(), options, executable);
   running_->lead_output_to(ctx.run_dir(), ctx.attempt());
   struct EndsProgram {
     std::unique_ptr<RunningProgram>& program;

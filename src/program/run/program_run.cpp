@@ -11,12 +11,12 @@
 #include <trainrt/error.hpp>
 
 #include "core/host.hpp"
-#include "program/children/idle_programs.hpp"
-#include "program/children/program_fell.hpp"
-#include "program/protocol/arrivals.hpp"
-#include "program/protocol/conversation.hpp"
-#include "program/protocol/endings.hpp"
+#include "program/children/program_failed.hpp"
+#include "program/progress/hang_diagnosis.hpp"
 #include "program/protocol/fields.hpp"
+#include "program/protocol/program_protocol.hpp"
+#include "program/protocol/rank_calls.hpp"
+#include "program/protocol/rank_exits.hpp"
 
 namespace trainrt::program {
 
@@ -31,94 +31,95 @@ class ProgramRun {
       : parts_(parts), ctx_(parts.ctx), options_(parts.options), program_(parts.program) {}
 
   bool run() {
+    constexpr double exit_limit_s = 0.5;
     try {
       if (!all_connect()) return true;
       is_connected_ = true;
-      Conversation conversation(ctx_, program_.channel(), child(),
-                                {.wait_limit_s = options_.contact_timeout_s,
-                                 .may_close = options_.stage.source.empty(),
-                                 .look_up = options_.look_up,
-                                 .begins = parts_.begins},
-                                parts_.stacks);
-      return conversation.hold(*std::exchange(program_.first, std::nullopt)) == Conversation::End::of_programs;
-    } catch (const ProgramFell&) {
-      throw;  // at once: the others are killed
+      ProgramProtocol protocol(ctx_, program_.channel(), child(),
+                               {.wait_limit_s = options_.contact_timeout_s,
+                                .may_close = options_.stage.source.empty(),
+                                .look_up = options_.look_up,
+                                .begins = parts_.begins},
+                               parts_.stacks);
+      return protocol.serve(*std::exchange(program_.first, std::nullopt)) == ProgramProtocol::End::of_programs;
+    } catch (const ProgramFailed&) {
+      throw;  // without a delay: all programs are killed
     } catch (const std::exception&) {
-      child().ends_within(0.5);  // it may have something to say
+      child().ends_within(exit_limit_s);  // it may still print something
       throw;
     } catch (...) {
-      let_end();  // the run stops
+      stop_program();  // the run stops
       throw;
     }
   }
 
  private:
-  /// How the programs of all ranks stand, before all are connected: how many of each.
-  enum Standing : std::size_t { running, connected, ended, failed, standings };
-  static constexpr std::size_t idle = standings;      // how many of those that run
-  static constexpr std::size_t seen = standings + 1;  // whether rank 0's has shown progress
-  using Census = std::array<std::int64_t, standings + 2>;
+  /// States of a program before the programs of all ranks are connected.
+  enum State : std::size_t { running, connected, exited, failed, states };
+  static constexpr std::size_t idle = states;           // number of running programs that are idle
+  static constexpr std::size_t seen = states + 1;       // 1 if rank 0 has found progress
+  using Census = std::array<std::int64_t, states + 2>;  // number of ranks in each state
 
-  /// Waits until the programs of all ranks have sent their first message, or have ended without one (false). The ranks go
-  /// on together, look by look, so that a run whose programs send nothing can stop too.
+  /// Waits until the programs of all ranks have sent their first message (returns true), or have exited without one
+  /// (false). The ranks poll together, so that a run can stop although its programs send nothing.
   bool all_connect() {
-    constexpr double most_s = 0.25;
-    std::optional<Clock::time_point> first_message;  // when, of any of them
-    for (double look_s = 0.01;; look_s = std::min(2 * look_s, most_s)) {
-      if (!program_.first) program_.first = program_.receive(look_s);
-      const auto census = census_with(standing());
+    constexpr double max_poll_s = 0.25, signal_delay_s = 0.3;
+    std::optional<Clock::time_point> first_message;  // time of the first one on any rank
+    for (double poll_s = 0.01;; poll_s = std::min(2 * poll_s, max_poll_s)) {
+      if (!program_.first) program_.first = program_.receive(poll_s);
+      const auto census = census_with(state());
       if (parts_.progress && census[connected] > 0) refuse_to_observe();
       if (census[seen] > 0) ctx_.observe(parts_.progress->position(), shared_progress(ctx_.communicator(), seen_));
       if (census[failed] > 0) stop_or_fail();
-      if (census[idle] > 0 && census[idle] + census[ended] == ctx_.world_size()) fail_as_idle();
+      if (census[idle] > 0 && census[idle] + census[exited] == ctx_.world_size()) fail_as_idle();
       if (census[connected] == ctx_.world_size()) return true;
-      if (census[ended] == ctx_.world_size()) return look_for_stop(0.3), false;
-      if (census[ended] > 0 && census[connected] > 0) refuse_mixture();
+      if (census[exited] == ctx_.world_size()) return await_stop(signal_delay_s), false;
+      if (census[exited] > 0 && census[connected] > 0) refuse_mixture();
       if (census[connected] > 0 && !first_message) first_message = Clock::now();
       if (first_message && !program_.first) require_message_since(*first_message);
       ctx_.stop_point();
     }
   }
 
-  /// One that is frozen, or trains without the client, would hold the others for ever.
+  /// Without this limit, a program that is frozen or trains without the client would block the others forever.
   void require_message_since(Clock::time_point first_message) const {
     if (std::chrono::duration<double>(Clock::now() - first_message).count() < options_.contact_timeout_s) return;
     throw Error(
-        fmt::format("the program of rank {} (train.program, process {}) has said nothing for {:g} s "
-                    "(failure.collective_timeout), while those of other ranks have called trainrt.context(): it hangs, or "
+        fmt::format("no message from the program of rank {} (train.program, process {}) within {:g} s "
+                    "(failure.collective_timeout) after the program of another rank called trainrt.context(); it hangs, or "
                     "does not use trainrt's client",
                     ctx_.world_rank(), child().pid(), options_.contact_timeout_s));
   }
 
-  Standing standing() {
+  State state() {
     if (program_.first) return connected;
-    const auto& ending = child().ending();
-    if (!ending) return running;
-    program_.first = program_.receive(0);  // its last words
+    const auto& status = child().exit_status();
+    if (!status) return running;
+    program_.first = program_.receive(0);  // its last message
     if (program_.first) return connected;
-    return ending->is_good() ? ended : failed;
+    return status->is_good() ? exited : failed;
   }
 
-  Census census_with(Standing mine) {
+  Census census_with(State mine) {
     Census census{};
     census[mine] = 1;
     if (mine == running && program_.is_idle()) census[idle] = 1;
-    if (parts_.progress_watch) look_for_progress(mine != running);
+    if (parts_.progress_watch) find_progress(mine != running);
     if (seen_) census[seen] = 1;
-    ctx_.communicator().all_reduce(census, Op::sum, "how the programs stand");
+    ctx_.communicator().all_reduce(census, Op::sum, "states of the programs");
     return census;
   }
 
-  void look_for_progress(bool has_ended) {
-    if (has_ended) static_cast<void>(child().output_tail());  // all of it has been read then
+  void find_progress(bool has_exited) {
+    if (has_exited) static_cast<void>(child().output_tail());  // waits until the output has been read
     const bool gave_up = parts_.progress_watch->has_given_up();
-    seen_ = parts_.progress_watch->newest(has_ended);
+    seen_ = parts_.progress_watch->newest(has_exited);
     if (!gave_up && parts_.progress_watch->has_given_up()) ctx_.end_observation();
   }
 
-  /// The batch system signals programs too, and may have done so before this process heard of it: then the end of a program
-  /// that is not connected, a good or a bad one, is the answer to a stop.
-  void look_for_stop(double seconds) {
+  /// Waits for a stop of the run, which explains the exit of a program that is not connected: the batch system may signal
+  /// the programs before this process.
+  void await_stop(double seconds) {
     constexpr std::chrono::milliseconds pause(100);
     for (auto left = std::chrono::duration<double>(seconds); left.count() > 0; left -= pause) {
       ctx_.stop_point();
@@ -126,63 +127,64 @@ class ProgramRun {
     }
   }
 
-  /// Of all ranks together: when one program falls others fall with it, and the run's error is to name the first.
+  /// Throws the error that names the program that failed first, because others fail as a consequence. Collective.
   [[noreturn]] void stop_or_fail() {
-    constexpr double signal_comes_within_s = 0.5;  // the program's and the rank's are sent at the same moment
-    look_for_stop(signal_comes_within_s);
-    const auto endings = gather_endings(ctx_.communicator(), child());
-    const int first = first_to_fall(endings);
-    throw fall_of(endings, first, share_output(ctx_.communicator(), child(), first));
+    constexpr double signal_delay_s = 0.5;  // programs and ranks are signalled at about the same time
+    await_stop(signal_delay_s);
+    const auto exits = gather_rank_exits(ctx_.communicator(), child());
+    const int first = first_failed(exits);
+    throw failure_of(exits, first, share_output(ctx_.communicator(), child(), first));
   }
 
-  /// Of all ranks together: they wait for each other, or for something that does not come.
+  /// Throws the error of programs that hang. Collective.
   [[noreturn]] void fail_as_idle() {
-    throw ProgramFell(examine_idle(ctx_, child(), options_.hang_folder(ctx_.attempt()), program_.quiet_s()).text);
+    throw ProgramFailed(diagnose_hang(ctx_, child(), options_.hang_folder(ctx_.attempt()), program_.quiet_s()).message);
   }
 
   [[noreturn]] static void refuse_to_observe() {
     throw UsageError(
-        "program.progress is for programs without trainrt's client, and train.program has called trainrt.context(): it "
-        "reports by itself. Leave program.progress out");
+        "train.program called trainrt.context(), so it reports its progress itself; program.progress is for programs "
+        "without "
+        "trainrt's client. Remove program.progress");
   }
 
-  /// On all ranks together.
+  /// Collective.
   [[noreturn]] void refuse_mixture() {
-    Arrival mine{.kind = child().ending() ? Arrival::Kind::left : Arrival::Kind::computes, .place = "the program"};
-    if (program_.first) mine = {Arrival::Kind::calls, call_place(*program_.first), ""};
-    throw Error(difference_in_words(gather_arrivals(ctx_.communicator(), mine)));
+    RankCall mine{.kind = child().exit_status() ? RankCall::Kind::left : RankCall::Kind::computing, .place = "the program"};
+    if (program_.first) mine = {RankCall::Kind::waiting, call_place(*program_.first), ""};
+    throw Error(mismatch_in_words(gather_rank_calls(ctx_.communicator(), mine)));
   }
 
-  /// A program that is connected gets a message that the run stops; another gets the signal.
-  void let_end() {
+  /// Sends a stop message to a connected program and the stop signal to any other, and waits for its end.
+  void stop_program() {
     const bool is_signalled = !is_connected_ && !program_.first;
     if (is_signalled)
       child().stop();
     else
-      program_.channel().send({{"stop", "the run stops here, and everything is saved"}});
+      program_.channel().send({{"stop", "the run stops; everything is saved"}});
     bool rest_is_signalled = !is_signalled;
     const auto deadline = Clock::now() + std::chrono::duration<double>(options_.stop_timeout_s);
     while (!child().is_over() && Clock::now() < deadline) {
-      if (child().ending() && !std::exchange(rest_is_signalled, true)) child().stop_rest();
+      if (child().exit_status() && !std::exchange(rest_is_signalled, true)) child().stop_rest();
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    say_what_is_killed();
+    report_kills();
   }
 
-  /// After a stop: what the end of `child` kills.
-  void say_what_is_killed() {
+  /// Prints the processes that did not exit after the stop and that the destructor of the child kills.
+  void report_kills() {
     const auto program = fmt::format("the program of rank {} (process {})", ctx_.world_rank(), child().pid());
-    if (!child().ending())
-      fmt::print(stderr, "trainrt: {} did not end within {:g} s after the stop (train.stop_timeout): killed\n", program,
-                 options_.stop_timeout_s);
+    if (!child().exit_status())
+      fmt::print(stderr, "trainrt: {} did not exit within {:g} s after the stop (train.stop_timeout) and is killed\n",
+                 program, options_.stop_timeout_s);
     else if (!child().is_over())
       fmt::print(stderr,
-                 "trainrt: {} {}, but processes that it had started did not end within {:g} s after the stop "
-                 "(train.stop_timeout), and are killed: {}\n",
-                 program, child().ending()->in_words(), options_.stop_timeout_s, child().survivors_in_words());
+                 "trainrt: {} {}, but processes that it had started did not exit within {:g} s after the stop "
+                 "(train.stop_timeout) and are killed: {}\n",
+                 program, child().exit_status()->in_words(), options_.stop_timeout_s, child().survivors_in_words());
     else if (const auto strays = child().strays_in_words(); !strays.empty())
-      fmt::print(stderr, "trainrt: {} {}; processes that it had started outlived it, and are killed: {}\n", program,
-                 child().ending()->in_words(), strays);
+      fmt::print(stderr, "trainrt: {} {}; processes that it had started are still running and are killed: {}\n", program,
+                 child().exit_status()->in_words(), strays);
   }
 
   Child& child() { return program_.child(); }
@@ -192,7 +194,7 @@ class ProgramRun {
   Context& ctx_;
   const ProgramOptions& options_;
   RunningProgram& program_;
-  std::optional<SeenNumbers> seen_;  ///< by rank 0, at the last look
+  std::optional<ProgressNumbers> seen_;  ///< found by rank 0 at the last poll
   bool is_connected_ = false;
 };
 

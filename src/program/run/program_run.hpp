@@ -13,19 +13,20 @@
 
 namespace trainrt::program {
 
-/// What an attempt of a run does with the program of its rank.
+/// Objects that serve_program() uses during one attempt of a run.
 struct ProgramRunParts {
   Context& ctx;
   const ProgramOptions& options;
   const std::optional<ProgressPattern>& progress;
-  ProgressWatch* progress_watch = nullptr;  ///< rank 0's, if there is a pattern
+  ProgressWatch* progress_watch = nullptr;  ///< set on rank 0 if there is a pattern
   LiveStacks& stacks;
   RunningProgram& program;
-  std::function<void()> begins = {};  ///< Conversation::Rules::begins
+  std::function<void()> begins = {};  ///< ProtocolOptions::begins
 };
 
-/// Serves the program until those of all ranks have ended (true), or have closed the run, and wait for the answer.
-/// Collective. Throws ProgramFell if one falls; what the Context throws, once the program has been told and has ended.
+/// Serves the program of this rank until the programs of all ranks have exited (returns true), or have closed the run and
+/// wait for the answer (false). Throws ProgramFailed if a program fails. Rethrows errors of the Context after the program
+/// was notified and has exited. Collective.
 bool serve_program(const ProgramRunParts& parts);
 
 }  // namespace trainrt::program

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text/json_depth.hpp"
-#include "program/children/nonce.hpp"
+#include "program/rendezvous/nonce.hpp"
 
 namespace trainrt::program {
 
@@ -15,14 +15,14 @@ constexpr std::size_t number_bytes = sizeof(std::int32_t);
 
 Admission granted_if(bool has_secret) { return has_secret ? Admission::granted : Admission::refused; }
 
-/// The number in the four bytes at `at`, which are there.
+/// Returns the number in the four bytes at `at`. Precondition: `bytes` contains them.
 std::int32_t number_at(std::string_view bytes, std::size_t at) {
   std::int32_t number = 0;
   std::memcpy(&number, bytes.substr(at).data(), sizeof number);
   return number;
 }
 
-/// The "task_id" of an object; "" if there is none.
+/// Returns the "task_id" of a JSON object, or "".
 std::string task_in(std::string_view json) {
   if (is_nested_deeper(json, max_json_depth)) return {};
   const auto object = nlohmann::json::parse(json, nullptr, false);

@@ -7,12 +7,12 @@
 
 namespace trainrt::program {
 
-/// Whether a caller of a service may be served, judged by the bytes that it has sent so far.
+/// Whether a service may serve a caller, judged by the bytes that the caller has sent so far.
 enum class Admission { pending, granted, refused };
 
-// One function for each protocol. Each looks for the secret in `received`, all bytes that a caller has sent so far. A
-// caller that is granted or refused remains so whatever follows. No function keeps anything, and bytes that are no greeting
-// are refused. Pure.
+// One function for each protocol. `received` contains all bytes that the caller has sent so far; each function searches it
+// for the secret. Bytes that cannot be the beginning of a greeting are refused. A decision other than `pending` does not
+// change when more bytes arrive. Pure functions.
 
 /// For messages that begin with the secret.
 Admission admission_by_beginning(std::string_view received, std::string_view secret);
@@ -20,14 +20,14 @@ Admission admission_by_beginning(std::string_view received, std::string_view sec
 /// For HTTP requests whose path begins with "/SECRET:".
 Admission admission_by_path(std::string_view received, std::string_view secret);
 
-/// For workers of XGBoost, whose task id is "RANK-SECRET": after the magic number the numbers and texts of rabit, or an
-/// object of JSON.
+/// For workers of XGBoost, whose task id is "RANK-SECRET". The magic number is followed by the numbers and texts of rabit,
+/// or by a JSON object.
 Admission admission_by_task(std::string_view received, std::string_view secret);
 
-/// The first number that a worker of XGBoost sends, and gets before it goes on.
+/// First number that a worker of XGBoost sends. The worker waits until the tracker returns the same number.
 constexpr std::int32_t xgboost_magic_number = 0xff99;
 
-/// Returns the rank in a task id; nothing if it does not end with the secret.
+/// Returns the rank in a task id, or nothing if the id does not end with the secret.
 std::optional<std::string> rank_in_task(std::string_view task, std::string_view secret);
 
 }  // namespace trainrt::program

@@ -12,23 +12,23 @@ namespace trainrt::program {
 
 namespace {
 
-constexpr double message_limit_s = 20;  // of one who has connected, or is to take an answer
+constexpr double message_limit_s = 20;  // for one message of a connection
 
-enum class Purpose : std::int32_t { come = 1, leave = 2 };
+enum class Purpose : std::int32_t { enter = 1, leave = 2 };
 
-/// What a connection begins with. Both ends are the same program on machines of the same kind.
+/// First bytes of a connection, in the byte order of the machine: both ends are the same program on the same kind of node.
 struct ExchangeHeader {
   std::array<char, 32> secret{};
-  Purpose purpose = Purpose::come;
+  Purpose purpose = Purpose::enter;
   std::int32_t rank = 0;
   std::int32_t round = 0;
-  std::uint32_t bytes = 0;  ///< that follow
+  std::uint32_t bytes = 0;  ///< length of the text that follows
 };
 
-/// What an answer begins with.
+/// First bytes of an answer.
 struct AnswerHeader {
-  std::int32_t has_failed = 0;  ///< then the text that follows says why
-  std::uint32_t texts = 0;      ///< that follow, each after its length
+  std::int32_t has_failed = 0;  ///< 1: the one text that follows is an error message
+  std::uint32_t texts = 0;      ///< number of texts that follow, each after its length
 };
 
 template <class Plain>
@@ -47,11 +47,11 @@ std::optional<Plain> read_plain(const Peer& peer, double limit_s) {
   return plain;
 }
 
-ExchangeHeader header_of(const ExchangePlace& place, Purpose purpose, int round, std::size_t bytes) {
+ExchangeHeader header_of(const ExchangeAddress& server, Purpose purpose, int round, std::size_t bytes) {
   ExchangeHeader header;
-  std::copy_n(place.secret.begin(), std::min(place.secret.size(), header.secret.size()), header.secret.begin());
+  std::copy_n(server.secret.begin(), std::min(server.secret.size(), header.secret.size()), header.secret.begin());
   header.purpose = purpose;
-  header.rank = place.rank;
+  header.rank = server.rank;
   header.round = round;
   header.bytes = static_cast<std::uint32_t>(bytes);
   return header;
@@ -61,9 +61,9 @@ std::string with_length(const std::string& text) { return bytes_of(static_cast<s
 
 std::string text_from(const Peer& peer) {
   const auto bytes = read_plain<std::uint32_t>(peer, message_limit_s);
-  if (!bytes || *bytes > ExchangeServer::most_bytes) throw Error("the first rank sent half an answer");
+  if (!bytes || *bytes > ExchangeServer::max_bytes) throw Error("the answer of rank 0 is incomplete");
   std::string text(*bytes, '\0');
-  if (!peer.read(text, message_limit_s)) throw Error("the first rank sent half an answer");
+  if (!peer.read(text, message_limit_s)) throw Error("the answer of rank 0 is incomplete");
   return text;
 }
 
@@ -82,10 +82,10 @@ ExchangeServer::ExchangeServer(Descriptor listener, int size, std::string secret
 
 void ExchangeServer::serve(Peer peer) {
   const auto header = read_plain<ExchangeHeader>(peer, message_limit_s);
-  if (!header || header->bytes > most_bytes) return;
+  if (!header || header->bytes > max_bytes) return;
   if (header->rank < 0 || header->rank >= size_) return;
   if (header->purpose == Purpose::leave) {
-    gone_[header->rank] = true;
+    exited_[header->rank] = true;
     std::vector<int> open;
     for (const auto& [number, round] : rounds_) open.push_back(number);
     for (const int number : open) end_round_if_it_is_over(number);
@@ -102,9 +102,9 @@ void ExchangeServer::serve(Peer peer) {
 void ExchangeServer::end_round_if_it_is_over(int number) {
   auto& round = rounds_.at(number);
   std::string answer;
-  const auto missing = std::ranges::find_if(gone_, [&](const auto& rank) { return !round.texts.contains(rank.first); });
-  if (missing != gone_.end()) {
-    answer = bytes_of(AnswerHeader{1, 1}) + with_length(fmt::format("the program of rank {} has ended", missing->first));
+  const auto missing = std::ranges::find_if(exited_, [&](const auto& rank) { return !round.texts.contains(rank.first); });
+  if (missing != exited_.end()) {
+    answer = bytes_of(AnswerHeader{1, 1}) + with_length(fmt::format("the program of rank {} has exited", missing->first));
   } else if (round.texts.size() == static_cast<std::size_t>(size_)) {
     answer = bytes_of(AnswerHeader{0, static_cast<std::uint32_t>(size_)});
     for (const auto& [rank, text] : round.texts) answer += with_length(text);
@@ -115,25 +115,24 @@ void ExchangeServer::end_round_if_it_is_over(int number) {
   rounds_.erase(number);
 }
 
-std::vector<std::string> exchange(const ExchangePlace& place, int round, const std::string& mine, double limit_s) {
-  if (mine.size() > ExchangeServer::most_bytes) throw Error("too much to exchange");
-  const auto peer = peer_at(place.address, place.port, place.end, message_limit_s);
-  if (!peer.write(bytes_of(header_of(place, Purpose::come, round, mine.size())) + mine, message_limit_s))
-    throw Error("the first rank does not listen");
+std::vector<std::string> exchange(const ExchangeAddress& server, int round, const std::string& mine, double limit_s) {
+  if (mine.size() > ExchangeServer::max_bytes) throw Error("a text to exchange is larger than 16 MiB");
+  const auto peer = connect_to(server.address, server.port, server.end, message_limit_s);
+  if (!peer.write(bytes_of(header_of(server, Purpose::enter, round, mine.size())) + mine, message_limit_s))
+    throw Error("rank 0 does not accept the connection");
   const auto answer = read_plain<AnswerHeader>(peer, limit_s);
-  if (!answer)
-    throw Error(fmt::format("not all other ranks have come within {:g} s, or the first rank has ended", limit_s));
+  if (!answer) throw Error(fmt::format("not all ranks have joined within {:g} s, or rank 0 has exited", limit_s));
   std::vector<std::string> texts;
   for (std::uint32_t at = 0; at < answer->texts; ++at) texts.push_back(text_from(peer));
   if (answer->has_failed != 0) throw Error(texts.at(0));
   return texts;
 }
 
-void leave_exchange(const ExchangePlace& place) try {
-  const auto peer = peer_at(place.address, place.port, place.end, 2);
-  peer.write(bytes_of(header_of(place, Purpose::leave, 0, 0)), 2);
+void leave_exchange(const ExchangeAddress& server) try {
+  const auto peer = connect_to(server.address, server.port, server.end, 2);
+  peer.write(bytes_of(header_of(server, Purpose::leave, 0, 0)), 2);
 } catch (const Error&) {
-  // it has ended before
+  // the server no longer runs
 }
 
 }  // namespace trainrt::program

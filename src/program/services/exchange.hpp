@@ -10,17 +10,15 @@
 
 namespace trainrt::program {
 
-/// The place where the ranks exchange texts round by round, at whatever time each of them comes, beside the run's own
-/// collectives: a server of the first rank's, which answers only those who know the secret of this start. One connection a
-/// rank and round: a header, the rank's text, then, when all have come, the texts of all ranks.
-///
-/// A rank whose program has ended is waited for no more: a round that it has not come to fails on all ranks, with its
-/// number in the message.
+/// Server on rank 0 through which all ranks exchange texts in numbered rounds, independently of the run's collectives. Each
+/// rank may enter a round at any time: it connects, sends a header with the secret and its text, and gets the texts of all
+/// ranks when the last one has entered. When the program of a rank has exited, every round that this rank has not entered
+/// fails on all ranks, with an error that names the rank.
 class ExchangeServer {
  public:
   ExchangeServer(Descriptor listener, int size, std::string secret, std::function<bool(const std::string&)> is_of_this_run);
 
-  static constexpr std::uint32_t most_bytes = 16U << 20U;  ///< of a rank's text
+  static constexpr std::uint32_t max_bytes = 16U << 20U;  ///< per text
 
  private:
   struct Round {
@@ -33,26 +31,26 @@ class ExchangeServer {
 
   int size_;
   std::string secret_;
-  std::function<bool(const std::string&)> is_of_this_run_;  ///< the address of who connects
+  std::function<bool(const std::string&)> is_of_this_run_;  ///< by the caller's address
   std::map<int, Round> rounds_;
-  std::map<int, bool> gone_;  ///< by rank: its program has ended
-  TcpServer server_;          // last: its thread uses the rest
+  std::map<int, bool> exited_;  ///< ranks without a running program
+  TcpServer server_;            // declared last because its thread uses the other members
 };
 
-/// A rank's way to it.
-struct ExchangePlace {
+/// How a rank reaches the server.
+struct ExchangeAddress {
   std::string address;
   int port = 0;
   std::string secret;
   int rank = 0;
-  int end = -1;  ///< readable once nobody wants to wait any more
+  int end = -1;  ///< descriptor that becomes readable to cancel the wait
 };
 
-/// Waits for all ranks to come to this round, and returns the texts of all, by rank. Throws Error if one cannot come any
-/// more, or does not come within `limit_s`, or the server is gone.
-std::vector<std::string> exchange(const ExchangePlace& place, int round, const std::string& mine, double limit_s);
+/// Enters a round with the text `mine`, waits for all ranks and returns their texts by rank. Throws Error if the program of
+/// another rank has exited, if `limit_s` has passed, or if the server does not answer.
+std::vector<std::string> exchange(const ExchangeAddress& server, int round, const std::string& mine, double limit_s);
 
-/// No round is to wait for this rank any more. Nothing happens if the server is gone.
-void leave_exchange(const ExchangePlace& place);
+/// Reports that the program of this rank has exited. Does nothing if the server no longer runs.
+void leave_exchange(const ExchangeAddress& server);
 
 }  // namespace trainrt::program

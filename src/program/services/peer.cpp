@@ -16,7 +16,7 @@
 #include <trainrt/error.hpp>
 
 #include "program/rendezvous/interfaces.hpp"
-#include "program/rendezvous/meeting.hpp"
+#include "program/rendezvous/rendezvous.hpp"
 
 namespace trainrt::program {
 
@@ -24,18 +24,18 @@ namespace {
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-bool may_go_on() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+bool may_retry() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-/// 0 if it is under way, else errno.
-int begin_to_connect(Descriptor& socket, const std::string& address, int port) {
-  sockaddr_in old{AF_INET, htons(static_cast<std::uint16_t>(port)), {}, {}};
-  sockaddr_in6 now{AF_INET6, htons(static_cast<std::uint16_t>(port)), 0, {}, 0};
-  const bool is_old = inet_pton(AF_INET, address.c_str(), &old.sin_addr) == 1;
-  if (!is_old && inet_pton(AF_INET6, address.c_str(), &now.sin6_addr) != 1) return EINVAL;
-  socket = Descriptor(::socket(is_old ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+/// Starts to connect. Returns 0 or errno.
+int start_connecting(Descriptor& socket, const std::string& address, int port) {
+  sockaddr_in ipv4{AF_INET, htons(static_cast<std::uint16_t>(port)), {}, {}};
+  sockaddr_in6 ipv6{AF_INET6, htons(static_cast<std::uint16_t>(port)), 0, {}, 0};
+  const bool is_ipv4 = inet_pton(AF_INET, address.c_str(), &ipv4.sin_addr) == 1;
+  if (!is_ipv4 && inet_pton(AF_INET6, address.c_str(), &ipv6.sin6_addr) != 1) return EINVAL;
+  socket = Descriptor(::socket(is_ipv4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
-  const auto* target = is_old ? reinterpret_cast<const sockaddr*>(&old) : reinterpret_cast<const sockaddr*>(&now);
-  if (connect(socket.get(), target, is_old ? sizeof old : sizeof now) == 0) return 0;
+  const auto* target = is_ipv4 ? reinterpret_cast<const sockaddr*>(&ipv4) : reinterpret_cast<const sockaddr*>(&ipv6);
+  if (connect(socket.get(), target, is_ipv4 ? sizeof ipv4 : sizeof ipv6) == 0) return 0;
   return errno == EINPROGRESS ? 0 : errno;
 }
 
@@ -60,7 +60,7 @@ bool Peer::take_arrived(std::string& bytes, std::size_t max_bytes) const {
   std::array<char, 4096> some{};
   while (bytes.size() < max_bytes) {
     const auto count = recv(get(), some.data(), std::min(some.size(), max_bytes - bytes.size()), MSG_DONTWAIT);
-    if (count <= 0) return count < 0 && may_go_on();
+    if (count <= 0) return count < 0 && may_retry();
     bytes.append(some.data(), static_cast<std::size_t>(count));
   }
   return true;
@@ -77,7 +77,7 @@ std::size_t Peer::read_some(std::span<char> bytes, double limit_s) const {
   while (wait_for(POLLIN, until_s)) {
     const auto count = recv(socket_.get(), bytes.data(), bytes.size(), 0);
     if (count > 0) return static_cast<std::size_t>(count);
-    if (count == 0 || !may_go_on()) break;
+    if (count == 0 || !may_retry()) break;
   }
   return 0;
 }
@@ -96,7 +96,7 @@ bool Peer::write(std::string_view bytes, double limit_s) const {
   const double until_s = now_s() + limit_s;
   while (!bytes.empty() && wait_for(POLLOUT, until_s)) {
     const auto count = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count < 0 && !may_go_on()) return false;
+    if (count < 0 && !may_retry()) return false;
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   return bytes.empty();
@@ -109,9 +109,9 @@ std::string Peer::address() const {
   return text_of(reinterpret_cast<const sockaddr*>(&other));
 }
 
-Peer peer_at(const std::string& address, int port, int end, double limit_s) {
+Peer connect_to(const std::string& address, int port, int end, double limit_s) {
   Descriptor socket;
-  int error = begin_to_connect(socket, address, port);
+  int error = start_connecting(socket, address, port);
   if (error == 0) {
     std::array<pollfd, 2> waited{pollfd{socket.get(), POLLOUT, 0}, pollfd{end, POLLIN, 0}};
     socklen_t length = sizeof error;
@@ -121,8 +121,7 @@ Peer peer_at(const std::string& address, int port, int end, double limit_s) {
       error = errno;
   }
   if (error != 0)
-    throw Error(fmt::format("{} of the first rank's node cannot be connected to: {}", endpoint(address, port),
-                            std::strerror(error)));
+    throw Error(fmt::format("cannot connect to {} on rank 0's node: {}", endpoint(address, port), std::strerror(error)));
   return {std::move(socket), end};
 }
 

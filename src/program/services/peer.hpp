@@ -11,26 +11,26 @@
 
 namespace trainrt::program {
 
-/// One end of a TCP connection whose reads and writes wait, each for a limited time, and no longer than until `end` is
-/// readable. After a failure nothing more is to be done with it than to let it go.
+/// One end of a TCP connection. Reads and writes wait for a limited time and return early when the descriptor `end` becomes
+/// readable. After a failed call the connection can only be destroyed.
 class Peer {
  public:
-  /// `end`: of who owns the thread, which outlives this.
+  /// `end` must outlive this object.
   Peer(Descriptor socket, int end);
 
-  /// All of the bytes; false if they do not come within `limit_s`.
+  /// Fills `bytes`. Returns false if they do not arrive within `limit_s`.
   bool read(std::span<char> bytes, double limit_s) const;
-  /// As many as have come, one at least; 0 if none come within `limit_s`.
+  /// Reads at least one byte, and returns the number of bytes; 0 if none arrive within `limit_s`.
   std::size_t read_some(std::span<char> bytes, double limit_s) const;
   bool write(std::string_view bytes, double limit_s) const;
-  /// Of the other end, as text: "10.0.0.2"; "" if it is gone.
+  /// Returns the address of the other end, "10.0.0.2", or "" if the connection is closed.
   std::string address() const;
 
   int get() const { return socket_.get(); }
-  /// Appends the bytes that have arrived to `bytes`, up to a length of `max_bytes`, without waiting. Returns false if the
-  /// other end is gone.
+  /// Appends bytes that have already arrived to `bytes`, up to a length of `max_bytes`. Does not wait. Returns false if the
+  /// other end has closed the connection.
   bool take_arrived(std::string& bytes, std::size_t max_bytes) const;
-  /// The next reads return `bytes` first.
+  /// Makes the next reads return `bytes` first.
   void put_back(std::string bytes) { put_back_ = std::move(bytes); }
 
  private:
@@ -38,10 +38,11 @@ class Peer {
 
   Descriptor socket_;
   int end_;
-  mutable std::string put_back_;  ///< a part of what can be read, as the kernel's buffer is
+  mutable std::string put_back_;  ///< mutable because, like the kernel's buffer, it is no visible state
 };
 
-/// A connection to a server's; throws Error if there is none within `limit_s`. `address`: IPv4 or IPv6 as numbers.
-Peer peer_at(const std::string& address, int port, int end, double limit_s);
+/// Connects to a server. `address` is a numeric IPv4 or IPv6 address. Throws Error if that fails or takes longer than
+/// `limit_s`.
+Peer connect_to(const std::string& address, int port, int end, double limit_s);
 
 }  // namespace trainrt::program

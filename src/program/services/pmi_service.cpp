@@ -19,22 +19,23 @@ namespace trainrt::program {
 
 namespace {
 
-// A rank may prepare for long before it calls MPI_Init, and the others wait for it there.
+// A program may prepare for long before it calls MPI_Init, where the other ranks wait for it.
 constexpr double barrier_limit_s = 1800;
 
 }  // namespace
 
-PmiService::PmiService(const Meeting& meeting, int port, Descriptor listener)
-    : place_{meeting.addresses.at(0), port, meeting.secret, meeting.rank, end_.get()} {
+PmiService::PmiService(const Rendezvous& rendezvous, int port, Descriptor listener)
+    : exchange_{rendezvous.addresses.at(0), port, rendezvous.secret, rendezvous.rank, end_.get()} {
   if (listener)
-    server_ = std::make_unique<ExchangeServer>(std::move(listener), meeting.size, meeting.secret,
-                                               [meeting](const auto& address) { return is_of(meeting, address); });
+    server_ =
+        std::make_unique<ExchangeServer>(std::move(listener), rendezvous.size, rendezvous.secret,
+                                         [rendezvous](const auto& address) { return is_of_this_run(rendezvous, address); });
   std::array<int, 2> pair{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
-    throw Error(fmt::format("no socket can be had for the program's MPI: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot create a socket for the program's MPI: {}", std::strerror(errno)));
   mine_ = Descriptor(pair[0]);
   theirs_ = Descriptor(pair[1]);
-  thread_ = thread_without_signals([this, meeting] { serve(meeting); });
+  thread_ = thread_without_signals([this, rendezvous] { serve(rendezvous); });
 }
 
 PmiService::~PmiService() {
@@ -49,36 +50,35 @@ void PmiService::program_has_started(pid_t group) {
   group_ = group;
 }
 
-/// MPI waits to be killed once it has asked for its end, and goes on in a broken state if it is answered.
+/// Kills the program without an answer: MPI waits for its end here, and would continue in a broken state after an answer.
 void PmiService::end_program(int rank, int code) const {
-  fmt::print(stderr, "trainrt: the program of rank {} has called MPI_Abort with {}, and is killed\n", rank, code);
+  fmt::print(stderr, "trainrt: the program of rank {} called MPI_Abort({}) and is killed\n", rank, code);
   while (group_ == 0 && !is_ending_) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   if (group_ != 0 && !is_ending_) kill(-group_, SIGKILL);
 }
 
-void PmiService::serve(const Meeting& meeting) {
+void PmiService::serve(const Rendezvous& rendezvous) {
   bool has_finalized = false;
   std::string mine;
   std::vector<std::string> of_all;
   int round = 0;
-  launch::PmiStore store{.rank = meeting.rank,
-                         .size = meeting.size,
-                         .space = "trainrt." + meeting.printed_secret.substr(0, 8),
-                         .process_mapping = launch::mapping_of_nodes(meeting.nodes),
+  launch::PmiStore store{.rank = rendezvous.rank,
+                         .size = rendezvous.size,
+                         .space = "trainrt." + rendezvous.printed_secret.substr(0, 8),
+                         .process_mapping = launch::mapping_of_nodes(rendezvous.nodes),
                          .put = [&](const std::string&, const std::string& value) { mine = value; },
-                         .fence = [&] { of_all = exchange(place_, round++, mine, barrier_limit_s); },
+                         .fence = [&] { of_all = exchange(exchange_, round++, mine, barrier_limit_s); },
                          .get = [&](int rank, const std::string&) { return of_all.at(static_cast<std::size_t>(rank)); },
                          .finalize = [&] { has_finalized = true; },
-                         .abort = [&](int code) { end_program(meeting.rank, code); },
+                         .abort = [&](int code) { end_program(rendezvous.rank, code); },
                          .fail =
                              [&](const std::string& why) {
                                if (!is_ending_)
-                                 fmt::print(stderr,
-                                            "trainrt: the program of rank {} waited in MPI for the others, in vain: {}\n",
-                                            meeting.rank, why);
+                                 fmt::print(stderr, "trainrt: the program of rank {} cannot complete an MPI barrier: {}\n",
+                                            rendezvous.rank, why);
                              }};
   launch::PmiServer(std::move(store)).serve(mine_.get());
-  if (!has_finalized) leave_exchange(place_);
+  if (!has_finalized) leave_exchange(exchange_);
 }
 
 }  // namespace trainrt::program

@@ -4,36 +4,36 @@
 #include <string>
 #include <thread>
 
-#include "program/rendezvous/meeting.hpp"
+#include "program/rendezvous/rendezvous.hpp"
 #include "program/services/exchange.hpp"
 #include "program/services/service.hpp"
 
 namespace trainrt::program {
 
-/// Lets the programs of all ranks find each other in MPI_Init, if they call it: PMI-1, served to each by its rank over a
-/// socket that it inherits, as mpiexec's Hydra does. What the programs put goes through an ExchangeServer of the first
-/// rank's when they come to a barrier, and not before. MPI_Abort ends the program that calls it.
+/// Lets the programs of all ranks form one MPI_COMM_WORLD if they call MPI_Init. Each rank serves the PMI-1 protocol to its
+/// program over an inherited socket, as Hydra (mpiexec) does. The values that the programs publish are exchanged through an
+/// ExchangeServer on rank 0 when they enter a barrier. MPI_Abort kills the program that calls it.
 class PmiService : public Service {
  public:
-  /// `port`: where the first rank listens; `listener`: on the first rank, what listens there.
-  PmiService(const Meeting& meeting, int port, Descriptor listener);
+  /// `port`: port of the ExchangeServer on rank 0; `listener`: its listening socket on rank 0, empty on the other ranks.
+  PmiService(const Rendezvous& rendezvous, int port, Descriptor listener);
   ~PmiService() override;
 
   int inherited() const override { return theirs_.get(); }
   void program_has_started(pid_t group) override;
 
  private:
-  void serve(const Meeting& meeting);
+  void serve(const Rendezvous& rendezvous);
   void end_program(int rank, int code) const;
 
   EndSignal end_;
   std::atomic<bool> is_ending_ = false;
-  std::atomic<pid_t> group_ = 0;  ///< of the program, once it has started
-  ExchangePlace place_;
+  std::atomic<pid_t> group_ = 0;  ///< process group of the program; 0 before it has started
+  ExchangeAddress exchange_;
   std::unique_ptr<ExchangeServer> server_;
   Descriptor mine_;
   Descriptor theirs_;
-  std::thread thread_;  // last: it uses the rest
+  std::thread thread_;  // declared last because it uses the other members
 };
 
 }  // namespace trainrt::program

@@ -3,8 +3,8 @@
 
 namespace trainrt::program {
 
-/// What the runtime serves to the program of a rank for a framework, in a thread of its own: from before the program starts
-/// until after it has ended. The destructor ends it, whatever it waits for.
+/// A framework-specific service that the runtime provides to the program of a rank, in a thread of its own. It is created
+/// before the program starts and destroyed after the program has ended. The destructor stops the thread.
 class Service {
  public:
   Service() = default;
@@ -12,9 +12,9 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// The socket that the program inherits, under this number; -1: none. It stays the service's.
+  /// Returns the number of the socket that the program inherits, or -1. The service owns the socket.
   virtual int inherited() const { return -1; }
-  /// The program has its own copy of the socket now. `group`: its process group.
+  /// Called when the program has its own copy of the socket. `group`: process group of the program.
   virtual void program_has_started(pid_t group) { static_cast<void>(group); }
 };
 

@@ -20,7 +20,7 @@
 namespace trainrt::program {
 
 EndSignal::EndSignal() : event_(eventfd(0, EFD_CLOEXEC)) {
-  if (!event_) throw Error(fmt::format("no event can be had from the kernel: {}", std::strerror(errno)));
+  if (!event_) throw Error(fmt::format("cannot create an eventfd: {}", std::strerror(errno)));
 }
 
 void EndSignal::raise() const {
@@ -30,9 +30,9 @@ void EndSignal::raise() const {
 
 std::size_t max_pending_for(int ranks) { return static_cast<std::size_t>(std::max(64, ranks)); }
 
-TcpServer::TcpServer(Descriptor listener, Reception reception)
-    : listener_(std::move(listener)), reception_(std::move(reception)) {
-  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // a caller may be gone before it is accepted
+TcpServer::TcpServer(Descriptor listener, CallerPolicy policy)
+    : listener_(std::move(listener)), policy_(std::move(policy)) {
+  fcntl(listener_.get(), F_SETFL, O_NONBLOCK);  // accept() must not block if a caller has closed the connection
   thread_ = thread_without_signals([this] { run(); });
 }
 
@@ -48,7 +48,7 @@ void TcpServer::run() {
   }
 }
 
-/// Returns after something has arrived or the oldest caller's time is up, and false once the server ends.
+/// Waits until bytes arrive or the oldest caller's time is up. Returns false when the server must stop.
 bool TcpServer::wait() {
   std::vector<pollfd> waited = {{end_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   for (const auto& caller : pending_) waited.push_back({caller.peer.get(), POLLIN, 0});
@@ -61,10 +61,10 @@ bool TcpServer::wait() {
   return waited[0].revents == 0;
 }
 
-/// Accepts a limited number, so that callers that are pending are examined before newer ones replace them.
+/// Accepts a limited number of callers, so that pending callers are examined before newer ones replace them.
 void TcpServer::accept_callers() {
   constexpr int max_at_once = 32;
-  constexpr int pause_ms = 100;  // if the process has too many files open
+  constexpr int pause_ms = 100;  // when the process has reached its limit of open files
   for (int count = 0; count < max_at_once; ++count) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket && (errno == EMFILE || errno == ENFILE)) {
@@ -74,8 +74,8 @@ void TcpServer::accept_callers() {
     }
     if (!socket) return;
     Peer peer(std::move(socket), end_.get());
-    if (!reception_.is_of_this_run(peer.address())) continue;
-    if (pending_.size() >= reception_.max_pending) pending_.pop_front();
+    if (!policy_.is_of_this_run(peer.address())) continue;
+    if (pending_.size() >= policy_.max_pending) pending_.pop_front();
     pending_.push_back({std::move(peer), Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                             std::chrono::duration<double>(max_pending_s))});
   }
@@ -93,9 +93,9 @@ void TcpServer::examine_callers() {
     caller = pending_.erase(caller);
     if (admission == Admission::refused) continue;
     try {
-      reception_.serve(std::move(peer));
+      policy_.serve(std::move(peer));
     } catch (const std::exception&) {
-      // the caller is gone or sent an invalid message: the end of its connection tells it
+      // the caller has disconnected or sent an invalid message; the connection is closed
     }
   }
 }
@@ -104,7 +104,7 @@ Admission TcpServer::examine(Caller& caller) const try {
   const auto examined = caller.received.size();
   const bool is_open = caller.peer.take_arrived(caller.received, max_greeting_bytes);
   if (caller.received.size() > examined) {
-    const auto admission = reception_.admit(caller.peer, caller.received, examined);
+    const auto admission = policy_.admit(caller.peer, caller.received, examined);
     if (admission != Admission::pending) return admission;
   }
   const bool is_over = !is_open || caller.received.size() == max_greeting_bytes || Clock::now() >= caller.until;

@@ -13,10 +13,10 @@
 
 namespace trainrt::program {
 
-/// Becomes readable, and stays so.
+/// A descriptor that becomes readable when raise() is called, and stays readable.
 class EndSignal {
  public:
-  EndSignal();  ///< throws Error if the kernel has none
+  EndSignal();  ///< throws Error if the kernel cannot create it
   void raise() const;
   int get() const { return event_.get(); }
 
@@ -24,35 +24,34 @@ class EndSignal {
   Descriptor event_;
 };
 
-/// The usual number of pending callers, for a service that so many ranks may call at the same time. Pure.
+/// Returns the default limit of pending callers for a service that `ranks` ranks may call at the same time. Pure.
 std::size_t max_pending_for(int ranks);
 
-/// How a service treats its callers. All functions are called by the server's thread. An exception ends that connection
-/// only.
-struct Reception {
-  /// Returns whether connections from this address are accepted at all.
+/// How a service treats its callers. The server's thread calls all functions. An exception closes that connection only.
+struct CallerPolicy {
+  /// Returns whether connections from this address are accepted.
   std::function<bool(const std::string& address)> is_of_this_run;
-  /// Returns `granted` once `received`, all bytes that the caller has sent, contains the secret. The first `examined` of
-  /// them were passed to the previous call. May write to `caller`, a few bytes that say nothing, but must not read.
+  /// Returns `granted` once `received`, all bytes that the caller has sent, contains the secret. The first `examined` bytes
+  /// were passed to the previous call. May write to `caller` a few bytes that reveal nothing, but must not read.
   std::function<Admission(const Peer& caller, std::string_view received, std::size_t examined)> admit;
-  /// Serves a caller that was admitted, and may keep it. The first bytes that it reads are those that were received.
+  /// Serves an admitted caller, and may keep the connection. The first bytes that it reads are those already received.
   std::function<void(Peer caller)> serve;
-  /// Number of callers that may be pending; each takes an open file of this process.
+  /// Maximum number of pending callers; each uses one open file of this process.
   std::size_t max_pending;
 };
 
-/// Accepts connections in a thread of its own and serves those that present the secret, one after the other.
+/// Accepts connections in a thread of its own and serves, one after the other, the callers that present the secret.
 ///
-/// A caller without the secret cannot delay the others: all callers that have not presented it yet are waited for at the
-/// same time, at most Reception::max_pending of them (the oldest is closed for the newest), each for `max_pending_s` and
-/// with `max_greeting_bytes`. The destructor ends the thread, whatever it waits for.
+/// Callers without the secret cannot delay the others. The server waits for all pending callers at the same time: at most
+/// CallerPolicy::max_pending (the oldest is closed for a new one), each for `max_pending_s` and `max_greeting_bytes`. The
+/// destructor stops the thread at once.
 class TcpServer {
  public:
   static constexpr std::size_t max_greeting_bytes = 8192;
   static constexpr double max_pending_s = 20;
 
-  /// `listener`: a socket that listens.
-  TcpServer(Descriptor listener, Reception reception);
+  /// `listener`: a listening socket.
+  TcpServer(Descriptor listener, CallerPolicy policy);
   ~TcpServer();
   TcpServer(const TcpServer&) = delete;
   TcpServer& operator=(const TcpServer&) = delete;
@@ -73,10 +72,10 @@ class TcpServer {
   Admission examine(Caller& caller) const;
 
   Descriptor listener_;
-  Reception reception_;
+  CallerPolicy policy_;
   EndSignal end_;
-  std::list<Caller> pending_;  ///< the oldest first
-  std::thread thread_;         // last: it uses the rest
+  std::list<Caller> pending_;  ///< oldest first
+  std::thread thread_;         // declared last because it uses the other members
 };
 
 }  // namespace trainrt::program

@@ -78,7 +78,9 @@ std::optional<std::size_t> number_of(const std::string& text) {
 
 }  // namespace
 
-std::string xgboost_task_id(const Meeting& meeting) { return fmt::format("{}-{}", meeting.rank, meeting.printed_secret); }
+std::string xgboost_task_id(const Rendezvous& meeting) {
+  return fmt::format("{}-{}", meeting.rank, meeting.printed_secret);
+}
 
 std::vector<std::size_t> places_by_task(const std::vector<std::string>& tasks) {
   std::vector<std::size_t> order(tasks.size());
@@ -112,9 +114,9 @@ RabitLinks rabit_links(int rank, int size) {
   return links;
 }
 
-XgboostTracker::XgboostTracker(const Meeting& meeting, Descriptor listener)
+XgboostTracker::XgboostTracker(const Rendezvous& meeting, Descriptor listener)
     : meeting_(meeting),
-      server_(std::move(listener), {[this](const std::string& address) { return is_of(meeting_, address); },
+      server_(std::move(listener), {[this](const std::string& address) { return is_of_this_run(meeting_, address); },
                                     [this](const Peer& peer, std::string_view received, std::size_t examined) {
                                       return admission(peer, received, examined);
                                     },

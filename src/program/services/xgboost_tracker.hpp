@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "program/rendezvous/meeting.hpp"
+#include "program/rendezvous/rendezvous.hpp"
 #include "program/services/service.hpp"
 #include "program/services/tcp_server.hpp"
 
@@ -21,7 +21,7 @@ namespace trainrt::program {
 class XgboostTracker : public Service {
  public:
   /// `listener`: a socket that listens.
-  XgboostTracker(const Meeting& meeting, Descriptor listener);
+  XgboostTracker(const Rendezvous& meeting, Descriptor listener);
 
  private:
   /// One that waits until all have come.
@@ -47,7 +47,7 @@ class XgboostTracker : public Service {
   std::optional<int> introduce(const Worker& worker, int rank,
                                const std::vector<std::optional<Reachable>>& reachable) const;
 
-  Meeting meeting_;
+  Rendezvous meeting_;
   std::vector<Worker> of_rabit_;
   std::vector<Worker> of_json_;
   TcpServer server_;  // last: its thread uses the rest
@@ -55,7 +55,7 @@ class XgboostTracker : public Service {
 
 /// The value of DMLC_TASK_ID: the rank and, after a dash, the secret without which the tracker gives no answer. XGBoost 2.1
 /// and later prints it, so it is not the secret of the other services. Pure.
-std::string xgboost_task_id(const Meeting& meeting);
+std::string xgboost_task_id(const Rendezvous& meeting);
 
 /// The places of the workers by their task ids: those that are numbers first, in their order. Pure.
 std::vector<std::size_t> places_by_task(const std::vector<std::string>& tasks);

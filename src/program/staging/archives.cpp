@@ -16,7 +16,7 @@ namespace trainrt::program::stage {
 
 std::string why(archive* a) {
   const char* text = archive_error_string(a);
-  const int number = archive_errno(a);  // less than none: no error of the system's; EILSEQ: of the format
+  const int number = archive_errno(a);  // negative: not an errno; EILSEQ: an error in the format
   std::string system = number > 0 ? std::strerror(number) : "";
   if (text == nullptr) return system;
   return system.empty() || number == EILSEQ ? text : fmt::format("{} ({})", text, system);
@@ -27,7 +27,7 @@ FetchedArchive::FetchedArchive(const Fetch& fetch) : fetch_(fetch), archive_(arc
   archive_read_support_format_tar(get());
   if (archive_read_open(get(), this, nullptr, next, nullptr) == ARCHIVE_OK) return;
   rethrow();
-  throw Error("it is no tar that libarchive can read: " + why(get()));
+  throw Error("libarchive cannot read it as a tar: " + why(get()));
 }
 
 la_ssize_t FetchedArchive::next(archive* a, void* self, const void** bytes) {
@@ -36,15 +36,15 @@ la_ssize_t FetchedArchive::next(archive* a, void* self, const void** bytes) {
     const auto fetched = mine->fetch_();
     *bytes = fetched.data();
     return static_cast<la_ssize_t>(fetched.size());
-  } catch (...) {  // it must not pass through C
+  } catch (...) {  // an exception must not pass through C code
     mine->thrown_ = std::current_exception();
-    archive_set_error(a, EIO, "the source has ended");
+    archive_set_error(a, EIO, "the source failed");
     return ARCHIVE_FATAL;
   }
 }
 
 EmittedArchive::EmittedArchive(const Emit& emit) : emit_(emit), archive_(archive_write_new()) {
-  archive_write_set_format_gnutar(get());  // names are bytes in it, of any length and any locale
+  archive_write_set_format_gnutar(get());  // supports names of any length and encoding
   archive_write_set_bytes_per_block(get(), 1 << 16);
   archive_write_set_bytes_in_last_block(get(), 1);
   if (archive_write_open(get(), this, nullptr, put, nullptr) != ARCHIVE_OK) throw Error(why(get()));
@@ -55,9 +55,9 @@ la_ssize_t EmittedArchive::put(archive* a, void* self, const void* bytes, std::s
   try {
     if (!mine->thrown_) mine->emit_({static_cast<const char*>(bytes), count});
     return static_cast<la_ssize_t>(count);
-  } catch (...) {  // it must not pass through C
+  } catch (...) {  // an exception must not pass through C code
     mine->thrown_ = std::current_exception();
-    archive_set_error(a, EIO, "nobody takes the bytes");
+    archive_set_error(a, EIO, "the transfer was cancelled");
     return ARCHIVE_FATAL;
   }
 }
@@ -70,7 +70,7 @@ void EmittedArchive::close() {
 
 std::string identity_of_file(const std::string& path) {
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0) throw Error(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+  if (stat(path.c_str(), &found) != 0) throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   return fmt::format("{} bytes, inode {}, {}.{:09d}", found.st_size, found.st_ino, found.st_mtim.tv_sec,
                      found.st_mtim.tv_nsec);
 }
@@ -82,7 +82,7 @@ std::string emit_file(const std::string& path, const Emit& emit) {
   for (;;) {
     const auto count = file ? read(file.get(), buffer.data(), buffer.size()) : -1;
     if (count < 0 && file && errno == EINTR) continue;
-    if (count < 0) throw Error(fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+    if (count < 0) throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     if (count == 0) return identity;
     emit({buffer.data(), static_cast<std::size_t>(count)});
   }

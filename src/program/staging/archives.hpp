@@ -10,22 +10,22 @@
 
 namespace trainrt::program::stage {
 
-/// Of libarchive, by its own reference counts: readers and writers are closed with it.
+/// Frees objects of libarchive, which closes readers and writers too.
 struct FreeArchive {
   void operator()(archive* a) const { archive_free(a); }
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
   void operator()(archive_entry_linkresolver* links) const { archive_entry_linkresolver_free(links); }
 };
-template <class Part>
-using Archived = std::unique_ptr<Part, FreeArchive>;
+template <class Object>
+using Archived = std::unique_ptr<Object, FreeArchive>;
 
+/// Returns the last error of an archive.
 std::string why(archive* a);
 
-/// Bytes that come from a Fetch, as libarchive reads them. An exception of the Fetch ends the reading, and is thrown again
-/// by rethrow().
+/// A tar that libarchive reads from a Fetch. An exception of the Fetch ends the reading; rethrow() throws it again.
 class FetchedArchive {
  public:
-  explicit FetchedArchive(const Fetch& fetch);  ///< a tar, of any compression that libarchive knows; Error if it is not one
+  explicit FetchedArchive(const Fetch& fetch);  ///< any compression of libarchive; throws Error if it is not a tar
   archive* get() const { return archive_.get(); }
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
@@ -39,7 +39,7 @@ class FetchedArchive {
   Archived<archive> archive_;
 };
 
-/// A tar that is written to an Emit.
+/// A tar that libarchive writes to an Emit.
 class EmittedArchive {
  public:
   explicit EmittedArchive(const Emit& emit);
@@ -57,10 +57,10 @@ class EmittedArchive {
   Archived<archive> archive_;
 };
 
-/// Makes the tree of a tar in the current folder.
+/// Unpacks a tar into the current folder.
 TreeSize unpack_tar(const Fetch& fetch);
 
-/// Emits a file as it is, and returns its identity. Throws Error if it cannot be read.
+/// Emits the content of a file and returns its identity. Throws Error if the file cannot be read.
 std::string emit_file(const std::string& path, const Emit& emit);
 std::string identity_of_file(const std::string& path);
 

@@ -20,7 +20,7 @@ std::optional<Chunk> ChunkQueue::pop_within(double seconds) {
 bool ChunkQueue::has_room_within(double seconds) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, std::chrono::duration<double>(seconds), [this] {
-    return cancelled_ || chunks_.size() < most;
+    return cancelled_ || chunks_.size() < max_chunks;
   }) && !cancelled_;
 }
 

@@ -8,25 +8,25 @@
 
 namespace trainrt::program::stage {
 
-/// Bytes of a source, in their order.
+/// Consecutive bytes of a source.
 using Chunk = std::vector<char>;
 
-/// Nobody wants the rest: ends the work of a thread.
+/// Exception that ends the work of a thread after ChunkQueue::cancel().
 struct Cancelled {};
 
-/// Chunks between two threads, a few at a time: bounded memory. Any call throws Cancelled after cancel().
+/// A bounded queue of chunks between two threads. Functions that wait or take a chunk throw Cancelled after cancel().
 class ChunkQueue {
  public:
-  static constexpr std::size_t most = 2;
+  static constexpr std::size_t max_chunks = 2;
 
-  void push(Chunk chunk) {  ///< waits for room
+  void push(Chunk chunk) {  ///< waits while the queue is full
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return cancelled_ || chunks_.size() < most; });
+    changed_.wait(lock, [this] { return cancelled_ || chunks_.size() < max_chunks; });
     throw_if_cancelled();
     chunks_.push_back(std::move(chunk));
     changed_.notify_all();
   }
-  /// No more chunks will be pushed.
+  /// Declares that no more chunks will be pushed.
   void finish() {
     const std::lock_guard lock(mutex_);
     finished_ = true;
@@ -37,8 +37,8 @@ class ChunkQueue {
     cancelled_ = true;
     changed_.notify_all();
   }
-  std::optional<Chunk> pop();                       ///< waits for one; nullopt at the end
-  std::optional<Chunk> pop_within(double seconds);  ///< nullopt if there is none yet, or at the end
+  std::optional<Chunk> pop();                       ///< waits for a chunk; nullopt at the end
+  std::optional<Chunk> pop_within(double seconds);  ///< nullopt after the time or at the end
   bool has_room_within(double seconds);
   bool is_at_end() const {
     const std::lock_guard lock(mutex_);

@@ -3,9 +3,9 @@
 
 namespace trainrt::program::stage {
 
-/// What a symbolic link of a tree at `root` (an absolute path, canonical) is to point at in a copy of the tree, so that it
-/// leads where it led: within the tree to the copy, by a relative path; else to the place outside, by an absolute one.
-/// `name`: of the link in the tree. Pure, by the words of the paths: no link on the way is followed.
+/// Returns the target of a symbolic link in a copy of the tree at `root` (an absolute, canonical path): a relative path for
+/// a target in the tree, which then is in the copy, and an absolute path for a target outside. `name`: path of the link in
+/// the tree. Compares paths only and follows no links. Pure.
 std::string link_target(const std::string& root, const std::string& name, const std::string& target);
 
 }  // namespace trainrt::program::stage

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <sys/statvfs.h>
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
@@ -12,7 +11,7 @@
 #include "core/rank_zero.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
-#include "program/staging/passage.hpp"
+#include "program/staging/transfer.hpp"
 
 namespace trainrt::program::stage {
 
@@ -25,17 +24,17 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// As Slurm calls it: nodes of a test may share a host's name.
+/// Returns the name that Slurm gives the node; nodes of a test may share a host name.
 std::string node_name() {
   auto name = variable("SLURMD_NODENAME");
   return name.empty() ? host_name() : name;
 }
 
-/// Of run, job, source and node: nodes may share the storage by mistake.
+/// Returns a name that contains the node too, because nodes may share the storage by error.
 std::string name_of_tree(const Context& ctx, const std::string& source) {
   const auto job = variable("SLURM_JOB_ID");
-  const auto whole = fmt::format("{} {} {}", ctx.run_name(), job, source);
-  return fmt::format("{}-{}{:016x}-{}-{}", ctx.run_name().substr(0, 40), job.empty() ? "" : job + "-", stable_hash(whole),
+  const auto key = fmt::format("{} {} {}", ctx.run_name(), job, source);
+  return fmt::format("{}-{}{:016x}-{}-{}", ctx.run_name().substr(0, 40), job.empty() ? "" : job + "-", stable_hash(key),
                      node_name().substr(0, 60), ctx.node_rank());
 }
 
@@ -46,20 +45,19 @@ std::string size_text(std::int64_t bytes) {
 
 }  // namespace
 
-/// Of rank 0, for all.
+/// Source and format, which rank 0 broadcasts.
 struct Stage::Plan {
-  std::string source;  ///< its absolute path
+  std::string source;  ///< absolute path of the source
   std::string format;
-  std::string mistake;  ///< instead
 };
 
-/// Of each rank, for all.
-struct Stage::Card {
+/// State of the tree on a rank's node, which all ranks gather.
+struct Stage::NodeState {
   int node = 0;
   bool unpacks = false;
-  std::string path;      ///< of the tree
-  std::string identity;  ///< of the tree that is there
-  std::string mistake;
+  std::string path;      ///< path of the tree
+  std::string identity;  ///< identity of an existing tree, or ""
+  std::string error;     ///< why the node cannot stage; "" if it can
 };
 
 Stage::Plan Stage::plan(const StageOptions& options) const {
@@ -67,78 +65,78 @@ Stage::Plan Stage::plan(const StageOptions& options) const {
   RankZero(ctx_.world_rank()).run([&] {
     const auto source = std::filesystem::absolute(options.source).lexically_normal().string();
     try {
-      text = {{"source", source}, {"format", std::string(format_of(source).name)}, {"mistake", ""}};
+      text = {{"source", source}, {"format", std::string(format_of(source).name)}, {"error", ""}};
     } catch (const UsageError& error) {
-      text = {{"source", source}, {"format", ""}, {"mistake", error.what()}};
+      text = {{"source", source}, {"format", ""}, {"error", error.what()}};
     }
   });
   const auto all =
       PlanJson::parse(ctx_.communicator().broadcast_text(text.dump(-1, ' ', false, PlanJson::error_handler_t::replace), 0));
-  if (const std::string mistake = all["mistake"]; !mistake.empty()) throw UsageError(mistake);
-  return {all["source"], all["format"], ""};
+  if (const std::string error = all["error"]; !error.empty()) throw UsageError(error);
+  return {all["source"], all["format"]};
 }
 
-/// This rank's place, if it unpacks for its node.
-Stage::Card Stage::prepare(const Plan& plan, const StageOptions& options) {
-  Card card{.node = ctx_.node_rank(), .unpacks = ctx_.local_rank() == 0, .path = "", .identity = "", .mistake = ""};
-  if (!card.unpacks) return card;
+/// Locks the folder for the tree and checks the node, if this rank unpacks for it.
+Stage::NodeState Stage::prepare(const Plan& plan, const StageOptions& options) {
+  NodeState state{.node = ctx_.node_rank(), .unpacks = ctx_.local_rank() == 0, .path = "", .identity = "", .error = ""};
+  if (!state.unpacks) return state;
   try {
     folder_ = std::make_shared<StageFolder>(local_storage(options.folder), name_of_tree(ctx_, plan.source));
-    card.path = folder_->path();
-    card.identity = folder_->identity();
-    card.mistake = find_plugin(format_table(), plan.format, "format").missing();
+    state.path = folder_->path();
+    state.identity = folder_->identity();
+    state.error = find_plugin(format_table(), plan.format, "format").missing();
   } catch (const Error& error) {
-    card.mistake = fmt::format("{}; program.stage_dir = DIR takes another place", error.what());
+    state.error = fmt::format("{}. Choose another folder with program.stage_dir = DIR", error.what());
   }
-  if (!card.mistake.empty()) card.mistake = fmt::format("program.stage: on {}: {}", node_name(), card.mistake);
-  return card;
+  if (!state.error.empty()) state.error = fmt::format("program.stage: on {}: {}", node_name(), state.error);
+  return state;
 }
 
-/// Whether every node has the tree of what the source is now.
-bool Stage::is_there(const Plan& plan, const std::vector<Card>& cards) const {
-  for (const auto& card : cards)
-    if (card.unpacks && (card.identity.empty() || card.identity != cards.front().identity)) return false;
+/// Returns whether every node has the tree of the current source.
+bool Stage::is_staged(const Plan& plan, const std::vector<NodeState>& ranks) const {
+  for (const auto& rank : ranks)
+    if (rank.unpacks && (rank.identity.empty() || rank.identity != ranks.front().identity)) return false;
   std::string now;
   RankZero(ctx_.world_rank()).run([&] {
     try {
       now = find_plugin(format_table(), plan.format, "format").identity(plan.source);
-    } catch (const Error&) {  // reading it says why
+    } catch (const Error&) {  // reading the source reports the error
     }
   });
-  return ctx_.communicator().broadcast_text(now, 0) == cards.front().identity;
+  return ctx_.communicator().broadcast_text(now, 0) == ranks.front().identity;
 }
 
 void Stage::unpack(const Plan& plan, const StageOptions& options) {
   const auto start_s = monotonic_seconds();
-  Part part{.reads = false, .before = {}, .folder = "", .node = node_name()};
-  std::string mistake;
+  TransferRole role{.reads = false, .before = {}, .folder = "", .node = node_name()};
+  std::string problem;
   if (folder_) {
     folder_->clear();
-    part.folder = folder_->new_part();
-    part.before = [folder = folder_] { folder->remove_abandoned(); };
+    role.folder = folder_->new_part();
+    role.before = [folder = folder_] { folder->remove_abandoned(); };
   }
-  RankZero(ctx_.world_rank()).run([&] { part.reads = true; });
-  Passed passed;
+  RankZero(ctx_.world_rank()).run([&] { role.reads = true; });
+  TransferResult result;
   try {
-    passed = Passage(ctx_, find_plugin(format_table(), plan.format, "format"), plan.source, part, options.timeout_s).run();
+    result = Transfer(ctx_, find_plugin(format_table(), plan.format, "format"), plan.source, role, options.timeout_s).run();
   } catch (...) {
-    if (folder_) folder_->remove();  // it may have filled the storage
+    if (folder_) folder_->remove();  // frees the storage, which may be full
     throw;
   }
   std::int64_t nodes = 0;
   try {
-    if (folder_) folder_->complete(part.folder, passed.identity), nodes = 1;
+    if (folder_) folder_->complete(role.folder, result.identity), nodes = 1;
   } catch (const Error& error) {
-    mistake = fmt::format("program.stage: on {}: {}", node_name(), error.what());
+    problem = fmt::format("program.stage: on {}: {}", node_name(), error.what());
   }
-  for (const auto& other : ctx_.communicator().all_gather(std::string_view(mistake)))
+  for (const auto& other : ctx_.communicator().all_gather(std::string_view(problem)))
     if (!other.empty()) throw Error(other);
   nodes = ctx_.communicator().all_reduced(nodes, Op::sum);
   RankZero(ctx_.world_rank()).run([&] {
     const auto left_out =
-        passed.size.left_out == 0 ? std::string() : fmt::format(", without {} devices and pipes", passed.size.left_out);
-    ctx_.log(fmt::format("staged {}: {}, {} files on {} in {:.1f} s{}", plan.source, size_text(passed.size.bytes),
-                         passed.size.files, counted(nodes, "node"), monotonic_seconds() - start_s, left_out));
+        result.size.left_out == 0 ? std::string() : fmt::format(", without {} devices and pipes", result.size.left_out);
+    ctx_.log(fmt::format("staged {}: {}, {} files on {} in {:.1f} s{}", plan.source, size_text(result.size.bytes),
+                         result.size.files, counted(nodes, "node"), monotonic_seconds() - start_s, left_out));
   });
 }
 
@@ -150,16 +148,16 @@ Stage::Stage(Context& ctx, const StageOptions& options) : ctx_(ctx) {
                          {"unpacks", mine.unpacks},
                          {"path", mine.path},
                          {"identity", mine.identity},
-                         {"mistake", mine.mistake}};
-  std::vector<Card> cards;
+                         {"error", mine.error}};
+  std::vector<NodeState> ranks;
   for (const auto& other : ctx.communicator().all_gather(text.dump())) {
     const auto json = PlanJson::parse(other);
-    cards.push_back({json["node"], json["unpacks"], json["path"], json["identity"], json["mistake"]});
-    if (!cards.back().mistake.empty()) throw Error(cards.back().mistake);
+    ranks.push_back({json["node"], json["unpacks"], json["path"], json["identity"], json["error"]});
+    if (!ranks.back().error.empty()) throw Error(ranks.back().error);
   }
-  if (!is_there(plan, cards)) unpack(plan, options);
-  for (const auto& card : cards)
-    if (card.unpacks && card.node == mine.node) tree_.emplace(card.path, plan.source);
+  if (!is_staged(plan, ranks)) unpack(plan, options);
+  for (const auto& rank : ranks)
+    if (rank.unpacks && rank.node == mine.node) tree_.emplace(rank.path, plan.source);
 }
 
 void Stage::remove() noexcept {
@@ -167,8 +165,8 @@ void Stage::remove() noexcept {
   try {
     ctx_.communicator().barrier("the programs have ended");
     if (folder_) folder_->remove();
-  } catch (const std::exception& error) {  // the run has its end already
-    fmt::print(stderr, "trainrt: the tree of program.stage is left on {}: {}\n", printable_line(node_name()),
+  } catch (const std::exception& error) {  // the run has ended already
+    fmt::print(stderr, "trainrt: cannot remove the tree of program.stage on {}: {}\n", printable_line(node_name()),
                printable_text(error.what()));
   }
 }

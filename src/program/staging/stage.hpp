@@ -11,24 +11,24 @@
 namespace trainrt::program::stage {
 
 struct StageOptions {
-  std::string source;    ///< a folder, a tar or an image of squashfs; "": nothing is staged
-  std::string folder;    ///< on the nodes' own storage; "": local_storage() of each
-  double timeout_s = 0;  ///< that reading or unpacking may stand still
+  std::string source;    ///< folder, tar or squashfs image; "" to stage nothing
+  std::string folder;    ///< folder on the local storage of each node; "" for local_storage()
+  double timeout_s = 0;  ///< how long reading or unpacking may make no progress
 };
 
-/// A tree on the own storage of each node, there before the programs start: read by rank 0, passed on to one rank of each
-/// node, which unpacks it. A tree that an attempt of the same run and job has left is taken again if the source is the
-/// same.
+/// Copies a tree to the local storage of each node before the programs start. Rank 0 reads the source, and one rank of each
+/// node unpacks it. A tree that an earlier attempt of the same run and job left is reused if the source has not changed.
 class Stage {
  public:
-  /// Collective. UsageError if the source is of no kind that is known, Error that names the node if it cannot be unpacked.
+  /// Stages the tree. Throws UsageError if the format of the source is unknown, and an Error that names the node if the
+  /// tree cannot be unpacked. Collective.
   Stage(Context& ctx, const StageOptions& options);
 
-  /// The node's tree; nothing if there is no source.
+  /// Returns the tree of this node, or nothing if there is no source.
   const std::optional<StagedTree>& tree() const { return tree_; }
 
-  /// Runs the programs, then removes the trees, once all ranks' programs have ended: after success or a stop. After an
-  /// error the tree stays for the next attempt.
+  /// Runs the programs. Removes the trees after success or a stop of the run, when the programs of all ranks have exited.
+  /// After an error the tree remains for the next attempt.
   template <class Programs>
   void run(Programs&& programs) {
     try {
@@ -44,19 +44,19 @@ class Stage {
 
  private:
   struct Plan;
-  struct Card;
+  struct NodeState;
   Plan plan(const StageOptions& options) const;
-  Card prepare(const Plan& plan, const StageOptions& options);
-  bool is_there(const Plan& plan, const std::vector<Card>& cards) const;
+  NodeState prepare(const Plan& plan, const StageOptions& options);
+  bool is_staged(const Plan& plan, const std::vector<NodeState>& ranks) const;
   void unpack(const Plan& plan, const StageOptions& options);
   void remove() noexcept;
 
   Context& ctx_;
-  std::shared_ptr<StageFolder> folder_;  ///< of the rank that unpacks for its node
+  std::shared_ptr<StageFolder> folder_;  ///< set on the rank that unpacks for its node
   std::optional<StagedTree> tree_;
 };
 
-/// Throws UsageError if `source` cannot be staged: it is not there, cannot be read, or is of no kind that is known.
+/// Throws UsageError if `source` does not exist, cannot be read, or has an unknown format.
 void require_source(const std::string& source);
 
 }  // namespace trainrt::program::stage

@@ -19,27 +19,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view lock_ending = ".lock";
-constexpr std::string_view identity_ending = ".id";
+constexpr std::string_view lock_suffix = ".lock";
+constexpr std::string_view identity_suffix = ".id";
 constexpr std::string_view part_mark = ".part-";
 
-/// A name in /tmp may be taken by anybody: what is there must be a folder that only this user enters.
+/// Returns the private folder, created if necessary. Another user may have created it in /tmp, so owner and mode are
+/// checked.
 std::string private_folder(const std::string& base) {
   auto path = fmt::format("{}/trainrt-stage-{}", base, geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    throw Error(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
+    throw Error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
       (found.st_mode & 0077) != 0)
-    throw Error(fmt::format("{} is there, and is no folder that only this user can enter", path));
+    throw Error(fmt::format("{} exists, but is not a folder of this user with mode 0700", path));
   return path;
 }
 
-/// Locked for this process; an empty one if another has it. Who unlinks a lock has it: the file may have gone meanwhile.
+/// Locks a file. Returns an empty Descriptor if another process has locked it. Tries again if the previous owner unlinked
+/// the file between open() and flock().
 Descriptor locked(const std::string& path) {
   for (;;) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) throw Error(fmt::format("{} cannot be made: {}", path, std::strerror(errno)));
+    if (!file) throw Error(fmt::format("cannot create {}: {}", path, std::strerror(errno)));
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
     struct stat mine {
     }, there{};
@@ -52,8 +54,8 @@ Descriptor locked_within(double patience_s, const std::string& path) {
   for (double waited_s = 0;; waited_s += pause_s) {
     if (auto lock = locked(path)) return lock;
     if (waited_s >= patience_s)
-      throw Error(
-          fmt::format("{} is locked by another process of this user, which still lives after {:g} s", path, patience_s));
+      throw Error(fmt::format("{} is locked by another process of this user, which has not exited within {:g} s", path,
+                              patience_s));
     usleep(static_cast<useconds_t>(pause_s * 1e6));
   }
 }
@@ -64,7 +66,7 @@ void remove_tree(const fs::path& root, const std::string& name) {
     const auto found = entry.path().filename().string();
     if (found == name || found.starts_with(name + std::string(part_mark))) fs::remove_all(entry.path(), none);
   }
-  fs::remove(root / (name + std::string(identity_ending)), none);
+  fs::remove(root / (name + std::string(identity_suffix)), none);
 }
 
 }  // namespace
@@ -72,35 +74,35 @@ void remove_tree(const fs::path& root, const std::string& name) {
 StageFolder::StageFolder(const std::string& base, const std::string& name, double patience_s)
     : root_(private_folder(base)),
       path_(root_ + "/" + name),
-      lock_(locked_within(patience_s, path_ + std::string(lock_ending))) {}
+      lock_(locked_within(patience_s, path_ + std::string(lock_suffix))) {}
 
 std::string StageFolder::identity() const {
   struct stat found {};
   if (lstat(path_.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return {};
   std::string text;
-  std::getline(std::ifstream(path_ + std::string(identity_ending)), text);
+  std::getline(std::ifstream(path_ + std::string(identity_suffix)), text);
   return text;
 }
 
 std::string StageFolder::new_part() const {
   auto part = path_ + std::string(part_mark) + "XXXXXX";
-  if (mkdtemp(part.data()) == nullptr) throw Error(fmt::format("{} cannot be made: {}", part, std::strerror(errno)));
+  if (mkdtemp(part.data()) == nullptr) throw Error(fmt::format("cannot create {}: {}", part, std::strerror(errno)));
   return part;
 }
 
 void StageFolder::complete(const std::string& part, const std::string& identity) const {
-  std::ofstream file(path_ + std::string(identity_ending));
+  std::ofstream file(path_ + std::string(identity_suffix));
   file << identity << '\n';
   file.close();
   if (!file || rename(part.c_str(), path_.c_str()) != 0)
-    throw Error(fmt::format("{} cannot be made of {}: {}", path_, part, std::strerror(errno)));
+    throw Error(fmt::format("cannot create {} from {}: {}", path_, part, std::strerror(errno)));
 }
 
 void StageFolder::clear() const { remove_tree(root_, fs::path(path_).filename().string()); }
 
 void StageFolder::remove() const {
   clear();
-  unlink((path_ + std::string(lock_ending)).c_str());
+  unlink((path_ + std::string(lock_suffix)).c_str());
 }
 
 void StageFolder::remove_abandoned() const {
@@ -108,8 +110,8 @@ void StageFolder::remove_abandoned() const {
   const auto mine = fs::path(path_).filename().string();
   for (const auto& entry : fs::directory_iterator(root_, none)) {
     const auto found = entry.path().filename().string();
-    if (!found.ends_with(lock_ending)) continue;
-    const auto name = found.substr(0, found.size() - lock_ending.size());
+    if (!found.ends_with(lock_suffix)) continue;
+    const auto name = found.substr(0, found.size() - lock_suffix.size());
     if (name == mine) continue;
     const auto lock = locked(entry.path().string());
     if (!lock) continue;

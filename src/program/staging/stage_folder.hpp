@@ -5,26 +5,27 @@
 
 namespace trainrt::program::stage {
 
-/// A place for one tree on a node, in the private folder trainrt-stage-UID (mode 0700) of a folder that all may write in:
-///   NAME             the tree, whole: it is renamed to that when it is
-///   NAME.id          of what it was made (StageFormat::identity)
-///   NAME.part-XXXXXX a tree that is being unpacked
-///   NAME.lock        locked by the process that uses it (flock), for as long as that lives
+/// Storage for one tree on a node, in the private folder trainrt-stage-UID (mode 0700) of a folder that anybody may write
+/// to:
+///   NAME             the complete tree, which is renamed to this name
+///   NAME.id          identity of the source (StageFormat::identity)
+///   NAME.part-XXXXXX tree that is being unpacked
+///   NAME.lock        locked (flock) by the process that uses the tree, until that process exits
 class StageFolder {
  public:
-  /// Throws Error that says what to do if `base` is not there, is not writable, or the private folder is another's; or if
-  /// another process uses the name for longer than `patience_s`.
+  /// Throws Error if `base` does not exist or is not writable, if the private folder belongs to another user, or if another
+  /// process has locked the name for longer than `patience_s`.
   StageFolder(const std::string& base, const std::string& name, double patience_s = 10);
 
-  const std::string& path() const { return path_; }  ///< of the whole tree, whether it is there or not
-  std::string identity() const;                      ///< of the whole tree; "" if there is none
-  std::string new_part() const;                      ///< an empty folder for unpacking
-  void complete(const std::string& part, const std::string& identity) const;
+  const std::string& path() const { return path_; }  ///< path of the complete tree, which may not exist
+  std::string identity() const;                      ///< identity of the complete tree; "" if it does not exist
+  std::string new_part() const;                      ///< creates an empty folder to unpack into
+  void complete(const std::string& part, const std::string& identity) const;  ///< renames `part` to path()
 
-  /// The tree of this name, with its parts; its lock is kept. Says nothing of what cannot be removed.
+  /// Removes the tree and its parts, and keeps the lock. Ignores errors.
   void clear() const;
-  void remove() const;  ///< with the lock: the last call
-  /// The trees of other names that no process uses any more: the kernel unlocks what a killed process had locked.
+  void remove() const;  ///< removes the lock too; must be the last call
+  /// Removes trees of other names that no process uses. The kernel releases the locks of killed processes.
   void remove_abandoned() const;
 
  private:
@@ -33,7 +34,7 @@ class StageFolder {
   Descriptor lock_;
 };
 
-/// The folder on this node's own storage: `chosen`, else $SLURM_TMPDIR, else $TMPDIR, else /tmp.
+/// Returns the folder on the local storage of this node: `chosen`, else $SLURM_TMPDIR, else $TMPDIR, else /tmp.
 std::string local_storage(const std::string& chosen);
 
 }  // namespace trainrt::program::stage

@@ -10,37 +10,38 @@
 
 namespace trainrt::program::stage {
 
-/// What a tree holds.
+/// Content of a tree.
 struct TreeSize {
-  std::int64_t files = 0;     ///< and links, without folders
-  std::int64_t bytes = 0;     ///< of the files
-  std::int64_t left_out = 0;  ///< devices, pipes and sockets, which are not staged
+  std::int64_t files = 0;     ///< number of files and links, without folders
+  std::int64_t bytes = 0;     ///< size of the files
+  std::int64_t left_out = 0;  ///< number of devices, pipes and sockets, which are not staged
 };
 
-using Emit = std::function<void(std::span<const char> bytes)>;  ///< throws Cancelled if nobody wants more
-using Fetch = std::function<std::span<const char>()>;  ///< the next bytes, valid until the next call; none at the end
+using Emit = std::function<void(std::span<const char> bytes)>;  ///< throws Cancelled if the transfer was cancelled
+using Fetch = std::function<std::span<const char>()>;  ///< returns bytes, valid until the next call; empty at the end
 
-/// A plug-in: one file in program/staging/formats. A kind of source of a tree: how one rank makes a stream of
-/// bytes of it, and how each node makes the tree of the stream. Both run in threads that have a current folder of their
-/// own, and throw Error that names what could not be read or made.
+/// A plug-in: one file in program/staging/formats. Converts a source into a byte stream on one rank, and the stream into a
+/// tree on each node. Both functions run in threads with a current folder of their own, and throw an Error that names the
+/// file that could not be read or written.
 struct StageFormat {
   std::string_view name;
   std::string_view help;
-  /// By its content: whatever it is called. Reads a few bytes.
+  /// Returns whether the source has this format, judged by a few bytes of its content and not by its name.
   bool (*fits)(const std::string& path);
-  /// Returns what identity() would have said of what it has read.
+  /// Emits the source, and returns the identity() of the content that was read.
   std::string (*read)(const std::string& path, const Emit& emit);
-  /// A text that is another one if the source has changed: of sizes and times, not of contents.
+  /// Returns a text that changes when the source changes. It is made of sizes and times, not of contents.
   std::string (*identity)(const std::string& path);
-  /// Into the current folder, which is empty. Nothing is made outside, whatever the stream says.
+  /// Unpacks the stream into the current folder, which is empty. Must not create files outside of it for any stream.
   TreeSize (*unpack)(const Fetch& fetch);
-  /// What this node lacks to unpack it, and what to do; "" if nothing.
+  /// Returns the reason why this node cannot unpack the format, and a remedy; "" if it can.
   std::string (*missing)();
 };
 
 PluginTable<StageFormat> format_table();
 
-/// The format of a source. UsageError if it is not there, cannot be read, or is of no kind that is known.
+/// Returns the format of a source. Throws UsageError if the source does not exist, cannot be read, or has an unknown
+/// format.
 const StageFormat& format_of(const std::string& path);
 
 }  // namespace trainrt::program::stage

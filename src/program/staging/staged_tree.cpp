@@ -7,7 +7,7 @@
 
 #include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::program::stage {
 
@@ -22,7 +22,7 @@ bool has(const fs::path& root, const char* name) {
 
 bool is_environment(const fs::path& root) { return has(root, "bin") || has(root, "pyvenv.cfg") || has(root, "conda-meta"); }
 
-/// `tar cf venv.tar venv` has one folder around all, `tar -C venv -cf venv.tar .` none.
+/// Returns the root of the tree: `tar cf venv.tar venv` adds a folder around it, `tar -C venv -cf venv.tar .` does not.
 std::string root_in(const std::string& folder) {
   if (is_environment(folder)) return folder;
   std::vector<fs::path> entries;
@@ -48,9 +48,9 @@ StagedTree::StagedTree(std::string folder, std::string source)
 }
 
 Variables StagedTree::variables(const Variables& inherited) const {
-  const auto before = [&](const char* name, const char* otherwise) {
+  const auto before = [&](const char* name, const char* default_value) {
     const auto found = inherited.find(name);
-    return found == inherited.end() || found->second.empty() ? std::string(otherwise) : found->second;
+    return found == inherited.end() || found->second.empty() ? std::string(default_value) : found->second;
   };
   Variables found = {{"TRAINRT_STAGE", root_}};
   if (has(root_, "bin")) found["PATH"] = root_ + "/bin:" + before("PATH", "/usr/local/bin:/usr/bin:/bin");
@@ -65,8 +65,8 @@ Variables StagedTree::variables(const Variables& inherited) const {
 
 std::string StagedTree::in_tree(const std::string& path) const {
   if (path.find('/') == std::string::npos) return path;
-  const auto whole = fs::absolute(path).lexically_normal().string();
-  return whole.starts_with(source_ + "/") ? root_ + whole.substr(source_.size()) : path;
+  const auto absolute = fs::absolute(path).lexically_normal().string();
+  return absolute.starts_with(source_ + "/") ? root_ + absolute.substr(source_.size()) : path;
 }
 
 std::vector<std::string> StagedTree::command_in_tree(std::vector<std::string> command) const {

@@ -2,28 +2,29 @@
 #include <string>
 #include <vector>
 
-#include "program/environments/environment.hpp"
+#include "core/process/child_environment.hpp"
 
 namespace trainrt::program::stage {
 
-/// What a staged tree means to a program: its variables and its command. All look at the tree alone, on the node's storage.
+/// Adapts a program's environment and command to a staged tree. Reads only the tree itself, on the local storage.
 class StagedTree {
  public:
-  /// `folder`: the tree; `source`: the path that it was staged from, as it was given.
+  /// `folder`: the unpacked tree; `source`: path that it was staged from, as the user gave it.
   StagedTree(std::string folder, std::string source);
 
-  /// The tree's root: the only folder of a tar that has an environment in it, else the tree itself.
+  /// Returns the root of the tree: if the tree consists of one folder with an environment, that folder.
   const std::string& root() const { return root_; }
 
-  /// What a program gets besides: TRAINRT_STAGE; PATH if there is bin/, VIRTUAL_ENV if there is pyvenv.cfg, CONDA_PREFIX if
-  /// there is conda-meta/; PYTHONPATH if there is no interpreter, with lib/python3*/site-packages too. `inherited`: of
-  /// which the paths are continued.
+  /// Returns variables for the program: TRAINRT_STAGE; PATH if there is bin/, VIRTUAL_ENV if there is pyvenv.cfg,
+  /// CONDA_PREFIX if there is conda-meta/; if there is no interpreter, PYTHONPATH with the root and
+  /// lib/python3*/site-packages. The paths in `inherited` are appended.
   Variables variables(const Variables& inherited) const;
 
-  /// The command with the program and the interpreter's script, if they lie in the source, at their places in the tree.
+  /// Returns the command with the paths of the program and of the script replaced by those in the tree, if they are in the
+  /// source.
   std::vector<std::string> command_in_tree(std::vector<std::string> command) const;
 
-  /// As the PATH of variables() has it: first the tree's bin/. "" if there is none.
+  /// Returns the path of an executable, found in the tree's bin/ first and then in the PATH; "" if there is none.
   std::string executable(const std::string& name) const;
 
  private:

@@ -9,7 +9,7 @@ namespace trainrt::program::stage {
 
 namespace {
 
-/// Without set-user-ID bits and owners; names that lead outside are refused, and links are not followed.
+/// Ignores set-user-ID bits and owners, refuses names that lead outside, and follows no links.
 constexpr int extraction = ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT |
                            ARCHIVE_EXTRACT_SECURE_NOABSOLUTEPATHS;
 
@@ -19,23 +19,23 @@ bool is_staged(archive_entry* entry) {
   return type == AE_IFREG || type == AE_IFDIR || type == AE_IFLNK;
 }
 
-/// Limits what a compressed tar expands to: the larger of 1 GiB and 16 times the bytes that were read of it so far.
-class ExpansionRoom {
+/// Limits the expansion of a compressed tar to 1 GiB, or to 16 times the bytes that were read so far if that is more.
+class ExpansionGuard {
  public:
-  explicit ExpansionRoom(const Fetch& fetch) : fetch_(fetch) {}
+  explicit ExpansionGuard(const Fetch& fetch) : fetch_(fetch) {}
   std::span<const char> fetch() {
     const auto bytes = fetch_();
     read_ += static_cast<std::int64_t>(bytes.size());
     return bytes;
   }
-  /// Throws Error that names the entry if the tar, `bytes` up to here, has become too large.
+  /// Throws an Error that names the entry if the tar has expanded to more `bytes` than allowed.
   void require(std::int64_t bytes, const char* name) const {
-    constexpr std::int64_t least = std::int64_t{1} << 30, times = 16;
-    if (const auto most = std::max(least, times * read_); bytes > most)
-      throw Error(
-          fmt::format("up to '{}' the tar expands to more than {} bytes, the larger of 1 GiB and 16 times the {} bytes "
-                      "that were read of it. If you trust it, stage it uncompressed, or as a folder",
-                      name, most, read_));
+    constexpr std::int64_t min_limit = std::int64_t{1} << 30, max_ratio = 16;
+    if (const auto limit = std::max(min_limit, max_ratio * read_); bytes > limit)
+      throw Error(fmt::format(
+          "at '{}' the tar has expanded to more than {} bytes; the limit is 1 GiB, or 16 times the {} bytes read "
+          "so far if that is more. If you trust the tar, stage it uncompressed or as a folder",
+          name, limit, read_));
   }
 
  private:
@@ -43,8 +43,8 @@ class ExpansionRoom {
   std::int64_t read_ = 0;
 };
 
-/// The bytes of a file: how many. `before`: those of the files before it.
-std::int64_t copy_content(archive* from, archive* to, const char* name, const ExpansionRoom& room, std::int64_t before) {
+/// Copies the content of a file and returns its size. `before`: total size of the previous files.
+std::int64_t copy_content(archive* from, archive* to, const char* name, const ExpansionGuard& limit, std::int64_t before) {
   std::int64_t bytes = 0;
   const void* part = nullptr;
   std::size_t size = 0;
@@ -53,33 +53,33 @@ std::int64_t copy_content(archive* from, archive* to, const char* name, const Ex
     const int got = archive_read_data_block(from, &part, &size, &offset);
     if (got == ARCHIVE_EOF) return bytes;
     if (got < ARCHIVE_WARN) throw Error(fmt::format("the tar is damaged in '{}': {}", name, why(from)));
-    room.require(before + bytes + static_cast<std::int64_t>(size), name);
+    limit.require(before + bytes + static_cast<std::int64_t>(size), name);
     if (archive_write_data_block(to, part, size, offset) < ARCHIVE_OK)
-      throw Error(fmt::format("'{}' cannot be written: {}", name, why(to)));
+      throw Error(fmt::format("cannot write '{}': {}", name, why(to)));
     bytes += static_cast<std::int64_t>(size);
   }
 }
 
-void unpack_entry(archive* from, archive* to, archive_entry* entry, const ExpansionRoom& room, TreeSize& found) {
+void unpack_entry(archive* from, archive* to, archive_entry* entry, const ExpansionGuard& limit, TreeSize& found) {
   const char* name = archive_entry_pathname(entry);
-  if (name == nullptr) throw Error("the tar has a name that is not of this character set: " + why(from));
+  if (name == nullptr) throw Error("the tar has a name that is invalid in this locale: " + why(from));
   if (!is_staged(entry)) {
     ++found.left_out;
     return;
   }
   const bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
-  if (is_folder) archive_entry_set_perm(entry, archive_entry_perm(entry) | 0700);  // so that it can be removed again
-  if (archive_write_header(to, entry) < ARCHIVE_WARN) throw Error(fmt::format("'{}' cannot be made: {}", name, why(to)));
-  if (archive_entry_size(entry) > 0) found.bytes += copy_content(from, to, name, room, found.bytes);
-  if (archive_write_finish_entry(to) < ARCHIVE_WARN) throw Error(fmt::format("'{}' cannot be written: {}", name, why(to)));
+  if (is_folder) archive_entry_set_perm(entry, archive_entry_perm(entry) | 0700);  // makes the folder removable
+  if (archive_write_header(to, entry) < ARCHIVE_WARN) throw Error(fmt::format("cannot create '{}': {}", name, why(to)));
+  if (archive_entry_size(entry) > 0) found.bytes += copy_content(from, to, name, limit, found.bytes);
+  if (archive_write_finish_entry(to) < ARCHIVE_WARN) throw Error(fmt::format("cannot write '{}': {}", name, why(to)));
   if (!is_folder) ++found.files;
 }
 
 }  // namespace
 
 TreeSize unpack_tar(const Fetch& fetch) {
-  ExpansionRoom room(fetch);
-  const Fetch counted = [&] { return room.fetch(); };
+  ExpansionGuard limit(fetch);
+  const Fetch counted = [&] { return limit.fetch(); };
   const FetchedArchive from(counted);
   const Archived<archive> to(archive_write_disk_new());
   archive_write_disk_set_options(to.get(), extraction);
@@ -88,13 +88,13 @@ TreeSize unpack_tar(const Fetch& fetch) {
   try {
     int got = ARCHIVE_OK;
     while ((got = archive_read_next_header(from.get(), &entry)) >= ARCHIVE_WARN && got != ARCHIVE_EOF)
-      unpack_entry(from.get(), to.get(), entry, room, found);
+      unpack_entry(from.get(), to.get(), entry, limit, found);
     if (got != ARCHIVE_EOF) throw Error("the tar is damaged: " + why(from.get()));
   } catch (const Error&) {
-    from.rethrow();  // the cause, if the bytes did not come
+    from.rethrow();  // an error of the transfer is the cause
     throw;
   }
-  if (archive_write_close(to.get()) < ARCHIVE_WARN) throw Error("the times and modes of folders: " + why(to.get()));
+  if (archive_write_close(to.get()) < ARCHIVE_WARN) throw Error("cannot set times and modes of folders: " + why(to.get()));
   return found;
 }
 

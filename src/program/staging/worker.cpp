@@ -20,10 +20,10 @@ Worker::Worker(Work work) {
 
 void Worker::run(const Work& work, State& state) {
   if (unshare(CLONE_FS) != 0) {
-    state.error = std::string("a folder of the thread's own: ") + std::strerror(errno);
+    state.error = std::string("cannot give the thread its own current folder: ") + std::strerror(errno);
     return;
   }
-  umask(0);  // modes are as the source has them; the folder around it is private
+  umask(0);  // keeps the modes of the source; the surrounding folder is private
   try {
     work(state.queue);
   } catch (const Cancelled&) {

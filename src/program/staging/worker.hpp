@@ -9,9 +9,9 @@
 
 namespace trainrt::program::stage {
 
-/// A thread that fills or empties a queue, with a current folder and a umask (none) of its own: what libarchive does with
-/// those of a process would disturb its other threads. The end cancels the queue and waits a little; a thread that hangs in
-/// the kernel is left behind.
+/// A thread that fills or empties a queue. It has its own current folder and umask (0), because libarchive changes them,
+/// which must not affect other threads. The destructor cancels the queue and waits for 5 s; a thread that is blocked in the
+/// kernel is abandoned.
 class Worker {
  public:
   using Work = std::function<void(ChunkQueue& queue)>;
@@ -23,14 +23,14 @@ class Worker {
   ChunkQueue& queue() { return state_->queue; }
   bool has_ended() const { return state_->ended; }
   bool ends_within(double seconds) const;
-  /// What its work threw, once it has ended: the text of the error, "" if none.
+  /// Returns the message of the exception that `work` threw; "" after success, or while the thread is running.
   std::string error() const;
 
  private:
   struct State {
     ChunkQueue queue;
     std::atomic<bool> ended = false;
-    std::string error;  ///< written before `ended`
+    std::string error;  ///< written before `ended` is set
   };
   static void run(const Work& work, State& state);
 

@@ -1,5 +1,5 @@
 """The connection of a program with its rank: State, Context, context(). What it says and hears is in
-src/program/protocol/conversation.hpp."""
+src/program/protocol/program_protocol.hpp."""
 
 import atexit
 import copy

@@ -5,7 +5,7 @@
 using trainrt::Variables;
 using trainrt::program::show_in_containers;
 
-TEST_CASE("what a program needs is shown in containers beside what the user shows, unless it is there anyway") {
+TEST_CASE("folders of a program are added to those of the user, unless containers show them by default") {
   Variables variables = {{"HOME", "/home/me"}, {"APPTAINER_BINDPATH", "/mine,/b:/c"}};
   show_in_containers({"/lustre/runs/a", "/home/me/runs", "/tmp/x", "/tmpx", "", "/a,b", "/a:b"}, variables);
   CHECK(variables.at("APPTAINER_BINDPATH") == "/mine,/b:/c,/lustre/runs/a,/tmpx");

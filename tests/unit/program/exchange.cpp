@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
-#include "program/children/nonce.hpp"
+#include "program/rendezvous/nonce.hpp"
 #include "program/rendezvous/reserved_port.hpp"
 #include "support/cpp/error_of.hpp"
 
@@ -23,20 +23,20 @@ class Exchanged {
     number_ = port_.number();
     server_ = std::make_unique<ExchangeServer>(port_.take(), size, secret_, [welcomes](const auto&) { return welcomes; });
   }
-  ExchangePlace place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.get()}; }
+  ExchangeAddress place(int rank) const { return {"127.0.0.1", number_, secret_, rank, end.get()}; }
 
-  EndSignal end;  ///< of the ranks
+  EndSignal end;  ///< ends the waits of the ranks
 
  private:
   ReservedPort port_;
   int number_ = 0;
-  std::string secret_ = made_up_nonce();
+  std::string secret_ = random_nonce();
   std::unique_ptr<ExchangeServer> server_;
 };
 
-/// What a rank's round ends with, in a thread.
+/// One round of a rank, in a thread, and its result.
 struct Coming {
-  Coming(const ExchangePlace& place, int round, std::string mine, double limit_s = 20)
+  Coming(const ExchangeAddress& place, int round, std::string mine, double limit_s = 20)
       : thread([this, place, round, mine = std::move(mine), limit_s] {
           error = test::error_of([&] { texts = exchange(place, round, mine, limit_s); });
         }) {}
@@ -59,7 +59,7 @@ struct Coming {
 
 }  // namespace
 
-TEST_CASE("each rank gets the texts of all, round by round, whoever comes first, and long ones too") {
+TEST_CASE("each rank gets the texts of all ranks, round by round, in any order of arrival and of any length") {
   const Exchanged exchanged(3);
   const std::string long_text(3'000'000, 'x');
   for (int round = 0; round < 3; ++round) {
@@ -73,7 +73,7 @@ TEST_CASE("each rank gets the texts of all, round by round, whoever comes first,
   }
 }
 
-TEST_CASE("a rank that has left is waited for no more, now and later, but what it had brought counts") {
+TEST_CASE("rounds do not wait for a rank that has left, but use the texts that it had sent") {
   const Exchanged exchanged(2);
   Coming waits(exchanged.place(0), 0, "a");
   Coming comes(exchanged.place(1), 0, "b");
@@ -81,22 +81,22 @@ TEST_CASE("a rank that has left is waited for no more, now and later, but what i
   CHECK(comes.result().size() == 2);
   Coming in_vain(exchanged.place(0), 1, "a");
   leave_exchange(exchanged.place(1));
-  CHECK_THAT(in_vain.why(), Contains("the program of rank 1 has ended"));
+  CHECK_THAT(in_vain.why(), Contains("the program of rank 1 has exited"));
   Coming later(exchanged.place(0), 2, "a");
   CHECK_THAT(later.why(), Contains("rank 1"));
 }
 
-TEST_CASE("strangers get no answer, and disturb nobody") {
+TEST_CASE("foreign callers get no answer, and do not affect the ranks") {
   const Exchanged exchanged(1);
   auto stranger = exchanged.place(0);
-  stranger.secret = made_up_nonce();
+  stranger.secret = random_nonce();
   Coming guesses(stranger, 0, "a");
-  CHECK_THAT(guesses.why(), Contains("first rank"));
+  CHECK_THAT(guesses.why(), Contains("rank 0 has exited"));
   auto of_no_rank = exchanged.place(1);
   Coming beyond(of_no_rank, 0, "a");
   CHECK_FALSE(beyond.why().empty());
   {
-    const auto mute = peer_at("127.0.0.1", exchanged.place(0).port, exchanged.end.get(), 5);
+    const auto mute = connect_to("127.0.0.1", exchanged.place(0).port, exchanged.end.get(), 5);
     mute.write("GET / HTTP/1.1\r\n\r\n", 1);
   }
   Coming friendly(exchanged.place(0), 0, "a");
@@ -106,11 +106,11 @@ TEST_CASE("strangers get no answer, and disturb nobody") {
   CHECK_FALSE(unwelcome.why().empty());
 }
 
-TEST_CASE("who waits ends with its limit, its end signal, or the server") {
+TEST_CASE("a wait ends with its limit, its end signal, or the server") {
   const auto start = std::chrono::steady_clock::now();
   auto exchanged = std::make_unique<Exchanged>(2);
   Coming limited(exchanged->place(0), 0, "a", 0.2);
-  CHECK_THAT(limited.why(), Contains("not all other ranks have come within 0.2 s"));
+  CHECK_THAT(limited.why(), Contains("not all ranks have joined within 0.2 s"));
   Coming left(exchanged->place(0), 1, "a");
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   exchanged->end.raise();

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-std::string words(const Ending& ending, const MemoryKills& before, const MemoryKills& after) {
+std::string words(const ExitStatus& ending, const MemoryKills& before, const MemoryKills& after) {
   return memory_kill_in_words(ending, {.before = before, .after = after, .held_bytes = 3 * gib, .limit_bytes = 4 * gib});
 }
 
 struct Row {
   const char* story;
-  Ending ending;
+  ExitStatus ending;
   MemoryKills before;
   MemoryKills after;
   const char* words;
@@ -25,8 +25,8 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("an end is put down to the out-of-memory killer as far as its counts tell") {
-  const Ending good{}, killed{.signal = SIGKILL}, failed{.exit_code = 1}, of_shell{.exit_code = 137};
+TEST_CASE("the out-of-memory killer is named as the cause as far as its counts prove it") {
+  const ExitStatus good{}, killed{.signal = SIGKILL}, failed{.exit_code = 1}, of_shell{.exit_code = 137};
   const auto* figures = "(the largest process of the program held 3.0 GiB, and the limit is 4.0 GiB)";
   const std::vector<Row> rows = {{"a kill in the cgroup", killed, {2, 5}, {3, 6}, "by the kernel's out-of-memory killer "},
                                  {"a process that the program had started",
@@ -46,19 +46,19 @@ TEST_CASE("an end is put down to the out-of-memory killer as far as its counts t
                                   killed,
                                   {{}, 5},
                                   {{}, 6},
-                                  "perhaps by the kernel's out-of-memory killer, which was at work on this node "},
+                                  "perhaps by the kernel's out-of-memory killer, which killed processes on this node "},
                                  {"the same behind a shell",
                                   of_shell,
                                   {{}, 5},
                                   {{}, 6},
-                                  "perhaps by the kernel's out-of-memory killer, which was at work on this node "},
+                                  "perhaps by the kernel's out-of-memory killer, which killed processes on this node "},
                                  {"an exception, while another job ran out of memory", failed, {{}, 5}, {{}, 6}, ""},
                                  {"no count at all", killed, {}, {}, ""},
                                  {"the cgroup was gone at the end",
                                   killed,
                                   {2, 5},
                                   {{}, 6},
-                                  "perhaps by the kernel's out-of-memory killer, which was at work on this node "}};
+                                  "perhaps by the kernel's out-of-memory killer, which killed processes on this node "}};
   for (const auto& row : rows) {
     INFO(row.story);
     const std::string expected(row.words);
@@ -66,9 +66,9 @@ TEST_CASE("an end is put down to the out-of-memory killer as far as its counts t
   }
 }
 
-TEST_CASE("what the out-of-memory killer did stands behind the signal and the exit code, and in front of the exception") {
-  CHECK(Ending{.signal = SIGKILL, .memory = "by it"}.in_words() == "was ended by SIGKILL, by it");
-  CHECK(Ending{.exit_code = 137, .memory = "after it"}.in_words() == "exited with 137, after it");
+TEST_CASE("the text about the out-of-memory killer follows the signal or exit code") {
+  CHECK(ExitStatus{.signal = SIGKILL, .memory = "by it"}.in_words() == "was ended by SIGKILL, by it");
+  CHECK(ExitStatus{.exit_code = 137, .memory = "after it"}.in_words() == "exited with 137, after it");
 }
 
 TEST_CASE("the kernel's counts and limits can be read here") {

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "program/children/nonce.hpp"
+#include "program/rendezvous/nonce.hpp"
 #include "program/rendezvous/reserved_port.hpp"
 
 using namespace trainrt::program;
@@ -14,21 +14,22 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Services of ranks on one node, and what their programs would say.
+/// Services of ranks on one node, and the messages of their programs.
 class Programs {
  public:
   explicit Programs(int size) {
     ReservedPort port;
     port.listen();
-    Meeting meeting;
-    meeting.size = size;
-    meeting.nodes.assign(static_cast<std::size_t>(size), 0);
-    meeting.addresses.assign(static_cast<std::size_t>(size), "127.0.0.1");
-    meeting.secret = made_up_nonce();
+    Rendezvous rendezvous;
+    rendezvous.size = size;
+    rendezvous.nodes.assign(static_cast<std::size_t>(size), 0);
+    rendezvous.addresses.assign(static_cast<std::size_t>(size), "127.0.0.1");
+    rendezvous.secret = random_nonce();
     const int number = port.number();
     for (int rank = 0; rank < size; ++rank) {
-      meeting.rank = rank;
-      services_.push_back(std::make_unique<PmiService>(meeting, number, rank == 0 ? port.take() : trainrt::Descriptor()));
+      rendezvous.rank = rank;
+      services_.push_back(
+          std::make_unique<PmiService>(rendezvous, number, rank == 0 ? port.take() : trainrt::Descriptor()));
       sockets_.emplace_back(dup(services_.back()->inherited()));
       services_.back()->program_has_started(0);
     }
@@ -38,7 +39,7 @@ class Programs {
     const auto text = line + "\n";
     CHECK(send(sockets_[rank].get(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
   }
-  /// What is answered; "" if the service is gone, or says nothing for 10 s.
+  /// Returns the answer, or "" if the service has ended or does not answer within 10 s.
   std::string hear(std::size_t rank) const {
     std::string line;
     pollfd waited{sockets_[rank].get(), POLLIN, 0};
@@ -59,7 +60,7 @@ class Programs {
 
 }  // namespace
 
-TEST_CASE("programs get what those of other ranks have put, after a barrier, and the layout of the nodes") {
+TEST_CASE("after a barrier, programs get the values of the other ranks; they get the layout of the nodes") {
   const Programs programs(2);
   CHECK_THAT(programs.ask(0, "cmd=init pmi_version=1 pmi_subversion=1"), Contains("rc=0"));
   CHECK_THAT(programs.ask(1, "cmd=get_universe_size"), Contains("size=2"));
@@ -80,14 +81,14 @@ TEST_CASE("programs get what those of other ranks have put, after a barrier, and
   CHECK(programs.ask(1, "cmd=finalize") == "cmd=finalize_ack");
 }
 
-TEST_CASE("a program that ends without MPI ends the wait of the others for it, and of nobody else") {
+TEST_CASE("a program that exits without MPI ends the waits for it, and no other waits") {
   Programs programs(2);
   programs.say(0, "cmd=barrier_in");
   programs.end(1);
   CHECK(programs.hear(0).empty());
 }
 
-TEST_CASE("programs that never call MPI hold nobody, nor does a service that ends while its program waits") {
+TEST_CASE("programs that never call MPI block no service, and a service can end while its program waits") {
   Programs programs(3);
   programs.end(2);
   programs.say(1, "cmd=init pmi_version=1 pmi_subversion=1");

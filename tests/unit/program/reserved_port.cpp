@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <catch2/catch.hpp>
 
-#include "program/rendezvous/any_address.hpp"
+#include "program/rendezvous/bound_sockets.hpp"
 #include "program/rendezvous/interfaces.hpp"
 #include "program/services/tcp_server.hpp"
 
@@ -24,7 +24,7 @@ sockaddr_in loopback(int port) {
   return address;
 }
 
-/// A socket that listens there; an empty one if it may not.
+/// Returns a listening socket, or an empty Descriptor if the port cannot be bound.
 trainrt::Descriptor listener(int port, bool with_reuse) {
   const int reuse = with_reuse ? 1 : 0;
   const auto address = loopback(port);
@@ -43,7 +43,7 @@ trainrt::Descriptor connection_to(int port) {
 
 }  // namespace
 
-TEST_CASE("nobody who asks for any port, or connects, gets one that is reserved") {
+TEST_CASE("a reserved port is not given to sockets that ask for any port or connect") {
   std::vector<ReservedPort> reserved(20);
   std::set<int> numbers;
   for (const auto& port : reserved) numbers.insert(port.number());
@@ -61,7 +61,7 @@ TEST_CASE("nobody who asks for any port, or connects, gets one that is reserved"
   CHECK(stolen == 0);
 }
 
-TEST_CASE("who names a reserved port and sets SO_REUSEADDR listens on it, by IPv4 and by IPv6, time after time") {
+TEST_CASE("a socket with SO_REUSEADDR can listen on a reserved port, with IPv4 and IPv6, again and again") {
   const ReservedPort reserved;
   for (int turn = 0; turn < 3; ++turn) {
     const auto server = listener(reserved.number(), true);
@@ -81,19 +81,19 @@ TEST_CASE("who names a reserved port and sets SO_REUSEADDR listens on it, by IPv
   CHECK(connection_to(reserved.number()));
 }
 
-TEST_CASE("a reserved port is silent, and cannot be taken without SO_REUSEADDR") {
+TEST_CASE("a reserved port does not answer, and cannot be bound without SO_REUSEADDR") {
   const ReservedPort reserved;
   CHECK_FALSE(connection_to(reserved.number()));
   CHECK_FALSE(listener(reserved.number(), false));
 }
 
-TEST_CASE("a port of this node alone is reached by 127.0.0.1, and at no other address") {
-  const ReservedPort reserved(Reach::this_node);
+TEST_CASE("a port with the scope of this node is reached at 127.0.0.1 only") {
+  const ReservedPort reserved(ListenScope::this_node);
   reserved.listen();
   CHECK(connection_to(reserved.number()));
   std::vector<std::string> others;
   for (const auto& each : addresses_of_this_node())
     if (!each.is_loopback) others.push_back(each.address);
   const EndSignal never;
-  for (const auto& address : others) CHECK_THROWS(peer_at(address, reserved.number(), never.get(), 1));
+  for (const auto& address : others) CHECK_THROWS(connect_to(address, reserved.number(), never.get(), 1));
 }

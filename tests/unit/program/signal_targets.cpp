@@ -16,7 +16,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("a stop signal goes to the first processes, from the program's first one down, that catch it") {
+TEST_CASE("a stop signal goes to the first processes that catch it, from the program's first process down") {
   const std::vector<Row> rows = {
       {"the program itself", {{10, 1, true}}, {10}},
       {"its workers have inherited the handler, and are left to it", {{10, 1, true}, {11, 10, true}, {12, 10, true}}, {10}},
@@ -34,7 +34,7 @@ TEST_CASE("a stop signal goes to the first processes, from the program's first o
   }
 }
 
-TEST_CASE("this process's group is found in /proc, with who catches a signal") {
+TEST_CASE("the group of this process is read from /proc, with the processes that catch a signal") {
   const auto mine = [](int number) {
     for (const auto& member : members_of_group(getpgrp(), number))
       if (member.pid == getpid()) return std::optional(member);

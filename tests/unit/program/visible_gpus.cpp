@@ -19,7 +19,7 @@ struct Row {
 
 }  // namespace
 
-TEST_CASE("a program sees its node's GPUs, and number LOCAL_RANK is its own") {
+TEST_CASE("a program sees the GPUs of its node, and device LOCAL_RANK is its own") {
   const std::vector<Row> rows = {
       {"one each", {{"0"}, {"1"}, {"2"}}, 1, std::nullopt, "0,1,2", "1"},
       {"two each: the first of each rank come first", {{"0", "1"}, {"2", "3"}}, 1, std::nullopt, "0,2,1,3", "2,3"},
@@ -37,12 +37,12 @@ TEST_CASE("a program sees its node's GPUs, and number LOCAL_RANK is its own") {
   }
 }
 
-TEST_CASE("GPUs are called as CUDA_VISIBLE_DEVICES calls them, else by their numbers") {
+TEST_CASE("GPUs have the names in CUDA_VISIBLE_DEVICES, or else their numbers") {
   CHECK(names_of_gpus(nullptr) == std::nullopt);
   CHECK(names_of_gpus("") == Names{});
   CHECK(names_of_gpus("3,GPU-5f") == Names{"3", "GPU-5f"});
   const std::vector<int> gpus = {1, 0};
-  CHECK(called(gpus, Names{"3", "GPU-5f"}) == Names{"GPU-5f", "3"});
-  CHECK(called(gpus, std::nullopt) == Names{"1", "0"});
-  CHECK(called({}, Names{"3"}) == Names{});
+  CHECK(names_of_own_gpus(gpus, Names{"3", "GPU-5f"}) == Names{"GPU-5f", "3"});
+  CHECK(names_of_own_gpus(gpus, std::nullopt) == Names{"1", "0"});
+  CHECK(names_of_own_gpus({}, Names{"3"}) == Names{});
 }

@@ -21,13 +21,13 @@ class Tracked {
     ReservedPort port;
     port.listen();
     number_ = port.number();
-    Meeting meeting;
+    Rendezvous meeting;
     meeting.size = size;
     meeting.addresses.assign(static_cast<std::size_t>(size), "127.0.0.1");
     meeting.printed_secret = secret;
     tracker_ = std::make_unique<XgboostTracker>(meeting, port.take());
   }
-  Peer connection() const { return peer_at("127.0.0.1", number_, end_.get(), 5); }
+  Peer connection() const { return connect_to("127.0.0.1", number_, end_.get(), 5); }
 
  private:
   int number_ = 0;

@@ -12,7 +12,7 @@
 #include "cli/doctor/doctor_check.hpp"
 #include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
-#include "program/environments/script.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

@@ -6,7 +6,7 @@
 #include "comm/comm_error.hpp"
 #include "core/host.hpp"
 #include "core/process/child_process.hpp"
-#include "program/services/main_address.hpp"
+#include "program/services/address_survey.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

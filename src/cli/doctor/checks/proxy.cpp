@@ -7,7 +7,7 @@
 #include "cli/doctor/proxy_rules.hpp"
 #include "comm/comm_error.hpp"
 #include "core/text/text.hpp"
-#include "program/services/main_address.hpp"
+#include "program/services/address_survey.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

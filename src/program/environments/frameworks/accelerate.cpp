@@ -4,8 +4,8 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> accelerate_variables(const Meeting& meeting, std::span<const int>) {
-  if (meeting.has_gpu) return {};
+std::vector<Variable> accelerate_variables(const Rendezvous& rendezvous, std::span<const int>) {
+  if (rendezvous.has_gpu) return {};
   return {{"ACCELERATE_USE_CPU", "true", true}};
 }
 
@@ -14,7 +14,7 @@ std::vector<Variable> accelerate_variables(const Meeting& meeting, std::span<con
 extern const FrameworkEnvironment accelerate;
 const FrameworkEnvironment accelerate{
     .name = "accelerate",
-    .help = "ACCELERATE_USE_CPU=true without a GPU: Accelerate and Transformers' Trainer, which would train alone",
+    .help = "ACCELERATE_USE_CPU=true without a GPU, so that Accelerate and Transformers' Trainer train on all ranks",
     .ports_of = PortsOf::nobody,
     .variables = accelerate_variables};
 

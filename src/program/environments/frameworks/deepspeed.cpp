@@ -4,8 +4,8 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> deepspeed_variables(const Meeting& meeting, std::span<const int>) {
-  if (meeting.has_gpu) return {};
+std::vector<Variable> deepspeed_variables(const Rendezvous& rendezvous, std::span<const int>) {
+  if (rendezvous.has_gpu) return {};
   return {{"DS_ACCELERATOR", "cpu", true}};
 }
 
@@ -13,7 +13,7 @@ std::vector<Variable> deepspeed_variables(const Meeting& meeting, std::span<cons
 
 extern const FrameworkEnvironment deepspeed;
 const FrameworkEnvironment deepspeed{.name = "deepspeed",
-                                     .help = "DS_ACCELERATOR=cpu without a GPU: DeepSpeed, which would look for one",
+                                     .help = "DS_ACCELERATOR=cpu without a GPU, so that DeepSpeed does not search for one",
                                      .ports_of = PortsOf::nobody,
                                      .variables = deepspeed_variables};
 

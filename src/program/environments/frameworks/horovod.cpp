@@ -1,49 +1,49 @@
 #include <set>
 
 #include "program/environments/framework_environment.hpp"
-#include "program/services/rendezvous_server.hpp"
+#include "program/services/horovod_store.hpp"
 
 namespace trainrt::program::plugins {
 
 namespace {
 
-/// Among the ranks that have the same local rank, one a node; not every node has one if the layout is uneven.
+/// Position among the ranks with the same local rank, one per node. In an uneven layout, some nodes have no such rank.
 struct Cross {
   int rank = 0;
   int size = 0;
 };
 
-Cross cross_of(const Meeting& meeting) {
+Cross cross_of(const Rendezvous& rendezvous) {
   Cross cross;
   std::map<int, int> local_sizes;
-  for (std::size_t rank = 0; rank < meeting.nodes.size(); ++rank) {
-    if (local_sizes[meeting.nodes[rank]]++ != meeting.local_rank) continue;
-    if (static_cast<int>(rank) < meeting.rank) ++cross.rank;
+  for (std::size_t rank = 0; rank < rendezvous.nodes.size(); ++rank) {
+    if (local_sizes[rendezvous.nodes[rank]]++ != rendezvous.local_rank) continue;
+    if (static_cast<int>(rank) < rendezvous.rank) ++cross.rank;
     ++cross.size;
   }
   return cross;
 }
 
-std::vector<Variable> horovod_variables(const Meeting& meeting, std::span<const int> ports) {
+std::vector<Variable> horovod_variables(const Rendezvous& rendezvous, std::span<const int> ports) {
   const auto number = [](int value) { return std::to_string(value); };
-  const auto cross = cross_of(meeting);
-  std::vector<Variable> variables = {{"HOROVOD_RANK", number(meeting.rank)},
-                                     {"HOROVOD_SIZE", number(meeting.size)},
-                                     {"HOROVOD_LOCAL_RANK", number(meeting.local_rank)},
-                                     {"HOROVOD_LOCAL_SIZE", number(meeting.local_size)},
+  const auto cross = cross_of(rendezvous);
+  std::vector<Variable> variables = {{"HOROVOD_RANK", number(rendezvous.rank)},
+                                     {"HOROVOD_SIZE", number(rendezvous.size)},
+                                     {"HOROVOD_LOCAL_RANK", number(rendezvous.local_rank)},
+                                     {"HOROVOD_LOCAL_SIZE", number(rendezvous.local_size)},
                                      {"HOROVOD_CROSS_RANK", number(cross.rank)},
                                      {"HOROVOD_CROSS_SIZE", number(cross.size)},
-                                     {"HOROVOD_HOSTNAME", horovod_host_name(meeting.node_rank)},
+                                     {"HOROVOD_HOSTNAME", horovod_host_name(rendezvous.node_rank)},
                                      {"HOROVOD_CONTROLLER", "gloo", true},
                                      {"HOROVOD_CPU_OPERATIONS", "gloo", true},
-                                     {"HOROVOD_GLOO_RENDEZVOUS_ADDR", horovod_rendezvous_address(meeting, ports[0])},
+                                     {"HOROVOD_GLOO_RENDEZVOUS_ADDR", horovod_rendezvous_address(rendezvous, ports[0])},
                                      {"HOROVOD_GLOO_RENDEZVOUS_PORT", number(ports[0])}};
-  if (!meeting.interface.empty()) variables.push_back({"HOROVOD_GLOO_IFACE", meeting.interface, true});
+  if (!rendezvous.interface.empty()) variables.push_back({"HOROVOD_GLOO_IFACE", rendezvous.interface, true});
   return variables;
 }
 
-std::unique_ptr<Service> horovod_service(const Meeting& meeting, std::span<const int>, Descriptor listener) {
-  return listener ? std::make_unique<RendezvousServer>(meeting, std::move(listener)) : nullptr;
+std::unique_ptr<Service> horovod_service(const Rendezvous& rendezvous, std::span<const int>, Descriptor listener) {
+  return listener ? std::make_unique<HorovodStore>(rendezvous, std::move(listener)) : nullptr;
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::unique_ptr<Service> horovod_service(const Meeting& meeting, std::span<const
 extern const FrameworkEnvironment horovod;
 const FrameworkEnvironment horovod{
     .name = "horovod",
-    .help = "HOROVOD_RANK, HOROVOD_SIZE and the rest of what horovodrun sets, with its rendezvous: hvd.init()",
+    .help = "HOROVOD_RANK, HOROVOD_SIZE and the other variables of horovodrun, with its key-value store: hvd.init()",
     .ports_of = PortsOf::first_rank,
     .variables = horovod_variables,
     .serve = horovod_service};

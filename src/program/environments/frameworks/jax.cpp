@@ -4,8 +4,8 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> jax_variables(const Meeting& meeting, std::span<const int> ports) {
-  return {{"JAX_COORDINATOR_ADDRESS", endpoint(meeting.addresses.at(0), ports[0])}};
+std::vector<Variable> jax_variables(const Rendezvous& rendezvous, std::span<const int> ports) {
+  return {{"JAX_COORDINATOR_ADDRESS", endpoint(rendezvous.addresses.at(0), ports[0])}};
 }
 
 }  // namespace

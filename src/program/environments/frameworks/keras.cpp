@@ -4,10 +4,10 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> keras_variables(const Meeting& meeting, std::span<const int> ports) {
-  return {{"KERAS_DISTRIBUTION_JOB_ADDRESSES", endpoint(meeting.addresses.at(0), ports[0])},
-          {"KERAS_DISTRIBUTION_NUM_PROCESSES", std::to_string(meeting.size)},
-          {"KERAS_DISTRIBUTION_PROCESS_ID", std::to_string(meeting.rank)}};
+std::vector<Variable> keras_variables(const Rendezvous& rendezvous, std::span<const int> ports) {
+  return {{"KERAS_DISTRIBUTION_JOB_ADDRESSES", endpoint(rendezvous.addresses.at(0), ports[0])},
+          {"KERAS_DISTRIBUTION_NUM_PROCESSES", std::to_string(rendezvous.size)},
+          {"KERAS_DISTRIBUTION_PROCESS_ID", std::to_string(rendezvous.rank)}};
 }
 
 }  // namespace

@@ -5,18 +5,18 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> mpi_variables(const Meeting& meeting, std::span<const int>) {
-  const auto socket = meeting.sockets.find("mpi");
-  if (socket == meeting.sockets.end()) return {};
+std::vector<Variable> mpi_variables(const Rendezvous& rendezvous, std::span<const int>) {
+  const auto socket = rendezvous.sockets.find("mpi");
+  if (socket == rendezvous.sockets.end()) return {};
   return {{"PMI_FD", std::to_string(socket->second)},
-          {"PMI_RANK", std::to_string(meeting.rank)},
-          {"PMI_SIZE", std::to_string(meeting.size)},
-          {"MPI_LOCALRANKID", std::to_string(meeting.local_rank)},
-          {"MPI_LOCALNRANKS", std::to_string(meeting.local_size)}};
+          {"PMI_RANK", std::to_string(rendezvous.rank)},
+          {"PMI_SIZE", std::to_string(rendezvous.size)},
+          {"MPI_LOCALRANKID", std::to_string(rendezvous.local_rank)},
+          {"MPI_LOCALNRANKS", std::to_string(rendezvous.local_size)}};
 }
 
-std::unique_ptr<Service> mpi_service(const Meeting& meeting, std::span<const int> ports, Descriptor listener) {
-  return std::make_unique<PmiService>(meeting, ports[0], std::move(listener));
+std::unique_ptr<Service> mpi_service(const Rendezvous& rendezvous, std::span<const int> ports, Descriptor listener) {
+  return std::make_unique<PmiService>(rendezvous, ports[0], std::move(listener));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::unique_ptr<Service> mpi_service(const Meeting& meeting, std::span<const int
 extern const FrameworkEnvironment mpi;
 const FrameworkEnvironment mpi{
     .name = "mpi",
-    .help = "PMI_FD, PMI_RANK, PMI_SIZE: MPI_COMM_WORLD of all ranks for programs with MPICH, mpi4py built against it too",
+    .help = "PMI_FD, PMI_RANK, PMI_SIZE: one MPI_COMM_WORLD of all ranks, for programs linked against MPICH, and mpi4py",
     .ports_of = PortsOf::first_rank,
     .variables = mpi_variables,
     .serve = mpi_service};

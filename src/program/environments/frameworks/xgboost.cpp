@@ -5,7 +5,7 @@ namespace trainrt::program::plugins {
 
 namespace {
 
-std::vector<Variable> xgboost_variables(const Meeting& meeting, std::span<const int> ports) {
+std::vector<Variable> xgboost_variables(const Rendezvous& meeting, std::span<const int> ports) {
   return {{"DMLC_TRACKER_URI", meeting.addresses.at(0)},
           {"DMLC_TRACKER_PORT", std::to_string(ports[0])},
           {"DMLC_TASK_ID", xgboost_task_id(meeting)},
@@ -13,7 +13,7 @@ std::vector<Variable> xgboost_variables(const Meeting& meeting, std::span<const 
           {"DMLC_ROLE", "worker"}};
 }
 
-std::unique_ptr<Service> xgboost_service(const Meeting& meeting, std::span<const int>, Descriptor listener) {
+std::unique_ptr<Service> xgboost_service(const Rendezvous& meeting, std::span<const int>, Descriptor listener) {
   return listener ? std::make_unique<XgboostTracker>(meeting, std::move(listener)) : nullptr;
 }
 

@@ -18,13 +18,13 @@ bool is_folder(const std::string& path) {
 }
 
 [[noreturn]] void cannot_read(archive* disk, const std::string& path) {
-  throw Error(fmt::format("{} cannot be read: {}", path, why(disk)));
+  throw Error(fmt::format("cannot read {}: {}", path, why(disk)));
 }
 
 void check_written(const EmittedArchive& tar, la_ssize_t result, const char* name) {
   if (result >= ARCHIVE_WARN) return;
   tar.rethrow();
-  throw Error(fmt::format("'{}' cannot be put into a tar: {}", name, why(tar.get())));
+  throw Error(fmt::format("cannot add '{}' to the tar: {}", name, why(tar.get())));
 }
 
 void emit_content(archive* disk, const EmittedArchive& tar, archive_entry* entry) {
@@ -39,7 +39,7 @@ void emit_content(archive* disk, const EmittedArchive& tar, archive_entry* entry
   }
 }
 
-/// Gives it its name within the tree, and a link the target that it has there.
+/// Sets the path of an entry relative to `root`, and adapts the target of a link.
 void make_relative(archive_entry* entry, const std::string& root) {
   const std::string name = archive_entry_pathname(entry);
   const auto inner = name.substr(root.size() + (root.ends_with('/') ? 0 : 1));
@@ -48,7 +48,7 @@ void make_relative(archive_entry* entry, const std::string& root) {
     archive_entry_copy_symlink(entry, link_target(root, inner, target).c_str());
 }
 
-/// Calls `visit` with each entry of the folder, whose pathname is the one within it.
+/// Calls `visit` with each entry of the folder. Its path is relative to the folder.
 void walk(const std::string& root, archive* disk, const std::function<void(archive_entry*)>& visit) {
   archive_read_disk_set_symlink_physical(disk);
   archive_read_disk_set_behavior(
@@ -66,7 +66,7 @@ void walk(const std::string& root, archive* disk, const std::function<void(archi
   }
 }
 
-/// A number of all entries together, in any order.
+/// A hash of all entries that does not depend on their order.
 class FolderIdentity {
  public:
   void add(archive_entry* entry) {
@@ -96,8 +96,8 @@ std::string read_folder(const std::string& path, const Emit& emit) {
   const Archived<archive> disk(archive_read_disk_new());
   walk(fs::canonical(path).string(), disk.get(), [&](archive_entry* entry) {
     identity.add(entry);
-    archive_entry* none = nullptr;  // a tar keeps none back
-    archive_entry_linkify(hard_links.get(), &entry, &none);
+    archive_entry* deferred = nullptr;  // not used by the tar format
+    archive_entry_linkify(hard_links.get(), &entry, &deferred);
     check_written(tar, archive_write_header(tar.get(), entry), archive_entry_pathname(entry));
     if (archive_entry_size(entry) > 0) emit_content(disk.get(), tar, entry);
   });
@@ -109,7 +109,7 @@ std::string read_folder(const std::string& path, const Emit& emit) {
 
 extern const StageFormat directory;
 const StageFormat directory{.name = "directory",
-                            .help = "a folder with all that is in it",
+                            .help = "a folder with its content",
                             .fits = is_folder,
                             .read = read_folder,
                             .identity = identity_of_folder,

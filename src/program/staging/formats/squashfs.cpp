@@ -34,7 +34,7 @@ void write_image(const Fetch& fetch) {
     image.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   errno = 0;
   image.close();
-  if (!image) throw Error(fmt::format("the image cannot be written: {}", std::strerror(errno != 0 ? errno : ENOSPC)));
+  if (!image) throw Error(fmt::format("cannot write the image: {}", std::strerror(errno != 0 ? errno : ENOSPC)));
 }
 
 TreeSize size_of_tree(const fs::path& root) {
@@ -47,7 +47,7 @@ TreeSize size_of_tree(const fs::path& root) {
   return found;
 }
 
-/// The folders are the user's to write in, whatever the image says, so that they can be removed again.
+/// Makes all folders writable for the user, so that they can be removed.
 void open_folders(const fs::path& root) {
   fs::permissions(root, fs::perms::owner_all, fs::perm_options::add);
   for (const auto& entry : fs::recursive_directory_iterator(root))
@@ -59,9 +59,9 @@ TreeSize unsquash(const Fetch& fetch) {
   write_image(fetch);
   const auto done = run_child({"unsquashfs", "-force", "-no-progress", "-no-xattrs", "-dest", ".", image_name},
                               unsquashing_limit_s, ChildErrors::with_output);
-  if (!done) throw Error(fmt::format("unsquashfs has not ended within {:g} s", unsquashing_limit_s));
+  if (!done) throw Error(fmt::format("unsquashfs did not exit within {:g} s", unsquashing_limit_s));
   if (done->exit_code != 0)
-    throw Error(fmt::format("unsquashfs ended with {}: {}", done->exit_code, excerpt(trim(done->text), 500)));
+    throw Error(fmt::format("unsquashfs exited with {}: {}", done->exit_code, excerpt(trim(done->text), 500)));
   open_folders(".");
   fs::remove(image_name);
   return size_of_tree(".");
@@ -70,7 +70,7 @@ TreeSize unsquash(const Fetch& fetch) {
 std::string missing_unsquashfs() {
   if (!find_executable("unsquashfs").empty()) return {};
   return fmt::format(
-      "unsquashfs is not on the PATH of {} (Debian: package squashfs-tools): install it there, or stage a tar",
+      "unsquashfs was not found in the PATH of {}; install it (Debian: package squashfs-tools), or stage a tar",
       host_name());
 }
 
@@ -78,7 +78,7 @@ std::string missing_unsquashfs() {
 
 extern const StageFormat squashfs;
 const StageFormat squashfs{.name = "squashfs",
-                           .help = "an image of squashfs, passed on as it is and unpacked by unsquashfs",
+                           .help = "a squashfs image, which unsquashfs unpacks on each node",
                            .fits = is_squashfs,
                            .read = emit_file,
                            .identity = identity_of_file,

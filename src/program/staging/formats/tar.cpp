@@ -19,7 +19,7 @@ bool is_tar(const std::string& path) {
 
 extern const StageFormat tar;
 const StageFormat tar{.name = "tar",
-                      .help = "a tar, also compressed: gzip, xz, zstd, bzip2 or what else libarchive reads",
+                      .help = "a tar, optionally compressed with gzip, xz, zstd, bzip2 or another method of libarchive",
                       .fits = is_tar,
                       .read = emit_file,
                       .identity = identity_of_file,

@@ -19,7 +19,7 @@
 #include "device/device_error.hpp"
 #include "io/files/fenced_directory.hpp"
 #include "io/storage_error.hpp"
-#include "program/children/program_fell.hpp"
+#include "program/children/program_failed.hpp"
 #include "rundir/records/run_error.hpp"
 #include "trainer/run/restarts.hpp"
 
@@ -72,7 +72,7 @@ const std::map<std::string, Row> rows = {
     {"CheckpointsMissing", row<rundir::CheckpointsMissing>(false, "the start has already waited for them")},
     {"Contradiction", row<rundir::CheckpointsMissing>(false, "it is converted to CheckpointsMissing")},
     {"NoProgress", row<rundir::NoProgress>(false, "earlier restarts made no progress")},
-    {"ProgramFell", row<program::ProgramFell>(true, "the program may not fail again")},
+    {"ProgramFailed", row<program::ProgramFailed>(true, "the program may not fail again")},
 };
 
 std::string text_of(const std::filesystem::path& path) {

@@ -1,0 +1,24 @@
+#include "program/children/failure_output.hpp"
+
+#include "core/output/output_tail.hpp"
+#include "core/text/text.hpp"
+#include "program/children/python_exception.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+std::string printable(std::string_view text) { return join(printable_lines(text), "\n"); }
+
+}  // namespace
+
+FailureOutput failure_output(std::string_view output) {
+  return {excerpt(printable(python_exception(output))), printable_end(output)};
+}
+
+std::string exit_in_words(const ExitStatus& status, const FailureOutput& output) {
+  if (status.is_kill() || output.exception.empty()) return status.in_words();
+  return status.in_words() + ": " + output.exception;
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+#include <trainrt/context.hpp>
+#include <trainrt/framework_meeting.hpp>
+
+namespace trainrt::program {
+
+/// Returns the settings with which a train function of this process joins the workers of a framework: the variables that a
+/// program would get, and the services. `interface`: network interface to use; "" to choose one that connects all ranks.
+/// Collective. Throws UsageError for an unknown framework.
+FrameworkMeeting join_framework(Context& ctx, const std::string& framework, const std::string& interface);
+
+}  // namespace trainrt::program

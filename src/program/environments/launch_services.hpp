@@ -1,0 +1,41 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <trainrt/communicator.hpp>
+
+#include "program/environments/framework_environment.hpp"
+#include "program/rendezvous/rendezvous.hpp"
+#include "program/rendezvous/reserved_port.hpp"
+#include "program/services/service.hpp"
+
+namespace trainrt::program {
+
+/// The ports and services that the ranks provide to their programs for one start of the programs. It owns them: they exist
+/// while the object lives.
+class LaunchServices {
+ public:
+  /// Completes `known`, the facts about this rank, with those that need all ranks: size, nodes, CPUs, addresses,
+  /// interface, ports, secrets and sockets. Throws the errors of find_addresses(), and Error if a service cannot start.
+  /// Collective.
+  LaunchServices(Communicator& communicator, Rendezvous known, const Frameworks& frameworks, const std::string& interface);
+
+  const Rendezvous& rendezvous() const { return rendezvous_; }
+  /// Returns the sockets that the program must inherit.
+  std::vector<int> sockets() const;
+  void program_has_started(pid_t group) const;
+
+ private:
+  void set_cpus(const std::string& mine, std::span<const std::string> of_node);
+  void reserve(const Frameworks& frameworks, int rank, ListenScope scope_of_services);
+  void start(const Frameworks& frameworks);
+
+  std::map<const FrameworkEnvironment*, ReservedPort> reserved_;
+  Rendezvous rendezvous_;
+  std::vector<std::unique_ptr<Service>> services_;
+};
+
+}  // namespace trainrt::program

@@ -1,0 +1,50 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "program/children/child.hpp"
+#include "program/progress/live_stacks.hpp"
+#include "program/protocol/channel.hpp"
+#include "program/protocol/lockstep.hpp"
+#include "program/protocol/rank_exits.hpp"
+
+namespace trainrt::program {
+
+/// Receives the messages of one rank's program, and notices its end. Keeps the collective call that the program waits in,
+/// and passes on all other messages at once. Only the train thread uses it.
+class ProgramInbox {
+ public:
+  struct Handlers {
+    std::function<bool(const std::string& op)> is_collective;
+    std::function<void(const Message& message)> answer;  ///< answers a message that concerns this rank only
+    std::function<void(const Message& message)> finish;  ///< handles 'done', which has no answer
+  };
+  ProgramInbox(Channel& channel, Child& child, LiveStacks& stacks, Handlers handlers)
+      : channel_(channel), child_(child), stacks_(stacks), handlers_(std::move(handlers)) {}
+
+  /// Waits until the program makes a collective call or ends, for at most `limit_s`, and returns its state.
+  ProgramState wait(double limit_s);
+  /// Handles a message that was received elsewhere.
+  void take(Message message);
+  /// Returns the collective call that the program waits in, and forgets it. Precondition: wait() has returned `calling`.
+  Message take_call() { return *std::exchange(call_, std::nullopt); }
+  const FailureReport& failure() const { return failure_; }
+
+ private:
+  RankCall position_of_call() const;
+  bool has_exited();
+  void check_exit();
+
+  Channel& channel_;
+  Child& child_;
+  LiveStacks& stacks_;
+  Handlers handlers_;
+  std::optional<Message> call_;
+  bool is_done_ = false;
+  std::string left_ = "the program";  ///< RankCall::place after the program has exited
+  FailureReport failure_;
+};
+
+}  // namespace trainrt::program

@@ -1,0 +1,91 @@
+#include "program/protocol/program_protocol.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "program/children/failure_output.hpp"
+#include "program/children/program_failed.hpp"
+#include "program/protocol/fields.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+constexpr double idle_poll_s = 0.2;
+constexpr double min_poll_s = 0.005, max_poll_s = 0.05, poll_growth = 1.1;  // while a checkpoint is being written
+
+}  // namespace
+
+ProgramProtocol::ProgramProtocol(Context& ctx, Channel& channel, Child& child, ProtocolOptions options, LiveStacks& stacks)
+    : ctx_(ctx),
+      options_(std::move(options)),
+      channel_(channel),
+      child_(child),
+      stacks_(stacks),
+      requests_(ctx, channel, child, stacks, options_, [this] { return request_values(); }),
+      inbox_(
+          channel, child, stacks,
+          {.is_collective = [this](const std::string& op) { return awaits_state_ || ProgramRequests::is_collective(op); },
+           .answer = [this](const Message& message) { answer(message); },
+           .finish = [this](const Message& message) { requests_.reply(message); }}),
+      lockstep_(ctx.communicator(), options_.wait_limit_s) {}
+
+ProgramProtocol::End ProgramProtocol::serve(Message first) {
+  inbox_.take(std::move(first));
+  while (!requests_.is_closed() && align()) {
+    const auto call = inbox_.take_call();
+    if (!call.body.contains("left") && !call.body.contains("stage")) stacks_.note_call(call_place(call));
+    answer(call);
+  }
+  return requests_.is_closed() ? End::of_run : End::of_programs;
+}
+
+/// Waits until the programs of all ranks are in the same call (returns true) or have all exited with success (false). A
+/// checkpoint in progress advances between two polls and the program may wait for it, so the polls are short at first and
+/// become longer while a large checkpoint is written.
+bool ProgramProtocol::align() {
+  for (double saving_poll_s = min_poll_s;; saving_poll_s = std::min(poll_growth * saving_poll_s, max_poll_s)) {
+    const double poll_s = ctx_.is_checkpoint_on_its_way() ? saving_poll_s : idle_poll_s;
+    const auto state = inbox_.wait(poll_s);
+    const auto decision = lockstep_.check(state, ctx_.step_count(), poll_s);
+    if (decision == Lockstep::Decision::fail) fail_together();
+    if (decision == Lockstep::Decision::proceed) return state.kind == ProgramState::Kind::calling;
+    ctx_.advance_checkpoint();  // the program may compute for long
+  }
+}
+
+void ProgramProtocol::fail_together() {
+  auto& communicator = ctx_.communicator();
+  const auto exits = gather_rank_exits(communicator, child_, inbox_.failure());
+  const int first = first_failed(exits);
+  throw failure_of(exits, first, share_output(communicator, child_, first));
+}
+
+void ProgramProtocol::answer(const Message& message) {
+  try {
+    auto result = requests_.reply(message);
+    if (!requests_.is_closed()) channel_.send({{"ok", std::move(result)}});
+  } catch (const ProgramFailed&) {
+    throw;  // without an answer: the program is killed, and must not act on one
+  } catch (const Error& error) {
+    channel_.send({{"error", error.what()}, {"usage", error.code() == ExitCode::usage}});
+    throw;
+  }
+}
+
+/// Asks the program for the values of its State, for a checkpoint. Collective.
+Json ProgramProtocol::request_values() {
+  channel_.send({{"save", true}});
+  awaits_state_ = true;
+  if (!align()) throw Error("train.program: the programs exited during a checkpoint");
+  awaits_state_ = false;
+  const auto message = inbox_.take_call();
+  if (message.op != "state")
+    throw UsageError(fmt::format("train.program: the program was asked for its state, but sent '{}'", message.op));
+  return field(message.body, "values", Json::value_t::object);
+}
+
+}  // namespace trainrt::program

@@ -1,0 +1,62 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <trainrt/context.hpp>
+
+#include "program/protocol/channel.hpp"
+#include "program/protocol/dataset_service.hpp"
+#include "program/protocol/run_service.hpp"
+#include "program/protocol/shared_arrays.hpp"
+#include "program/protocol/state_service.hpp"
+
+namespace trainrt::program {
+
+struct ProtocolOptions {
+  double wait_limit_s = 0;                                      ///< limit of Lockstep
+  bool may_close = true;                                        ///< the program may close its run before it exits
+  std::function<RequestedRun(const RunRequest&)> look_up = {};  ///< ProgramOptions::look_up
+  std::function<void()> begins = {};  ///< called when the program has opened the run or starts to train; may be empty
+};
+
+/// Carries out the requests of a program: turns each message into a call of the Context. The messages are listed in
+/// README.md.
+class ProgramRequests {
+ public:
+  /// `request_values`: see StateService.
+  ProgramRequests(Context& ctx, Channel& channel, Child& child, LiveStacks& stacks, const ProtocolOptions& options,
+                  std::function<Json()> request_values);
+
+  /// Returns whether the message is a call that all ranks make together.
+  static bool is_collective(const std::string& op);
+  /// Carries out a request and returns its result. Throws UsageError for an unknown or invalid message, and the errors of
+  /// the Context.
+  Json reply(const Message& message);
+  /// Returns whether the program has closed the run. Its 'close_run' is answered when the run has ended.
+  bool is_closed() const { return is_closed_; }
+
+ private:
+  struct Request {
+    Json (*reply)(ProgramRequests&, const Message&);
+    bool is_collective = false;
+  };
+  static const std::map<std::string_view, Request>& requests();
+  Json close_run();
+  /// Reports that the program is ready to train. The last report before the first step counts.
+  void begin() const {
+    if (options_.begins) options_.begins();
+  }
+
+  Context& ctx_;
+  Channel& channel_;
+  const ProtocolOptions& options_;
+  RunService run_;
+  StateService state_;
+  SharedArrays arrays_;
+  DatasetService datasets_;
+  bool is_closed_ = false;
+};
+
+}  // namespace trainrt::program

@@ -1,0 +1,132 @@
+#include "program/protocol/rank_exits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "core/host.hpp"
+#include "core/output/output_tail.hpp"
+#include "core/text/text.hpp"
+#include "program/protocol/fields.hpp"
+
+namespace trainrt::program {
+
+namespace {
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown host";
+}
+
+bool has_failed(const RankExit& rank) { return !rank.failure.text.empty() || (rank.has_exited && !rank.status.is_good()); }
+
+bool was_killed(const RankExit& rank) {
+  return has_failed(rank) && rank.has_exited && rank.status.is_kill() && !rank.failure.is_reported;
+}
+
+std::string exit_text(const RankExit& rank) {
+  return nlohmann::json{{"host", rank.host},
+                        {"pid", rank.pid},
+                        {"has_exited", rank.has_exited},
+                        {"exit_code", rank.status.exit_code},
+                        {"signal", rank.status.signal},
+                        {"failure", rank.failure.text},
+                        {"is_reported", rank.failure.is_reported},
+                        {"memory", rank.status.memory},
+                        {"age_s", rank.age_s}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+RankExit exit_from(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  return {.host = json.at("host"),
+          .pid = json.at("pid"),
+          .has_exited = json.at("has_exited"),
+          .status = {.exit_code = json.at("exit_code"), .signal = json.at("signal"), .memory = json.at("memory")},
+          .failure = {.text = json.at("failure"), .is_reported = json.at("is_reported")},
+          .age_s = json.at("age_s")};
+}
+
+/// Returns the ranks that had exited with 0 before the failure, which they may have caused.
+std::string left_before(std::span<const RankExit> ranks, const RankExit& failed) {
+  std::vector<std::string> left;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].has_exited && !has_failed(ranks[rank]) && ranks[rank].age_s > failed.age_s)
+      left.push_back(std::to_string(rank));
+  if (left.empty()) return {};
+  constexpr std::size_t max_named = 8;
+  const auto count = left.size();
+  left.resize(std::min(count, max_named));
+  return fmt::format("; {} {}{} had already exited with 0", count == 1 ? "rank" : "ranks", join(left),
+                     count > max_named ? fmt::format(" and {} more", count - max_named) : "");
+}
+
+}  // namespace
+
+FailureReport failure_reported_by(const Message& failed) {
+  const auto traceback = text_field(failed.body, "traceback", "");
+  return {"failed: " + text_field(failed.body, "error") + (traceback.empty() ? "" : "\n" + traceback), monotonic_seconds(),
+          true};
+}
+
+std::vector<RankExit> gather_rank_exits(Communicator& communicator, Child& child, const FailureReport& failure) {
+  communicator.barrier(
+      "how the programs ended");  // all ranks leave it at about the same moment, at which they measure the ages
+  RankExit mine{.host = this_host(), .pid = child.pid(), .failure = failure, .age_s = child.exit_age_s()};
+  if (!failure.text.empty()) mine.age_s = std::max(mine.age_s, monotonic_seconds() - failure.found_at_s);
+  if (const auto& status = child.exit_status()) {
+    mine.has_exited = true;
+    mine.status = *status;
+  }
+  std::vector<RankExit> ranks;
+  for (const auto& text : communicator.all_gather(exit_text(mine))) ranks.push_back(exit_from(text));
+  return ranks;
+}
+
+int first_failed(std::span<const RankExit> ranks) {
+  int first = -1;
+  for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
+    const auto& mine = ranks[static_cast<std::size_t>(rank)];
+    if (!has_failed(mine)) continue;
+    if (first < 0) {
+      first = rank;
+      continue;
+    }
+    const auto& other = ranks[static_cast<std::size_t>(first)];
+    const bool sooner = was_killed(mine) == was_killed(other) ? mine.age_s > other.age_s : was_killed(mine);
+    if (sooner) first = rank;
+  }
+  return first;
+}
+
+FailureOutput share_output(Communicator& communicator, const Child& child, int first) {
+  const auto mine = communicator.rank() == first ? failure_output(child.output_tail()) : FailureOutput{};
+  const auto of_first = static_cast<std::size_t>(first);
+  return {communicator.all_gather(mine.exception).at(of_first), communicator.all_gather(mine.lines).at(of_first)};
+}
+
+std::string failure_in_words(std::span<const RankExit> ranks, int first, const FailureOutput& output) {
+  const auto& failed = ranks[static_cast<std::size_t>(first)];
+  const auto& failure = failed.failure.text;
+  auto text = fmt::format("the program of rank {} on {} (train.program, process {}) {}", first, failed.host, failed.pid,
+                          failure.empty() ? exit_in_words(failed.status, output) : first_line(failure));
+  const auto others = std::ranges::count_if(ranks, has_failed) - 1;
+  if (others == 1) text += "; the program of 1 other rank failed afterwards";
+  if (others > 1) text += fmt::format("; the programs of {} other ranks failed afterwards", others);
+  if (!failed.status.is_kill()) text += left_before(ranks, failed);
+  if (const auto end = failure.find('\n'); end != std::string::npos) text += failure.substr(end);
+  return text + lines_in_words(first, output.lines);
+}
+
+ProgramFailed failure_of(std::span<const RankExit> ranks, int first, const FailureOutput& output) {
+  const bool is_known = first >= 0 && ranks[static_cast<std::size_t>(first)].has_exited;
+  const auto status = is_known ? ranks[static_cast<std::size_t>(first)].status : ExitStatus{};
+  const bool is_usage = status.signal == 0 && status.exit_code == static_cast<int>(ExitCode::usage);
+  return ProgramFailed(failure_in_words(ranks, first, output), is_usage ? ExitCode::usage : ExitCode::failed);
+}
+
+}  // namespace trainrt::program

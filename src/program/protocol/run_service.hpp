@@ -1,0 +1,43 @@
+#pragma once
+#include <functional>
+
+#include <trainrt/context.hpp>
+
+#include "program/children/child.hpp"
+#include "program/progress/live_stacks.hpp"
+#include "program/protocol/channel.hpp"
+#include "program/protocol/run_request.hpp"
+
+namespace trainrt::program {
+
+/// Answers the messages of a program that identify the program and its run. All functions throw UsageError for an invalid
+/// message.
+class RunService {
+ public:
+  /// `look_up` returns the run that a request would open. It is called on rank 0.
+  RunService(Context& ctx, Child& child, LiveStacks& stacks, std::function<RequestedRun(const RunRequest&)> look_up)
+      : ctx_(ctx), child_(child), stacks_(stacks), look_up_(std::move(look_up)) {}
+
+  /// Answers 'hello', and records how the program's stacks are requested.
+  Json hello(const Json& body);
+  /// Answers 'open_run'. The run must be the open one or a finished one: a restarted program requests its runs again from
+  /// the first. Collective.
+  Json open_run(const Json& body);
+  /// Returns a key of [loop].
+  Json config(const Json& body) const;
+
+ private:
+  Json identity() const;
+  RequestedRun looked_up(const RunRequest& request);
+  void enable_stacks(std::int64_t signal);
+
+  Context& ctx_;
+  Child& child_;
+  LiveStacks& stacks_;
+  std::function<RequestedRun(const RunRequest&)> look_up_;
+};
+
+/// Returns the step and its seed, as several answers contain them.
+Json step_fields(const Context& ctx);
+
+}  // namespace trainrt::program

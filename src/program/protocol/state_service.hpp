@@ -1,0 +1,35 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <trainrt/context.hpp>
+
+#include "program/protocol/channel.hpp"
+#include "program/protocol/mirrored_state.hpp"
+
+namespace trainrt::program {
+
+/// Answers the messages of a program that restore, report and load its State. restore(), report() and load() are
+/// collective. All functions throw UsageError for an invalid message, and the errors of the Context.
+class StateService {
+ public:
+  /// `request_values` makes the program bring its shared memory and files up to date, and returns the values of its State.
+  StateService(Context& ctx, std::function<Json()> request_values)
+      : ctx_(ctx), request_values_(std::move(request_values)) {}
+
+  Json restore(const Message& message);
+  Json report(const Message& message);
+  Json load(const Message& message);
+  Json checkpoint() const;
+  /// Returns whether the program has restored a State that is not empty.
+  bool has_state() { return state_ && !state_->state().empty(); }
+
+ private:
+  Context& ctx_;
+  std::function<Json()> request_values_;
+  std::optional<MirroredState> state_;
+  SharedMemory call_memory_;  ///< memory of States that belong to one report or load
+};
+
+}  // namespace trainrt::program
