@@ -79,7 +79,7 @@ class DoctorRanks {
   /// connect to rank 0's node.
   program::NodeAddresses program_addresses() const;
 
-  /// Returns "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ..."; equal problems are combined. "" if there are none.
+  /// Returns "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ..."; equal problems are combined. "" if `problems` is empty.
   std::string describe(const std::vector<Problem>& problems) const;
   /// Describes the problems that `problem_of` returns for the answers; it returns "" for an answer without a problem.
   std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;

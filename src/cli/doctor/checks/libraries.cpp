@@ -35,7 +35,7 @@ Finding compare_versions(const DoctorRanks& ranks, LibraryVersion (*version)(), 
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
-      fmt::format("{}, as compiled with{}", loaded, note), first);
+      fmt::format("{}, the version that trainrt was compiled with{}", loaded, note), first);
 }
 
 Finding check_mpi(const DoctorRanks& ranks) { return compare_versions(ranks, launch::mpi_version); }
