@@ -51,7 +51,7 @@ TEST_CASE("a checkpoint keeps which fields are what, and one without a key has n
   CHECK(kept.margin() == "m");
   CHECK(kept.margins == 3);
   layout.margins = 2;
-  CHECK(difference_of(kept, layout) == "base_margin: 2 numbers a row, and there were 3");
+  CHECK(difference_of(kept, layout) == "base_margin: 2 numbers per row, but there were 3");
   const auto older = TableLayout::from_json(
       R"({"features":[],"columns":1,"label":"y","weight":"w","group":"","indices":"i","values":"v","dtype":"f32"})");
   CHECK(older.weight == "w");

@@ -9,10 +9,10 @@
 
 namespace trainrt::frameworks::trees {
 
-/// How XGBoost is told of an array in memory (NumPy's array interface, version 3): contiguous, row-major, little-endian.
-/// `type`: "f4", "i8"
+/// Returns the JSON by which XGBoost accesses an array in memory: NumPy's array interface, version 3. The array must be
+/// contiguous, row-major and little-endian. `type`: "f4", "i8".
 inline std::string array_interface(const void* values, std::string_view type, std::initializer_list<std::size_t> shape) {
-  static const double nothing = 0;  // what an empty array points to
+  static const double nothing = 0;  // the address of an empty array
   return fmt::format(R"({{"data":[{},true],"shape":[{}],"typestr":"<{}","version":3}})",
                      reinterpret_cast<std::uintptr_t>(values != nullptr ? values : &nothing), fmt::join(shape, ","), type);
 }
