@@ -46,7 +46,7 @@ class TrainedModel {
   virtual void predict(const RowBlock& block, std::vector<double>& values) = 0;
 };
 
-/// A key of [loop] that only the other library has, and what to use instead.
+/// A key of [loop] that only the other library has, and advice on a replacement.
 struct ForeignKey {
   std::string_view key, advice;
 };

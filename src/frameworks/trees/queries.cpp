@@ -97,7 +97,7 @@ void append(std::string_view bytes, std::vector<T>& values) {
 }
 
 /// Returns whether no rank has a query twice, and no two ranks have queries in the same range of numbers. True for sorted
-/// data, whose queries then need not be gathered.
+/// data; the queries then need not be gathered.
 bool have_separate_queries(Context& ctx, const std::vector<QueryRun>& sorted, bool has_repeated) {
   Bounds mine{.runs = sorted.size(), .has_repeated = has_repeated};
   if (!sorted.empty()) mine.min = sorted.front().query, mine.max = sorted.back().query;

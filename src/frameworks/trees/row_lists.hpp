@@ -18,7 +18,7 @@ namespace trainrt::frameworks::trees {
 /// row, the field is a vector.
 inline bool is_list(const Dataset::Field& field) { return field.varies || field.sample_shape.size() == 1; }
 
-/// The lists of a field in the samples of a batch. Refers to the batch, which must exist longer.
+/// The lists of a field in the samples of a batch. Refers to the batch, which must outlive it.
 class RowLists {
  public:
   RowLists(const Dataset& data, const Batch& batch, const std::string& field);

@@ -75,7 +75,7 @@ std::string difference_of(const TableLayout& before, const TableLayout& now);
 void require_margin_each(const TableLayout& layout, std::uint64_t outputs);
 
 /// Throws UsageError if the dataset [data.NAME] lacks a field of the layout, or has it with another shape or kind of type.
-/// `with_targets`: false for predictions, which need of row_fields only base_margin.
+/// `with_targets`: false for predictions, which need only base_margin of the fields in row_fields.
 void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets);
 
 }  // namespace trainrt::frameworks::trees

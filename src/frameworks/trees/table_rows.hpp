@@ -70,7 +70,7 @@ class TableRows {
   void require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const;
   void log_unseen();
 
-  /// The texts of one column that are not categories.
+  /// The number of texts in one column that are not categories, and the first of them.
   struct Unseen {
     std::uint64_t count = 0;
     std::string first;

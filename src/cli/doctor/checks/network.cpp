@@ -76,7 +76,7 @@ double fastest_series(Communicator& communicator, Buffer buffer) {
   return seconds;
 }
 
-/// Returns whether all ranks compute the right sums. The same on all ranks.
+/// Returns whether an all-reduce of known numbers has the correct sums on all ranks. The same on all ranks.
 bool sums_are_right(Communicator& communicator, Buffer buffer) {
   const auto number_of = [](int rank) { return static_cast<float>(rank % 16 + 1); };  // sums of up to 2^20 ranks are exact
   const std::span numbers(static_cast<float*>(buffer.data), buffer.count);
@@ -107,7 +107,7 @@ Json measure_all_reduce(Communicator& communicator) {
 
 double speed_in(const Json& measured) { return measured.at("bytes_per_second"); }
 
-/// "12.34 GB/s (16384 KiB), 8 bytes in 1.2 us"
+/// Formats a result of measure_all_reduce(): "12.34 GB/s (16384 KiB), 8 bytes in 1.2 us".
 std::string speed_text(const Json& measured) {
   return fmt::format("{:.2f} GB/s ({} KiB), 8 bytes in {:.1f} us", speed_in(measured) / 1e9,
                      measured.at("bytes").get<std::size_t>() >> 10, measured.at("latency_seconds").get<double>() * 1e6);

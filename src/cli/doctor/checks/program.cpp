@@ -39,7 +39,7 @@ Json probe_program(const Subject& subject) {
   return {{"executable", executable}, {"script", script}, {"hash", script.empty() ? "" : hash_of_script(script)}};
 }
 
-/// Returns the launcher that the command runs, such as "torchrun", which would start further ranks; "" if it runs none.
+/// Returns the launcher that the command runs, such as "torchrun", which would start further ranks; "" for another program.
 std::string launcher_in(std::vector<std::string> command) {
   command.resize(std::max<std::size_t>(command.size(), 3));
   const auto name = fs::path(command[0]).filename().string();

@@ -95,16 +95,24 @@ Finding check_stale_locks(const DoctorRanks& ranks) {
                     "no stale locks of torch extensions", {{"folder", folder}, {"locks", paths}});
 }
 
-/// Returns whether `network`, such as "10.0.0.0/8", contains the IPv4 address.
+/// Returns the bits of an IPv4 or IPv6 address, such as "0000101000..."; "" for any other text.
+std::string bits_of(const std::string& address) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  std::array<unsigned char, 16> bytes{};
+  if (inet_pton(is_v6 ? AF_INET6 : AF_INET, address.c_str(), bytes.data()) != 1) return {};
+  std::string bits;
+  for (const auto byte : std::span(bytes).first(is_v6 ? 16 : 4)) bits += fmt::format("{:08b}", byte);
+  return bits;
+}
+
+/// Returns whether `network`, such as "10.0.0.0/8", contains an address.
 bool is_in_network(const std::string& address, const std::string& network) {
   const auto slash = network.find('/');
   if (slash == std::string::npos) return false;
-  const auto bits = parse_integer(network.substr(slash + 1)).value_or(-1);
-  in_addr mine{}, base{};
-  if (bits < 0 || bits > 32 || inet_pton(AF_INET, address.c_str(), &mine) != 1 ||
-      inet_pton(AF_INET, network.substr(0, slash).c_str(), &base) != 1)
-    return false;
-  return std::uint64_t{ntohl(mine.s_addr ^ base.s_addr)} >> (32 - bits) == 0;
+  const auto mine = bits_of(address), base = bits_of(network.substr(0, slash));
+  const auto length = parse_integer(network.substr(slash + 1)).value_or(-1);
+  return !mine.empty() && mine.size() == base.size() && length >= 0 && length <= std::ssize(mine) &&
+         mine.starts_with(base.substr(0, static_cast<std::size_t>(length)));
 }
 
 /// Returns whether gRPC connects to an address without its proxy: an entry of `no_proxy` is the end of the address (in any
@@ -118,7 +126,7 @@ bool is_excepted(const std::string& address, const std::string& no_proxy) {
   });
 }
 
-/// Returns the environment variable from which gRPC takes its proxy; "" if none is set.
+/// Returns the environment variable from which gRPC takes its proxy; "" if no variable is set.
 std::string grpc_proxy(const Environment& environment) {
   for (const auto* variable : {"grpc_proxy", "https_proxy", "http_proxy"})
     if (!environment.text(variable).value_or("").empty()) return variable;

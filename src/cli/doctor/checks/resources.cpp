@@ -111,7 +111,7 @@ Finding check_gpus(const DoctorRanks& ranks) {
                     "start as many ranks per node as it has GPUs", number + " per rank", figures);
 }
 
-/// RDMA: remote direct memory access, as of an InfiniBand, RoCE or Omni-Path card.
+/// Only network cards with remote direct memory access (RDMA) need locked memory.
 Finding check_memory_lock(const DoctorRanks& ranks) {
   constexpr std::uint64_t unlimited = RLIM_INFINITY;
   const auto answers = ranks.ask([] {

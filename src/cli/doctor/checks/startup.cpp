@@ -53,7 +53,8 @@ Finding check_ranks(const DoctorRanks& ranks) {
   const Json figures = {{"least_ranks_a_node", min}, {"most_ranks_a_node", max}, {"nodes", nodes}};
   const auto text = fmt::format("{} per node on {}", range_text(min, max, "rank"), counted(world.node_count, "node"));
   if (min == max) return ok(text, figures);
-  return warning(text, "use --ntasks-per-node: the node with the most ranks is the slowest", figures);
+  return warning(text, "use --ntasks-per-node for equal numbers: a run is as slow as the node with the most ranks",
+                 figures);
 }
 
 Finding check_job(const DoctorRanks& ranks) {

@@ -31,8 +31,8 @@ struct LightgbmRun {
 /// are never completely in memory.
 class LightgbmDataset {
  public:
-  /// `reference`: the training dataset, to use its bins; nullptr for the training dataset itself: all ranks then compute bins
-  /// together from a sample of their rows, as drawn by LightGBM. Collective.
+  /// `reference`: the training dataset, to use its bins; nullptr for the training dataset itself: all ranks then compute
+  /// bins together from a sample of their rows, as drawn by LightGBM. Collective.
   LightgbmDataset(const LightgbmRun& run, const std::string& name, const LightgbmDataset* reference);
 
   const std::string& name() const { return name_; }

@@ -56,7 +56,7 @@ constexpr DecidedParameter decided_elsewhere[] = {
     {"linear_tree", "LightGBM needs all rows of linear trees at once, but the train function reads them in blocks"},
 };
 
-/// Parameters whose values LightGBM reads in any case. It also does so for "true" and "false".
+/// LightGBM ignores the case of the values of these parameters, and of "true" and "false".
 constexpr std::string_view names_of_any_case[] = {"boosting", "data_sample_strategy", "objective", "tree_learner"};
 
 /// Converts a value as LightGBM does: removes quotation marks around it, and converts it to lower case if LightGBM ignores

@@ -21,8 +21,8 @@ struct LightgbmSample {
 };
 
 /// Reads the rows that LightGBM itself would draw from a matrix with the same number of rows. If no features are bundled,
-/// the values of the columns whose bins this rank computes are sorted, NaN last, since LightGBM's sort is slow for other
-/// data.
+/// the values of the columns for which this rank computes bins are sorted, NaN last, since LightGBM's sort is slow for
+/// other data.
 LightgbmSample sample_of(const LightgbmRun& run, TableRows& rows);
 
 }  // namespace trainrt::frameworks::trees

@@ -40,7 +40,7 @@ LabelRule rule_of_metrics(const Parameters& parameters) {
           fmt::format("an integer from 0 and below num_class = {}", classes)};
 }
 
-/// By default (ndcg_exp_gain = true) the gain is 2 to the power of the label.
+/// By default (ndcg_exp_gain = true) the gain is 2 to the power of the label, so that labels are limited to 31.
 LabelRule rule_of_ranking(const Parameters& parameters, const std::string& objective) {
   constexpr float tolerance = 1e-6F, max_label = 31;
   if (objective == "rank:map")

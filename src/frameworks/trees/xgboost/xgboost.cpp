@@ -62,7 +62,7 @@ bool grows_by_hist(const Parameters& parameters) {
                              : method != nullptr && *method == "hist";
 }
 
-/// Returns another value of tree_method, with other updaters, or another updater.
+/// Returns a value that differs from `given`: a tree_method with other updaters, or another updater.
 std::string different_value(const std::string& given) {
   if (given == "hist") return "approx";
   if (given == "grow_quantile_histmaker") return "grow_histmaker";
