@@ -209,13 +209,12 @@ Finding check_file_locks(const DoctorRanks& ranks) {
   const bool tries = !holds && (ranks.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
   const ProbeFile probe(ranks.subject().storage, "lock");
   std::optional<io::Descriptor> held;
-  const auto first = ranks
-                         .ask([&] {
-                           if (!holds) return Json();
-                           held.emplace(open_to_lock(probe.path(), O_CREAT));
-                           return Json{{"path", probe.path()}, {"locks", try_locks(*held)}};
-                         })
-                         .values.front();
+  const auto holder = ranks.ask([&] {
+    if (!holds) return Json();
+    held.emplace(open_to_lock(probe.path(), O_CREAT));
+    return Json{{"path", probe.path()}, {"locks", try_locks(*held)}};
+  });
+  const auto& first = holder.values.front();
   const auto others = ranks.ask([&] { return tries ? try_locks(open_to_lock(first.at("path"), 0)) : Json(); });
   Json figures;
   std::vector<std::string> problems, advice;
