@@ -65,6 +65,9 @@ struct Library {
                                         int rounds) = nullptr;
 };
 
+/// Returns the names of the datasets, train first, then sorted.
+std::vector<std::string> dataset_names(const Context& ctx);
+
 /// Trains a model with the settings of [loop], reports each round, stops early if [loop] asks for it, and saves the model
 /// in the checkpoints. A run that was killed or requeued ends with the same bytes as a run that never stopped.
 void train(Context& ctx, const Library& library);

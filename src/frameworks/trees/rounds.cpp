@@ -142,6 +142,13 @@ bool asks_for_gpu(const Parameters& parameters) {
 
 }  // namespace
 
+std::vector<std::string> dataset_names(const Context& ctx) {
+  std::vector<std::string> names{"train"};
+  for (const auto& name : ctx.dataset_names())
+    if (name != "train") names.push_back(name);
+  return names;
+}
+
 void check(Context& ctx, const Library& library) {
   refuse_foreign_keys(ctx, library);
   require_valid_set(ctx, ctx.config<int>("early_stopping_rounds"));

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -23,16 +24,15 @@ Finding check_program_cpus(const DoctorRanks& ranks) {
     return Json{{"cpus", program::affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
   });
   const auto affinities = numbers_in<std::string>(answers, "cpus");
-  const auto& node_of_rank = ranks.world().node_of_rank;
+  std::map<int, std::vector<std::string>> on_node;
+  for (std::size_t rank = 0; rank < affinities.size(); ++rank)
+    on_node[ranks.world().node_of_rank[rank]].push_back(affinities[rank]);
   std::vector<int> cpus;
   std::vector<Problem> crowded;
   for (std::size_t rank = 0; rank < affinities.size(); ++rank) {
-    std::vector<std::string> on_node;
-    for (std::size_t other = 0; other < affinities.size(); ++other)
-      if (node_of_rank[other] == node_of_rank[rank]) on_node.push_back(affinities[other]);
-    cpus.push_back(program::cpus_each(affinities[rank], on_node));
-    const auto sharers = std::ranges::count(on_node, affinities[rank]);
-    const auto count = std::ranges::count(affinities[rank], '1');
+    const auto& others = on_node.at(ranks.world().node_of_rank[rank]);
+    const auto count = std::ranges::count(affinities[rank], '1'), sharers = std::ranges::count(others, affinities[rank]);
+    cpus.push_back(program::cpus_each(affinities[rank], others));
     if (sharers > count)
       crowded.push_back({static_cast<int>(rank), fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
   }

@@ -62,15 +62,21 @@ Finding check_job(const DoctorRanks& ranks) {
   const auto id = environment.text("SLURM_JOB_ID");
   if (!id) return ok("no Slurm job", {{"job", nullptr}});
   Json figures = {{"job", *id}, {"restarts", environment.number("SLURM_RESTART_COUNT").value_or(0)}};
-  const auto ask = batch::ask_slurm(environment);
-  const auto answer = ask ? ask(false) : batch::Lease::Answer();
-  if (!answer.known)
+  const auto answers = ranks.ask([&] {
+    if (ranks.world().node_rank > 0 || !ranks.leads_node()) return Json();  // one query per job
+    batch::Lease::Answer answer;
+    if (const auto ask = batch::ask_slurm(environment)) answer = ask(false);
+    Json result = {{"known", answer.known}};
+    if (answer.seconds) result["seconds"] = *answer.seconds;
+    return result;
+  });
+  const auto& answer = answers.values.front();
+  if (!answer.at("known").get<bool>())
     return warning(fmt::format("Slurm job {}: cannot query its time limit (squeue failed or is not installed)", *id),
                    "submit with sbatch --signal=USR1@120, so that a run saves and stops before the limit", figures);
-  if (!answer.seconds) return ok(fmt::format("Slurm job {}, without a time limit", *id), figures);
-  figures["seconds_left"] = *answer.seconds;
-  return ok(fmt::format("Slurm job {}, {:.0f} min left; a run saves and stops in time", *id, *answer.seconds / 60),
-            figures);
+  if (!answer.contains("seconds")) return ok(fmt::format("Slurm job {}, without a time limit", *id), figures);
+  const double seconds = figures["seconds_left"] = answer.at("seconds");
+  return ok(fmt::format("Slurm job {}, {:.0f} min left; a run saves and stops in time", *id, seconds / 60), figures);
 }
 
 constexpr int clock_rounds = 9;

@@ -95,9 +95,8 @@ class LightgbmBooster final : public Booster {
   LightgbmRun this_run() { return {ctx_, library_, network_, layout_, parameters_}; }
 
   void read_sets(const LightgbmRun& run) {
-    sets_.push_back(std::make_unique<LightgbmDataset>(run, "train", nullptr));
-    for (const auto& name : ctx_.dataset_names())
-      if (name != "train") sets_.push_back(std::make_unique<LightgbmDataset>(run, name, sets_.front().get()));
+    for (const auto& name : dataset_names(ctx_))
+      sets_.push_back(std::make_unique<LightgbmDataset>(run, name, sets_.empty() ? nullptr : sets_.front().get()));
   }
 
   void make_booster() {

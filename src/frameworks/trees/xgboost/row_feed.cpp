@@ -115,18 +115,10 @@ int RowFeed::next_block() try {
 
 void RowFeed::give(const RowBlock& block) {
   const auto& layout = rows_.layout();
-  const auto* const type = layout.dtype == DType::f64 ? "f8" : "f4";
-  if (layout.is_sparse()) {
-    static const std::int64_t no_row = 0;
-    const auto* const starts = block.row_starts.empty() ? &no_row : block.row_starts.data();
-    const auto count = block.columns.size();
-    xgboost_.check(xgboost_.proxy_set_csr(proxy_, array_interface(starts, "i8", {block.rows + 1}).c_str(),
-                                          array_interface(block.columns.data(), "i4", {count}).c_str(),
-                                          array_interface(block.values, type, {count}).c_str(), layout.columns));
-  } else {
-    xgboost_.check(
-        xgboost_.proxy_set_dense(proxy_, array_interface(block.values, type, {block.rows, layout.columns}).c_str()));
-  }
+  const auto [row_starts, columns, values] = arrays_of(block, layout);
+  xgboost_.check(layout.is_sparse()
+                     ? xgboost_.proxy_set_csr(proxy_, row_starts.c_str(), columns.c_str(), values.c_str(), layout.columns)
+                     : xgboost_.proxy_set_dense(proxy_, values.c_str()));
   if (!layout.label.empty())
     xgboost_.check(xgboost_.set_info(proxy_, "label", array_interface(block.label.data(), "f4", {block.rows}).c_str()));
   if (!block.weight.empty() && layout.group.empty())

@@ -24,14 +24,6 @@ namespace {
 
 using Handle = XgboostLibrary::Handle;
 
-/// Returns the names of the datasets, train first.
-std::vector<std::string> names_of_sets(const Context& ctx) {
-  std::vector<std::string> names{"train"};
-  for (const auto& name : ctx.dataset_names())
-    if (name != "train") names.push_back(name);
-  return names;
-}
-
 /// With several ranks and pages, hist of XGBoost 1.7 reads beyond the end of its histograms.
 void require_external_matrix(const Context& ctx, const XgboostLibrary& xgboost) {
   if (xgboost.major() < 3 && ctx.world_size() > 1)
@@ -78,7 +70,7 @@ std::string text_of_score(double score) {
 class XgboostBooster : public Booster {
  public:
   XgboostBooster(Context& ctx, const TableLayout& layout, const Parameters& given, const std::string& model)
-      : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(names_of_sets(ctx)), info_(layout), model_(model) {
+      : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(dataset_names(ctx)), info_(layout), model_(model) {
     require_known(xgboost_, log_, with_defaults(given, ctx, 1), layout);
     require_margins(given, layout);
     require_bounds(given, layout);

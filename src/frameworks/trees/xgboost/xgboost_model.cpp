@@ -50,19 +50,11 @@ std::size_t XgboostModel::outputs_per_row() {
 
 XgboostLibrary::Handle XgboostModel::matrix_of(const RowBlock& block) const {
   constexpr const char* config = R"({"missing":NaN,"nthread":1})";
-  const auto* const type = layout_.dtype == DType::f64 ? "f8" : "f4";
+  const auto [row_starts, columns, values] = arrays_of(block, layout_);
   XgboostLibrary::Handle matrix = nullptr;
-  if (layout_.is_sparse()) {
-    const auto count = block.columns.size();
-    xgboost_.check(xgboost_.create_from_csr(array_interface(block.row_starts.data(), "i8", {block.rows + 1}).c_str(),
-                                            array_interface(block.columns.data(), "i4", {count}).c_str(),
-                                            array_interface(block.values, type, {count}).c_str(), layout_.columns, config,
-                                            &matrix));
-  } else {
-    xgboost_.check(xgboost_.create_from_dense(
-        array_interface(block.values, type, {block.rows, static_cast<std::size_t>(layout_.columns)}).c_str(), config,
-        &matrix));
-  }
+  xgboost_.check(layout_.is_sparse() ? xgboost_.create_from_csr(row_starts.c_str(), columns.c_str(), values.c_str(),
+                                                                layout_.columns, config, &matrix)
+                                     : xgboost_.create_from_dense(values.c_str(), config, &matrix));
   info_.set_of_matrix(xgboost_, matrix);
   if (block.margin.empty()) return matrix;
   const std::vector<float> margins(block.margin.begin(), block.margin.end());
