@@ -421,8 +421,8 @@ def an_init_score_that_is_wrong_is_named():
     for sets in ({"train": "infinite"}, {"train": "train", "valid": "infinite"}):
         refused([f"[data.{list(sets)[-1]}] init_score 'm' of sample 7 is inf", "finite"], sets=sets, init_score="m")
     classes = {"objective": "multiclass", "num_class": 3}
-    refused("field 'ms', which [loop] init_score names, has 3 numbers a row; one is needed", init_score="ms")
-    refused("field 'm', which [loop] init_score names, has 1 number a row; 3, one a class, are needed", ranks=2, params=classes, label="c", init_score="m")
+    refused("field 'ms', which [loop] init_score names, has 3 numbers per row, but must have one", init_score="ms")
+    refused("field 'm', which [loop] init_score names, has 1 number per row, but must have 3, one per class", ranks=2, params=classes, label="c", init_score="m")
     refused(["[data.valid] field 'ms'", "1 numbers per row, but in [data.train] 3"], sets={"train": "train", "valid": "infinite"}, params=classes, label="c", init_score="ms")
     refused(["boosting = rf", "do not support init_score"], params=DRAWING["rf"], init_score="m")
     refused(["[loop] base_margin", "init_score"], base_margin="m")

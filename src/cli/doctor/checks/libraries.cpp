@@ -18,7 +18,8 @@ constexpr const char* library_advice = "load the library's module on every node,
 constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
 
 /// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
-Finding compare_versions(const DoctorRanks& ranks, LibraryVersion (*version)(), const std::string& note = "") {
+template <LibraryVersion (*version)()>
+Finding compare_versions(const DoctorRanks& ranks) {
   const auto answers = ranks.ask([&] {
     const auto mine = version();
     return Json{{"compiled", mine.compiled}, {"loaded", mine.loaded}};
@@ -35,17 +36,15 @@ Finding compare_versions(const DoctorRanks& ranks, LibraryVersion (*version)(), 
   return warning_if(
       compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
       "load the module of the compiled version, or build trainrt with the loaded version",
-      fmt::format("{}, the version that trainrt was compiled with{}", loaded, note), first);
+      loaded + ", the version that trainrt was compiled with", first);
 }
-
-Finding check_mpi(const DoctorRanks& ranks) { return compare_versions(ranks, launch::mpi_version); }
 
 Finding check_pmix(const DoctorRanks& ranks) {
-  return compare_versions(ranks, launch::pmix_version,
-                          ranks.world().launcher == "pmix" ? "; this launch used it" : "; this launch did not need it");
+  auto finding = compare_versions<launch::pmix_version>(ranks);
+  if (finding.grade == Grade::ok)
+    finding.text += ranks.world().launcher == "pmix" ? "; this launch used it" : "; this launch did not need it";
+  return finding;
 }
-
-Finding check_hdf5(const DoctorRanks& ranks) { return compare_versions(ranks, io::hdf5_version); }
 
 Finding check_cuda(const DoctorRanks& ranks) {
   const auto answers = ranks.ask([] {
@@ -95,9 +94,9 @@ Finding check_nccl(const DoctorRanks& ranks) {
 }
 
 constexpr std::array<Check, 5> library_checks = {{
-    {"mpi", "the MPI library", check_mpi, library_advice},
+    {"mpi", "the MPI library", compare_versions<launch::mpi_version>, library_advice},
     {"pmix", "the PMIx client library", check_pmix, library_advice},
-    {"hdf5", "the HDF5 library", check_hdf5, library_advice},
+    {"hdf5", "the HDF5 library", compare_versions<io::hdf5_version>, library_advice},
     {"cuda", "the CUDA runtime and the GPUs", check_cuda, cuda_advice},
     {"nccl", "the NCCL library", check_nccl, "see `cuda`"},
 }};

@@ -113,6 +113,11 @@ std::string speed_text(const Json& measured) {
                      measured.at("bytes").get<std::size_t>() >> 10, measured.at("latency_seconds").get<double>() * 1e6);
 }
 
+Finding wrong_sum(const Json& figures) {
+  return error("an all-reduce computed a wrong sum",
+               "start no run here; use another MPI, or set scaling.backend = mpi, and report the error", figures);
+}
+
 /// Measures all nodes at the same time.
 Finding check_all_reduce_in_node(const DoctorRanks& ranks) {
   constexpr double max_ratio = 3;  // of the fastest node's speed to another's
@@ -131,9 +136,7 @@ Finding check_all_reduce_in_node(const DoctorRanks& ranks) {
   const Json figures = {{"backend", node->name()}, {"nodes", nodes}};
   const auto text =
       speed_text(*slowest) + (nodes.size() == 1 ? "" : fmt::format(" on the slowest of {} nodes", nodes.size()));
-  if (!std::ranges::all_of(nodes, [](const Json& each) { return each.at("right").get<bool>(); }))
-    return error("an all-reduce computed a wrong sum", "start no run here; set scaling.backend = mpi, and report the error",
-                 figures);
+  if (!std::ranges::all_of(nodes, [](const Json& each) { return each.at("right").get<bool>(); })) return wrong_sum(figures);
   if (speed_in(*slowest) * max_ratio >= speed_in(*fastest)) return ok(text, figures);
   return warning(fmt::format("{}, {}; the fastest node has {:.2f} GB/s", text, slowest->at("host").get<std::string>(),
                              speed_in(*fastest) / 1e9),
@@ -152,9 +155,7 @@ Finding check_all_reduce_between_nodes(const DoctorRanks& ranks) {
   mine["fabric"] = has_rdma_device();
   auto figures = ranks.ask_nodes([&] { return mine; }).values.front();
   figures["nodes"] = world.node_count;
-  if (!figures.at("right").get<bool>())
-    return error("an all-reduce computed a wrong sum",
-                 "start no run here; use another MPI or transport, and report the error", figures);
+  if (!figures.at("right").get<bool>()) return wrong_sum(figures);
   const auto text = fmt::format("{} between {} nodes, one rank per node", speed_text(figures), world.node_count);
   return warning_if(
       figures.at("fabric").get<bool>() && speed_in(figures) < min_rdma_speed ? text + ", despite an RDMA card" : "",

@@ -168,23 +168,15 @@ Finding check_storage_rate(const DoctorRanks& ranks) {
                      {"nodes", answers.values}});
 }
 
-/// A kind of file lock. `lock` takes an exclusive lock without waiting, or returns false and sets errno.
-struct LockKind {
-  const char* name;
-  bool (*lock)(int fd);
-  const char* advice;
-};
-constexpr std::array lock_kinds = {
-    LockKind{"flock", [](int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0; },
-             "set HDF5_USE_FILE_LOCKING=FALSE for h5py and other HDF5 programs (trainrt itself locks no files)"},
-    LockKind{"fcntl",
-             [](int fd) {
-               struct flock complete_file {};
-               complete_file.l_type = F_WRLCK;
-               return fcntl(fd, F_SETLK, &complete_file) == 0;
-             },
-             "keep the files of SQLite and MPI-IO, which use these locks, on another file system (trainrt itself locks no "
-             "files)"}};
+constexpr std::array lock_kinds = {"flock", "fcntl"};
+
+/// Takes an exclusive lock of a file without waiting. Returns false and sets errno if that fails.
+bool take_lock(std::string_view kind, int fd) {
+  if (kind == "flock") return flock(fd, LOCK_EX | LOCK_NB) == 0;
+  struct flock complete_file {};
+  complete_file.l_type = F_WRLCK;
+  return fcntl(fd, F_SETLK, &complete_file) == 0;
+}
 
 io::Descriptor open_to_lock(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600);
@@ -195,10 +187,10 @@ io::Descriptor open_to_lock(const std::string& path, int flags) {
 /// Returns for each kind: "locked", "held" if another process has the lock, or the reason of a failure.
 Json try_locks(const io::Descriptor& file) {
   Json results;
-  for (const auto& kind : lock_kinds)
-    results[kind.name] = kind.lock(file.get())                       ? "locked"
-                         : (errno == EWOULDBLOCK || errno == EACCES) ? "held"
-                                                                     : std::strerror(errno);
+  for (const auto* kind : lock_kinds) {
+    const bool locked = take_lock(kind, file.get());
+    results[kind] = locked ? "locked" : errno == EWOULDBLOCK || errno == EACCES ? "held" : std::strerror(errno);
+  }
   return results;
 }
 
@@ -217,20 +209,21 @@ Finding check_file_locks(const DoctorRanks& ranks) {
   const auto& first = holder.values.front();
   const auto others = ranks.ask([&] { return tries ? try_locks(open_to_lock(first.at("path"), 0)) : Json(); });
   Json figures;
-  std::vector<std::string> problems, advice;
-  for (const auto& kind : lock_kinds) {
-    const std::string on_first = first.at("locks").at(kind.name);
+  std::vector<std::string> problems;
+  for (const auto* kind : lock_kinds) {
+    const std::string on_first = first.at("locks").at(kind);
     const auto problem = on_first != "locked" ? on_first : ranks.problems_in(others, [&](const Json& answer) {
-      const std::string result = answer.is_null() ? "held" : answer.at(kind.name);
+      const std::string result = answer.is_null() ? "held" : answer.at(kind);
       return result == "held" ? "" : result == "locked" ? "got the lock that rank 0 holds" : result;
     });
-    figures[kind.name] = problem.empty();
-    if (problem.empty()) continue;
-    problems.push_back(fmt::format("{} does not work: {}", kind.name, problem));
-    advice.emplace_back(kind.advice);
+    figures[kind] = problem.empty();
+    if (!problem.empty()) problems.push_back(fmt::format("{} does not work: {}", kind, problem));
   }
-  return warning_if(join(problems, "; "), join(advice, "; "),
-                    world.size == 1 ? "flock and fcntl work" : "flock and fcntl work between ranks", figures);
+  return warning_if(
+      join(problems, "; "),
+      "trainrt locks no files, but other programs do: set HDF5_USE_FILE_LOCKING=FALSE for HDF5 programs such as "
+      "h5py (flock), and keep files of SQLite and MPI-IO (fcntl) on another file system",
+      world.size == 1 ? "flock and fcntl work" : "flock and fcntl work between ranks", figures);
 }
 
 constexpr const char* rate_advice = "choose a folder in which a run can write its checkpoints, or free some space there";
