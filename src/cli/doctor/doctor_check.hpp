@@ -29,9 +29,9 @@ Finding warning_if(std::string problems, std::string advice, std::string text, J
 struct Check {
   std::string_view name;
   std::string_view help;  ///< the object of "cannot check ..."
-  /// Performs the check. Collective. Must throw on all ranks or on no rank, except errors of the Communicator, which end the
-  /// report: anything that may fail on one rank belongs into DoctorRanks::ask(). Each wait needs a limit. A process that a
-  /// system call blocks for longer than check_limit_seconds and the timeout of a collective is ended.
+  /// Performs the check. Collective. Must throw on all ranks or on no rank, except errors of the Communicator, which end
+  /// the report: anything that may fail on one rank belongs into DoctorRanks::ask(). Each wait needs a limit. A process
+  /// that a system call blocks for longer than check_limit_seconds and the timeout of a collective is ended.
   Finding (*run)(const DoctorRanks&);
   std::string_view advice;            ///< what to do if `run` throws ProbeFailed
   Grade failed_grade = Grade::error;  ///< grade of the check if `run` throws ProbeFailed
