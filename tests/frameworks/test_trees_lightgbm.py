@@ -385,11 +385,11 @@ def refused(words, ranks=1, **change):
 
 @test
 def what_is_wrong_with_the_parameters_is_named():
-    refused(["[loop] num_leafs", "is it num_leaf"], params={**PLAIN, "num_leafs": 3})
+    refused(["[loop] num_leafs", "did you mean 'num_leaf"], params={**PLAIN, "num_leafs": 3})
     refused(["[loop] n_estimators", "num_boost_round"], params={**PLAIN, "n_estimators": 3})
     refused(["eta", "learning_rate", "same parameter"], params={**PLAIN, "eta": 0.1, "learning_rate": 0.1})
-    refused(["linear_tree", "one piece"], params={**PLAIN, "linear_tree": True})
-    refused(["linear_tree", "one piece"], params={**PLAIN, "linear_tree": "TRUE"})
+    refused(["linear_tree", "all rows of linear trees at once"], params={**PLAIN, "linear_tree": True})
+    refused(["linear_tree", "all rows of linear trees at once"], params={**PLAIN, "linear_tree": "TRUE"})
     refused("Unknown objective type name: binery", params={**PLAIN, "objective": "binery"})
     for custom in ("custom", "None"):
         refused("function in Python", params={**PLAIN, "objective": custom})
@@ -421,10 +421,10 @@ def an_init_score_that_is_wrong_is_named():
     for sets in ({"train": "infinite"}, {"train": "train", "valid": "infinite"}):
         refused([f"[data.{list(sets)[-1]}] init_score 'm' of sample 7 is inf", "finite"], sets=sets, init_score="m")
     classes = {"objective": "multiclass", "num_class": 3}
-    refused("field 'ms', which [loop] init_score names, has 3 numbers a row; one is needed", init_score="ms")
-    refused("field 'm', which [loop] init_score names, has 1 number a row; 3, one a class, are needed", ranks=2, params=classes, label="c", init_score="m")
-    refused(["[data.valid] field 'ms'", "1 numbers a row, and in [data.train] 3"], sets={"train": "train", "valid": "infinite"}, params=classes, label="c", init_score="ms")
-    refused(["boosting = rf", "no init_score"], params=DRAWING["rf"], init_score="m")
+    refused("field 'ms', which [loop] init_score names, has 3 numbers per row, but must have one", init_score="ms")
+    refused("field 'm', which [loop] init_score names, has 1 number per row, but must have 3, one per class", ranks=2, params=classes, label="c", init_score="m")
+    refused(["[data.valid] field 'ms'", "1 numbers per row, but in [data.train] 3"], sets={"train": "train", "valid": "infinite"}, params=classes, label="c", init_score="ms")
+    refused(["boosting = rf", "do not support init_score"], params=DRAWING["rf"], init_score="m")
     refused(["[loop] base_margin", "init_score"], base_margin="m")
     refused(["[loop] label_lower_bound", "no objective of bounds"], label_lower_bound="m", label_upper_bound="r")
 
@@ -436,14 +436,14 @@ def a_run_that_goes_on_refuses_an_init_score_more():
     config.write_text(config.read_text().replace("[loop]\n", "[loop]\ninit_score = m\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)
-    check("init_score is 'm', and was ''" in job.err, "it is not told", job)
+    check("init_score is 'm', but was ''" in job.err, "it is not told", job)
 
 
 @test
 def a_library_that_is_not_there_is_named():
     refused(["[lightgbm] library", "lib_lightgbm.so"], library=_data)
     refused(["pip install lightgbm"], library=_data / "none.so")
-    refused(["no library of lightgbm"], library="/lib/x86_64-linux-gnu/libz.so.1")
+    refused(["not a library of lightgbm"], library="/lib/x86_64-linux-gnu/libz.so.1")
 
 
 @test

@@ -272,7 +272,7 @@ def the_last_set_is_watched_whatever_its_name_begins_with():
         job = finish(1, config)
         ends.append((len(reports(run_dir_of(config))), _runs.told_of(config, "print(booster.best_iteration)")))
     equal(ends[1], ends[0], "rounds, and the best one", job)
-    check("no better for 5 rounds" in job.err, "it is not told why the training has ended", job)
+    check("no improvement for 5 rounds" in job.err, "it is not told why the training has ended", job)
 
 
 @test
@@ -308,7 +308,7 @@ def a_full_disk_at_TMPDIR_costs_checkpoints_and_not_the_run():
     config = _runs.config("full", rounds=24, sections=sections)
     job = run([*own_mount(small, "size=24k"), TRAINRT, "--config", config], env={"TMPDIR": str(small)})
     check_exit(job, FAILED)  # the last one is the run's result
-    for word in ("the model cannot be written there: No space left", "TMPDIR", "is dropped", "training continues", "Make room"):
+    for word in ("cannot write the model to", "No space left", "TMPDIR", "is dropped", "training continues", "Make room"):
         check(word in job.out + job.err, f"{word!r} is not told", job)
     equal(len(reports(run_dir_of(config))), 24, "rounds", job)
     check(checkpoints(run_dir_of(config)), "no checkpoint of the rounds whose model had room", job)
@@ -334,13 +334,13 @@ def a_run_that_goes_on_refuses_another_label_or_other_columns():
     config = _runs.config("columns", rounds=3)
     finish(1, config)
     text = config.read_text().replace("num_boost_round = 3", "num_boost_round = 5")
-    for key, before, now, word in (("label", "y", "r", "label is 'r', and was 'y'"), ("features", "x", "d", "features: 2 columns, and there were 6")):
+    for key, before, now, word in (("label", "y", "r", "label is 'r', but was 'y'"), ("features", "x", "d", "features: 2 columns, but there were 6")):
         changed = re.sub(rf"^{key} *= *{before}$", f"{key} = {now}", text, flags=re.M)
         check(changed != text, f"the config has no {key} = {before}: {text}")
         config.write_text(changed)
         job = run([TRAINRT, "--config", config])
         check_exit(job, USAGE)
-        check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
+        check(word in job.err and "restore the earlier value" in job.err, f"{word!r} is not told", job)
 
 
 def refuses_more_or_less(key, field):
@@ -354,8 +354,8 @@ def refuses_more_or_less(key, field):
         config.write_text(config.read_text().replace("num_boost_round = 3", "num_boost_round = 5"))
         job = run([TRAINRT, "--config", config])
         check_exit(job, USAGE)
-        word = f"{key} is '{field}', and was ''" if is_named else f"{key} is '', and was '{field}'"
-        check(word in job.err and "give back what it had" in job.err, f"{word!r} is not told", job)
+        word = f"{key} is '{field}', but was ''" if is_named else f"{key} is '', but was '{field}'"
+        check(word in job.err and "restore the earlier value" in job.err, f"{word!r} is not told", job)
 
 
 @test
@@ -412,7 +412,7 @@ def what_is_wrong_with_a_row_of_the_last_rank_is_told_before_the_others_fail():
     for matrix in ("quantile", "plain"):
         refused(["rank 1: error: [data.train] " + missing], ranks=2, sets={"train": "wrong_end"}, matrix=matrix)
     refused(["rank 2: error: [data.valid] " + missing], ranks=3, sets={"train": "train", "valid": "wrong_end"})
-    refused(["rank 1: error: [data.train] weight 'w' of sample 898, in group 128 ('q'), is 3, and before 1"], ranks=2, sets={"train": "wrong_end"},
+    refused(["rank 1: error: [data.train] weight 'w' of sample 898, in group 128 ('q'), is 3, but was 1 in the row before"], ranks=2, sets={"train": "wrong_end"},
             params={"objective": "rank:ndcg"}, label="c", group="q", weight="w")
 
 
@@ -441,7 +441,7 @@ def a_run_that_goes_on_refuses_bounds_more_or_less():
     config.write_text(config.read_text().replace("[loop]\n", "[loop]\nlabel_lower_bound = lo\nlabel_upper_bound = hi\n").replace("num_boost_round = 3", "num_boost_round = 4"))
     job = run([TRAINRT, "--config", config])
     check_exit(job, USAGE)
-    check("label_lower_bound is 'lo', and was ''" in job.err, "it is not told", job)
+    check("label_lower_bound is 'lo', but was ''" in job.err, "it is not told", job)
 
 
 @test
@@ -466,7 +466,7 @@ def a_label_that_xgboost_does_not_take_is_named_with_its_row():
     for params, wrong, right, part, ranks, matrix in ((BINARY, 2, 1, "train", 2, "quantile"), ({"objective": "reg:gamma"}, 0, 0.5, "train", 1, "plain"),
                                                       (classes, 3, 2, "train", 1, "quantile"), (classes, -1, 0, "valid", 2, "plain")):
         rows = {name: [{"x": i % 3, "y": wrong if name == part and i == 17 else right} for i in range(20)] for name in ("train", "valid")}
-        refused([f"[data.{part}] label 'y' of sample 17 is {wrong}: ", "XGBoost takes a "], ranks=ranks, params=params, sets=(), features="x", matrix=matrix,
+        refused([f"[data.{part}] label 'y' of sample 17 is {wrong}: ", "XGBoost needs a"], ranks=ranks, params=params, sets=(), features="x", matrix=matrix,
                 sections=lines_of(**rows))
 
 
@@ -486,14 +486,14 @@ def a_base_margin_that_is_wrong_is_named():
         for part, matrix in (("train", "plain"), ("valid", "quantile")):
             rows = {name: [{"x": i % 3, "y": i % 2, "m": wrong if name == part and i == 7 else 0.5} for i in range(20)] for name in ("train", "valid")}
             refused([f"[data.{part}] base_margin 'm' of sample 7 is {told}", "finite"], sets=(), sections=lines_of(**rows), base_margin="m", matrix=matrix)
-    refused(["field 'ms', which [loop] base_margin names, has 3 numbers a row; one is needed"], base_margin="ms")
+    refused(["field 'ms', which [loop] base_margin names, has 3 numbers per row, but must have one"], base_margin="ms")
     classes = {"objective": "multi:softmax", "num_class": 3}
-    refused(["field 'm', which [loop] base_margin names, has 1 number a row; 3, one a class, are needed"], ranks=2, params=classes, label="c", base_margin="m")
+    refused(["field 'm', which [loop] base_margin names, has 1 number per row, but must have 3, one per class"], ranks=2, params=classes, label="c", base_margin="m")
     refused(["[loop] base_margin names", "'none'"], base_margin="none")
     refused(["[loop] init_score", "base_margin"], init_score="m")
     table = dict(np.load(_runs.data / "valid.npz"))
     np.savez(_runs.data / "narrow.npz", **{**table, "ms": table["m"]})
-    refused(["[data.valid] field 'ms'", "1 numbers a row, and in [data.train] 3"], params=classes, sets={"train": "train", "valid": "narrow"}, label="c", base_margin="ms")
+    refused(["[data.valid] field 'ms'", "1 numbers per row, but in [data.train] 3"], params=classes, sets={"train": "train", "valid": "narrow"}, label="c", base_margin="ms")
 
 
 @test
@@ -502,7 +502,7 @@ def a_column_that_the_matrix_does_not_have_is_named_with_its_row():
         for part, loop in (("train", {"columns": 5}), ("train", {}), ("valid", {})):
             rows = {name: [{"i": [0, wrong] if name == part and i == 7 else [0, 3, 4][:i % 4], "v": [1.5] * (2 if name == part and i == 7 else min(i % 4, 3)), "y": i % 2}
                            for i in range(20)] for name in ("train", "valid")}
-            refused([f"[data.{part}] field 'i' of sample 7 holds {told}", "whole number from 0 on"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
+            refused([f"[data.{part}] field 'i' of sample 7 holds {told}", "must be an integer from 0"], sets=(), sections=lines_of(**rows), sparse="i, v", **loop)
 
 
 @test
@@ -512,7 +512,7 @@ def numbers_where_the_training_data_hold_texts_are_named_with_what_makes_them_te
     (folder / "valid.csv").write_text("k,y\n" + "2,0\n3,1\n" * 10)
     sections = {f"data.{name}": {"source": folder / f"{name}.csv"} for name in ("train", "valid")}
     change = {"params": {"objective": "binary:logistic", "eval_metric": "error", "min_child_weight": 0}, "sets": (), "features": "k", "categorical": "k"}
-    refused(["[data.valid] field 'k' holds numbers here, and in [data.train] texts", "set types = k:text in [data.valid]"], sections=sections, **change)
+    refused(["[data.valid] field 'k' holds numbers, but in [data.train] it holds texts", "set types = k:text in [data.valid]"], sections=sections, **change)
     sections["data.valid"]["types"] = "k:text"
     config = _runs.config("texts", sections=sections, **change)
     finish(1, config)
@@ -527,7 +527,7 @@ def a_category_that_is_no_utf8_is_named_with_its_row():
         base.execute("create table towns (t text, y real)")
         base.executemany("insert into towns values (cast(? as text), ?)", [("K\u00f6ln".encode("utf-8" if i != 7 else "latin-1"), i % 2) for i in range(20)])
     sections = {"data.train": {"source": path, "table": "towns"}}
-    refused(["[data.train] field 't' of sample 7", r"'K\xf6ln'", "no UTF-8"], sets=(), sections=sections, features="t", categorical="t")
+    refused(["[data.train] categorical field 't' of sample 7", r"'K\xf6ln'", "not UTF-8"], sets=(), sections=sections, features="t", categorical="t")
 
 
 @test

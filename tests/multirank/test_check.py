@@ -114,7 +114,7 @@ def keys_and_fields_of_trees_are_refused_by_both():
         check_exit(run([TRAINRT, "check", "--config", config]), FINISHED)
         for words, override in ((("max_dept", "max_depth"), "max_dept=3"), (("has no field 'z'", "a, b, y"), "label=z"), (("nosuch",), "objective=nosuch")):
             refused_by_both(config, words, f"--loop.{override}")
-    refused_by_both(trees_config("xgboost"), ("takes a number from 0 to 1",), "--loop.objective=binary:logistic")
+    refused_by_both(trees_config("xgboost"), ("needs a number from 0 to 1",), "--loop.objective=binary:logistic")
 
 
 @test

@@ -47,7 +47,7 @@ def names(container, grade, *words, **step):
 
 @test
 def a_container_with_all_of_PMIx_lacks_nothing_and_trains():
-    checks, job = names(WHOLE, "ok", "what PMIx needs is here")
+    checks, job = names(WHOLE, "ok", "PMIx has everything it needs")
     check_exit(job, FINISHED)
     config = linear_config(scratch(), "run")
     check_exit(in_step(WHOLE, "--config", config), FINISHED)

@@ -1,4 +1,3 @@
-// Under srun: what launcher, MPI, PMIx, HDF5, CUDA, NCCL, cores and file system do the ranks find, and is it all well?
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "cli/words/load_spec.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
+#include "core/files/shortage.hpp"
 #include "core/output/log.hpp"
 #include "trainer/ending/advice.hpp"
 #include "trainer/start/rank_start.hpp"
@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view doctor_usage =
     "doctor [--storage PATH] [--json] [--config FILE] [--section.key=value ...] [-- COMMAND ARGS]";
 constexpr double collective_limit_seconds = 30;
-constexpr double start_seconds = 10;  // of MPI itself, once the ranks are there
+constexpr double mpi_start_seconds = 10;  // limit of MPI_Init, after the launcher has connected the ranks
 
 Arguments parse(std::span<const std::string> words) {
   auto arguments = parse_arguments(words, {.with_value = {"config", "storage"},
@@ -33,83 +33,77 @@ Arguments parse(std::span<const std::string> words) {
                                            .program = true,
                                            .usage = std::string(doctor_usage)});
   if (!arguments.overrides.empty() && !arguments.has("config") && !arguments.program)
-    throw UsageError(arguments.overrides.front() + " needs --config FILE, or -- and a program; usage: trainrt " +
+    throw UsageError(arguments.overrides.front() + " needs --config FILE, or a program after --; usage: trainrt " +
                      std::string(doctor_usage));
   return arguments;
 }
 
-/// The folder to examine: the one that is named, the config's (as much of it as is there: a run makes the rest), or this
-/// one.
+/// Returns the folder to check: --storage, the existing part of the config's run.storage_path, or the current folder.
 std::string storage_of(const Arguments& arguments, const std::optional<config::RunSpec>& spec) {
-  std::filesystem::path path = spec ? spec->run.storage_path : ".";
-  std::error_code error;
-  if (arguments.has("storage"))
-    path = arguments.options.at("storage");
-  else
-    while (path.has_relative_path() && !std::filesystem::exists(path, error)) path = path.parent_path();
+  std::filesystem::path path =
+      arguments.has("storage") ? arguments.options.at("storage") : existing_part(spec ? spec->run.storage_path : ".");
   path = std::filesystem::absolute(path).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).string();
 }
 
-/// What the command line says: the config's launch and communication too, or the error that all ranks agree on once they
-/// can talk.
-struct Plan {
+/// The settings from the command line and the config, or the error in them, which is thrown when all ranks can agree on it.
+struct Settings {
   doctor::Subject subject;
   launch::LaunchOptions launch;
   comm::CommOptions comm{.timeout_seconds = collective_limit_seconds};
   std::exception_ptr error;
 };
 
-Plan plan_of(const Arguments& arguments) {
-  Plan plan;
+Settings settings_of(const Arguments& arguments) {
+  Settings settings;
   try {
     std::optional<config::RunSpec> spec;
     if (arguments.has("config") || arguments.program) spec = load_spec(arguments, std::string(doctor_usage));
-    plan.subject.storage = storage_of(arguments, spec);
-    if (!spec) return plan;
-    plan.launch.timeout_seconds = spec->failure.launch_timeout_s;
-    plan.comm = trainer::comm_options_of(*spec);
-    plan.comm.timeout_seconds = std::min(plan.comm.timeout_seconds, collective_limit_seconds);
-    plan.subject.gpus_per_worker = spec->scaling.gpus_per_worker;
-    plan.subject.command = spec->train.command;
-    plan.subject.interface = spec->program.interface;
-    plan.subject.is_staged = !spec->program.stage.empty();
+    settings.subject.storage = storage_of(arguments, spec);
+    if (!spec) return settings;
+    settings.launch.timeout_seconds = spec->failure.launch_timeout_s;
+    settings.comm = trainer::comm_options_of(*spec);
+    settings.comm.timeout_seconds = std::min(settings.comm.timeout_seconds, collective_limit_seconds);
+    settings.subject.gpus_per_worker = spec->scaling.gpus_per_worker;
+    settings.subject.command = spec->train.command;
+    settings.subject.interface = spec->program.interface;
+    settings.subject.is_staged = !spec->program.stage.empty();
   } catch (const Error&) {
-    plan.error = std::current_exception();
+    settings.error = std::current_exception();
   }
-  return plan;
+  return settings;
 }
 
-/// What stands in the report while the ranks speak.
-struct Visit {
-  std::unique_ptr<doctor::Report> report;
+/// The report of this process, and the check during which an error occurs.
+struct Progress {
+  doctor::Report report;
   std::string_view check = "launcher";
 };
 
-void run_checks(const doctor::Examination& examination, const Plan& plan, Visit& visit, Watchdog& watchdog) {
-  visit.report->begin(examination);
-  for (const auto* check : doctor::checks_in_order()) {
-    if (check->of_program && examination.command().empty()) continue;
-    visit.check = check->name;
-    watchdog.watch("doctor: " + std::string(check->name), plan.comm.timeout_seconds + doctor::check_limit_seconds);
-    visit.report->add(check->name, check->run(examination));
+void run_checks(const doctor::DoctorRanks& ranks, const Settings& settings, Progress& progress, Watchdog& watchdog) {
+  progress.report.begin(ranks);
+  for (const auto* check : doctor::checks_in_order(!ranks.subject().command.empty())) {
+    progress.check = check->name;
+    watchdog.watch("doctor: " + std::string(check->name), settings.comm.timeout_seconds + doctor::check_limit_seconds);
+    progress.report.add(check->name, doctor::run_check(*check, ranks));
   }
-  visit.report->end();
+  progress.report.end();
 }
 
-ExitCode examine(launch::Launch& launch, const Environment& environment, const Plan& plan, Visit& visit) {
+ExitCode run_on_ranks(launch::Launch& launch, const Environment& environment, const Settings& settings,
+                      Progress& progress) {
   Watchdog watchdog(launch);
-  watchdog.watch("doctor: the start of communication", plan.launch.timeout_seconds + start_seconds);
-  const auto communicator = comm::open_communicator(launch, plan.comm);
-  batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
+  watchdog.watch("doctor: the start of communication", settings.launch.timeout_seconds + mpi_start_seconds);
+  const auto communicator = comm::open_communicator(launch, settings.comm);
+  batch::install_stop_signals();  // again, because MPI_Init replaces the handler of SIGUSR1
   try {
-    const auto prepare = [&] {
-      if (plan.error) std::rethrow_exception(plan.error);
+    const auto require_valid_settings = [&] {
+      if (settings.error) std::rethrow_exception(settings.error);
     };
-    comm::collectively(*communicator, prepare, trainer::with_advice);
-    run_checks({launch.world(), *communicator, environment, plan.subject}, plan, visit, watchdog);
+    comm::collectively(*communicator, require_valid_settings, trainer::with_advice);
+    run_checks({launch.world(), *communicator, environment, settings.subject}, settings, progress, watchdog);
     communicator->barrier();
-    return visit.report->code();
+    return progress.report.code();
   } catch (const comm::AgreedError& error) {
     log::run_error(error.what());
     communicator->barrier();
@@ -117,41 +111,41 @@ ExitCode examine(launch::Launch& launch, const Environment& environment, const P
   }
 }
 
-void add_failure(Visit& visit, const Error& failure) {
-  visit.report->add(visit.check, doctor::error(trainer::with_advice(failure),
-                                               "nothing could be examined from here on: mend this, and run it again"));
-  visit.report->end();
+void add_failure(Progress& progress, const Error& failure) {
+  progress.report.add(progress.check, doctor::error(trainer::with_advice(failure),
+                                                    "fix this and run `trainrt doctor` again; later checks were skipped"));
+  progress.report.end();
 }
 
 ExitCode doctor_command(std::span<const std::string> words) {
   batch::install_stop_signals();
-  auto arguments = parse(words);
-  const auto plan = plan_of(arguments);
+  const auto arguments = parse(words);
+  const auto settings = settings_of(arguments);
   const auto environment = Environment::of_process();
-  const auto form = arguments.has("json") ? doctor::Form::json : doctor::Form::text;
-  Visit visit{doctor::make_report(launch::claimed_rank(environment), form)};
+  const auto form = arguments.has("json") ? doctor::Report::Form::json : doctor::Report::Form::text;
+  Progress progress{{launch::claimed_rank(environment), form}};
   const doctor::NodeMemoryProbe node_memory(environment);
   std::unique_ptr<launch::Launch> launch;
   try {
-    launch = launch::discover(environment, plan.launch);
+    launch = launch::discover(environment, settings.launch);
   } catch (const Error& failure) {
     const auto finding = doctor::finding_of_step(launch::view_of_step(environment));
-    if (finding.grade != doctor::Grade::ok) visit.report->add("container", finding);
-    add_failure(visit, failure);
+    if (finding.grade != doctor::Grade::ok) progress.report.add("container", finding);
+    add_failure(progress, failure);
     return ExitCode::failed;
   }
   const auto& world = launch->world();
   log::set_rank(world.rank, world.size);
   try {
-    visit.check = "container";
+    progress.check = "container";
     node_memory.require_shared(world);
-    visit.check = "launcher";
-    const auto code = examine(*launch, environment, plan, visit);
+    progress.check = "launcher";
+    const auto code = run_on_ranks(*launch, environment, settings, progress);
     launch->finalize();
     return code;
-  } catch (const Error& failure) {  // not agreed on: the others wait somewhere
-    add_failure(visit, failure);
-    visit.report->fail_unseen(failure);
+  } catch (const Error& failure) {  // on this rank only: the other ranks may wait in a collective
+    add_failure(progress, failure);
+    progress.report.log_if_silent(failure);
     wait_for_output_delivery();
     launch->abort(static_cast<int>(ExitCode::failed));
   }
@@ -164,20 +158,21 @@ extern const Command doctor;
 const Command doctor{
     .name = "doctor",
     .usage = doctor_usage,
-    .help = "under srun: launcher, MPI, HDF5, CUDA, cores, network, storage: is it all well?",
+    .help = "check the launcher, MPI, HDF5, CUDA, cores, network and file systems, and report problems",
     .details =
-        "Start it as the run will be started: the same srun options, or by hand for this machine alone. A "
-        "line a check begins with\n"
-        "ok, warning or error, and says what to do. The storage is --storage, the config's "
-        "run.storage_path, or the current folder:\n"
-        "every node writes at most 64 MiB there, for at most 3 s, in files named .trainrt-doctor*, which "
-        "are removed (those of a killed\n"
-        "doctor by the next one). With -- COMMAND ARGS, or a config with train.program, it also looks for what "
-        "stops such a program:\nits files, its Python and frameworks on each node, the address the ranks "
-        "are to meet at, CPUs, proxies, limits, stale locks.\nThe program is not started; its Python "
-        "interpreter is, once a node. --json prints one JSON object instead, for programs.\n"
-        "Exit codes: 0 no error was found, 64 bad usage or config, 70 an error was found, 75 stopped by a "
-        "signal.\n",
+        "Start it like the run: with the same srun options, or without a launcher for this machine alone. Each line is "
+        "the\n"
+        "result of a check: ok, warning or error, with advice. The storage is --storage, the config's run.storage_path, or "
+        "the\n"
+        "current folder. Each node writes at most 64 MiB there, for at most 3 s, in files named .trainrt-doctor*; they "
+        "are\n"
+        "removed, those of a killed doctor by the next one. With -- COMMAND ARGS, or a config with train.program, it also\n"
+        "checks the program's files, its Python and frameworks on each node, the address at which the ranks connect, "
+        "CPUs,\n"
+        "proxies, limits and stale locks. The program is not started; its Python interpreter is, once per node. --json "
+        "prints\n"
+        "one JSON object instead of lines. Exit codes: 0 no error was found, 64 invalid usage or config, 70 an error was\n"
+        "found, 75 stopped by a signal.\n",
     .run = doctor_command};
 
 }  // namespace trainrt::cli::plugins

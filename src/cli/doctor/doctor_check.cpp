@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 namespace trainrt::cli::doctor {
 
 std::string_view name_of(Grade grade) {
@@ -20,11 +22,26 @@ Finding error(std::string text, std::string advice, Json figures) {
   return {Grade::error, std::move(text), std::move(advice), std::move(figures)};
 }
 
-std::vector<const Check*> checks_in_order() {
+Finding warning_if(std::string problems, std::string advice, std::string text, Json figures) {
+  return problems.empty() ? ok(std::move(text), std::move(figures))
+                          : warning(std::move(problems), std::move(advice), std::move(figures));
+}
+
+std::vector<const Check*> checks_in_order(bool has_program) {
   const auto table = check_table();
-  std::vector<const Check*> checks(table.begin(), table.end());
-  std::ranges::sort(checks, {}, [](const Check* check) { return check->place; });
+  std::vector<const CheckGroup*> groups(table.begin(), table.end());
+  std::ranges::sort(groups, {}, &CheckGroup::order);
+  std::vector<const Check*> checks;
+  for (const auto* group : groups)
+    if (has_program || !group->needs_program)
+      for (const auto& check : group->checks) checks.push_back(&check);
   return checks;
+}
+
+Finding run_check(const Check& check, const DoctorRanks& ranks) try {
+  return check.run(ranks);
+} catch (const ProbeFailed& failure) {
+  return {check.failed_grade, fmt::format("cannot check {}: {}", check.help, failure.what()), std::string(check.advice)};
 }
 
 }  // namespace trainrt::cli::doctor

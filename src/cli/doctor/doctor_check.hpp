@@ -1,8 +1,10 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "cli/doctor/examination.hpp"
+#include "cli/doctor/doctor_ranks.hpp"
 #include "core/plugin.hpp"
 
 namespace trainrt::cli::doctor {
@@ -10,34 +12,49 @@ namespace trainrt::cli::doctor {
 enum class Grade { ok, warning, error };
 std::string_view name_of(Grade grade);
 
-/// What a check found. The same on every rank.
+/// The result of a check. The same on every rank.
 struct Finding {
   Grade grade = Grade::ok;
   std::string text;
-  std::string advice;             ///< what to do: never empty if the grade is not ok
-  Json figures = Json::object();  ///< the numbers of the text, for programs
+  std::string advice;             ///< what to do; empty if the grade is ok, and only then
+  Json figures = Json::object();  ///< the values in the text, for programs
 };
 Finding ok(std::string text, Json figures = Json::object());
 Finding warning(std::string text, std::string advice, Json figures = Json::object());
 Finding error(std::string text, std::string advice, Json figures = Json::object());
+/// Returns warning(problems, advice, figures), or ok(text, figures) if `problems` is empty.
+Finding warning_if(std::string problems, std::string advice, std::string text, Json figures = Json::object());
 
-/// A plug-in: one file in cli/doctor. `run` is collective: it throws on all ranks or on none, but for an Error of the
-/// Communicator, which ends the visit. Work that may fail on one rank belongs into Examination::ask. It waits for nothing
-/// without a limit; the command ends the step if a system call that hangs holds a check for longer than a collective's
-/// limit and check_limit_seconds.
+/// A check: one line of the report.
 struct Check {
   std::string_view name;
+  std::string_view help;  ///< the object of "cannot check ..."
+  /// Performs the check. Collective. Must throw on all ranks or on no rank, except errors of the Communicator, which end
+  /// the report: anything that may fail on one rank belongs into DoctorRanks::ask(). Each wait needs a limit. A process
+  /// that a system call blocks for longer than check_limit_seconds and the timeout of a collective is ended.
+  Finding (*run)(const DoctorRanks&);
+  std::string_view advice;            ///< what to do if `run` throws ProbeFailed
+  Grade failed_grade = Grade::error;  ///< grade of the check if `run` throws ProbeFailed
+};
+
+/// A plug-in: one file in cli/doctor/checks, with checks of one topic.
+struct CheckGroup {
+  std::string_view name;
   std::string_view help;
-  int place;  ///< in the report
-  Finding (*run)(const Examination&);
-  bool of_program = false;  ///< left out unless a program is named
+  int order;  ///< groups are reported in ascending order
+  std::span<const Check> checks;
+  bool needs_program = false;  ///< whether the checks are skipped if no program is given
 };
 
 constexpr double check_limit_seconds = 30;
 
-PluginTable<Check> check_table();
+PluginTable<CheckGroup> check_table();
 
-/// All of them, by their place.
-std::vector<const Check*> checks_in_order();
+/// Returns the checks in the order of the report. `has_program`: whether a program is given.
+std::vector<const Check*> checks_in_order(bool has_program);
+
+/// Runs a check and returns its finding; a ProbeFailed becomes one. Collective. Throws errors of the Communicator, and
+/// AgreedError if a rank received a stop signal.
+Finding run_check(const Check& check, const DoctorRanks& ranks);
 
 }  // namespace trainrt::cli::doctor

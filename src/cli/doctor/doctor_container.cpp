@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "launch/launcher.hpp"
 
@@ -17,18 +18,17 @@ const std::string node_memory = "/dev/shm";
 Finding finding_of_step(const launch::StepView& view) {
   const auto gaps = launch::gaps_in(view);
   const Json figures = {{"container", view.container.empty() ? Json() : Json(view.container)}, {"missing", gaps.size()}};
-  if (gaps.empty())
-    return ok(view.container.empty() ? "none that is known; what PMIx needs is here"
-                                     : fmt::format("{}; what PMIx needs is here", view.container),
-              figures);
-  std::string problems, remedies;
+  std::vector<std::string> problems, remedies;
   for (const auto& gap : gaps) {
-    problems += (problems.empty() ? "" : "; ") + gap.problem;
-    remedies += (remedies.empty() ? "" : "; ") + gap.remedy;
+    problems.push_back(gap.problem);
+    remedies.push_back(gap.remedy);
   }
-  // Outside of a container the line of the launcher is the error.
-  const bool is_error = gaps.front().is_fatal && !view.container.empty();
-  return is_error ? error(problems, remedies, figures) : warning(problems, remedies, figures);
+  // Outside a container, the check `launcher` is the error.
+  if (!gaps.empty() && gaps.front().is_fatal && !view.container.empty())
+    return error(join(problems, "; "), join(remedies, "; "), figures);
+  return warning_if(join(problems, "; "), join(remedies, "; "),
+                    (view.container.empty() ? "no known container" : view.container) + "; PMIx has everything it needs",
+                    figures);
 }
 
 NodeMemoryProbe::NodeMemoryProbe(const Environment& environment) {
@@ -39,7 +39,7 @@ NodeMemoryProbe::NodeMemoryProbe(const Environment& environment) {
     remove_abandoned_probes(node_memory);
     file_.emplace(node_memory, step_ + std::to_string(launch::claimed_rank(environment)));
     io::write_file(file_->path(), "");
-  } catch (const Error&) {  // another check says what is wrong with it
+  } catch (const Error&) {  // the check `shared_memory` reports the reason
     file_.reset();
   }
 }
@@ -50,9 +50,9 @@ void NodeMemoryProbe::require_shared(const World& world) const {
   for (const auto& name : io::list_if_exists(node_memory)) seen += name.find(step_) != std::string::npos ? 1 : 0;
   if (seen >= world.local_size) return;
   throw Error(fmt::format(
-      "{} has the files of {} of the {} ranks of this node: they are in containers that do not share it, and MPI "
-      "cannot start. Bind the node's /dev/shm (Apptainer does so without --containall and --contain; Docker, "
-      "Podman: --ipc=host -v /dev/shm:/dev/shm), or start one container for all ranks of a node",
+      "{} has the files of {} of the {} ranks of this node: they run in containers that do not share it, and MPI cannot "
+      "start. Bind the node's /dev/shm (Apptainer does so without --containall and --contain; Docker, Podman: --ipc=host "
+      "-v /dev/shm:/dev/shm), or start one container for all ranks of a node",
       node_memory, seen, world.local_size));
 }
 

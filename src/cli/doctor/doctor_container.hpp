@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/files/probe_file.hpp"
@@ -7,23 +8,23 @@
 
 namespace trainrt::cli::doctor {
 
-/// What one process makes of its own view: an error if the ranks cannot form one world, a warning for anything else that is
-/// missing.
+/// Returns the finding of one process about its Slurm job step: an error if the ranks cannot connect because a container
+/// hides a part, a warning for other missing parts. Pure function.
 Finding finding_of_step(const launch::StepView& view);
 
-/// Finds ranks of a node whose /dev/shm is not the same, before MPI starts: MPI would end the step with words of its own.
+/// Detects ranks of a node that do not share /dev/shm, before MPI starts, which would end the step with a message that does
+/// not name the cause. Does nothing unless Slurm started the ranks with PMIx.
 class NodeMemoryProbe {
  public:
-  /// Puts a file of this rank into /dev/shm. Before the launcher lets the ranks meet.
+  /// Creates a file of this rank in /dev/shm. Must be called before launch::discover(), which waits for all ranks.
   explicit NodeMemoryProbe(const Environment& environment);
 
-  /// Throws Error on a rank that does not see the files of the others of its node. After they have met, in a step of Slurm
-  /// with PMIx; does nothing in others, whose ranks have not met yet.
+  /// Throws Error on a rank that does not see the files of all ranks of its node. Must be called after launch::discover().
   void require_shared(const World& world) const;
 
  private:
-  std::string step_;               ///< beginning of all names of this step
-  std::optional<ProbeFile> file_;  ///< nothing if this is no such step
+  std::string step_;               ///< the part of the file names that is the same for all ranks of the step
+  std::optional<ProbeFile> file_;  ///< nullopt if there is nothing to detect
 };
 
 }  // namespace trainrt::cli::doctor

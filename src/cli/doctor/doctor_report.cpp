@@ -1,5 +1,6 @@
 #include "cli/doctor/doctor_report.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -8,14 +9,55 @@
 
 #include "cli/terminal/print.hpp"
 #include "core/output/log.hpp"
+#include "core/text/text.hpp"
 #include "core/version.hpp"
 #include "trainer/ending/advice.hpp"
 
 namespace trainrt::cli::doctor {
 
+namespace {
+
+/// Flushes: the next check may block.
+void print_line(std::string line) {
+  std::ranges::replace(line, '\n', ' ');
+  print_text(line + "\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void Report::begin(const DoctorRanks& ranks) {
+  const auto& world = ranks.world();
+  about_ = {{"ranks", world.size}, {"nodes", world.node_count}, {"storage", ranks.subject().storage}};
+}
+
 void Report::add(std::string_view check, const Finding& finding) {
   ++counts_[static_cast<std::size_t>(finding.grade)];
-  show(check, finding);
+  if (!prints_) return;
+  if (form_ == Form::text)
+    return print_line(fmt::format("{:<8} {:<25} {}{}{}", name_of(finding.grade), check, finding.text,
+                                  finding.advice.empty() ? "" : "; ", finding.advice));
+  findings_.push_back({{"name", check},
+                       {"grade", name_of(finding.grade)},
+                       {"text", finding.text},
+                       {"advice", finding.advice},
+                       {"figures", finding.figures}});
+}
+
+void Report::end() const {
+  if (!prints_) return;
+  if (form_ == Form::text) return print_summary();
+  Json report = {{"trainrt", version}, {"grade", name_of(worst())}};
+  report.update(about_);
+  report["checks"] = findings_;
+  print_json(report);
+  std::fflush(stdout);
+}
+
+void Report::log_if_silent(const Error& failure) const {
+  if (prints_) return;
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  log::error(trainer::with_advice(failure));
 }
 
 Grade Report::worst() const {
@@ -23,81 +65,12 @@ Grade Report::worst() const {
   return count(Grade::warning) > 0 ? Grade::warning : Grade::ok;
 }
 
-namespace {
-
-std::string one_line(std::string text) {
-  for (auto& character : text)
-    if (character == '\n') character = ' ';
-  return text;
-}
-
-class TextReport : public Report {
- public:
-  void show(std::string_view check, const Finding& finding) override {
-    const auto advice = finding.advice.empty() ? "" : "; " + finding.advice;
-    print(fmt::format("{:<8} {:<25} {}", doctor::name_of(finding.grade), check, one_line(finding.text + advice)));
-  }
-
-  void end() override {
-    const auto next = count(Grade::error) > 0 ? "do what the lines with `error` say before a run starts here"
-                      : count(Grade::warning) > 0
-                          ? "a run can start here; the lines with `warning` say what could be better"
-                          : "a run can start here";
-    print(fmt::format("{} ok, {} warning{}, {} error{}: {}", count(Grade::ok), count(Grade::warning),
-                      count(Grade::warning) == 1 ? "" : "s", count(Grade::error), count(Grade::error) == 1 ? "" : "s",
-                      next));
-  }
-
- private:
-  /// At once: the next check may be the one that hangs.
-  static void print(const std::string& line) {
-    print_text(line + "\n");
-    std::fflush(stdout);
-  }
-};
-
-class JsonReport : public Report {
- public:
-  void begin(const Examination& examination) override {
-    const auto& world = examination.world();
-    about_ = {{"ranks", world.size}, {"nodes", world.node_count}, {"storage", examination.storage()}};
-  }
-
-  void show(std::string_view check, const Finding& finding) override {
-    checks_.push_back({{"name", check},
-                       {"grade", doctor::name_of(finding.grade)},
-                       {"text", finding.text},
-                       {"advice", finding.advice},
-                       {"figures", finding.figures}});
-  }
-
-  void end() override {
-    Json whole = {{"trainrt", version}, {"grade", doctor::name_of(worst())}};
-    whole.update(about_);
-    whole["checks"] = checks_;
-    print_json(whole);
-    std::fflush(stdout);
-  }
-
- private:
-  Json about_ = Json::object();
-  Json checks_ = Json::array();
-};
-
-class SilentReport : public Report {
- public:
-  void fail_unseen(const Error& failure) override {
-    std::this_thread::sleep_for(std::chrono::seconds(5));
-    log::error(trainer::with_advice(failure));
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Report> make_report(int rank, Form form) {
-  if (rank != 0) return std::make_unique<SilentReport>();
-  if (form == Form::json) return std::make_unique<JsonReport>();
-  return std::make_unique<TextReport>();
+void Report::print_summary() const {
+  static constexpr std::array<std::string_view, 3> conclusions = {
+      "a run can start here", "a run can start here; the lines with `warning` describe possible improvements",
+      "fix the problems in the lines with `error` before you start a run here"};
+  print_line(fmt::format("{} ok, {}, {}: {}", count(Grade::ok), counted(count(Grade::warning), "warning"),
+                         counted(count(Grade::error), "error"), conclusions[static_cast<std::size_t>(worst())]));
 }
 
 }  // namespace trainrt::cli::doctor

@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
-#include <memory>
-#include <string>
+#include <string_view>
 
 #include <trainrt/error.hpp>
 
@@ -9,31 +8,34 @@
 
 namespace trainrt::cli::doctor {
 
-/// Where findings go: lines on standard output as they come, one JSON object at the end, or, on all ranks but one, nowhere.
+/// Prints the findings on standard output of rank 0: one line per finding at once, or one JSON object at the end. Prints
+/// nothing on other ranks.
 class Report {
  public:
-  virtual ~Report() = default;
-  virtual void begin(const Examination&) {}  ///< left out if the ranks have not met
-  void add(std::string_view check, const Finding& finding);
-  virtual void end() {}
-  /// What this rank could not add to the report that is shown: rank 0 has met the same, or is where it cannot say a word.
-  virtual void fail_unseen(const Error&) {}
+  enum class Form { text, json };
+  Report(int rank, Form form) : prints_(rank == 0), form_(form) {}
 
-  /// failed if an error was found.
+  /// Adds the ranks and the storage to the JSON object. Not called if the ranks cannot communicate.
+  void begin(const DoctorRanks& ranks);
+  void add(std::string_view check, const Finding& finding);
+  void end() const;
+  /// Logs an error on a rank that prints no report, after 5 s: until then rank 0 has usually reported the same error and
+  /// ended all ranks.
+  void log_if_silent(const Error& failure) const;
+
+  /// Returns ExitCode::failed if a finding is an error, else ExitCode::finished.
   ExitCode code() const { return count(Grade::error) > 0 ? ExitCode::failed : ExitCode::finished; }
 
- protected:
-  virtual void show(std::string_view, const Finding&) {}
+ private:
   int count(Grade grade) const { return counts_[static_cast<std::size_t>(grade)]; }
   Grade worst() const;
+  void print_summary() const;
 
- private:
-  std::array<int, 3> counts_{};
+  bool prints_;
+  Form form_;
+  std::array<int, 3> counts_{};  ///< number of findings, by grade
+  Json about_ = Json::object();
+  Json findings_ = Json::array();
 };
-
-enum class Form { text, json };
-
-/// Of rank 0 in that form; of the others, which show nothing.
-std::unique_ptr<Report> make_report(int rank, Form form);
 
 }  // namespace trainrt::cli::doctor

@@ -1,7 +1,6 @@
 #include "cli/doctor/python_report.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
 #include "core/process/child_process.hpp"
@@ -11,9 +10,11 @@ namespace trainrt::cli {
 
 namespace {
 
-// importlib.metadata reads the names of files; find_spec() of a module outside of packages imports nothing. The first
-// entry of sys.path is what it is for the script; a script that changes sys.path itself is not examined. Imports under a
-// condition, in a try or in a function may be meant to fail.
+constexpr double python_limit_seconds = 20;  // an interpreter on slow shared storage
+
+// importlib.metadata reads file names, and find_spec() of a top-level module imports nothing. The first entry of sys.path
+// is set as it would be for the script. A script that uses sys.path is not checked for missing modules, nor are imports in
+// a condition, try or function, which may be optional.
 constexpr const char* questions = R"(
 import json, sys
 names = ("torch", "torchvision", "lightning", "pytorch-lightning", "transformers", "accelerate", "deepspeed", "horovod",
@@ -55,46 +56,45 @@ if script:
 print("\n" + json.dumps(report))
 )";
 
-std::string instead_of(const std::string& name, const std::string& mine, const std::string& firsts) {
-  return fmt::format("{} {} instead of {}", name, mine, firsts);
-}
-
 }  // namespace
 
-PythonReport python_report_from(const std::string& text) try {
-  const auto answer = trim(text);
-  const auto report = nlohmann::json::parse(answer.substr(answer.rfind('\n') + 1));  // sitecustomize may print
-  return {report.at("version"), report.at("frameworks"), report.at("missing"), report.at("mistake")};
-} catch (const nlohmann::json::exception&) {
-  throw Error("answers something else than a report on itself: " + excerpt(trim(text)));
+doctor::Json parse_python_report(const std::string& output) try {
+  const auto text = trim(output);
+  auto report = doctor::Json::parse(text.substr(text.rfind('\n') + 1));  // sitecustomize may print before it
+  for (const auto* key : {"version", "mistake"}) report.at(key).get<std::string>();
+  for (const auto* key : {"frameworks", "missing"}) report.at(key);
+  return report;
+} catch (const doctor::Json::exception&) {
+  throw Error("printed something else than its report: " + excerpt(trim(output)));
 }
 
-PythonReport ask_python(const PythonCommand& command, double limit_seconds) {
-  const auto answer =
-      run_child({command.interpreter, "-c", questions, command.script}, limit_seconds, ChildErrors::with_output);
-  if (!answer) throw Error(fmt::format("{} did not start and end within {:g} s", command.interpreter, limit_seconds));
-  if (answer->exit_code != 0)
-    throw Error(
-        fmt::format("{} does not work: exit {}: {}", command.interpreter, answer->exit_code, excerpt(trim(answer->text))));
-  try {
-    return python_report_from(answer->text);
-  } catch (const Error& error) {
-    throw Error(fmt::format("{} {}", command.interpreter, error.what()));
-  }
+doctor::Json report_of_python(const PythonCommand& command) try {
+  const auto child =
+      run_child({command.interpreter, "-c", questions, command.script}, python_limit_seconds, ChildErrors::with_output);
+  if (!child) throw Error(fmt::format("did not finish within {:g} s", python_limit_seconds));
+  if (child->exit_code != 0)
+    throw Error(fmt::format("failed: exit code {}: {}", child->exit_code, excerpt(trim(child->text))));
+  auto report = parse_python_report(child->text);
+  report.update({{"interpreter", command.interpreter}, {"script", command.script}});
+  return report;
+} catch (const Error& failure) {
+  throw Error(command.interpreter + " " + failure.what());
 }
 
-std::vector<std::string> differences(const PythonReport& first, const PythonReport& other) {
+std::vector<std::string> python_differences(const doctor::Json& first, const doctor::Json& other) {
   std::vector<std::string> found;
-  if (other.version != first.version) found.push_back(instead_of("Python", other.version, first.version));
-  for (const auto& [name, version] : first.frameworks) {
-    const auto mine = other.frameworks.find(name);
-    if (mine == other.frameworks.end())
-      found.push_back(fmt::format("{} is missing", name));
-    else if (mine->second != version)
-      found.push_back(instead_of(name, mine->second, version));
-  }
-  for (const auto& [name, version] : other.frameworks)
-    if (!first.frameworks.contains(name)) found.push_back(fmt::format("{} {} is here alone", name, version));
+  const auto compare = [&](const std::string& name, const doctor::Json& mine, const doctor::Json& expected) {
+    if (mine == expected) return;
+    if (mine.is_null()) return found.push_back(name + " is missing");
+    const auto version = mine.get<std::string>();
+    found.push_back(fmt::format("{} {} {}", name, version,
+                                expected.is_null() ? "is only on this node" : "instead of " + expected.get<std::string>()));
+  };
+  compare("Python", other.at("version"), first.at("version"));
+  const auto &mine = other.at("frameworks"), &expected = first.at("frameworks");
+  for (const auto& [name, version] : expected.items()) compare(name, mine.value(name, doctor::Json()), version);
+  for (const auto& [name, version] : mine.items())
+    if (!expected.contains(name)) compare(name, version, {});
   return found;
 }
 

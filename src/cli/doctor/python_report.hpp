@@ -1,29 +1,22 @@
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
+#include "cli/doctor/doctor_ranks.hpp"
 #include "cli/start/python_interpreter.hpp"
 
 namespace trainrt::cli {
 
-/// What a Python interpreter says of itself.
-struct PythonReport {
-  std::string version;                            ///< "3.11.2"
-  std::map<std::string, std::string> frameworks;  ///< versions of those that are installed, by the name of their package
-  std::vector<std::string> missing;  ///< modules that the script imports first of all, and that it does not find
-  std::string mistake;               ///< why the script cannot be parsed; "" if it can
-};
+/// Starts a Python interpreter and returns an object with its `version`, the versions of the installed `frameworks` by
+/// package name, the modules at the top of the script that are `missing`, and the `mistake` because of which the script
+/// cannot be parsed (""); also `interpreter` and `script`. Neither the script nor a framework is imported. Throws Error if
+/// the interpreter fails, takes longer than 20 s, or prints something else.
+doctor::Json report_of_python(const PythonCommand& command);
 
-/// Starts the interpreter for a moment: it imports none of the frameworks, and runs nothing of the script. Throws Error if
-/// it takes longer than `limit_seconds`, fails, or answers something else.
-PythonReport ask_python(const PythonCommand& command, double limit_seconds);
+/// Parses the output of the interpreter, whose last line is the report in JSON. Throws Error if it is not. Pure function.
+doctor::Json parse_python_report(const std::string& output);
 
-/// As ask_python() has it printed, JSON. Throws Error.
-PythonReport python_report_from(const std::string& text);
-
-/// What another node's Python lacks of the first node's, has besides, or has in another version: "torch 2.1.0 instead of
-/// 2.2.0". Pure.
-std::vector<std::string> differences(const PythonReport& first, const PythonReport& other);
+/// Returns the differences of a node's Python from the first node's: "torch 2.1.0 instead of 2.2.0". Pure function.
+std::vector<std::string> python_differences(const doctor::Json& first, const doctor::Json& other);
 
 }  // namespace trainrt::cli

@@ -15,66 +15,69 @@
 
 namespace trainrt::frameworks::trees {
 
-/// A metric of an evaluation set as its library names it: {"valid-logloss", 0.48}.
+/// Names and values of the metrics of all datasets, as the library names them: {"valid-logloss", 0.48}.
 using Evaluation = std::vector<std::pair<std::string, double>>;
 
-/// One library's training on this rank, on the ranks' parts of [data.train] together. The train thread uses it. What the
-/// library reports as an error is thrown: UsageError for parameters that it refuses, else Error.
+/// The training of one model by one library. Each rank holds a part of [data.train]. Used by the train thread only. Methods
+/// throw UsageError for parameters that the library refuses, and Error for its other errors.
 class Booster {
  public:
   virtual ~Booster() = default;
-  /// Once, after the data are read: makes the library's booster, which goes on from the checkpoint's model. Collective.
+  /// Creates the library's booster, from the checkpoint's model if there is one. Called once, after the data are read.
+  /// Collective.
   virtual void start() = 0;
-  /// Grows the trees of a round. Collective.
+  /// Adds the trees of one round to the model. Collective.
   virtual void update(int round) = 0;
-  /// All sets, train first, each with all metrics, after the last round: the same on all ranks. Collective.
+  /// Returns all metrics of all datasets, train first, after the last round. The same on all ranks. Collective.
   virtual Evaluation evaluate(int round) = 0;
-  /// The model in the library's own format, as files/NAME of a checkpoint holds it. `best_round` < 0: not known. The same
-  /// bytes on all ranks; not collective.
+  /// Returns the model in the library's own format, for files/NAME of a checkpoint. `best_round`: the best round so far; -1
+  /// if unknown. The same bytes on all ranks. Not collective.
   virtual std::string model(int best_round, double best_score) = 0;
-  /// Whether more of that metric is better, which early stopping asks.
+  /// Returns whether a higher value of `metric` is better, for early stopping.
   virtual bool is_better_if_greater(std::string_view metric) const = 0;
 };
 
-/// A model that is only used.
+/// A model for predictions.
 class TrainedModel {
  public:
   virtual ~TrainedModel() = default;
-  virtual std::size_t outputs() const = 0;  ///< numbers that it gives for a row
-  /// Fills `values`, rows x outputs, row-major, with what the library's own predict() gives. Not collective.
+  virtual std::size_t outputs() const = 0;  ///< number of values per row
+  /// Fills `values` (rows x outputs, row-major) with the results of the library's own predict(). Not collective.
   virtual void predict(const RowBlock& block, std::vector<double>& values) = 0;
 };
 
-/// A key of [loop] that is another library's, and why it is none of this one.
-struct NotItsKey {
-  std::string_view key, why;
+/// A key of [loop] that only the other library has, and advice on a replacement.
+struct ForeignKey {
+  std::string_view key, advice;
 };
 
 /// A library of boosted trees.
 struct Library {
-  std::string_view name;        ///< the train function's
-  std::string_view model_file;  ///< in files/ of a checkpoint: "model.ubj"
-  std::array<NotItsKey, 3> not_its_keys;
-  /// Reads the data of all sets. `model`: what the last checkpoint holds, which training goes on from after `rounds`
-  /// rounds; "": a new one. Collective.
+  std::string_view name;        ///< name of the train function
+  std::string_view model_file;  ///< file name in files/ of a checkpoint: "model.ubj"
+  std::array<ForeignKey, 3> foreign_keys;
+  /// Reads all datasets. `model`: the model of the last checkpoint, with `rounds` rounds, from which training resumes; ""
+  /// to begin a new model. Collective.
   std::unique_ptr<Booster> (*open)(Context& ctx, const TableLayout& layout, const Parameters& parameters,
                                    const std::string& model, int rounds);
-  /// The model of a checkpoint for predictions. `rounds`: so many of it count; 0: all. Collective.
+  /// Loads the model of a checkpoint for predictions. `rounds`: number of rounds to use; 0 uses all. Collective.
   std::unique_ptr<TrainedModel> (*load)(Context& ctx, const TableLayout& layout, const std::string& model,
                                         int rounds) = nullptr;
 };
 
-/// Trains as [loop] and the library say, reports each round, stops early if that is asked for, and keeps the model in the
-/// checkpoints. Killed, stopped and requeued it ends with the bytes of a run that never stopped.
+/// Returns the names of the datasets, train first, then sorted.
+std::vector<std::string> dataset_names(const Context& ctx);
+
+/// Trains a model with the settings of [loop], reports each round, stops early if [loop] asks for it, and saves the model
+/// in the checkpoints. A run that was killed or requeued ends with the same bytes as a run that never stopped.
 void train(Context& ctx, const Library& library);
 
-/// Does what train() does before its first round, over the samples that `trainrt check` gives: loads the library, requires
-/// its keys and fields, and makes a booster. Of a config that asks for a GPU no booster is made: a login node may have
-/// none.
+/// Performs the steps of train() before its first round on the samples that `trainrt check` provides: loads the library,
+/// checks keys and fields, and creates a booster, unless the config asks for a GPU, which a login node may not have.
 void check(Context& ctx, const Library& library);
 
-/// Predicts with a checkpoint of such a run, as the library's own predict() does: with all rounds, or after early stopping
-/// up to the best one.
+/// Predicts with a checkpoint of such a run, like the library's own predict(): with all rounds, or up to the best round if
+/// early stopping was used.
 void predict(Context& ctx, Predictions& predictions, const Library& library);
 
 }  // namespace trainrt::frameworks::trees

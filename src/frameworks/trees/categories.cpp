@@ -15,19 +15,20 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-constexpr std::size_t look_rows = 4096;
-constexpr std::size_t look_bytes = 8 << 20;
-constexpr std::size_t most_categories = 1 << 16;
+constexpr std::size_t scan_rows = 4096;
+constexpr std::size_t scan_bytes = 8 << 20;
+constexpr std::size_t max_categories = 1 << 16;
 
 using Texts = std::set<std::string, std::less<>>;
 
-void require_few(const Texts& texts, const std::string& field) {
-  if (texts.size() > most_categories)
+void require_max_categories(const Texts& texts, const std::string& field) {
+  if (texts.size() > max_categories)
     throw UsageError(
-        fmt::format("[data.train] field '{}' has more than {} different texts: no category", field, most_categories));
+        fmt::format("[data.train] field '{}' has more than {} different texts: too many for a categorical feature", field,
+                    max_categories));
 }
 
-/// As the JSON of checkpoints needs it.
+/// The JSON in checkpoints requires UTF-8.
 bool is_utf8(const std::string& text) try {
   static_cast<void>(nlohmann::json(text).dump());
   return true;
@@ -35,36 +36,36 @@ bool is_utf8(const std::string& text) try {
   return false;
 }
 
-/// The beginning of a text of any bytes, for a message: those that are no printable ASCII as \x1b.
+/// Returns the beginning of a text for a message, with bytes that are not printable ASCII as \x1b.
 std::string printable(std::string_view text) {
-  constexpr std::size_t most_shown = 60;
+  constexpr std::size_t max_shown = 60;
   std::string shown;
-  for (const char c : text.substr(0, most_shown))
+  for (const char c : text.substr(0, max_shown))
     shown += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return shown + (text.size() > most_shown ? fmt::format("... ({} bytes)", text.size()) : "");
+  return shown + (text.size() > max_shown ? fmt::format("... ({} bytes)", text.size()) : "");
 }
 
 void require_utf8(const std::string& text, const std::string& field, std::uint64_t sample) {
   if (!is_utf8(text))
     throw UsageError(
-        fmt::format("[data.train] field '{}' of sample {}, a category, holds the text '{}', which is no UTF-8: convert "
-                    "the texts to UTF-8",
+        fmt::format("[data.train] categorical field '{}' of sample {} holds the text '{}', which is not UTF-8: convert the "
+                    "texts to UTF-8",
                     field, sample, printable(text)));
 }
 
 Texts texts_of_part(Context& ctx, const Dataset& data, const std::string& field) {
   Texts texts;
   const auto part = part_of(data.size(), ctx.world_rank(), ctx.world_size());
-  for (const auto& batch : data.epoch(0).range(part.first, part.count, look_rows)) {
+  for (const auto& batch : data.epoch(0).range(part.first, part.count, scan_rows)) {
     for (std::size_t i = 0; i < batch.size(); ++i)
       if (const auto text = batch.text(field, i); !text.empty() && !texts.contains(text))
         require_utf8(*texts.emplace(text).first, field, batch.indices()[i]);
-    require_few(texts, field);
+    require_max_categories(texts, field);
   }
   return texts;
 }
 
-/// As a text that holds any bytes: each with its length before it.
+/// Joins texts, which may hold any bytes: each follows its length.
 std::string packed(const Texts& texts) {
   std::string bytes;
   for (const auto& text : texts) bytes += fmt::format("{}:{}", text.size(), text);
@@ -82,7 +83,7 @@ void unpack(std::string_view bytes, Texts& into) {
 
 }  // namespace
 
-Part part_of(std::uint64_t size, int rank, int ranks) {
+SampleRange part_of(std::uint64_t size, int rank, int ranks) {
   const auto begin = [&](int r) {
     const auto each = size / static_cast<std::uint64_t>(ranks);
     const auto more = size % static_cast<std::uint64_t>(ranks);
@@ -98,26 +99,26 @@ void gather_categories(Context& ctx, const Dataset& data, TableLayout& layout) {
     Texts all;
     for (const auto& bytes : ctx.communicator().all_gather(packed(texts_of_part(ctx, data, feature.field))))
       unpack(bytes, all);
-    require_few(all, feature.field);
+    require_max_categories(all, feature.field);
     if (all.empty())
-      throw UsageError(fmt::format("[data.train] field '{}', a category, has only empty texts", feature.field));
+      throw UsageError(fmt::format("[data.train] categorical field '{}' has only empty texts", feature.field));
     feature.categories.assign(all.begin(), all.end());
   }
 }
 
 std::uint64_t counted_columns(Context& ctx, const Dataset& data, const std::string& indices) {
-  ColumnPlace place{.set = "train",
-                    .field = indices,
-                    .columns = std::numeric_limits<std::int32_t>::max(),
-                    .limit = "the most columns that the libraries take"};
+  ColumnSource source{.set = "train",
+                      .field = indices,
+                      .columns = std::numeric_limits<std::int32_t>::max(),
+                      .limit = "the maximum number of columns that the libraries support"};
   std::uint64_t count = 0;
   const auto part = part_of(data.size(), ctx.world_rank(), ctx.world_size());
-  const auto rows = rows_of_lists(data, part, indices, look_bytes, sizeof(std::int64_t));
+  const auto rows = rows_of_lists(data, part, indices, scan_bytes, sizeof(std::int64_t));
   for (const auto& batch : data.epoch(0).range(part.first, part.count, rows)) {
     const RowLists lists(data, batch, indices);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      place.sample = batch.indices()[i];
-      for_each_column(lists.of(i), place,
+      source.sample = batch.indices()[i];
+      for_each_column(lists.of(i), source,
                       [&](std::int32_t column) { count = std::max(count, static_cast<std::uint64_t>(column) + 1); });
     }
   }

@@ -9,18 +9,19 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Gives each categorical feature that is a text all texts that occur, sorted by bytes: each rank looks at its part.
-/// Collective. UsageError if there are more than a library can tell apart, and for a text that is no UTF-8.
+/// Sets the categories of each categorical text feature to all texts that occur in [data.train], sorted by bytes. Each rank
+/// scans its part. Collective. Throws UsageError for more than 65536 categories, and for a text that is not UTF-8.
 void gather_categories(Context& ctx, const Dataset& data, TableLayout& layout);
 
-/// One more than the largest column that occurs in any rank's part of a field of lists. Collective. UsageError for what is
-/// no column.
+/// Returns the maximum column number in the lists of field `indices`, over all ranks, plus one. Collective. Throws
+/// UsageError for a value that is not a column number.
 std::uint64_t counted_columns(Context& ctx, const Dataset& data, const std::string& indices);
 
-/// The part of `size` samples that a rank reads.
-struct Part {
+/// Consecutive samples of a dataset.
+struct SampleRange {
   std::uint64_t first = 0, count = 0;
 };
-Part part_of(std::uint64_t size, int rank, int ranks);
+/// Returns the samples that a rank reads if `size` samples are divided evenly among `ranks` ranks. Pure function.
+SampleRange part_of(std::uint64_t size, int rank, int ranks);
 
 }  // namespace trainrt::frameworks::trees

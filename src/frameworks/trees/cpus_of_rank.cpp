@@ -10,7 +10,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// The CPUs that this thread may run on, "1" or "0" for each.
+/// Returns "1" for each CPU on which this thread may run, and "0" for each other CPU.
 std::string cpus_of_this_thread() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -3,8 +3,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The CPUs that this rank has for itself: those that it may run on, divided by the ranks of its node that may run on the
-/// same; on all ranks the fewest that one has. Collective.
+/// Returns the number of CPUs per rank: those on which a rank may run, divided by the number of ranks of its node that may
+/// run on the same CPUs; the minimum over all ranks. Collective.
 int cpus_of_rank(Context& ctx);
 
 }  // namespace trainrt::frameworks::trees

@@ -12,19 +12,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The candidates, in the order in which they are tried.
+/// Returns the paths and names to try, in order.
 std::vector<std::string> candidates(const LoadedLibrary::Search& search, const std::string& given) {
   if (given.empty()) return {search.names.begin(), search.names.end()};
-  std::error_code none;
-  if (!fs::is_directory(given, none)) return {fs::absolute(given).string()};
+  std::error_code ignored;
+  if (!fs::is_directory(given, ignored)) return {fs::absolute(given).string()};
   std::vector<std::string> paths;
   for (const auto inside : search.in_packages) {
     const auto path = fs::absolute(given) / inside;
-    if (fs::exists(path, none)) paths.push_back(path.string());
+    if (fs::exists(path, ignored)) paths.push_back(path.string());
   }
   if (!paths.empty()) return paths;
-  throw UsageError(fmt::format("[{}] library = {}: the folder has no {}", search.name, given,
-                               fmt::join(search.in_packages, ", and no ")));
+  throw UsageError(
+      fmt::format("[{}] library = {}: the folder has no {}", search.name, given, fmt::join(search.in_packages, " or ")));
 }
 
 }  // namespace
@@ -37,8 +37,8 @@ LoadedLibrary::LoadedLibrary(const Search& search, const std::string& given) : n
       path_ = path;
       return;
     }
-    const auto* const why = dlerror();
-    tried += fmt::format("{}{}", tried.empty() ? "" : "; ", why != nullptr ? why : path);
+    const auto* const reason = dlerror();
+    tried += fmt::format("{}{}", tried.empty() ? "" : "; ", reason != nullptr ? reason : path);
   }
   throw UsageError(fmt::format("the library of {} cannot be loaded ({}): {}", name_, tried, search.advice));
 }
@@ -46,8 +46,8 @@ LoadedLibrary::LoadedLibrary(const Search& search, const std::string& given) : n
 void* LoadedLibrary::address_of(const char* name, bool is_required) const {
   auto* const address = dlsym(handle_, name);
   if (address == nullptr && is_required)
-    throw UsageError(fmt::format("{} is no library of {} that this train function can use: it lacks the function {}", path_,
-                                 name_, name));
+    throw UsageError(fmt::format("{} is not a library of {} that this train function can use: it lacks the function {}",
+                                 path_, name_, name));
   return address;
 }
 

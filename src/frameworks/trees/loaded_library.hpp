@@ -5,30 +5,31 @@
 
 namespace trainrt::frameworks::trees {
 
-/// A shared library that is loaded while the program runs, and stays.
+/// A shared library that is loaded at run time and never unloaded.
 class LoadedLibrary {
  public:
-  /// Where one is looked for: the path that [NAME] library gives (a file, or a folder of Python packages, in which
-  /// `in_packages` are looked for: "xgboost/lib/libxgboost.so"), else `names` where the system finds libraries.
+  /// The places in which a library is searched: the path in the key `library` of [NAME], which is a file or a folder of
+  /// Python packages with one of `in_packages`; without that key `names`, in the folders of the dynamic linker.
   struct Search {
     std::string_view name;                      ///< "xgboost"
     std::string_view key;                       ///< "xgboost.library"
     std::vector<std::string_view> names;        ///< "libxgboost.so.0"
     std::vector<std::string_view> in_packages;  ///< "xgboost/lib/libxgboost.so"
-    std::string_view advice;                    ///< how to get one
+    std::string_view advice;                    ///< how to install it
   };
-  /// UsageError that says where it was looked for, why it cannot be loaded, and how to get one.
+  /// Loads the library. `given`: the value of the key `library`, or "". Throws UsageError with the places, the reasons and
+  /// the advice.
   LoadedLibrary(const Search& search, const std::string& given);
 
   const std::string& path() const { return path_; }
-  /// UsageError if the library is too old to have it.
+  /// Returns a function of the library. Throws UsageError if the library does not have it.
   template <class Function>
   Function* symbol(const char* name) const {
     return reinterpret_cast<Function*>(address_of(name, true));
   }
-  /// The same; nullptr if it does not have it.
+  /// As symbol(), but returns nullptr if the library does not have the function.
   template <class Function>
-  Function* symbol_if_there(const char* name) const {
+  Function* optional_symbol(const char* name) const {
     return reinterpret_cast<Function*>(address_of(name, false));
   }
 

@@ -11,12 +11,12 @@ namespace {
 
 const TrainFunction functions[] = {
     {.name = "xgboost",
-     .help = "XGBoost's boosted trees",
+     .help = "boosted trees by XGBoost",
      .train = [](Context& ctx) { train(ctx, xgboost); },
      .predict = [](Context& ctx, Predictions& predictions) { predict(ctx, predictions, xgboost); },
      .check = [](Context& ctx) { check(ctx, xgboost); }},
     {.name = "lightgbm",
-     .help = "LightGBM's boosted trees",
+     .help = "boosted trees by LightGBM",
      .train = [](Context& ctx) { train(ctx, lightgbm); },
      .predict = [](Context& ctx, Predictions& predictions) { predict(ctx, predictions, lightgbm); },
      .check = [](Context& ctx) { check(ctx, lightgbm); }},

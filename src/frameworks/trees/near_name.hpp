@@ -5,8 +5,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The name that is most like it, if one is like it: at most a third of its letters are wrong, missing, too many or
-/// swapped with the next. "": none is.
+/// Returns the candidate in `names` that is nearest to `name`; "" if more than a third of the letters of every candidate
+/// are changed, inserted, removed, or swapped with the next. For messages about unknown names. Pure function.
 std::string near_name(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace trainrt::frameworks::trees

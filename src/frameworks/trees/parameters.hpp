@@ -9,18 +9,18 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The library's own parameters, under its names, as [loop] has them, in the order of their names.
+/// The library's own parameters in [loop], sorted by name.
 class Parameters {
  public:
-  /// All keys of [loop] but those of the train function itself.
+  /// Returns all keys of [loop] except those of the train function itself.
   static Parameters of(Context& ctx);
 
-  /// nullptr if it is not given.
+  /// Returns the value of a parameter; nullptr if it is not set.
   const std::string* find(std::string_view name) const;
-  /// One of several names of the same parameter.
+  /// As find(), for a parameter with several names.
   const std::string* find_any(std::initializer_list<std::string_view> names) const;
-  void set(std::string name, std::string value);          ///< replaces it
-  void set_default(std::string name, std::string value);  ///< if none is given
+  void set(std::string name, std::string value);
+  void set_default(std::string name, std::string value);  ///< sets the parameter unless it is already set
   void remove(std::string_view name);
   const std::vector<std::pair<std::string, std::string>>& all() const { return values_; }
 
@@ -28,10 +28,10 @@ class Parameters {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-/// The keys of [loop] that trees.json declares for the train functions themselves.
+/// Returns the keys of [loop] that trees.json declares for the train functions themselves.
 const std::vector<std::string>& declared_keys();
 
-/// Words between commas, as eval_metric has them.
+/// Splits a comma-separated list, such as eval_metric; blanks around the items are removed.
 std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace trainrt::frameworks::trees

@@ -14,7 +14,7 @@ namespace {
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw Error(fmt::format("{}: the model of the checkpoint cannot be read", path));
+  if (!file) throw Error(fmt::format("cannot read {}, the model of the checkpoint", path));
   return text;
 }
 

@@ -24,12 +24,12 @@ std::string node_storage() {
   return given != nullptr && *given != '\0' ? given : "/tmp";
 }
 
-/// What the names of the run's folders begin with; behind it stands the number of the attempt.
+/// Returns the beginning of the names of the run's folders, which the number of the attempt follows.
 std::string prefix_of_run(const Context& ctx) {
   return fmt::format("trainrt-trees-{:016x}-", std::hash<std::string>()(ctx.run_dir()));
 }
 
-/// Whether the folder of that name is one of the run's, and of an attempt before this one.
+/// Returns whether `name` is that of a folder of the run `run` from an attempt before `attempt`.
 bool is_older(std::string_view name, std::string_view run, std::int64_t attempt) {
   if (!name.starts_with(run)) return false;
   std::int64_t number = 0;
@@ -43,30 +43,30 @@ bool is_own(const std::filesystem::path& path) {
   return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid();
 }
 
-void remove_older_attempts(const std::string& where, const std::string& run, std::int64_t attempt) {
-  std::error_code none;
-  std::vector<std::filesystem::path> left;
-  for (std::filesystem::directory_iterator each(where, none), end; !none && each != end; each.increment(none))
-    if (is_older(each->path().filename().string(), run, attempt)) left.push_back(each->path());
-  for (const auto& path : left)
-    if (is_own(path)) std::filesystem::remove_all(path, none);
+void remove_older_attempts(const std::string& parent, const std::string& run, std::int64_t attempt) {
+  std::error_code error;
+  std::vector<std::filesystem::path> older;
+  for (std::filesystem::directory_iterator each(parent, error), end; !error && each != end; each.increment(error))
+    if (is_older(each->path().filename().string(), run, attempt)) older.push_back(each->path());
+  for (const auto& path : older)
+    if (is_own(path)) std::filesystem::remove_all(path, error);
 }
 
 }  // namespace
 
-PrivateFolder::PrivateFolder(const Context& ctx, const std::string& where) {
-  const auto folder = where.empty() ? node_storage() : where;
+PrivateFolder::PrivateFolder(const Context& ctx, const std::string& parent) {
+  const auto folder = parent.empty() ? node_storage() : parent;
   const auto run = prefix_of_run(ctx);
   remove_older_attempts(folder, run, ctx.attempt());
   path_ = fmt::format("{}/{}{}-XXXXXX", folder, run, ctx.attempt());
   if (mkdtemp(path_.data()) == nullptr)
-    throw Error(fmt::format("cannot make a folder {}: {}{}", path_, std::strerror(errno),
-                            where.empty() ? "; TMPDIR chooses where" : ""));
+    throw Error(fmt::format("cannot create the folder {}: {}{}", path_, std::strerror(errno),
+                            parent.empty() ? "; set TMPDIR to another folder" : ""));
 }
 
 PrivateFolder::~PrivateFolder() {
-  std::error_code none;
-  std::filesystem::remove_all(path_, none);
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace trainrt::frameworks::trees

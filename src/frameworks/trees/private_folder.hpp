@@ -5,13 +5,13 @@
 
 namespace trainrt::frameworks::trees {
 
-/// A folder of this process on its node's own storage, which goes with the object.
+/// A temporary folder of this process on its node's own storage. The destructor removes it.
 class PrivateFolder {
  public:
-  /// In that folder, "" being TMPDIR. Removes what earlier attempts of the run have left there when they were killed: only
-  /// one attempt has the run, so what another one made is of no use, also if a process of it should still be there. Error
-  /// if none can be made. Not collective.
-  explicit PrivateFolder(const Context& ctx, const std::string& where = {});
+  /// Creates the folder in `parent`; "" means TMPDIR. First removes the folders of earlier attempts of the run, which
+  /// remain if an attempt was killed; they are not used any more, since only one attempt at a time owns the run. Throws
+  /// Error if the folder cannot be created. Not collective.
+  explicit PrivateFolder(const Context& ctx, const std::string& parent = {});
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   const std::string& path() const { return path_; }

@@ -19,15 +19,15 @@ namespace {
 
 constexpr std::size_t rows_at_once = 8192;
 
-/// Rows of one query that follow one another.
-struct Run {
+/// Consecutive rows of one query.
+struct QueryRun {
   std::int64_t query = 0;
   std::uint64_t first = 0, last = 0;  ///< sample numbers
 };
 
-/// Sent with the runs' bounds, so that all ranks decide alike.
+/// The range of the queries of a rank. Gathered by all ranks, which then decide in the same way.
 struct Bounds {
-  std::int64_t smallest = 0, largest = 0;
+  std::int64_t min = 0, max = 0;
   std::uint64_t runs = 0;
   bool has_repeated = false;
 };
@@ -37,13 +37,13 @@ std::int64_t whole_number(T value, const QueryField& queries, std::uint64_t samp
   if constexpr (std::is_floating_point_v<T>) {
     constexpr T limit = 9.2e18;  // below 2^63
     if (!(std::abs(value) < limit) || value != std::trunc(value))
-      throw UsageError(fmt::format("[data.{}] query '{}' of sample {} is {}: every row needs a whole number", queries.set,
+      throw UsageError(fmt::format("[data.{}] query '{}' of sample {} is {}: every row needs an integer", queries.set,
                                    queries.field, sample, std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value)));
   }
   return static_cast<std::int64_t>(value);
 }
 
-/// Returns the first position from `from` on at which another query begins; data.size() if there is none.
+/// Returns the first position at or after `from` at which another query begins; data.size() if no other query begins.
 std::uint64_t next_query(const Dataset& data, const QueryField& queries, std::uint64_t from) {
   if (from == 0 || from >= data.size()) return from;
   std::vector<std::int64_t> numbers;
@@ -58,8 +58,8 @@ std::uint64_t next_query(const Dataset& data, const QueryField& queries, std::ui
   return data.size();
 }
 
-std::vector<Run> runs_of(const Dataset& data, const QueryField& queries, const Part& part) {
-  std::vector<Run> runs;
+std::vector<QueryRun> runs_of(const Dataset& data, const QueryField& queries, const SampleRange& part) {
+  std::vector<QueryRun> runs;
   std::vector<std::int64_t> numbers;
   for (const auto& batch : data.epoch(0).range(part.first, part.count, rows_at_once)) {
     read_queries(batch, queries, numbers);
@@ -72,11 +72,12 @@ std::vector<Run> runs_of(const Dataset& data, const QueryField& queries, const P
   return runs;
 }
 
-/// Sorts the runs by query, and returns the second run of a query that has two: the first such in the dataset.
-std::optional<std::pair<Run, Run>> repeated(std::vector<Run>& runs) {
-  std::ranges::sort(runs,
-                    [](const Run& a, const Run& b) { return std::pair(a.query, a.first) < std::pair(b.query, b.first); });
-  std::optional<std::pair<Run, Run>> found;
+/// Sorts the runs by query. If queries have several runs, returns two runs of one query: the second is the first in the
+/// dataset that repeats a query.
+std::optional<std::pair<QueryRun, QueryRun>> repeated(std::vector<QueryRun>& runs) {
+  std::ranges::sort(
+      runs, [](const QueryRun& a, const QueryRun& b) { return std::pair(a.query, a.first) < std::pair(b.query, b.first); });
+  std::optional<std::pair<QueryRun, QueryRun>> found;
   for (std::size_t i = 1; i < runs.size(); ++i)
     if (runs[i].query == runs[i - 1].query && (!found || runs[i].first < found->second.first))
       found = {runs[i - 1], runs[i]};
@@ -95,34 +96,33 @@ void append(std::string_view bytes, std::vector<T>& values) {
   std::memcpy(values.data() + before, bytes.data(), bytes.size());
 }
 
-/// Whether no rank has a query twice, and no two ranks have queries in the same range of numbers: true of sorted data,
-/// whose queries then need not be gathered.
-bool are_apart(Context& ctx, const std::vector<Run>& sorted, bool has_repeated) {
+/// Returns whether no rank has a query twice, and no two ranks have queries in the same range of numbers. True for sorted
+/// data; the queries then need not be gathered.
+bool have_separate_queries(Context& ctx, const std::vector<QueryRun>& sorted, bool has_repeated) {
   Bounds mine{.runs = sorted.size(), .has_repeated = has_repeated};
-  if (!sorted.empty()) mine.smallest = sorted.front().query, mine.largest = sorted.back().query;
+  if (!sorted.empty()) mine.min = sorted.front().query, mine.max = sorted.back().query;
   std::vector<Bounds> all;
   for (const auto& bytes : ctx.communicator().all_gather(bytes_of(std::span<const Bounds>(&mine, 1)))) append(bytes, all);
   std::erase_if(all, [](const Bounds& bounds) { return bounds.runs == 0; });
-  std::ranges::sort(all, {}, &Bounds::smallest);
+  std::ranges::sort(all, {}, &Bounds::min);
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].has_repeated || (i > 0 && all[i].smallest <= all[i - 1].largest)) return false;
+    if (all[i].has_repeated || (i > 0 && all[i].min <= all[i - 1].max)) return false;
   return true;
 }
 
-std::string in_words(const Run& run) {
+std::string samples_text(const QueryRun& run) {
   return run.first == run.last ? fmt::format("sample {}", run.first) : fmt::format("samples {} to {}", run.first, run.last);
 }
 
-void require_together(Context& ctx, std::vector<Run> runs, const QueryField& queries) {
+void require_consecutive(Context& ctx, std::vector<QueryRun> runs, const QueryField& queries) {
   const bool has_repeated = repeated(runs).has_value();
-  if (are_apart(ctx, runs, has_repeated)) return;
-  std::vector<Run> all;
-  for (const auto& bytes : ctx.communicator().all_gather(bytes_of(std::span<const Run>(runs)))) append(bytes, all);
+  if (have_separate_queries(ctx, runs, has_repeated)) return;
+  std::vector<QueryRun> all;
+  for (const auto& bytes : ctx.communicator().all_gather(bytes_of(std::span<const QueryRun>(runs)))) append(bytes, all);
   if (const auto found = repeated(all))
     throw UsageError(fmt::format(
-        "[data.{}] the rows of query {} ('{}') are apart: {}, and again {}. The rows of a query must follow one "
-        "another: sort the data by '{}'",
-        queries.set, found->first.query, queries.field, in_words(found->first), in_words(found->second), queries.field));
+        "[data.{}] the rows of query {} ('{}') are not consecutive: {}, and again {}. Sort the data by '{}'", queries.set,
+        found->first.query, queries.field, samples_text(found->first), samples_text(found->second), queries.field));
 }
 
 }  // namespace
@@ -135,15 +135,15 @@ std::span<const std::int64_t> read_queries(const Batch& batch, const QueryField&
   return into;
 }
 
-Part part_of_queries(Context& ctx, const Dataset& data, const QueryField& queries) {
+SampleRange part_of_queries(Context& ctx, const Dataset& data, const QueryField& queries) {
   const auto even = part_of(data.size(), ctx.world_rank(), ctx.world_size());
   const auto first = next_query(data, queries, even.first);
   std::vector<std::uint64_t> firsts;
   for (const auto& bytes : ctx.communicator().all_gather(bytes_of(std::span<const std::uint64_t>(&first, 1))))
     append(bytes, firsts);
   firsts.push_back(data.size());
-  const Part part{first, firsts[static_cast<std::size_t>(ctx.world_rank()) + 1] - first};
-  require_together(ctx, runs_of(data, queries, part), queries);
+  const SampleRange part{first, firsts[static_cast<std::size_t>(ctx.world_rank()) + 1] - first};
+  require_consecutive(ctx, runs_of(data, queries, part), queries);
   return part;
 }
 

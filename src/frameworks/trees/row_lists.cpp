@@ -19,30 +19,30 @@ TensorView RowLists::of(std::size_t row) const {
   return {static_cast<std::byte*>(all_.data) + offset, all_.dtype, {length}};
 }
 
-/// The samples looked at lie at some places of the part, as files may be in the order of their lengths. Short lists do not
-/// fill the bytes: a few thousand at once are as fast.
-std::size_t rows_of_lists(const Dataset& data, const Part& part, const std::string& field, std::size_t bytes,
+/// Reads samples at several positions, since a file may be sorted by length. A few thousand short lists at a time are as
+/// fast as more.
+std::size_t rows_of_lists(const Dataset& data, const SampleRange& part, const std::string& field, std::size_t bytes,
                           std::size_t value_bytes) {
-  constexpr std::uint64_t places = 4;
-  constexpr std::size_t rows_of_place = 16, fewest = 16, most = 4096;
+  constexpr std::uint64_t positions = 4;
+  constexpr std::size_t rows_per_position = 16, min_rows = 16, max_rows = 4096;
   std::size_t rows = 0, values = 0;
-  for (std::uint64_t place = 0; place < places; ++place) {
-    const auto begin = part.count * place / places, end = part.count * (place + 1) / places;
-    const auto count = std::min<std::uint64_t>(end - begin, rows_of_place);
-    for (const auto& batch : data.epoch(0).range(part.first + begin, count, rows_of_place)) {
+  for (std::uint64_t i = 0; i < positions; ++i) {
+    const auto begin = part.count * i / positions, end = part.count * (i + 1) / positions;
+    const auto count = std::min<std::uint64_t>(end - begin, rows_per_position);
+    for (const auto& batch : data.epoch(0).range(part.first + begin, count, rows_per_position)) {
       const RowLists lists(data, batch, field);
-      for (std::size_t i = 0; i < batch.size(); ++i) values += static_cast<std::size_t>(lists.of(i).shape[0]);
+      for (std::size_t row = 0; row < batch.size(); ++row) values += static_cast<std::size_t>(lists.of(row).shape[0]);
       rows += batch.size();
     }
   }
   const auto all_bytes = std::max<std::size_t>(1, values * value_bytes);
-  return std::clamp(bytes * rows / all_bytes, fewest, most);
+  return std::clamp(bytes * rows / all_bytes, min_rows, max_rows);
 }
 
-void refuse_column(const ColumnPlace& place, const std::string& value) {
-  throw UsageError(
-      fmt::format("[data.{}] field '{}' of sample {} holds {}, and a column is a whole number from 0 on below {}, {}",
-                  place.set, place.field, place.sample, value, place.columns, place.limit));
+void refuse_column(const ColumnSource& source, const std::string& value) {
+  throw UsageError(fmt::format(
+      "[data.{}] field '{}' of sample {} holds {}, but a column number must be an integer from 0 and below {}, {}",
+      source.set, source.field, source.sample, value, source.columns, source.limit));
 }
 
 }  // namespace trainrt::frameworks::trees

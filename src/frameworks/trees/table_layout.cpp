@@ -20,13 +20,12 @@ namespace {
 using Json = nlohmann::json;
 using Field = Dataset::Field;
 
-/// Names beyond that make no message clearer.
-constexpr std::size_t most_named = 40;
+constexpr std::size_t max_named = 40;  // fields in one message
 
 std::string names_of(const std::vector<Field>& fields) {
   std::string names;
-  for (std::size_t i = 0; i < std::min(fields.size(), most_named); ++i) names += (i == 0 ? "" : ", ") + fields[i].name;
-  return names + (fields.size() > most_named ? ", ..." : "");
+  for (std::size_t i = 0; i < std::min(fields.size(), max_named); ++i) names += (i == 0 ? "" : ", ") + fields[i].name;
+  return names + (fields.size() > max_named ? ", ..." : "");
 }
 
 const Field& field_named(const Dataset& data, const std::string& set, const std::string& name, const std::string& key) {
@@ -41,7 +40,7 @@ bool is_text(const Field& field) { return field.varies && field.dtype == DType::
 void require_number(const Field& field, const std::string& set, const std::string& key, bool is_single) {
   if (field.varies || !is_known_number(field.dtype))
     throw UsageError(
-        fmt::format("[data.{}] field '{}', which [loop] {} names, holds {}; numbers are needed: f64, f32, i64, "
+        fmt::format("[data.{}] field '{}', which [loop] {} names, holds {}, but must hold numbers: f64, f32, i64, "
                     "i32, i16, i8, u8 or bool{}",
                     set, field.name, key,
                     is_text(field) ? "text"
@@ -50,7 +49,7 @@ void require_number(const Field& field, const std::string& set, const std::strin
                     field.varies ? "" : fmt::format(" (cast = {}: f32 in [data.{}])", field.name, set)));
   if (is_single && element_count(field.sample_shape) != 1)
     throw UsageError(
-        fmt::format("[data.{}] field '{}', which [loop] {} names, has the shape {} a row; one number is needed", set,
+        fmt::format("[data.{}] field '{}', which [loop] {} names, has the shape {} per row, but must have one number", set,
                     field.name, key, to_string(field.sample_shape)));
 }
 
@@ -60,15 +59,15 @@ void require_list(const Field& field, const std::string& set) {
                                  set, field.name));
 }
 
-/// The type of a column is told from the values of each set's own files: digits alone are numbers.
+/// The type of a column is inferred from the files of each dataset: a column that holds only digits has numbers.
 void require_text(const Field& field, const std::string& set) {
   if (is_text(field)) return;
-  throw UsageError(
-      fmt::format("[data.{}] field '{}' holds numbers here, and in [data.train] texts: set types = {}:text in [data.{}]",
-                  set, field.name, field.name, set));
+  throw UsageError(fmt::format(
+      "[data.{}] field '{}' holds numbers, but in [data.train] it holds texts: set types = {}:text in [data.{}]", set,
+      field.name, field.name, set));
 }
 
-/// The columns of one field.
+/// Adds the columns of one field.
 void add_features(TableLayout& layout, const Field& field, bool is_categorical) {
   const auto count = is_text(field) ? 1 : static_cast<std::size_t>(element_count(field.sample_shape));
   const bool is_scalar = field.sample_shape.empty() || is_text(field);
@@ -94,10 +93,10 @@ class Chooser {
     for (const auto& name : categorical_)
       if (field_named(data_, "train", name, "categorical");
           std::ranges::find(layout.features, name, &Feature::field) == layout.features.end())
-        throw UsageError(fmt::format("[loop] categorical names '{}', which is none of the features", name));
+        throw UsageError(fmt::format("[loop] categorical names '{}', which is not a feature", name));
     layout.columns = layout.features.size();
     if (layout.columns == 0)
-      throw UsageError("[data.train] has no field of numbers besides those that other keys of [loop] name; it has: " +
+      throw UsageError("[data.train] has no field of numbers except those that other keys of [loop] name; it has: " +
                        names_of(data_.fields()));
   }
 
@@ -113,7 +112,7 @@ class Chooser {
   void add(TableLayout& layout, const Field& field, const std::string& key) const {
     const bool is_categorical = is_named_categorical(field.name);
     if (is_text(field) && !is_categorical)
-      throw UsageError(fmt::format("[data.train] field '{}' holds texts: name it in [loop] categorical too", field.name));
+      throw UsageError(fmt::format("[data.train] field '{}' holds texts: name it in [loop] categorical, too", field.name));
     if (!is_text(field)) require_number(field, "train", key, false);
     add_features(layout, field, is_categorical);
   }
@@ -125,7 +124,8 @@ class Chooser {
 void choose_sparse(TableLayout& layout, Context& ctx, const Dataset& data) {
   const auto names = words_of(ctx.config<std::string>("sparse", ""));
   if (names.size() != 2)
-    throw UsageError("[loop] sparse names two fields: that of the columns and that of their values, with a comma between");
+    throw UsageError(
+        "[loop] sparse must name two fields, separated by a comma: that of the columns, and that of their values");
   layout.sparse_indices = names[0];
   layout.sparse_values = names[1];
   for (const auto& name : names) require_list(field_named(data, "train", name, "sparse"), "train");
@@ -133,7 +133,7 @@ void choose_sparse(TableLayout& layout, Context& ctx, const Dataset& data) {
   layout.columns = given > 0 ? static_cast<std::uint64_t>(given) : counted_columns(ctx, data, names[0]);
 }
 
-/// nullptr: it has no margin.
+/// Returns the key of [loop] that names the field of initial scores; nullptr if there is no such field.
 const char* margin_key(const TableLayout& layout) {
   if (layout.margin().empty()) return nullptr;
   return layout.base_margin.empty() ? "init_score" : "base_margin";
@@ -143,7 +143,7 @@ void require_margins(const TableLayout& layout, const Field& field, const std::s
   const auto count = static_cast<std::uint64_t>(element_count(field.sample_shape));
   if (count != layout.margins)
     throw UsageError(
-        fmt::format("[data.{}] field '{}', which [loop] {} names, has {} numbers a row, and in [data.train] {}", set,
+        fmt::format("[data.{}] field '{}', which [loop] {} names, has {} numbers per row, but in [data.train] {}", set,
                     field.name, key, count, layout.margins));
 }
 
@@ -170,12 +170,10 @@ std::string TableLayout::to_json() const try {
   Json json{{"features", list},        {"columns", columns},      {"indices", sparse_indices},
             {"values", sparse_values}, {"dtype", name_of(dtype)}, {"margins", margins}};
   for (const auto& [key, field] : row_fields) json[key] = this->*field;
-  return json.dump();  // strictly: another text in place of a category would change what the model's numbers mean
+  return json.dump();  // without replacement of invalid UTF-8, which would change a category
 } catch (const Json::exception& error) {
-  throw UsageError(
-      fmt::format("the layout of the model's columns cannot be kept: the name of a field, or a category, is "
-                  "no UTF-8: {}",
-                  error.what()));
+  throw UsageError(fmt::format(
+      "cannot save the layout of the model's columns: the name of a field, or a category, is not UTF-8: {}", error.what()));
 }
 
 TableLayout TableLayout::from_json(const std::string& text) try {
@@ -190,7 +188,7 @@ TableLayout TableLayout::from_json(const std::string& text) try {
   layout.dtype = dtype_from(json.at("dtype").get<std::string>());
   return layout;
 } catch (const Json::exception& error) {
-  throw Error(fmt::format("the layout of the model's columns cannot be read: {}", error.what()));
+  throw Error(fmt::format("cannot read the layout of the model's columns: {}", error.what()));
 }
 
 TableLayout chosen_layout(Context& ctx) {
@@ -198,7 +196,7 @@ TableLayout chosen_layout(Context& ctx) {
   TableLayout layout;
   for (const auto& [key, field] : row_fields) layout.*field = ctx.config<std::string>(key, "");
   if (layout.lower_bound.empty() != layout.upper_bound.empty())
-    throw UsageError("[loop] label_lower_bound and label_upper_bound: give both of them or none");
+    throw UsageError("[loop] label_lower_bound and label_upper_bound: set both of them, or neither");
   if (const auto* const key = margin_key(layout))
     layout.margins =
         static_cast<std::uint64_t>(element_count(field_named(data, "train", layout.margin(), key).sample_shape));
@@ -212,7 +210,7 @@ TableLayout chosen_layout(Context& ctx) {
 TableLayout layout_of(Context& ctx) {
   auto layout = chosen_layout(ctx);
   const auto data = ctx.dataset("train");
-  gather_categories(ctx, data, layout);  // first: a field of texts needs them
+  gather_categories(ctx, data, layout);  // before require_fields(), which checks fields of texts by them
   require_fields(layout, data, "train", true);
   return layout;
 }
@@ -230,36 +228,36 @@ std::string left_out_of(const TableLayout& layout, Context& ctx) {
     const auto kind = is_text(field) ? "text" : field.varies ? "lists of varying length" : name_of(field.dtype);
     names += fmt::format("{}'{}' ({})", names.empty() ? "" : ", ", field.name, kind);
   }
-  return names + (has_texts ? "; [loop] categorical names the texts that are categories" : "");
+  return names + (has_texts ? "; to use texts as categories, name their fields in [loop] categorical" : "");
 }
 
 std::string difference_of(const TableLayout& before, const TableLayout& now) {
   const auto changed = [](const char* key, const std::string& old_text, const std::string& new_text) {
-    return old_text == new_text ? "" : fmt::format("{} is '{}', and was '{}'", key, new_text, old_text);
+    return old_text == new_text ? "" : fmt::format("{} is '{}', but was '{}'", key, new_text, old_text);
   };
   for (const auto& [key, field] : row_fields)
     if (const auto text = changed(key, before.*field, now.*field); !text.empty()) return text;
   const auto lists_of = [](const TableLayout& layout) { return layout.sparse_indices + ", " + layout.sparse_values; };
   if (const auto text = changed("sparse", lists_of(before), lists_of(now)); !text.empty()) return text;
   if (before.margins != now.margins)
-    return fmt::format("{}: {} numbers a row, and there were {}", margin_key(now), now.margins, before.margins);
+    return fmt::format("{}: {} numbers per row, but there were {}", margin_key(now), now.margins, before.margins);
   if (before.columns != now.columns)
-    return fmt::format("features: {} columns, and there were {}", now.columns, before.columns);
-  const auto in_words = [](const Feature& feature) {
+    return fmt::format("features: {} columns, but there were {}", now.columns, before.columns);
+  const auto text_of = [](const Feature& feature) {
     return feature.name + (feature.is_categorical ? " (categorical)" : "");
   };
   for (std::size_t i = 0; i < before.features.size(); ++i)
-    if (const auto one = in_words(before.features[i]), two = in_words(now.features[i]); one != two)
-      return fmt::format("features: column {} is {}, and was {}", i, two, one);
+    if (const auto one = text_of(before.features[i]), two = text_of(now.features[i]); one != two)
+      return fmt::format("features: column {} is {}, but was {}", i, two, one);
   return "";
 }
 
 void require_margin_each(const TableLayout& layout, std::uint64_t outputs) {
   const auto* const key = margin_key(layout);
   if (key == nullptr || layout.margins == outputs) return;
-  throw UsageError(fmt::format("[data.train] field '{}', which [loop] {} names, has {} number{} a row; {} needed",
+  throw UsageError(fmt::format("[data.train] field '{}', which [loop] {} names, has {} number{} per row, but must have {}",
                                layout.margin(), key, layout.margins, layout.margins == 1 ? "" : "s",
-                               outputs == 1 ? "one is" : fmt::format("{}, one a class, are", outputs)));
+                               outputs == 1 ? "one" : fmt::format("{}, one per class", outputs)));
 }
 
 void require_fields(const TableLayout& layout, const Dataset& data, const std::string& name, bool with_targets) {
@@ -280,7 +278,7 @@ void require_fields(const TableLayout& layout, const Dataset& data, const std::s
     }
     require_number(field, name, "features", false);
     if (feature.element >= static_cast<std::size_t>(element_count(field.sample_shape)))
-      throw UsageError(fmt::format("[data.{}] field '{}' has {} numbers a row, and in [data.train] it had more", name,
+      throw UsageError(fmt::format("[data.{}] field '{}' has {} numbers per row, but in [data.train] it had more", name,
                                    field.name, element_count(field.sample_shape)));
   }
 }

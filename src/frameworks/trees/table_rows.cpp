@@ -17,16 +17,16 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-constexpr std::size_t block_bytes = 8 << 20;  // about what the processor's caches hold
+constexpr std::size_t block_bytes = 8 << 20;  // about the size of the processor's caches
 
-std::size_t rows_of_block(const Dataset& data, const Part& part, const TableLayout& layout) {
+std::size_t rows_of_block(const Dataset& data, const SampleRange& part, const TableLayout& layout) {
   if (layout.is_sparse())
     return rows_of_lists(data, part, layout.sparse_indices, block_bytes, sizeof(std::int32_t) + size_of(layout.dtype));
   const auto row_bytes = std::max<std::size_t>(1, layout.features.size()) * size_of(layout.dtype);
   return std::clamp<std::size_t>(block_bytes / row_bytes, 256, 65536);
 }
 
-/// Every `stride`th value of a field from `first` on becomes every `step`th of `into`.
+/// Copies every `stride`th value of a field, beginning with `first`, to every `step`th element of `into`.
 template <class T>
 void copy_column(const TensorView& values, std::size_t first, std::size_t stride, T* into, std::size_t step) {
   const auto rows = static_cast<std::size_t>(values.shape[0]);
@@ -42,9 +42,9 @@ std::vector<T>& column_of(const Batch& batch, const std::string& field, std::vec
   return into;
 }
 
-std::string in_words(double value) { return std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value); }
+std::string value_text(double value) { return std::isnan(value) ? "missing (NaN)" : fmt::format("{}", value); }
 
-/// The place of a text among the categories; NaN if it is none of them.
+/// Returns the index of a text among the categories; NaN if it is not a category.
 template <class T>
 T code_of(std::string_view text, const std::vector<std::string>& categories) {
   const auto place = std::ranges::lower_bound(categories, text, std::less<>());
@@ -104,22 +104,22 @@ void TableRows::fill_labels(const Batch& batch) {
   block_.label = column_of(batch, layout_.label, label_);
   const auto wrong = std::ranges::find_if(label_, [](float label) { return !std::isfinite(label); });
   if (wrong != label_.end())
-    throw UsageError(fmt::format("[data.{}] label '{}' of sample {} is {}: a finite label is needed in every row", name_,
+    throw UsageError(fmt::format("[data.{}] label '{}' of sample {} is {}: every row needs a finite label", name_,
                                  layout_.label, batch.indices()[static_cast<std::size_t>(wrong - label_.begin())],
-                                 in_words(*wrong)));
+                                 value_text(*wrong)));
 }
 
-/// The libraries check them only here and there, and never name the row.
+/// The libraries check weights only in some cases, and do not name the row.
 void TableRows::fill_weights(const Batch& batch) {
   block_.weight = column_of(batch, layout_.weight, weight_);
   const auto wrong = std::ranges::find_if(weight_, [](float weight) { return !std::isfinite(weight) || weight < 0; });
   if (wrong != weight_.end())
     throw UsageError(fmt::format("[data.{}] weight '{}' of sample {} is {}: a weight must be finite and not negative",
                                  name_, layout_.weight, batch.indices()[static_cast<std::size_t>(wrong - weight_.begin())],
-                                 in_words(*wrong)));
+                                 value_text(*wrong)));
 }
 
-/// XGBoost checks none of them.
+/// XGBoost does not check bounds.
 void TableRows::fill_bounds(const Batch& batch) {
   block_.lower_bound = column_of(batch, layout_.lower_bound, lower_bound_);
   block_.upper_bound = column_of(batch, layout_.upper_bound, upper_bound_);
@@ -128,8 +128,8 @@ void TableRows::fill_bounds(const Batch& batch) {
     if (std::isfinite(lower) && lower >= 0 && upper >= lower) continue;
     throw UsageError(fmt::format(
         "[data.{}] label_lower_bound '{}' of sample {} is {}, and label_upper_bound '{}' is {}: a lower bound "
-        "must be finite and not negative, and an upper one not below it (infinite: the time is not known)",
-        name_, layout_.lower_bound, batch.indices()[row], in_words(lower), layout_.upper_bound, in_words(upper)));
+        "must be finite and not negative, and the upper bound not below it (infinite if the time is unknown)",
+        name_, layout_.lower_bound, batch.indices()[row], value_text(lower), layout_.upper_bound, value_text(upper)));
   }
 }
 
@@ -139,21 +139,21 @@ void TableRows::fill_margins(const Batch& batch) {
   const auto values = batch.field(layout_.margin());
   for (std::size_t k = 0; k < width; ++k) copy_column(values, k, width, margin_.data() + k, width);
   block_.margin = margin_;
-  const bool is_xgboost = !layout_.base_margin.empty();  // which holds floats
+  const bool is_xgboost = !layout_.base_margin.empty();  // which stores margins as floats
   const auto wrong = std::ranges::find_if(
       margin_, [&](double value) { return !std::isfinite(is_xgboost ? static_cast<float>(value) : value); });
   if (wrong == margin_.end()) return;
-  throw UsageError(fmt::format("[data.{}] {} '{}' of sample {} is {}: a finite number{} is needed", name_,
+  throw UsageError(fmt::format("[data.{}] {} '{}' of sample {} is {}: every row needs a finite number{}", name_,
                                is_xgboost ? "base_margin" : "init_score", layout_.margin(),
-                               batch.indices()[static_cast<std::size_t>(wrong - margin_.begin()) / width], in_words(*wrong),
-                               is_xgboost ? " in the range of f32" : ""));
+                               batch.indices()[static_cast<std::size_t>(wrong - margin_.begin()) / width],
+                               value_text(*wrong), is_xgboost ? " in the range of f32" : ""));
 }
 
 void TableRows::fill_dense(const Batch& batch) {
   const auto& first = layout_.features.front();
   if (layout_.features.size() > 1 && layout_.features.back().field == first.field && layout_.dtype == DType::f32 &&
       !first.is_categorical) {
-    const auto values = batch.field(first.field);  // the only field, perhaps as it is needed
+    const auto values = batch.field(first.field);  // the only field; its memory may have the required layout
     if (values.dtype == DType::f32 && values.shape.size() > 1 &&
         static_cast<std::size_t>(element_count(values.shape)) == batch.size() * layout_.features.size()) {
       block_.values = values.data;
@@ -197,7 +197,7 @@ void TableRows::fill_texts(const Batch& batch, std::size_t column, std::vector<T
   }
 }
 
-/// The libraries end with an error of their own, or take a negative number for a missing one.
+/// The libraries would fail without naming the row, or treat a negative number as a missing value.
 template <class T>
 void TableRows::require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const {
   const auto width = layout_.features.size();
@@ -205,8 +205,8 @@ void TableRows::require_categories(const Batch& batch, std::size_t column, const
     if (const auto value = values[row * width + column]; value < 0 || value != std::trunc(value)) {
       if (std::isnan(value)) continue;
       throw UsageError(
-          fmt::format("[data.{}] field '{}' of sample {}, a category, is {}: categories are whole numbers from "
-                      "0 on, or missing (NaN)",
+          fmt::format("[data.{}] categorical field '{}' of sample {} is {}: categories are integers from 0, or "
+                      "missing (NaN)",
                       name_, layout_.features[column].field, batch.indices()[row], value));
     }
 }
@@ -214,11 +214,11 @@ void TableRows::require_categories(const Batch& batch, std::size_t column, const
 void TableRows::log_unseen() {
   constexpr std::size_t max_shown = 60;
   for (const auto& [column, unseen] : unseen_)
-    ctx_.log(
-        fmt::format("[data.{}] field '{}': {} value{} not among the categories of [data.train], the first '{}' of sample "
-                    "{}: they count as missing",
-                    name_, layout_.features[column].field, unseen.count, unseen.count == 1 ? " is" : "s are",
-                    unseen.first.substr(0, max_shown), unseen.sample));
+    ctx_.log(fmt::format(
+        "[data.{}] field '{}': {} value{} not among the categories of [data.train], first '{}' in sample {}; such "
+        "values count as missing",
+        name_, layout_.features[column].field, unseen.count, unseen.count == 1 ? " is" : "s are",
+        unseen.first.substr(0, max_shown), unseen.sample));
 }
 
 void TableRows::fill_sparse(const Batch& batch) {
@@ -238,14 +238,14 @@ void TableRows::fill_sparse(const Batch& batch) {
 
 void TableRows::add_sparse_row(const TensorView& columns, const TensorView& values, std::uint64_t sample) {
   if (columns.shape != values.shape)
-    throw UsageError(fmt::format("[data.{}] sample {} has {} columns in '{}' and {} values in '{}'", name_, sample,
+    throw UsageError(fmt::format("[data.{}] sample {} has {} columns in '{}', but {} values in '{}'", name_, sample,
                                  columns.shape[0], layout_.sparse_indices, values.shape[0], layout_.sparse_values));
-  const ColumnPlace place{.set = name_,
-                          .field = layout_.sparse_indices,
-                          .sample = sample,
-                          .columns = layout_.columns,
-                          .limit = "the number of columns that [loop] columns gives, or else [data.train] has"};
-  for_each_column(columns, place, [&](std::int32_t column) { columns_.push_back(column); });
+  const ColumnSource source{.set = name_,
+                            .field = layout_.sparse_indices,
+                            .sample = sample,
+                            .columns = layout_.columns,
+                            .limit = "the number of columns in [loop] columns or, without that key, in [data.train]"};
+  for_each_column(columns, source, [&](std::int32_t column) { columns_.push_back(column); });
   with_values(values, [&](const auto* from) {
     for (std::int64_t k = 0; k < values.shape[0]; ++k)
       layout_.dtype == DType::f64 ? doubles_.push_back(static_cast<double>(from[k]))

@@ -13,42 +13,44 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Some rows of a table, valid until the next ones are asked for.
+/// Consecutive rows of a table, valid until the next call of TableRows::next().
 struct RowBlock {
   std::size_t rows = 0;
-  /// Dense: rows x features, row-major, of layout.dtype. Sparse: the values, and where each row's begin.
+  /// Values of type layout.dtype. Dense: rows x features, row-major. Sparse: the values of all rows, one row after another.
   const void* values = nullptr;
-  std::span<const std::int64_t> row_starts;  ///< sparse: rows + 1
+  std::span<const std::int64_t> row_starts;  ///< sparse: index of each row's first value, and the number of values
   std::span<const std::int32_t> columns;     ///< sparse: the column of each value, ascending within a row
-  std::span<const float> label;              ///< a value a row; empty if it is not read
+  std::span<const float> label;              ///< one per row, as in the next members; empty if not read
   std::span<const float> lower_bound, upper_bound;
   std::span<const float> weight;
   std::span<const std::int64_t> group;
-  std::span<const double> margin;  ///< rows x layout.margins, row-major; also in predictions if it is base_margin
+  std::span<const double> margin;  ///< rows x layout.margins, row-major; base_margin is also read for predictions
 };
 
-/// The contiguous part of a dataset that this rank has, read in blocks of a few MiB, any number of times, ahead of who uses
-/// them. Whole groups: a part ends where a group does. UsageError, with the dataset, field and sample, for a label that is
-/// missing or not finite, a weight that is negative or not finite, a margin that is not finite, bounds of no range, a
-/// number that is not a category, and a column that the matrix does not have. A text that is not among the categories is
-/// missing: at the end of the first pass one line per column has their number.
+/// The consecutive rows of a dataset that this rank uses, with complete groups. They are read in blocks of a few MiB, ahead
+/// of their use, and any number of times. A text that is not a category counts as missing; at the end of the first pass,
+/// one line per column is logged with the number of such texts.
+///
+/// next() throws UsageError, which names dataset, field and sample, for invalid values: a missing or infinite label, a
+/// negative or infinite weight, an infinite initial score, a lower bound above the upper one, a number that is not a
+/// category, and a column that the matrix does not have.
 class TableRows {
  public:
-  /// `ctx` must live as long as this. `name`: of the dataset, for messages. Collective if the layout has a group: the ranks
-  /// agree on where their parts begin.
+  /// `ctx` must live as long as this object. `name`: the dataset, for messages. `with_targets`: as for require_fields().
+  /// Collective if the layout has a group, since the ranks then agree on their first rows.
   TableRows(Context& ctx, const Dataset& data, std::string name, const TableLayout& layout, bool with_targets = true);
 
   const std::string& name() const { return name_; }
-  std::uint64_t first() const { return first_; }  ///< its first row's place in the whole dataset
-  std::uint64_t size() const { return size_; }    ///< of this part
+  std::uint64_t first() const { return first_; }  ///< index of this rank's first row in the dataset
+  std::uint64_t size() const { return size_; }    ///< number of this rank's rows
   const TableLayout& layout() const { return layout_; }
 
-  void rewind();           ///< next() begins again
-  const RowBlock* next();  ///< nullptr at the end
-  /// That the rows of the last next() come from. Not after the end.
+  void rewind();           ///< makes next() begin with the first block again
+  const RowBlock* next();  ///< returns the next block; nullptr at the end
+  /// Returns the batch of the block that next() returned last. Must not be called after the end.
   const Batch& batch() const { return *at_; }
 
-  /// The sizes of the groups of this part, in their order: what ranking needs. Reads the field once.
+  /// Returns the sizes of the groups of this rank's rows, in order, for ranking. Reads the field once.
   std::vector<std::int32_t> group_sizes();
 
  private:
@@ -68,7 +70,7 @@ class TableRows {
   void require_categories(const Batch& batch, std::size_t column, const std::vector<T>& values) const;
   void log_unseen();
 
-  /// Texts of one column that are not among its categories.
+  /// The number of texts in one column that are not categories, and the first of them.
   struct Unseen {
     std::uint64_t count = 0;
     std::string first;
@@ -90,7 +92,7 @@ class TableRows {
   std::vector<double> doubles_, margin_;
   std::vector<std::int64_t> group_, row_starts_;
   std::vector<std::int32_t> columns_;
-  std::map<std::size_t, Unseen> unseen_;  ///< of columns in the first pass
+  std::map<std::size_t, Unseen> unseen_;  ///< by column; only counted in the first pass
   bool is_first_pass_ = true;
 };
 

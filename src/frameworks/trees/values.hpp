@@ -6,8 +6,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Calls use(const T*) with the elements of a tensor as their type. False for types that it does not know: the smaller
-/// floating-point ones.
+/// Calls use(const T*) with the elements of a tensor in their type T. Returns false for other types: floating-point types
+/// of fewer than 32 bits.
 template <class Use>
 bool with_values(const TensorView& view, const Use& use) {
   switch (view.dtype) {

@@ -1,6 +1,4 @@
 #pragma once
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,63 +9,60 @@
 
 namespace trainrt::program {
 
-/// The tracker by which XGBoost's workers find each other and get their ranks: in the order of their task ids
-/// (DMLC_TASK_ID), which are the numbers of the ranks here. One communicator after the other may be made.
+/// A tracker: the service from which XGBoost's workers get their ranks and each other's addresses. A worker's rank is the
+/// number in its task id (DMLC_TASK_ID), which is the rank of its program.
 ///
-/// Two protocols on one port, both with 32-bit numbers in the machine's order and texts after their length: that of rabit,
-/// XGBoost 1.x and 2.0 (xgboost/tracker.py and rabit/src/allreduce_base.cc), and JSON commands, XGBoost 2.1 and later
-/// (src/collective/protocol.h, tracker.cc and comm.cc). After the same magic number the first goes on with numbers, the
-/// second with an object. A worker that lost its neighbours is not taken back: programs start again together.
+/// Two protocols are served on one port. Both have 32-bit numbers in the byte order of the machine, and texts after their
+/// length. Both begin with the same number; then rabit (XGBoost 1.x and 2.0: xgboost/tracker.py and
+/// rabit/src/allreduce_base.cc) sends numbers, and XGBoost 2.1 and later (src/collective/protocol.h, tracker.cc and
+/// comm.cc) sends a JSON object.
+///
+/// The trackers of the library itself cannot be used: each serves one communicator only, while a program may open several
+/// in turn; they do not check the secret, and that of 1.7 ends if any other client connects; and the runtime cannot know
+/// before a worker connects whether a program uses XGBoost, and which version. Workers that lost a neighbour are not
+/// reconnected: all programs are then restarted.
 class XgboostTracker : public Service {
  public:
-  /// `listener`: a socket that listens.
+  /// `listener`: a listening socket.
   XgboostTracker(const Rendezvous& meeting, Descriptor listener);
 
  private:
-  /// One that waits until all have come.
+  /// A worker that waits until all workers have connected.
   struct Worker {
     Peer peer;
-    std::string task;
-    int port = 0;  ///< that it listens on, if it says so at once
-  };
-  /// One whose neighbours may connect to it.
-  struct Reachable {
-    std::string host;
-    int port = 0;
+    int rank = 0;
+    int port = 0;  ///< port on which it listens for other workers; 0 if not known yet
   };
 
   Admission admission(const Peer& peer, std::string_view received, std::size_t examined) const;
-  std::string rank_of_task(const std::string& task) const;
+  int rank_of_task(const std::string& task) const;
   void serve(Peer peer);
   void serve_rabit(Peer peer, int world_size);
   void serve_json(Peer peer, const std::string& introduction);
-  void start_rabit();
-  void start_json();
-  bool is_complete(const std::vector<Worker>& workers) const;
-  std::optional<int> introduce(const Worker& worker, int rank,
-                               const std::vector<std::optional<Reachable>>& reachable) const;
+  bool is_complete(std::vector<Worker>& workers) const;
+  void start_rabit(std::vector<Worker> workers) const;
+  static bool introduce(std::vector<Worker>& workers, std::size_t at);
+  static void start_json(const std::vector<Worker>& workers);
 
   Rendezvous meeting_;
-  std::vector<Worker> of_rabit_;
-  std::vector<Worker> of_json_;
-  TcpServer server_;  // last: its thread uses the rest
+  std::vector<Worker> rabit_workers_;
+  std::vector<Worker> json_workers_;
+  TcpServer server_;  // last: its thread uses the other members
 };
 
-/// The value of DMLC_TASK_ID: the rank and, after a dash, the secret without which the tracker gives no answer. XGBoost 2.1
-/// and later prints it, so it is not the secret of the other services. Pure.
+/// Returns the value of DMLC_TASK_ID: the rank and, after a dash, the secret without which the tracker does not answer.
+/// XGBoost 2.1 and later prints it, so it is not the secret of the other services. Pure function.
 std::string xgboost_task_id(const Rendezvous& meeting);
 
-/// The places of the workers by their task ids: those that are numbers first, in their order. Pure.
-std::vector<std::size_t> places_by_task(const std::vector<std::string>& tasks);
-
-/// Whom a rank is connected to for rabit: the neighbours in a binary tree over all ranks, and those in a ring. Pure.
+/// The ranks to which a rank connects under rabit: its neighbours in a binary tree of all ranks and in a ring.
 struct RabitLinks {
-  int parent = -1;
-  std::vector<int> tree;
-  int previous = -1;  ///< -1: alone
+  int parent = -1;        ///< in the tree; -1 for rank 0
+  std::vector<int> tree;  ///< the parent and the children
+  int previous = -1;      ///< in the ring; -1 if there is only one rank
   int next = -1;
-  std::vector<int> all() const;  ///< without repetition, ascending
+  std::vector<int> all() const;  ///< each neighbour once, ascending
 };
+/// Pure function.
 RabitLinks rabit_links(int rank, int size);
 
 }  // namespace trainrt::program

@@ -1,5 +1,4 @@
-// What `trainrt doctor -- COMMAND` judges: pure functions, and its checks on ranks that are threads on nodes that are made
-// up.
+// The checks of a program of `trainrt doctor -- COMMAND`, on ranks that are threads and nodes that are made up.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -10,10 +9,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/doctor/proxy_rules.hpp"
 #include "cli/doctor/python_report.hpp"
-#include "cli/doctor/shared_cpus.hpp"
-#include "cli/doctor/stale_locks.hpp"
 #include "cli/start/process_limits.hpp"
 #include "support/cpp/ranks.hpp"
 #include "support/cpp/scratch.hpp"
@@ -29,10 +25,11 @@ namespace {
 using Words = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
-/// What rank 0 finds with this subject; the other ranks have another one, which must not matter.
-Finding judge_command(std::string_view name, const std::vector<int>& node_of_rank, const Subject& subject,
+/// Runs a check and returns the finding of rank 0. Only rank 0 has this subject.
+Finding check_command(std::string_view name, const std::vector<int>& node_of_rank, const Subject& subject,
                       const Environment& environment = Environment()) {
-  const auto& check = find_plugin(check_table(), name, "check");
+  const auto checks = checks_in_order(true);
+  const auto& check = find_plugin(PluginTable<Check>(checks), name, "check");
   std::optional<Finding> result;
   test::run_launched(static_cast<int>(node_of_rank.size()), [&](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
@@ -40,8 +37,7 @@ Finding judge_command(std::string_view name, const std::vector<int>& node_of_ran
     world.node_of_rank = node_of_rank;
     derive_topology(world);
     const Subject mine = world.rank == 0 ? subject : Subject{.storage = "/elsewhere"};
-    const Examination examination(world, *communicator, environment, mine);
-    auto finding = check.run(examination);
+    auto finding = run_check(check, {world, *communicator, environment, mine});
     if (world.rank == 0) result = std::move(finding);
   });
   return *result;
@@ -49,43 +45,36 @@ Finding judge_command(std::string_view name, const std::vector<int>& node_of_ran
 
 }  // namespace
 
-TEST_CASE("no_proxy excepts by the end of a name, by a network, or all") {
+TEST_CASE("gRPC's proxy is a warning unless no_proxy contains the end of the address, its network, or *") {
   struct Case {
-    const char* address;
     const char* no_proxy;
     bool excepted;
   };
   for (const auto& c :
-       {Case{"10.0.0.1", "", false}, Case{"10.0.0.1", "10.0.0.1", true}, Case{"10.0.0.1", "10.0.0.11", false},
-        Case{"10.0.0.1", "localhost, .0.0.1", true}, Case{"n1.site.org", "localhost,.SITE.org", true},
-        Case{"n1.site.org", "site.com", false}, Case{"10.1.2.3", "10.0.0.0/8", true}, Case{"10.1.2.3", "10.0.0.0/15", true},
-        Case{"10.2.2.3", "10.0.0.0/15", false}, Case{"10.1.2.3", "0.0.0.0/0", true}, Case{"fd00::1", "fd00::/8", true},
-        Case{"fd00::1", "10.0.0.0/0", false}, Case{"10.1.2.3", "10.0.0.0/33", false}, Case{"10.1.2.3", "10.0.0.0/", false},
-        Case{"10.1.2.3", "10.0.0.0/8x", false}, Case{"10.1.2.3", "*", true}, Case{"10.1.2.3", ",", false}}) {
-    CAPTURE(c.address, c.no_proxy);
-    CHECK(is_excepted(c.address, c.no_proxy) == c.excepted);
+       {Case{"", false}, Case{"127.0.0.1", true}, Case{"127.0.0.11", false}, Case{"localhost, .0.0.1", true},
+        Case{",", false}, Case{"127.0.0.0/8", true}, Case{"126.0.0.0/7", true}, Case{"126.0.0.0/8", false},
+        Case{"0.0.0.0/0", true}, Case{"127.0.0.0/33", false}, Case{"127.0.0.0/", false}, Case{"127.0.0.0/8x", false},
+        Case{"fd00::/8", false}, Case{"*", true}}) {
+    CAPTURE(c.no_proxy);
+    const Environment environment(Variables{{"http_proxy", "http://p:1"}, {"no_proxy", c.no_proxy}});
+    const auto finding = check_command("proxy", {0}, {.command = {"sh"}}, environment);
+    CHECK((finding.grade == Grade::ok) == c.excepted);
+    if (!c.excepted) CHECK_THAT(finding.text, Contains("http_proxy = http://p:1 is used for 127.0.0.1"));
   }
 }
 
-TEST_CASE("a proxy is in the way of the addresses that gRPC does not except, and its password is not shown") {
-  const Words nodes = {"10.0.0.1", "10.0.0.2", "10.0.0.1"};
-  CHECK_FALSE(proxy_in_the_way(Environment(Variables{{"no_proxy", ""}}), nodes));
-  CHECK_FALSE(proxy_in_the_way(Environment(Variables{{"http_proxy", ""}}), nodes));
-  CHECK_FALSE(proxy_in_the_way(Environment(Variables{{"HTTP_PROXY", "http://p:1"}}), nodes));  // gRPC does not read it
-  const auto all =
-      proxy_in_the_way(Environment(Variables{{"http_proxy", "http://me:secret@p:1"}, {"no_proxy", "localhost"}}), nodes);
-  REQUIRE(all);
-  CHECK(all->variable == "http_proxy");
-  CHECK(all->proxy == "http://p:1");
-  CHECK(all->addresses == Words{"10.0.0.1", "10.0.0.2"});
-  const auto one = proxy_in_the_way(
-      Environment(Variables{{"https_proxy", "p:2"}, {"http_proxy", "p:1"}, {"no_proxy", "127.0.0.1,10.0.0.1"}}), nodes);
-  REQUIRE(one);
-  CHECK(one->variable == "https_proxy");
-  CHECK(one->addresses == Words{"10.0.0.2"});
-  CHECK_FALSE(proxy_in_the_way(Environment(Variables{{"grpc_proxy", "p:2"}, {"no_grpc_proxy", "10.0.0.0/24"}}), nodes));
-  const Environment own_list(Variables{{"grpc_proxy", "p:2"}, {"no_grpc_proxy", "n1"}, {"no_proxy", "10.0.0.0/24"}});
-  CHECK(proxy_in_the_way(own_list, nodes));  // no_proxy does not count then
+TEST_CASE("the proxy is that of the first variable that gRPC reads, without its password") {
+  const auto text_with = [](const Variables& variables) {
+    return check_command("proxy", {0}, {.command = {"sh"}}, Environment(variables)).text;
+  };
+  CHECK(text_with({{"no_proxy", ""}}) == "no proxy is set");
+  CHECK(text_with({{"http_proxy", ""}}) == "no proxy is set");
+  CHECK(text_with({{"HTTP_PROXY", "http://p:1"}}) == "no proxy is set");
+  CHECK_THAT(text_with({{"http_proxy", "http://me:secret@p:1"}}), Contains("http_proxy = http://p:1 "));
+  CHECK_THAT(text_with({{"http_proxy", "me:secret@p:1"}}), Contains("http_proxy = p:1 "));
+  CHECK_THAT(text_with({{"https_proxy", "p:2"}, {"http_proxy", "p:1"}}), Contains("https_proxy = p:2 "));
+  const Variables own_list{{"grpc_proxy", "p:2"}, {"no_grpc_proxy", "n1"}, {"no_proxy", "127.0.0.0/8"}};
+  CHECK_THAT(text_with(own_list), Contains("grpc_proxy = p:2 "));  // no_proxy is then ignored
 }
 
 TEST_CASE("limits that are too low are named with the option of ulimit and how far it may go") {
@@ -109,35 +98,23 @@ TEST_CASE("limits that are too low are named with the option of ulimit and how f
   CHECK_THAT(found[2], StartsWith("8388608 KiB of address space") && Contains("ulimit -v unlimited is allowed"));
 }
 
-TEST_CASE("ranks that may run on the same CPUs alone are a crowd if they are more than those") {
-  CHECK(list_of_cpus("") == "");
-  CHECK(list_of_cpus("1") == "0");
-  CHECK(list_of_cpus("111100001") == "0-3,8");
-  CHECK(crowds_among(std::vector<RankCpus>{{0, "11"}, {0, "11"}, {1, "1"}}).empty());
-  CHECK(crowds_among(std::vector<RankCpus>{{0, "1"}, {0, "01"}}).empty());
-  const auto crowds = crowds_among(std::vector<RankCpus>{{0, "1"}, {0, "1"}, {0, "0111"}, {1, "1"}});
-  REQUIRE(crowds.size() == 1);
-  CHECK(crowds[0].ranks == std::vector<int>{0, 1});
-  CHECK(crowds[0].cpus == "0");
+TEST_CASE("the differences between the Pythons of two nodes are named") {
+  const Json first = {{"version", "3.11.2"}, {"frameworks", {{"torch", "2.2.0"}, {"numpy", "1.26"}, {"jax", "0.4"}}}};
+  const Json other = {{"version", "3.10.1"}, {"frameworks", {{"torch", "2.1.0"}, {"jax", "0.4"}, {"keras", "3.0"}}}};
+  CHECK(python_differences(first, first).empty());
+  CHECK(python_differences(first, other) == Words{"Python 3.10.1 instead of 3.11.2", "torch 2.1.0 instead of 2.2.0",
+                                                  "numpy is missing", "keras 3.0 is only on this node"});
 }
 
-TEST_CASE("what another node's Python lacks, has besides or has in another version is named") {
-  const PythonReport first{"3.11.2", {{"torch", "2.2.0"}, {"numpy", "1.26"}, {"jax", "0.4"}}, {}, ""};
-  const PythonReport other{"3.10.1", {{"torch", "2.1.0"}, {"jax", "0.4"}, {"keras", "3.0"}}, {"torch"}, ""};
-  CHECK(differences(first, first).empty());
-  CHECK(differences(first, other) == Words{"Python 3.10.1 instead of 3.11.2", "numpy is missing",
-                                           "torch 2.1.0 instead of 2.2.0", "keras 3.0 is here alone"});
-}
-
-TEST_CASE("a Python's report is its last line, and anything else is an error that shows it") {
-  const auto report = python_report_from(
+TEST_CASE("the report of a Python is its last line, and any other output is an error that quotes it") {
+  const auto report = parse_python_report(
       "a site prints this\n\n{\"version\": \"3.9.1\", \"frameworks\": {\"torch\": \"2\"}, \"missing\": [], \"mistake\": "
       "\"\"}\n");
-  CHECK(report.version == "3.9.1");
-  CHECK(report.frameworks.at("torch") == "2");
+  CHECK(report.at("version") == "3.9.1");
+  CHECK(report.at("frameworks").at("torch") == "2");
   for (const char* text : {"", "hello", "[]", "{\"version\": 3}"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(python_report_from(text), Contains("something else"));
+    CHECK_THROWS_WITH(parse_python_report(text), Contains("something else") && Contains(text));
   }
 }
 
@@ -170,69 +147,57 @@ TEST_CASE("the Python of a command is its program, or the one that the script's 
   CHECK_FALSE(python_command_of({"no-such-program"}));
 }
 
-TEST_CASE("a lock of torch's is stale from some age on, at any depth that torch makes") {
+TEST_CASE("a lock of a torch extension is stale after 10 minutes, at any depth that torch uses") {
   namespace fs = std::filesystem;
   const test::Scratch folder;
-  const fs::path old = folder / "py311_cpu/fused_adam/lock";
-  const fs::path fresh = folder / "utils/lock";
-  for (const auto& path : {old, fresh, fs::path(folder / "utils/lock.txt")}) {
+  const fs::path cache = folder / "torch_extensions";
+  const fs::path old = cache / "py311_cpu/fused_adam/lock", fresh = cache / "utils/lock", other = cache / "utils/lock.txt";
+  for (const auto& path : {old, fresh, other}) {
     fs::create_directories(path.parent_path());
     std::ofstream(path).put('\n');
     if (path != fresh) fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
-  const auto locks = stale_locks_in(folder.path(), 600);
-  REQUIRE(locks.size() == 1);
-  CHECK(locks[0].path == old.string());
-  CHECK(locks[0].age_s == Approx(3600).margin(60));
-  CHECK(stale_locks_in(folder / "absent", 600).empty());
-  CHECK(torch_extensions_folder(Environment(Variables{{"HOME", "/h"}})) == "/h/.cache/torch_extensions");
-  CHECK(torch_extensions_folder(Environment(Variables{{"HOME", "/h"}, {"XDG_CACHE_HOME", "/c"}})) == "/c/torch_extensions");
-  CHECK(torch_extensions_folder(Environment(Variables{{"HOME", "/h"}, {"TORCH_EXTENSIONS_DIR", "/t"}})) == "/t");
+  const auto locks_with = [](const Variables& variables) {
+    return check_command("stale_locks", {0}, {.command = {"sh"}}, Environment(variables)).figures.at("locks");
+  };
+  const Json found = {old.string()};
+  CHECK(locks_with({{"HOME", "/absent"}, {"XDG_CACHE_HOME", folder.path()}}) == found);
+  CHECK(locks_with({{"XDG_CACHE_HOME", "/absent"}, {"TORCH_EXTENSIONS_DIR", cache.string()}}) == found);
+  CHECK(locks_with({{"HOME", folder.path()}}).empty());
 }
 
-TEST_CASE("what rank 0 is to run is what all ranks examine, word for word") {
-  const Subject subject{.storage = "/s", .command = {"sh", "-c", "a \n b", ""}, .interface = "lo", .is_staged = true};
+TEST_CASE("all ranks check the subject of rank 0, byte for byte") {
+  const Subject subject{.storage = "/s", .command = {"sh", "-c", "a \n b \xff", ""}, .interface = "lo", .is_staged = true};
   test::run_launched(3, [&](launch::Launch& launch) {
     const auto communicator = comm::open_communicator(launch, {});
     const Environment environment;
     const Subject mine = launch.world().rank == 0 ? subject : Subject{};
-    const Examination examination(launch.world(), *communicator, environment, mine);
-    if (examination.command() != subject.command || examination.storage() != "/s" || examination.interface() != "lo" ||
-        !examination.is_staged())
-      throw Error("rank " + std::to_string(launch.world().rank) + " examines something else");
+    const DoctorRanks ranks(launch.world(), *communicator, environment, mine);
+    const auto& found = ranks.subject();
+    if (found.command != subject.command || found.storage != "/s" || found.interface != "lo" || !found.is_staged)
+      throw Error("rank " + std::to_string(launch.world().rank) + " has another subject");
   });
-  CHECK(judge_command("program", {0, 1}, {.command = {"sh"}}).grade == Grade::ok);
+  CHECK(check_command("program", {0, 1}, {.command = {"sh"}}).grade == Grade::ok);
 }
 
-TEST_CASE("a program that starts ranks itself is a warning, one that is not there an error unless it is staged") {
-  const auto launcher = judge_command("program", {0, 1}, {.command = {"/usr/bin/python3", "-m", "torch.distributed.run"}});
+TEST_CASE("a launcher as the program is a warning, and a missing program is an error unless it is staged") {
+  const auto launcher = check_command("program", {0, 1}, {.command = {"/usr/bin/python3", "-m", "torch.distributed.run"}});
   CHECK(launcher.grade == Grade::warning);
-  CHECK_THAT(launcher.advice, Contains("leave torch.distributed.run"));
+  CHECK_THAT(launcher.advice, Contains("leave out torch.distributed.run"));
   const Subject absent{.command = {"no-such-program"}};
-  const auto error = judge_command("program", {0, 1}, absent);
+  const auto error = check_command("program", {0, 1}, absent);
   CHECK(error.grade == Grade::error);
-  CHECK_THAT(error.text, StartsWith("ranks 0, 1 on ") && Contains("no executable 'no-such-program'"));
-  CHECK(judge_command("program", {0}, {.command = absent.command, .is_staged = true}).grade == Grade::ok);
+  CHECK_THAT(error.text, Contains("ranks 0, 1 on ") && Contains("no executable 'no-such-program'"));
+  CHECK(check_command("program", {0}, {.command = absent.command, .is_staged = true}).grade == Grade::ok);
 }
 
-TEST_CASE("the programs' address is one that the nodes have connected to, and an interface that is not there is an error") {
-  CHECK(judge_command("program_address", {0, 0}, {.command = {"sh"}}).figures.at("address") == "127.0.0.1");
-  const auto nodes = judge_command("program_address", {0, 1, 0}, {.command = {"sh"}});
+TEST_CASE("the programs' address is one to which all nodes connected, and a missing interface is an error") {
+  CHECK(check_command("program_address", {0, 0}, {.command = {"sh"}}).figures.at("address") == "127.0.0.1");
+  const auto nodes = check_command("program_address", {0, 1, 0}, {.command = {"sh"}});
   CHECK(nodes.grade != Grade::error);
   if (nodes.grade == Grade::warning) CHECK_THAT(nodes.text, Contains("resolves to 127."));
   CHECK(nodes.figures.at("nodes").size() == 2);
-  const auto none = judge_command("program_address", {0, 1}, {.command = {"sh"}, .interface = "ib77"});
+  const auto none = check_command("program_address", {0, 1}, {.command = {"sh"}, .interface = "ib77"});
   CHECK(none.grade == Grade::error);
   CHECK_THAT(none.text, Contains("ib77"));
-}
-
-TEST_CASE("a proxy in the environment is a warning with the addresses, unless no_proxy excepts them") {
-  const Subject subject{.command = {"sh"}};
-  CHECK(judge_command("proxy", {0}, subject).grade == Grade::ok);
-  const auto found = judge_command("proxy", {0}, subject, Environment(Variables{{"http_proxy", "http://p:1"}}));
-  CHECK(found.grade == Grade::warning);
-  CHECK_THAT(found.text, Contains("http_proxy = http://p:1") && Contains("127.0.0.1"));
-  CHECK(
-      judge_command("proxy", {0}, subject, Environment(Variables{{"http_proxy", "p"}, {"no_proxy", "127.0.0.1"}})).grade ==
-      Grade::ok);
 }

@@ -35,7 +35,7 @@ class Tracked {
   std::unique_ptr<XgboostTracker> tracker_;
 };
 
-/// The worker's side of a connection to the tracker.
+/// A worker's end of a connection to the tracker.
 class TrackedWorker {
  public:
   explicit TrackedWorker(const Tracked& tracked) : peer_(tracked.connection()) { send(0xff99); }
@@ -49,7 +49,7 @@ class TrackedWorker {
     send(static_cast<std::int32_t>(text.size()));
     peer_.write(text, 5);
   }
-  /// -99 if the tracker is gone.
+  /// Returns -99 if the tracker has closed the connection.
   std::int32_t number() const {
     std::array<char, 4> bytes{};
     std::int32_t number = -99;
@@ -61,7 +61,7 @@ class TrackedWorker {
     peer_.read(text, 10);
     return text;
   }
-  bool is_given_up() const { return number() == -99; }
+  bool is_disconnected() const { return number() == -99; }
   void start_rabit(const std::string& task) const {
     CHECK(number() == 0xff99);
     send(-1);
@@ -81,7 +81,7 @@ class TrackedWorker {
 
 enum class RabitAge { before_2, of_2 };
 
-/// What a worker hears from the tracker, and whom it would connect to: "host:port:rank".
+/// Receives the answer to start_rabit(); returns the workers to connect to: "host:port:rank".
 std::vector<std::string> rabit_neighbours(const TrackedWorker& worker, int rank, int size, int port, RabitAge age) {
   CHECK(worker.number() == rank);
   CHECK(worker.number() == (rank + 1) / 2 - 1);
@@ -109,12 +109,7 @@ std::vector<std::string> rabit_neighbours(const TrackedWorker& worker, int rank,
 
 }  // namespace
 
-TEST_CASE("ranks follow the numbers of the tasks, then their names") {
-  CHECK(places_by_task({"10", "9", "0"}) == std::vector<std::size_t>{2, 1, 0});
-  CHECK(places_by_task({"b", "2", "a", "", "1"}) == std::vector<std::size_t>{4, 1, 3, 2, 0});
-}
-
-TEST_CASE("rabit's links are a tree and a ring over all ranks, the same from both ends") {
+TEST_CASE("the links of rabit are mutual, and form a tree and a ring of all ranks") {
   for (const int size : {1, 2, 3, 4, 9, 64}) {
     for (int rank = 0; rank < size; ++rank) {
       const auto mine = rabit_links(rank, size).all();
@@ -130,7 +125,7 @@ TEST_CASE("rabit's links are a tree and a ring over all ranks, the same from bot
   CHECK(rabit_links(1, 9).tree == std::vector<int>{0, 3, 4});
 }
 
-TEST_CASE("workers of XGBoost 1.x and 2.0 get ranks by their tasks, and connect to those that came before") {
+TEST_CASE("workers of XGBoost 1.x and 2.0 get their task's rank, and connect to neighbours of lower rank") {
   for (const auto age : {RabitAge::before_2, RabitAge::of_2}) {
     const Tracked tracked(3);
     for (int turn = 0; turn < 2; ++turn) {
@@ -153,7 +148,7 @@ TEST_CASE("workers of XGBoost 1.x and 2.0 get ranks by their tasks, and connect 
   }
 }
 
-TEST_CASE("workers of XGBoost 2.1 and later get the next of the ring") {
+TEST_CASE("workers of XGBoost 2.1 and later get the address of the next worker in the ring") {
   const Tracked tracked(3);
   for (int turn = 0; turn < 2; ++turn) {
     const TrackedWorker third(tracked);
@@ -177,7 +172,7 @@ TEST_CASE("workers of XGBoost 2.1 and later get the next of the ring") {
   }
 }
 
-TEST_CASE("who is no worker is given up, and disturbs nobody") {
+TEST_CASE("a client that is not a worker is disconnected, and workers are still served") {
   const Tracked tracked(1);
   const auto stranger = tracked.connection();
   stranger.write("GET / HTTP/1.1\r\n\r\n", 1);
@@ -186,15 +181,20 @@ TEST_CASE("who is no worker is given up, and disturbs nobody") {
   huge.send(-1);
   huge.send(-1);
   huge.send(2'000'000'000);
-  CHECK(huge.is_given_up());
+  CHECK(huge.is_disconnected());
   const TrackedWorker deep(tracked);
   CHECK(deep.number() == 0xff99);
   deep.send(R"({"a":)" + std::string(5000, '['));
-  CHECK(deep.is_given_up());
+  CHECK(deep.is_disconnected());
   const TrackedWorker without_task(tracked);
   CHECK(without_task.number() == 0xff99);
   without_task.send(std::string(R"({"world_size": -1, "rank": -1})"));
-  CHECK(without_task.is_given_up());
+  CHECK(without_task.is_disconnected());
+  for (const auto* task : {"1", "-1", "x", ""}) {
+    const TrackedWorker of_another_rank(tracked);
+    of_another_rank.start_json(task, 6000);
+    CHECK(of_another_rank.is_disconnected());
+  }
   const TrackedWorker friendly(tracked);
   friendly.start_json("0", 6000);
   CHECK(nlohmann::json::parse(friendly.text()) == nlohmann::json{{"world_size", 1}});

@@ -1,4 +1,4 @@
-// Rows of lists, as the libraries of boosted trees get them from a dataset.
+// Sparse rows that are read from lists in a dataset.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -59,7 +59,7 @@ Read read_lines(int rows, int length) {
 
 }  // namespace
 
-TEST_CASE("blocks of long lists have few rows, and those of short ones many") {
+TEST_CASE("blocks of long lists have few rows, and blocks of short lists many") {
   const auto wide = read_lines(100, 20000);  // 8 MiB are 52 rows of 20,000 values, each with its column
   CHECK(std::accumulate(wide.blocks.begin(), wide.blocks.end(), std::size_t{0}) == 100);
   CHECK(std::ranges::max(wide.blocks) <= 64);
@@ -69,7 +69,7 @@ TEST_CASE("blocks of long lists have few rows, and those of short ones many") {
   CHECK(std::ranges::equal(std::span(narrow.columns).first(7), std::vector<std::int32_t>{0, 1, 2, 0, 1, 2, 3}));
 }
 
-TEST_CASE("a column is a whole number that the matrix has") {
+TEST_CASE("a column is an integer from 0 and below the number of columns") {
   CHECK(is_column(0, 3));
   CHECK(is_column(2.0F, 3));
   CHECK(is_column(std::uint8_t{2}, 3));

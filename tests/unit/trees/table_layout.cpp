@@ -18,13 +18,13 @@ TableLayout layout_with(const std::string& category) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint keeps the texts of categories as they are, or is refused") {
+TEST_CASE("categories that are not UTF-8 are an error, and others are saved unchanged") {
   const auto kept = TableLayout::from_json(layout_with("K\xc3\xb6ln").to_json());
   CHECK(kept.features.at(0).categories == std::vector<std::string>{"Bonn", "K\xc3\xb6ln"});
   CHECK_THROWS_AS(layout_with("K\xf6ln").to_json(), UsageError);  // Latin-1
 }
 
-TEST_CASE("a run that goes on is told which field counts for something else now") {
+TEST_CASE("the difference of two layouts names the field with another use") {
   const auto before = layout_with("Bonn");
   CHECK(difference_of(before, layout_with("Ulm")).empty());  // texts of categories aside
   for (const auto& [key, field] : {std::pair{"label", &TableLayout::label},
@@ -42,7 +42,7 @@ TEST_CASE("a run that goes on is told which field counts for something else now"
   }
 }
 
-TEST_CASE("a checkpoint keeps which fields are what, and one without a key has none") {
+TEST_CASE("a saved layout is restored, and a missing key means an unused field") {
   auto layout = layout_with("Ulm");
   layout.base_margin = "m";
   layout.margins = 3;
@@ -51,7 +51,7 @@ TEST_CASE("a checkpoint keeps which fields are what, and one without a key has n
   CHECK(kept.margin() == "m");
   CHECK(kept.margins == 3);
   layout.margins = 2;
-  CHECK(difference_of(kept, layout) == "base_margin: 2 numbers a row, and there were 3");
+  CHECK(difference_of(kept, layout) == "base_margin: 2 numbers per row, but there were 3");
   const auto older = TableLayout::from_json(
       R"({"features":[],"columns":1,"label":"y","weight":"w","group":"","indices":"i","values":"v","dtype":"f32"})");
   CHECK(older.weight == "w");

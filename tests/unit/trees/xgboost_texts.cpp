@@ -11,7 +11,7 @@
 using namespace trainrt;
 using namespace trainrt::frameworks::trees;
 
-TEST_CASE("an evaluation of XGBoost's is read with its names and all digits") {
+TEST_CASE("XGBoost's evaluation is parsed with its names and all digits") {
   const auto found =
       evaluation_from("[12]\ttrain-logloss:0.69123456789012345\ttrain-ndcg@5-:1\tvalid-error@0.7:nan\tvalid-a:b:-inf");
   REQUIRE(found.size() == 4);
@@ -27,13 +27,13 @@ TEST_CASE("an evaluation of XGBoost's is read with its names and all digits") {
   CHECK_THROWS_AS(evaluation_from("[0]\ttrain-logloss:0.5x"), Error);
 }
 
-TEST_CASE("more is better for the metrics that XGBoost's Python takes so") {
+TEST_CASE("the same metrics are maximized as in XGBoost's Python package") {
   for (const auto* metric : {"auc", "aucpr", "auc@3", "map", "map@2-", "ndcg", "ndcg@5"}) CHECK(is_maximized(metric, 1));
   for (const auto* metric : {"logloss", "mape", "rmse", "error@0.7", "pre@3"}) CHECK_FALSE(is_maximized(metric, 1));
   CHECK(is_maximized("pre@3", 3));
 }
 
-TEST_CASE("the names that XGBoost warns of are found in its words") {
+TEST_CASE("the names in XGBoost's warning about unused parameters are found") {
   CHECK(names_not_used("[1] WARNING: a.cc:1: \nParameters: { \"max_dept\", \"etaa\" } might not be used.\n") ==
         std::vector<std::string>{"max_dept", "etaa"});
   CHECK(names_not_used("Parameters: { \"a} is cut off").empty());
@@ -41,7 +41,7 @@ TEST_CASE("the names that XGBoost warns of are found in its words") {
   CHECK(names_not_used("another warning about \"x\"").empty());
 }
 
-TEST_CASE("the name that a typing error was meant to be is found, and no other") {
+TEST_CASE("a typing error is corrected to a similar name only") {
   const std::string_view names[] = {"max_depth", "max_bin", "eta"};
   CHECK(near_name("max_dept", names) == "max_depth");
   CHECK(near_name("max_dpeth", names) == "max_depth");
@@ -50,7 +50,7 @@ TEST_CASE("the name that a typing error was meant to be is found, and no other")
   CHECK(near_name(std::string(100, 'e'), names).empty());
 }
 
-TEST_CASE("samples are drawn if a share is not one") {
+TEST_CASE("samples are drawn if a fraction is not 1") {
   Parameters parameters;
   CHECK_FALSE(draws_samples(parameters));
   parameters.set("subsample", "1.0");
@@ -61,7 +61,7 @@ TEST_CASE("samples are drawn if a share is not one") {
   CHECK_FALSE(draws_samples(parameters));
 }
 
-TEST_CASE("an array is told of as NumPy's interface has it") {
+TEST_CASE("an array is described by NumPy's array interface") {
   CHECK(array_interface(reinterpret_cast<const void*>(64), "f4", {3, 2}) ==
         R"({"data":[64,true],"shape":[3,2],"typestr":"<f4","version":3})");
   CHECK(array_interface(nullptr, "f4", {0, 2}).find("[0,true]") == std::string::npos);

@@ -1,103 +1,155 @@
-// Is the program there on every node, with its script, and the same? What the run itself would refuse, before it starts.
+#include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
+#include "cli/doctor/python_report.hpp"
+#include "core/host.hpp"
+#include "core/process/child_process.hpp"
 #include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
 #include "program/children/script.hpp"
+#include "io/files/file.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-/// Tells a script from another of the same name; "" of one that is too long to be written by hand.
-std::string content_of(const std::string& file) {
-  constexpr std::uintmax_t longest = 4 << 20;
+namespace fs = std::filesystem;
+
+/// Returns a hash of the file, to compare scripts; "" for a file that is too large to be one.
+std::string hash_of_script(const std::string& file) {
+  constexpr std::uintmax_t max_bytes = 4 << 20;
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error) || std::filesystem::file_size(file, error) > longest) return {};
-  std::ostringstream content;
-  content << std::ifstream(file, std::ios::binary).rdbuf();
-  return fmt::format("{:016x}", stable_hash(content.str()));
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > max_bytes) return {};
+  return fmt::format("{:016x}", stable_hash(io::read_file(file)));
 }
 
-Json look_at_program(const Examination& examination) {
-  const auto& command = examination.command();
-  const auto& name = command.front();
+Json probe_program(const Subject& subject) {
+  const auto& name = subject.command.front();
   const auto executable = find_executable(name);
-  if (executable.empty() && !examination.is_staged())
-    throw Error(fmt::format("there is no executable '{}' {}", name,
-                            name.find('/') == std::string::npos ? "on the PATH of this node" : "on this node"));
-  program::require_script(command);
-  const auto script = program::script_of(command);
-  return {{"executable", executable}, {"script", script}, {"content", script.empty() ? "" : content_of(script)}};
+  if (executable.empty() && !subject.is_staged)
+    throw Error(
+        fmt::format("there is no executable '{}' on {}this node", name, name.find('/') == name.npos ? "the PATH of " : ""));
+  program::require_script(subject.command);
+  const auto script = program::script_of(subject.command);
+  return {{"executable", executable}, {"script", script}, {"hash", script.empty() ? "" : hash_of_script(script)}};
 }
 
-/// Of the ranks that would run something else than rank 0.
-std::vector<Trouble> others_than_first(const std::vector<Json>& of_rank) {
-  const auto& first = of_rank.front();
-  std::vector<Trouble> others;
-  for (std::size_t rank = 1; rank < of_rank.size(); ++rank) {
-    const auto& mine = of_rank[rank];
-    if (mine.at("executable") != first.at("executable"))
-      others.push_back({static_cast<int>(rank), "finds " + mine.at("executable").get<std::string>()});
-    if (mine.at("content") != first.at("content"))
-      others.push_back({static_cast<int>(rank), fmt::format("has another '{}'", mine.at("script").get<std::string>())});
-  }
-  return others;
+/// Returns the launcher that the command runs, such as "torchrun", which would start further ranks; "" for another program.
+std::string launcher_in(std::vector<std::string> command) {
+  command.resize(std::max<std::size_t>(command.size(), 3));
+  const auto name = fs::path(command[0]).filename().string();
+  constexpr std::array launchers = {"torchrun", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun"};
+  if (std::ranges::find(launchers, name) != launchers.end()) return name;
+  if (name == "accelerate" && command[1] == "launch") return "accelerate launch";
+  const bool is_module = name.starts_with("python") && command[1] == "-m";
+  return is_module && (command[2] == "torch.distributed.run" || command[2] == "torch.distributed.launch") ? command[2] : "";
 }
 
-/// "torchrun" if the command starts ranks by itself; "" if it does not.
-std::string launcher_in(const std::vector<std::string>& command) {
-  const auto name = std::filesystem::path(command.front()).filename().string();
-  for (const auto* each : {"torchrun", "deepspeed", "horovodrun", "mpirun", "mpiexec", "srun"})
-    if (name == each) return each;
-  const auto second = command.size() > 1 ? command[1] : "";
-  if (name == "accelerate" && second == "launch") return "accelerate launch";
-  const auto third = command.size() > 2 ? command[2] : "";
-  const bool is_module = name.starts_with("python") && second == "-m";
-  return is_module && (third == "torch.distributed.run" || third == "torch.distributed.launch") ? third : "";
-}
-
-Finding examine_program(const Examination& examination) {
-  const auto answers = examination.ask([&] { return look_at_program(examination); });
-  if (!answers.well())
-    return error(examination.describe(answers.troubles),
-                 "have it on a file system that all nodes share, or install it on that node; a relative path begins in "
-                 "the folder that the ranks are started in");
-  const auto& first = answers.of_rank.front();
-  const std::string executable = first.at("executable");
-  const std::string script = first.at("script");
+Finding check_program(const DoctorRanks& ranks) {
+  const auto& subject = ranks.subject();
+  const auto answers = ranks.ask([&] { return probe_program(subject); });
+  const auto& first = answers.values.front();
+  const std::string executable = first.at("executable"), script = first.at("script");
   const Json figures = {{"executable", executable}, {"script", script}};
-  if (const auto others = others_than_first(answers.of_rank); !others.empty())
-    return warning(
-        fmt::format("rank 0 on {} finds {}; {}", examination.hosts().front(), executable, examination.describe(others)),
-        "give the path of one that all nodes share, and the same PATH on all", figures);
-  if (const auto launcher = launcher_in(examination.command()); !launcher.empty())
-    return warning(fmt::format("{} starts ranks of its own, once for each rank that is here already", launcher),
-                   fmt::format("leave {} and its options out: -- python3 SCRIPT ARGS", launcher), figures);
+  const auto others = ranks.problems_in(answers, [&](const Json& mine) {
+    if (mine.at("executable") != executable) return "finds " + mine.at("executable").get<std::string>();
+    return mine.at("hash") == first.at("hash") ? "" : fmt::format("has another '{}'", script);
+  });
+  if (!others.empty())
+    return warning(fmt::format("rank 0 on {} finds {}; {}", ranks.host_of_rank(0), executable, others),
+                   "give the path of a program that all nodes share, or set the same PATH on all nodes", figures);
+  if (const auto launcher = launcher_in(subject.command); !launcher.empty())
+    return warning(launcher + " starts ranks of its own, in each rank that exists already",
+                   fmt::format("leave out {} and its options: -- python3 SCRIPT ARGS", launcher), figures);
   if (executable.empty())
-    return ok(fmt::format("'{}' is to come with program.stage: it is not on this PATH", examination.command().front()),
-              figures);
+    return ok(fmt::format("'{}' is not on this PATH, but program.stage may copy it", subject.command.front()), figures);
   return ok(fmt::format("{}{}{}", executable, script.empty() ? "" : " runs " + script,
-                        examination.world().size == 1 ? "" : ", the same on all ranks"),
+                        ranks.world().size == 1 ? "" : ", the same on all ranks"),
             figures);
 }
 
+/// Returns a problem if this host's name resolves to an address that other nodes cannot reach, as in Debian's /etc/hosts.
+std::string problem_of_own_name() {
+  const auto found = run_child({"getent", "ahostsv4", host_name()}, 5);
+  const auto address = found && found->exit_code == 0 ? found->text.substr(0, found->text.find_first_of(" \t\n")) : "";
+  return address.starts_with("127.") ? fmt::format("the name {} resolves to {} there", host_name(), address) : "";
+}
+
+Finding check_program_address(const DoctorRanks& ranks) {
+  const auto found = ranks.program_addresses();
+  const auto interface = ranks.ask([&] { return Json(found.interface); }).values.front().get<std::string>();
+  const auto& address = found.of_nodes.front();
+  const Json figures = {{"address", address}, {"interface", interface}, {"nodes", found.of_nodes}};
+  if (ranks.world().node_count == 1) return ok(fmt::format("MASTER_ADDR is {} on one node", address), figures);
+  const auto names = ranks.problems_in(ranks.ask_nodes([] { return Json(problem_of_own_name()); }),
+                                       [](const Json& answer) { return answer.get<std::string>(); });
+  const auto text = fmt::format("MASTER_ADDR is {}{}, and all {} nodes can connect to it", address,
+                                interface.empty() ? "" : " (" + interface + ")", found.of_nodes.size());
+  return warning_if(names.empty() ? "" : text + "; but " + names,
+                    "correct /etc/hosts there: a script that looks up its own host name, instead of MASTER_ADDR, gets an "
+                    "address that no other node can reach",
+                    text, figures);
+}
+
+std::string frameworks_text(const Json& python) {
+  std::vector<std::string> parts;
+  for (const auto& [name, version] : python.at("frameworks").items())
+    parts.push_back(name + " " + version.get<std::string>());
+  return parts.empty() ? "no known framework" : join(parts);
+}
+
+Finding check_python(const DoctorRanks& ranks) {
+  const auto& subject = ranks.subject();
+  if (subject.is_staged) return ok("not checked: program.stage may copy another Python to each node");
+  const auto answers = ranks.ask_nodes([&] {
+    const auto python = python_command_of(subject.command);
+    return python ? report_of_python(*python) : Json();
+  });
+  const auto& first = answers.values.front();
+  if (first.is_null()) return ok("the command starts no Python that could be checked here");
+  const std::string version = first.at("version"), script = first.at("script"), interpreter = first.at("interpreter");
+  const auto others = ranks.problems_in(answers, [&](const Json& mine) {
+    return mine.is_null() ? "the command starts no Python" : join(python_differences(first, mine));
+  });
+  if (!others.empty())
+    return error(fmt::format("rank 0 on {} has Python {} with {}; {}", ranks.host_of_rank(0), version,
+                             frameworks_text(first), others),
+                 "use one environment that all nodes share, or the same on each node (program.stage copies one)", first);
+  if (first.at("mistake") != "")
+    return error(fmt::format("{} is not valid in Python {}: {}", script, version, first.at("mistake").get<std::string>()),
+                 "correct the script, or use the Python version that it was written for", first);
+  if (const auto missing = first.at("missing").get<std::vector<std::string>>(); !missing.empty())
+    return warning(fmt::format("{} imports {}, which {} does not find", script, join(missing), interpreter),
+                   "before srun, activate the environment with these modules, or give the path of its python3", first);
+  return ok(fmt::format("{} {}: {}{}", interpreter, version, frameworks_text(first),
+                        answers.values.size() == 1 ? "" : ", the same on all nodes"),
+            first);
+}
+
+constexpr const char* program_advice =
+    "put it on a file system that all nodes share, or install it on that node; a relative path starts at the folder in "
+    "which the ranks are started";
+constexpr const char* address_advice = "choose another interface with program.interface; a firewall must let nodes connect";
+constexpr const char* python_advice =
+    "choose a Python that starts there; if the storage is slow, program.stage copies it to each node";
+constexpr std::array<Check, 3> program_checks = {{
+    {"program", "the program and its script", check_program, program_advice},
+    {"program_address", "the address at which the programs connect", check_program_address, address_advice},
+    {"python", "the program's Python and its frameworks", check_python, python_advice},
+}};
+
 }  // namespace
 
-extern const Check program;
-const Check program{.name = "program",
-                    .help = "the program and its script are there on every rank",
-                    .place = 200,
-                    .run = examine_program,
-                    .of_program = true};
+extern const CheckGroup program;
+const CheckGroup program{.name = "program",
+                         .help = "a program that trainrt starts",
+                         .order = 60,
+                         .checks = program_checks,
+                         .needs_program = true};
 
 }  // namespace trainrt::cli::doctor::plugins

@@ -1,26 +1,35 @@
-// Does every rank see the storage, the same one, and may it write there?
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <optional>
+#include <random>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/files/probe_file.hpp"
+#include "core/files/quota.hpp"
+#include "core/files/shortage.hpp"
 #include "core/host.hpp"
+#include "core/text/text.hpp"
+#include "io/files/aligned_memory.hpp"
 #include "io/files/file.hpp"
+#include "io/files/file_system.hpp"
+#include "io/files/positional_file.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 
 namespace {
 
-constexpr double seeing_limit_seconds = 10;
-constexpr const char* advice =
-    "name a folder that all nodes share and you may write in (--storage, run.storage_path), or have its mounts mended";
-
-/// The file holds its own path. Errors name the folder, so that they are the same on ranks that meet the same.
-void write(const ProbeFile& probe, const std::string& storage) {
-  if (!io::exists(storage)) throw Error("the folder is not there");
+/// Writes the path of a probe file into it. The file's name, which differs between ranks, is removed from error messages.
+void write_own_path(const ProbeFile& probe, const std::string& storage) {
+  if (!io::exists(storage)) throw Error("the folder does not exist");
   try {
     io::write_file(probe.path(), probe.path());
   } catch (const Error& error) {
@@ -31,49 +40,204 @@ void write(const ProbeFile& probe, const std::string& storage) {
   }
 }
 
-bool shows(const std::string& path) { return io::exists(path) && io::read_file(path) == path; }
+bool holds_own_path(const std::string& path) { return io::exists(path) && io::read_file(path) == path; }
 
-/// Waits until this node shows what others have written: everybody looks for rank 0's file and rank 0 for all of them,
-/// which makes it the same folder everywhere. Files hold their own path.
-void require_seen(const Answers& written, int reader) {
-  if (written.of_rank[static_cast<std::size_t>(reader)].is_null()) return;  // its trouble is known
-  const auto limit = monotonic_seconds() + seeing_limit_seconds;
+/// Waits until this node shows the files that other ranks wrote: each rank looks for rank 0's file, and rank 0 for all
+/// files, which proves that the folder is the same on all ranks.
+void require_seen(const Answers& written, const World& world) {
+  constexpr double limit_seconds = 10;
+  if (written.values[static_cast<std::size_t>(world.rank)].is_null()) return;  // this rank could not write, either
+  const auto deadline = monotonic_seconds() + limit_seconds;
   std::vector<int> missing;
-  for (std::size_t rank = 0; rank < (reader == 0 ? written.of_rank.size() : 1); ++rank) {
-    if (written.of_rank[rank].is_null()) continue;  // it could not write
-    const auto path = written.of_rank[rank].get<std::string>();
-    while (!shows(path) && monotonic_seconds() < limit) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (!shows(path)) missing.push_back(static_cast<int>(rank));
+  for (const int rank : world.rank > 0 ? std::vector{0} : written.ranks) {
+    const auto& path = written.values[static_cast<std::size_t>(rank)];
+    if (path.is_null()) continue;
+    while (!holds_own_path(path) && monotonic_seconds() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (!holds_own_path(path)) missing.push_back(rank);
   }
   if (!missing.empty())
-    throw Error(fmt::format("does not see within {} s what {} wrote", seeing_limit_seconds, ranks_text(missing)));
+    throw Error(fmt::format("does not see within {} s the files that {} wrote", limit_seconds, ranks_text(missing)));
 }
 
-Finding examine_storage(const Examination& examination) {
-  const auto& storage = examination.storage();
+Finding check_storage(const DoctorRanks& ranks) {
+  const auto& storage = ranks.subject().storage;
   const ProbeFile mine(storage, "seen");
-  const auto written = examination.ask([&] {
-    if (examination.leads_node()) remove_abandoned_probes(storage);
-    write(mine, storage);
+  const auto written = ranks.collect([&] {
+    if (ranks.leads_node()) remove_abandoned_probes(storage);
+    write_own_path(mine, storage);
     return Json(mine.path());
   });
-  const auto seen = examination.ask([&] {
-    require_seen(written, examination.world().rank);
+  const auto seen = ranks.collect([&] {
+    require_seen(written, ranks.world());
     return Json();
   });
-  auto troubles = written.troubles;
-  troubles.insert(troubles.end(), seen.troubles.begin(), seen.troubles.end());
-  const Json figures = {{"path", storage}, {"ranks_in_trouble", troubles.size()}};
-  if (!troubles.empty()) return error(fmt::format("{}: {}", storage, examination.describe(troubles)), advice, figures);
-  return ok(fmt::format("{}: every rank sees it and writes there", storage), figures);
+  auto failures = written.failures;
+  failures.insert(failures.end(), seen.failures.begin(), seen.failures.end());
+  const Json figures = {{"path", storage}, {"ranks_in_trouble", failures.size()}};
+  if (failures.empty()) return ok(storage + ": every rank can write there and sees the other ranks' files", figures);
+  return error(fmt::format("{}: {}", storage, ranks.describe(failures)),
+               "choose a folder that all nodes share and in which you may write (--storage, run.storage_path), or ask the "
+               "site to fix the mounts",
+               figures);
 }
+
+Json probe_file_system(const std::string& storage) {
+  const auto system = io::file_system_of(storage);
+  const auto inodes = storage_room_at(storage).value_or(StorageRoom{}).free_inodes;
+  auto quotas = Json::array();
+  for (const auto& quota : quotas_at(storage)) quotas.push_back(usage_text(quota));
+  return {{"kind", system.name},
+          {"parallel", system.parallel},
+          {"durable", system.durable},
+          {"free_bytes", system.free_bytes},
+          {"free_inodes", inodes ? Json(*inodes) : Json()},
+          {"quotas", quotas}};
+}
+
+Finding check_file_system(const DoctorRanks& ranks) {
+  constexpr std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
+  constexpr std::uint64_t min_free_inodes = 1000;
+  const auto answers = ranks.ask_nodes([&] { return probe_file_system(ranks.subject().storage); });
+  const auto& first = answers.values.front();
+  const std::string kind = first.at("kind");
+  const auto others = ranks.problems_in(answers, [&](const Json& answer) {
+    const std::string mine = answer.at("kind");
+    return mine == kind ? "" : mine;
+  });
+  if (!others.empty())
+    return warning(fmt::format("{} on rank 0's node, but {}", kind, others),
+                   "check that the folder is the same on all nodes: see `storage`, and the mounts of the nodes", first);
+  const auto free_bytes = first.at("free_bytes").get<std::uint64_t>();
+  const auto& inodes = first.at("free_inodes");
+  auto text = fmt::format("{}, {:.1f} GiB{} free", kind, static_cast<double>(free_bytes) / (1 << 30),
+                          inodes.is_null() ? "" : fmt::format(" and {} inodes", inodes.get<std::uint64_t>()));
+  for (const auto& quota : first.at("quotas")) text += ", " + quota.get<std::string>();
+  if (first.at("parallel").get<bool>()) text += ", a parallel file system";
+  if (!first.at("durable").get<bool>())
+    return warning(text + "; it is memory of the node: its files are lost when the node restarts",
+                   "choose a folder on a disk for checkpoints", first);
+  if (free_bytes < min_free_bytes) return warning(text, "free some space before a run writes checkpoints there", first);
+  if (!inodes.is_null() && inodes.get<std::uint64_t>() < min_free_inodes)
+    return warning(text, "remove files of any size: a run creates dozens of files, and a few per checkpoint", first);
+  return ok(text, first);
+}
+
+/// Writes and syncs a file for at most 2 s, as a checkpoint does. The bytes are random, since a file system may compress
+/// zeros or not store them.
+Json measure_writing(const std::string& storage) {
+  constexpr std::size_t write_bytes = std::size_t{4} << 20;
+  constexpr std::uint64_t max_bytes = std::uint64_t{64} << 20, min_free_bytes = std::uint64_t{1} << 30;
+  constexpr double limit_seconds = 2;
+  if (io::file_system_of(storage).free_bytes < min_free_bytes)
+    throw Error(fmt::format("less than {} MiB are free", min_free_bytes >> 20));
+  const io::AlignedMemory memory(write_bytes);
+  std::mt19937_64 random(1);
+  for (std::size_t i = 0; i < write_bytes; i += 8) {
+    const auto word = random();
+    std::memcpy(memory.bytes().data() + i, &word, 8);
+  }
+  const ProbeFile probe(storage, "rate");
+  const auto file = io::PositionalFile::create(probe.path());
+  const auto start = monotonic_seconds();
+  std::uint64_t written = 0;
+  for (; written < max_bytes && monotonic_seconds() - start < limit_seconds; written += write_bytes)
+    file.write(written, memory.bytes());
+  file.sync();
+  return {{"bytes", written}, {"seconds", monotonic_seconds() - start}, {"direct", file.direct()}};
+}
+
+Finding check_storage_rate(const DoctorRanks& ranks) {
+  constexpr double min_rate = 20e6;  // bytes per second per node
+  ranks.communicator().barrier();
+  const auto answers = ranks.ask_nodes([&] { return measure_writing(ranks.subject().storage); });
+  double bytes = 0, seconds = 0, slowest = 1e300;
+  for (const auto& node : answers.values) {
+    bytes += node.at("bytes").get<double>();
+    seconds = std::max(seconds, node.at("seconds").get<double>());
+    slowest = std::min(slowest, node.at("bytes").get<double>() / node.at("seconds").get<double>());
+  }
+  const bool direct = answers.values.front().at("direct");
+  const auto text = fmt::format("{:.0f} MB/s in total, at least {:.0f} MB/s per node ({}, with fsync)",
+                                bytes / seconds / 1e6, slowest / 1e6, direct ? "direct I/O" : "through the page cache");
+  return warning_if(slowest < min_rate ? text : "",
+                    "checkpoints will take long: choose a faster file system, or save less often (checkpoint.every)", text,
+                    {{"bytes_per_second", bytes / seconds},
+                     {"slowest_node_bytes_per_second", slowest},
+                     {"direct", direct},
+                     {"nodes", answers.values}});
+}
+
+constexpr std::array lock_kinds = {"flock", "fcntl"};
+
+/// Takes an exclusive lock of a file without waiting. Returns false and sets errno if that fails.
+bool take_lock(std::string_view kind, int fd) {
+  if (kind == "flock") return flock(fd, LOCK_EX | LOCK_NB) == 0;
+  struct flock complete_file {};
+  complete_file.l_type = F_WRLCK;
+  return fcntl(fd, F_SETLK, &complete_file) == 0;
+}
+
+io::Descriptor open_to_lock(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | flags, 0600);
+  if (fd < 0) io::fail("open", path, errno);
+  return io::Descriptor(fd);
+}
+
+/// Returns for each kind: "locked", "held" if another process has the lock, or the reason of a failure.
+Json try_locks(const io::Descriptor& file) {
+  Json results;
+  for (const auto* kind : lock_kinds) {
+    const bool locked = take_lock(kind, file.get());
+    results[kind] = locked ? "locked" : errno == EWOULDBLOCK || errno == EACCES ? "held" : std::strerror(errno);
+  }
+  return results;
+}
+
+/// Rank 0 takes the locks; then one rank per node, and a second rank of rank 0's node, must not get them.
+Finding check_file_locks(const DoctorRanks& ranks) {
+  const auto& world = ranks.world();
+  const bool holds = world.rank == 0;
+  const bool tries = !holds && (ranks.leads_node() || (world.node_rank == 0 && world.local_rank == 1));
+  const ProbeFile probe(ranks.subject().storage, "lock");
+  std::optional<io::Descriptor> held;
+  const auto holder = ranks.ask([&] {
+    if (!holds) return Json();
+    held.emplace(open_to_lock(probe.path(), O_CREAT));
+    return Json{{"path", probe.path()}, {"locks", try_locks(*held)}};
+  });
+  const auto& first = holder.values.front();
+  const auto others = ranks.ask([&] { return tries ? try_locks(open_to_lock(first.at("path"), 0)) : Json(); });
+  Json figures;
+  std::vector<std::string> problems;
+  for (const auto* kind : lock_kinds) {
+    const std::string on_first = first.at("locks").at(kind);
+    const auto problem = on_first != "locked" ? on_first : ranks.problems_in(others, [&](const Json& answer) {
+      const std::string result = answer.is_null() ? "held" : answer.at(kind);
+      return result == "held" ? "" : result == "locked" ? "got the lock that rank 0 holds" : result;
+    });
+    figures[kind] = problem.empty();
+    if (!problem.empty()) problems.push_back(fmt::format("{} does not work: {}", kind, problem));
+  }
+  return warning_if(
+      join(problems, "; "),
+      "trainrt locks no files, but other programs do: set HDF5_USE_FILE_LOCKING=FALSE for HDF5 programs such as "
+      "h5py (flock), and keep files of SQLite and MPI-IO (fcntl) on another file system",
+      world.size == 1 ? "flock and fcntl work" : "flock and fcntl work between ranks", figures);
+}
+
+constexpr const char* rate_advice = "choose a folder in which a run can write its checkpoints, or free some space there";
+constexpr std::array<Check, 4> storage_checks = {{
+    {"storage", "whether all ranks share the storage and can write to it", check_storage, ""},
+    {"file_system", "the file system of the storage", check_file_system, "see `storage`"},
+    {"storage_rate", "how fast all nodes together write to the storage", check_storage_rate, rate_advice},
+    {"file_locks", "file locks in the storage", check_file_locks, "see `storage`"},
+}};
 
 }  // namespace
 
-extern const Check storage;
-const Check storage{.name = "storage",
-                    .help = "whether every rank sees the storage and may write there",
-                    .place = 160,
-                    .run = examine_storage};
+extern const CheckGroup storage;
+const CheckGroup storage{
+    .name = "storage", .help = "the folder of the run directories", .order = 50, .checks = storage_checks};
 
 }  // namespace trainrt::cli::doctor::plugins

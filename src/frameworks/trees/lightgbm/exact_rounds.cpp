@@ -1,4 +1,4 @@
-// How runs with random numbers, and with what LightGBM keeps between rounds, stay exact.
+// The methods of LightgbmParameters that make a resumed run exact although LightGBM draws random numbers.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -19,7 +19,8 @@ std::uint64_t mixed(std::uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-/// LightGBM takes a new seed only if it differs from the one before: those of neighbouring rounds do, and from `given`.
+/// Returns a seed that differs from `given` and from those of neighbouring rounds, since LightGBM ignores an unchanged
+/// seed.
 std::int32_t seed_of_round(std::string_view name, std::int32_t given, int round) {
   auto bits = mixed(static_cast<std::uint32_t>(given));
   for (const auto letter : name) bits = mixed(bits ^ static_cast<unsigned char>(letter));
@@ -31,7 +32,7 @@ std::int32_t seed_of_round(std::string_view name, std::int32_t given, int round)
 
 }  // namespace
 
-std::string LightgbmParameters::kept_between_rounds() const {
+std::string LightgbmParameters::stateful_parameter() const {
   for (const auto& [name, values] : std::initializer_list<std::pair<std::string_view, std::array<std::string_view, 4>>>{
            {"boosting", {"dart", "rf", "random_forest", "goss"}}, {"data_sample_strategy", {"goss"}}})
     if (const auto* value = find(name); value != nullptr && std::ranges::find(values, *value) != values.end())
@@ -60,24 +61,24 @@ std::vector<std::pair<std::string_view, int>> LightgbmParameters::drawing_seeds(
   return seeds;
 }
 
-std::vector<std::string> LightgbmParameters::of_round(int round) const {
+std::vector<std::string> LightgbmParameters::parameters_of_round(int round) const {
   std::vector<std::string> texts;
   const auto seeds = drawing_seeds();
-  if (seeds.empty() || !kept_between_rounds().empty()) return texts;
+  if (seeds.empty() || !stateful_parameter().empty()) return texts;
   std::string text;
-  for (const auto& [name, usual] : seeds) {
-    const auto given = static_cast<std::int32_t>(number(name, number("seed", usual)));
-    auto of = round;
+  for (const auto& [name, default_seed] : seeds) {
+    const auto given = static_cast<std::int32_t>(number(name, number("seed", default_seed)));
+    auto seed_round = round;
     if (name == "bagging_seed") {
       const auto every = static_cast<int>(number("bagging_freq", 1));
-      of = round / every * every;  // rounds of the same rows draw them again
+      seed_round = round / every * every;  // rounds that share a sample must draw the same one
       const auto* fraction = find("bagging_fraction");
-      // LightGBM draws anew only if something has changed.
+      // LightGBM draws a new sample only if a parameter has changed.
       texts.push_back(fmt::format("bagging_fraction={}", 0.9 * number("bagging_fraction", 1)));
       text += fmt::format("bagging_fraction={} ", fraction == nullptr ? "1" : *fraction);
     }
     if (name == "objective_seed") text += fmt::format("objective={} ", *find("objective"));
-    text += fmt::format("{}={} ", name, seed_of_round(name, given, of));
+    text += fmt::format("{}={} ", name, seed_of_round(name, given, seed_round));
   }
   texts.push_back(std::move(text));
   return texts;
@@ -85,12 +86,12 @@ std::vector<std::string> LightgbmParameters::of_round(int round) const {
 
 std::string LightgbmParameters::given_seeds() const {
   std::string text;
-  if (!kept_between_rounds().empty()) return text;
-  for (const auto& [name, usual] : drawing_seeds()) {
+  if (!stateful_parameter().empty()) return text;
+  for (const auto& [name, default_seed] : drawing_seeds()) {
     if (const auto* value = find(name))
       text += fmt::format("{}={} ", name, *value);
     else if (find("seed") == nullptr)
-      text += fmt::format("{}={} ", name, usual);
+      text += fmt::format("{}={} ", name, default_seed);
     if (name == "objective_seed") text += fmt::format("objective={} ", *find("objective"));
   }
   if (const auto* seed = find("seed"); seed != nullptr && !drawing_seeds().empty()) text += fmt::format("seed={}", *seed);

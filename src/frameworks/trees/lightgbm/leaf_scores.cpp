@@ -15,13 +15,13 @@ LeafScores::LeafScores(const LightgbmLibrary& library, LightgbmPrediction predic
 }
 
 void LeafScores::add(const RowBlock& block, std::span<double> scores) {
-  constexpr int rounds_at_once = 16;  // the leaves of all rounds may be more than the rows
+  constexpr int rounds_at_once = 16;  // the leaf indices of all rounds may need more memory than the rows
   for (int first = 0; first < rounds_; first += rounds_at_once) {
     prediction_.first_round = first;
     prediction_.rounds = std::min(rounds_at_once, rounds_ - first);
     const auto trees = static_cast<std::size_t>(prediction_.rounds) * trees_per_round_;
     leaves_.resize(block.rows * trees);
-    library_.check(predicted(library_, prediction_, block, leaves_.data()));
+    library_.check(predict_block(library_, prediction_, block, leaves_.data()));
     const auto first_tree = static_cast<std::size_t>(first) * trees_per_round_;
     for (std::size_t row = 0; row < block.rows; ++row)
       for (std::size_t k = 0; k < trees; ++k)

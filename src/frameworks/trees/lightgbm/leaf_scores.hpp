@@ -7,13 +7,13 @@
 
 namespace trainrt::frameworks::trees {
 
-/// Adds the trees of a model to what rows begin with, in doubles, one tree after the other, as training does: a sum in
-/// another order, that of the trees first, has other bits.
+/// Adds the leaf values of a model's trees to the initial scores of rows, in the same order and precision (double) as
+/// training, so that the sums have the same bits.
 class LeafScores {
  public:
   LeafScores(const LightgbmLibrary& library, LightgbmPrediction prediction, int trees_per_round);
 
-  /// `scores`: rows x trees of a round, row-major.
+  /// `scores`: rows x trees per round, row-major.
   void add(const RowBlock& block, std::span<double> scores);
 
  private:
@@ -23,8 +23,8 @@ class LeafScores {
   LightgbmPrediction prediction_;
   const int rounds_;
   const std::size_t trees_per_round_;
-  std::vector<std::vector<double>> values_;  ///< of each tree's first leaves, as far as rows have asked for them
-  std::vector<double> leaves_;               ///< rows x trees of some rounds
+  std::vector<std::vector<double>> values_;  ///< by tree: the values of its first leaves, as far as they were needed
+  std::vector<double> leaves_;               ///< leaf indices, rows x trees of some rounds
 };
 
 }  // namespace trainrt::frameworks::trees

@@ -42,9 +42,9 @@ class LightgbmBooster final : public Booster {
         before_(library_.booster_free),
         booster_(library_.booster_free) {
     if (!parameters_.is_deterministic())
-      say("[loop] deterministic = false: stopped and started again, the run may end with other bits");
+      log_once("[loop] deterministic = false: if the run is restarted, its model may differ");
     auto run = this_run();
-    if (!model_.empty() && !trains_again()) {
+    if (!model_.empty() && !must_repeat_rounds()) {
       before_ = loaded_model(library_, model_);
       run.model = before_.get();
       library_.check(library_.trees_per_round(run.model, &run.trees_per_round));
@@ -58,12 +58,12 @@ class LightgbmBooster final : public Booster {
     if (before_) library_.check(library_.merge(booster_.get(), before_.get()));
     before_.reset();
     metrics_ = std::make_unique<LightgbmMetrics>(this_run(), booster_.get());
-    if (trains_again()) train_again();
+    if (must_repeat_rounds()) repeat_rounds();
     model_.clear();
   }
 
   void update(int round) override {
-    for (const auto& text : parameters_.of_round(round))
+    for (const auto& text : parameters_.parameters_of_round(round))
       library_.check(library_.reset_parameters(booster_.get(), text.c_str()), true);
     int is_finished = 0;
     network_.check(library_.update(booster_.get(), &is_finished));
@@ -78,26 +78,25 @@ class LightgbmBooster final : public Booster {
     library_.check(library_.model_text(booster_.get(), 0, -1, 0, 0, &bytes, nullptr));
     std::string text(static_cast<std::size_t>(bytes), '\0');
     library_.check(library_.model_text(booster_.get(), 0, -1, 0, bytes, &bytes, text.data()));
-    text.resize(static_cast<std::size_t>(bytes) - 1);  // without the end of the string
+    text.resize(static_cast<std::size_t>(bytes) - 1);  // without the terminating null
     return text;
   }
 
   bool is_better_if_greater(std::string_view metric) const override { return is_better_if_greater_of_lightgbm(metric); }
 
  private:
-  /// Once, not by each rank.
-  void say(const std::string& text) const {
+  /// Logs on rank 0 only.
+  void log_once(const std::string& text) const {
     if (ctx_.world_rank() == 0) ctx_.log(text);
   }
 
-  bool trains_again() const { return !model_.empty() && !parameters_.kept_between_rounds().empty(); }
+  bool must_repeat_rounds() const { return !model_.empty() && !parameters_.stateful_parameter().empty(); }
 
   LightgbmRun this_run() { return {ctx_, library_, network_, layout_, parameters_}; }
 
   void read_sets(const LightgbmRun& run) {
-    sets_.push_back(std::make_unique<LightgbmDataset>(run, "train", nullptr));
-    for (const auto& name : ctx_.dataset_names())
-      if (name != "train") sets_.push_back(std::make_unique<LightgbmDataset>(run, name, sets_.front().get()));
+    for (const auto& name : dataset_names(ctx_))
+      sets_.push_back(std::make_unique<LightgbmDataset>(run, name, sets_.empty() ? nullptr : sets_.front().get()));
   }
 
   void make_booster() {
@@ -106,21 +105,21 @@ class LightgbmBooster final : public Booster {
       if (sets_[i]->rows() > 0) network_.check(library_.add_valid_data(booster_.get(), sets_[i]->handle()), true);
   }
 
-  /// To where the checkpoint is.
-  void train_again() {
-    say(
-        fmt::format("[loop] {}: LightGBM keeps more between rounds than its model holds, so the {} rounds of the "
-                    "checkpoint are trained again",
-                    parameters_.kept_between_rounds(), rounds_));
+  /// Trains the rounds of the checkpoint again.
+  void repeat_rounds() {
+    log_once(
+        fmt::format("[loop] {}: LightGBM keeps a state between rounds that is not part of its model, so the {} rounds of "
+                    "the checkpoint are trained again",
+                    parameters_.stateful_parameter(), rounds_));
     for (int round = 0; round < rounds_; ++round) {
       update(round);
       ctx_.stop_point();
     }
     if (model(-1, 0) != model_)
-      throw UsageError(
-          fmt::format("[loop] {}: a run with it goes on by training its rounds again, and they gave another model "
-                      "than the checkpoint has: with other parameters, data, threads or ranks start a new run",
-                      parameters_.kept_between_rounds()));
+      throw UsageError(fmt::format(
+          "[loop] {}: a run with this parameter resumes by training its rounds again, but their model differs from "
+          "that of the checkpoint; restore the earlier parameters, data, threads and ranks, or start a new run",
+          parameters_.stateful_parameter()));
   }
 
   Context& ctx_;
@@ -128,12 +127,12 @@ class LightgbmBooster final : public Booster {
   LightgbmNetwork network_;
   const TableLayout layout_;
   const LightgbmParameters parameters_;
-  /// Of the checkpoint, until start() has taken it; "" if it has no rounds: scores, of zeros too, would keep LightGBM from
-  /// starting with the labels' average.
+  /// The checkpoint's model, until start() has loaded it. "" if it has no rounds, because initial scores, even zeros, would
+  /// prevent LightGBM from starting with the average of the labels.
   std::string model_;
-  const int rounds_;  ///< that it has
+  const int rounds_;  ///< number of rounds of the checkpoint's model
   LightgbmHandle before_;
-  std::vector<std::unique_ptr<LightgbmDataset>> sets_;  ///< training first
+  std::vector<std::unique_ptr<LightgbmDataset>> sets_;  ///< train first
   LightgbmHandle booster_;
   std::unique_ptr<LightgbmMetrics> metrics_;
 };
@@ -153,7 +152,7 @@ class LightgbmModel final : public TrainedModel {
   std::size_t outputs() const override { return static_cast<std::size_t>(outputs_); }
   void predict(const RowBlock& block, std::vector<double>& values) override {
     values.resize(block.rows * outputs());
-    library_.check(predicted(library_, prediction_, block, values.data()));
+    library_.check(predict_block(library_, prediction_, block, values.data()));
   }
 
  private:
@@ -168,7 +167,7 @@ class LightgbmModel final : public TrainedModel {
 extern const Library lightgbm;
 const Library lightgbm{.name = "lightgbm",
                        .model_file = "model.txt",
-                       .not_its_keys = {{{"base_margin", "LightGBM's name of it is init_score"},
+                       .foreign_keys = {{{"base_margin", "use init_score"},
                                          {"label_lower_bound", "LightGBM has no objective of bounds"},
                                          {"label_upper_bound", "LightGBM has no objective of bounds"}}},
                        .open = [](Context& ctx, const TableLayout& layout, const Parameters& parameters,

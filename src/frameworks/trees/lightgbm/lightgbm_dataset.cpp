@@ -14,22 +14,22 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// LightGBM counts rows and columns in 32 bits. Not collective.
+/// LightGBM has 32-bit numbers of rows and columns. Not collective.
 void require_size(const TableRows& rows, const TableLayout& layout, const std::string& name) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
-  if (rows.size() > most)
-    throw UsageError(fmt::format("[data.{}] has {} rows on a rank, and LightGBM takes {} at most: start more ranks", name,
-                                 rows.size(), most));
-  if (layout.columns > most)
-    throw UsageError(fmt::format("the matrix has {} columns, and LightGBM takes {} at most", layout.columns, most));
+  constexpr auto max_count = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
+  if (rows.size() > max_count)
+    throw UsageError(fmt::format("[data.{}] has {} rows on a rank, but LightGBM supports at most {}: start more ranks",
+                                 name, rows.size(), max_count));
+  if (layout.columns > max_count)
+    throw UsageError(fmt::format("the matrix has {} columns, but LightGBM supports at most {}", layout.columns, max_count));
 }
 
-/// LightGBM trains on ranks that all have rows. Collective.
+/// Throws UsageError if a rank has no rows, which LightGBM does not support. Collective.
 void require_rows_on_all_ranks(Context& ctx, const TableRows& rows, const std::string& name, const TableLayout& layout) {
-  const auto least = ctx.communicator().all_reduced(static_cast<std::int64_t>(rows.size()), Op::min);
-  if (least > 0) return;
-  throw UsageError(fmt::format("[data.{}] has no rows for one of the {} ranks at least{}: start fewer ranks", name,
-                               ctx.world_size(), layout.group.empty() ? "" : ", as a query is never divided"));
+  const auto min_rows = ctx.communicator().all_reduced(static_cast<std::int64_t>(rows.size()), Op::min);
+  if (min_rows > 0) return;
+  throw UsageError(fmt::format("[data.{}] has no rows for at least one of the {} ranks{}: start fewer ranks", name,
+                               ctx.world_size(), layout.group.empty() ? "" : " (the rows of a query stay on one rank)"));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void LightgbmDataset::keep_scores(const LightgbmRun& run, const RowBlock& block,
     for (std::size_t k = 0; k < classes; ++k) scores_[k * all + first + row] = block_scores_[row * classes + k];
 }
 
-/// The leaves are summed in the order of the trees, in doubles, as training has summed them.
+/// Computes the scores of the model in the order of the trees, in doubles, like training.
 void LightgbmDataset::predict(const LightgbmRun& run, const RowBlock& block) {
   LightgbmPrediction prediction{.model = run.model,
                                 .layout = run.layout,
@@ -113,13 +113,14 @@ void LightgbmDataset::predict(const LightgbmRun& run, const RowBlock& block) {
     return;
   }
   block_scores_.resize(block.rows * static_cast<std::size_t>(run.trees_per_round));
-  run.library.check(predicted(run.library, prediction, block, block_scores_.data()));
+  run.library.check(predict_block(run.library, prediction, block, block_scores_.data()));
 }
 
 void LightgbmDataset::set_field(const LightgbmRun& run, const char* name, const void* values, std::size_t count,
                                 LightgbmLibrary::Type type) {
   if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw UsageError(fmt::format("[data.{}] has too many values on a rank for LightGBM: start more ranks", name_));
+    throw UsageError(fmt::format(
+        "[data.{}] has more than 2147483647 values on a rank, the maximum of LightGBM: start more ranks", name_));
   run.library.check(run.library.set_field(handle(), name, values, static_cast<int>(count), static_cast<int>(type)));
 }
 

@@ -15,35 +15,37 @@
 
 namespace trainrt::frameworks::trees {
 
-/// What reading a set needs, of a run.
+/// The parts of a run that are needed to read a dataset. Refers to them.
 struct LightgbmRun {
   Context& ctx;
   const LightgbmLibrary& library;
   const LightgbmNetwork& network;
   const TableLayout& layout;
   const LightgbmParameters& parameters;
-  LightgbmLibrary::Handle model = nullptr;  ///< that training goes on from; nullptr: none
-  int trees_per_round = 1;                  ///< of it
-  int rounds = 0;                           ///< of it
+  LightgbmLibrary::Handle model = nullptr;  ///< model from which training resumes; nullptr for a new model
+  int trees_per_round = 1;                  ///< of `model`
+  int rounds = 0;                           ///< of `model`
 };
 
-/// This rank's rows of [data.NAME] as LightGBM's Dataset, which holds the features in bins: the rows themselves are read in
-/// blocks, and never there as a whole.
+/// This rank's rows of [data.NAME] as LightGBM's Dataset, which stores features as bins. The rows are read in blocks, and
+/// are never completely in memory.
 class LightgbmDataset {
  public:
-  /// `reference`: whose bins it gets, the training set's; nullptr: it gets its own, which all ranks make together from a
-  /// sample of their rows, as LightGBM draws it. Collective.
+  /// `reference`: the training dataset, to use its bins; nullptr for the training dataset itself: all ranks then compute
+  /// bins together from a sample of their rows, as drawn by LightGBM. Collective.
   LightgbmDataset(const LightgbmRun& run, const std::string& name, const LightgbmDataset* reference);
 
   const std::string& name() const { return name_; }
-  LightgbmLibrary::Handle handle() const { return handle_.get(); }  ///< nullptr: this rank has no rows of it
+  LightgbmLibrary::Handle handle() const { return handle_.get(); }  ///< nullptr if this rank has no rows
   std::int32_t rows() const { return rows_; }
 
-  // What metrics of this rank's rows weigh.
-  double row_weight() const { return row_weight_; }      ///< the sum of the rows' weights
-  double query_weight() const { return query_weight_; }  ///< the sum of the queries' weights, LightGBM's: the rows' means
+  // The weights of this rank's values of metrics.
+  double row_weight() const { return row_weight_; }  ///< sum of the rows' weights
+  double query_weight() const {
+    return query_weight_;
+  }  ///< sum of the queries' weights; in LightGBM a query has the mean weight of its rows
   const std::vector<float>& labels() const { return labels_; }
-  const std::vector<float>& weights() const { return weights_; }  ///< empty: every row counts 1
+  const std::vector<float>& weights() const { return weights_; }  ///< empty if every row has weight 1
 
  private:
   void make_bins(const LightgbmRun& run, TableRows& rows);
@@ -60,8 +62,8 @@ class LightgbmDataset {
   std::int32_t rows_ = 0;
   double row_weight_ = 0, query_weight_ = 0;
   std::vector<float> labels_, weights_;
-  std::vector<double> scores_;        ///< that training begins or goes on with: all rows of the first class, ...
-  std::vector<double> block_scores_;  ///< of some rows: all classes of the first row, ...
+  std::vector<double> scores_;        ///< initial scores for training: all rows of class 0, then of class 1, ...
+  std::vector<double> block_scores_;  ///< of a block: all classes of row 0, then of row 1, ...
   std::optional<LeafScores> leaf_scores_;
 };
 

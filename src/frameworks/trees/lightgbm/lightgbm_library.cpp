@@ -7,18 +7,18 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-const LoadedLibrary::Search lightgbm_places{
+const LoadedLibrary::Search lightgbm_search{
     .name = "lightgbm",
     .key = "lightgbm.library",
     .names = {"lib_lightgbm.so"},
     .in_packages = {"lightgbm/lib/lib_lightgbm.so", "lightgbm/lib_lightgbm.so"},
     .advice =
-        "pip install lightgbm, and name the folder of its packages: [lightgbm] library = .../site-packages; it needs "
-        "libgomp, of Debian's package libgomp1"};
+        "install it (pip install lightgbm) and set [lightgbm] library = .../site-packages; it needs libgomp (Debian's "
+        "package libgomp1)"};
 
 }  // namespace
 
-LightgbmLibrary::LightgbmLibrary(const Context& ctx) : library_(lightgbm_places, ctx.library("lightgbm")) {
+LightgbmLibrary::LightgbmLibrary(const Context& ctx) : library_(lightgbm_search, ctx.library("lightgbm")) {
   const auto load = [this]<class... Of>(int (*&function)(Of...), const char* name) { function = of<int(Of...)>(name); };
   last_error = of<const char*()>("LGBM_GetLastError");
   load(register_log, "LGBM_RegisterLogCallback");
@@ -58,7 +58,7 @@ LightgbmLibrary::LightgbmLibrary(const Context& ctx) : library_(lightgbm_places,
 void LightgbmLibrary::check(int code, bool takes_parameters) const {
   if (code == 0) return;
   const auto message = fmt::format("LightGBM: {}", last_error());
-  if (takes_parameters) throw UsageError(message + "; its parameters are keys of [loop]");
+  if (takes_parameters) throw UsageError(message + "; LightGBM's parameters are keys of [loop]");
   throw Error(message);
 }
 

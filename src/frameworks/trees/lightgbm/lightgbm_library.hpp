@@ -9,20 +9,20 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The functions of LightGBM's C API that are used, of version 4 (declared in LightGBM/include/LightGBM/c_api.h). All but
-/// the first return 0, or -1 and leave a message.
+/// The used functions of LightGBM's C API, version 4, as declared in include/LightGBM/c_api.h. Except last_error(), they
+/// return 0, or -1 after an error.
 class LightgbmLibrary {
  public:
   using Handle = void*;
   enum class Type : int { f32 = 0, f64 = 1, i32 = 2, i64 = 3 };
-  static constexpr int normal = 0;      ///< a kind of prediction: what the objective makes of them
-  static constexpr int raw_score = 1;   ///< a kind of prediction: sums of the leaves
-  static constexpr int leaf_index = 2;  ///< a kind of prediction: the leaf of each tree
+  static constexpr int normal = 0;      ///< kind of prediction: the output of the objective
+  static constexpr int raw_score = 1;   ///< kind of prediction: sums of the leaf values
+  static constexpr int leaf_index = 2;  ///< kind of prediction: the index of the leaf in each tree
 
-  /// Loads it from where [lightgbm] library says. UsageError if it cannot be loaded.
+  /// Loads the library, from the path in the key `library` of [lightgbm] if it is set. Throws UsageError if that fails.
   explicit LightgbmLibrary(const Context& ctx);
 
-  /// Throws the message of a call that failed: an Error, and a UsageError of a call that takes parameters.
+  /// Throws Error with the library's message if `code` is not 0; UsageError if the call `takes_parameters` from [loop].
   void check(int code, bool takes_parameters = false) const;
   const std::string& path() const { return library_.path(); }
 
@@ -36,7 +36,7 @@ class LightgbmLibrary {
  public:
   const char* (*last_error)();
   int (*register_log)(void (*callback)(const char*));
-  int (*limit_threads)(int threads);  ///< of all that runs from now on; 0: no limit any more
+  int (*limit_threads)(int threads);  ///< limits all later calls; 0 removes the limit
   int (*dump_parameter_aliases)(std::int64_t room, std::int64_t* bytes, char* json);
 
   int (*sample_count)(std::int32_t rows, const char* parameters, int* count);
@@ -60,7 +60,8 @@ class LightgbmLibrary {
   int (*reset_parameters)(Handle booster, const char* parameters);
   int (*trees_per_round)(Handle booster, int* trees);
   int (*metric_count)(Handle booster, int* count);
-  int (*metric_names)(Handle booster, int room, int* count, std::size_t name_room, std::size_t* longest, char** names);
+  int (*metric_names)(Handle booster, int room, int* count, std::size_t name_room, std::size_t* max_name_bytes,
+                      char** names);
   int (*evaluate)(Handle booster, int dataset, int* count, double* values);
   int (*prediction_count)(Handle booster, int dataset, std::int64_t* count);
   int (*predictions)(Handle booster, int dataset, std::int64_t* count, double* values);
@@ -77,13 +78,14 @@ class LightgbmLibrary {
                         std::int64_t column_count, int kind, int first_round, int rounds, const char* parameters,
                         std::int64_t* count, double* results);
 
-  /// The functions are of meta.h: (in, in bytes, bytes of a value, where each rank's part begins, its bytes, ranks, out,
-  /// out bytes, reducer), and (in, in bytes, begins, bytes, ranks, out, out bytes).
+  /// `reduce_scatter` and `all_gather`: functions with the types of include/LightGBM/meta.h. Their arguments are: input and
+  /// its bytes; reduce_scatter only: bytes of a value; offset and bytes of each rank's part; number of ranks; output and
+  /// its bytes; reduce_scatter only: the reducer.
   int (*network_init)(int ranks, int rank, void* reduce_scatter, void* all_gather);
   int (*network_free)();
 };
 
-/// A handle that goes with the object.
+/// Owns a handle of LightGBM, and frees it in the destructor.
 class LightgbmHandle {
  public:
   LightgbmHandle() = default;
@@ -97,7 +99,7 @@ class LightgbmHandle {
     return *this;
   }
   void* get() const { return handle_; }
-  void** out() { return &handle_; }  ///< for a call that makes one
+  void** out() { return &handle_; }  ///< for a call that creates the object
   explicit operator bool() const { return handle_ != nullptr; }
   void reset() {
     if (handle_ != nullptr) free_(std::exchange(handle_, nullptr));

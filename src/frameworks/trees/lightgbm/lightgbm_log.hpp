@@ -2,7 +2,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// What LightGBM's log calls with pieces of a line: prints each line once, on standard output, and not again each round.
+/// The callback for LightGBM's log, which passes parts of lines. Prints each line on standard output, the same line only
+/// once per thread.
 void print_lightgbm_log(const char* text);
 
 }  // namespace trainrt::frameworks::trees

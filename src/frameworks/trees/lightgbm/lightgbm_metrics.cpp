@@ -31,18 +31,18 @@ constexpr std::string_view means_of_rows[] = {"l1",
 std::vector<std::string> metric_names_of(const LightgbmLibrary& library, LightgbmLibrary::Handle booster) {
   int count = 0;
   library.check(library.metric_count(booster, &count));
-  constexpr std::size_t longest = 256;
-  std::vector<std::string> names(static_cast<std::size_t>(count), std::string(longest, '\0'));
-  std::vector<char*> places;
-  for (auto& name : names) places.push_back(name.data());
+  constexpr std::size_t max_name_bytes = 256;
+  std::vector<std::string> names(static_cast<std::size_t>(count), std::string(max_name_bytes, '\0'));
+  std::vector<char*> buffers;
+  for (auto& name : names) buffers.push_back(name.data());
   std::size_t found = 0;
-  library.check(library.metric_names(booster, count, &count, longest, &found, places.data()));
+  library.check(library.metric_names(booster, count, &count, max_name_bytes, &found, buffers.data()));
   for (auto& name : names) name.resize(name.find('\0'));
   return names;
 }
 
-/// The scores of a set's rows on this rank, of the first class, as the objective gives them out, which are in the order of
-/// the raw ones.
+/// Returns the predictions of class 0 for this rank's rows of a dataset, which have the same order as the raw scores.
+/// `at`: index of the dataset in the booster.
 std::vector<double> scores_of_set(const LightgbmLibrary& library, LightgbmLibrary::Handle booster, int at,
                                   std::size_t rows) {
   std::int64_t count = 0;
@@ -66,20 +66,21 @@ LightgbmMetrics::Kind LightgbmMetrics::kind_of(std::string_view name) {
   if (family == "rmse") return Kind::root_mean_square;
   if (family == "ndcg" || family == "map") return Kind::mean_of_queries;
   if (family == "gamma_deviance") return Kind::total;
-  if (family == "cross_entropy_lambda") return Kind::mean_of_any_rows;
+  if (family == "cross_entropy_lambda") return Kind::mean_of_unweighted_rows;
   if (family == "auc" || family == "average_precision") return Kind::area;
   if (std::ranges::find(means_of_rows, family) != std::end(means_of_rows)) return Kind::mean_of_rows;
-  throw UsageError(
-      fmt::format("[loop] metric = {}: LightGBM evaluates it on one rank's rows only; on several ranks there are "
-                  "{}, cross_entropy_lambda, rmse, ndcg, map, gamma_deviance, auc, average_precision, and none",
-                  name, fmt::join(means_of_rows, ", ")));
+  throw UsageError(fmt::format(
+      "[loop] metric = {} is not supported on several ranks, because LightGBM evaluates it on one rank's "
+      "rows only; supported: {}, cross_entropy_lambda, rmse, ndcg, map, gamma_deviance, auc, average_precision, "
+      "none",
+      name, fmt::join(means_of_rows, ", ")));
 }
 
 double LightgbmMetrics::weight_of(const LightgbmDataset& set, Kind kind) {
   switch (kind) {
     case Kind::mean_of_queries:
       return set.query_weight();
-    case Kind::mean_of_any_rows:
+    case Kind::mean_of_unweighted_rows:
       return set.rows();
     case Kind::total:
       return 1;
@@ -91,7 +92,7 @@ double LightgbmMetrics::weight_of(const LightgbmDataset& set, Kind kind) {
 std::vector<double> LightgbmMetrics::of_this_rank(const LightgbmRun& run, LightgbmLibrary::Handle booster, int at) const {
   std::vector<double> values(names_.size());
   int count = 0;
-  run.library.check(run.library.limit_threads(2));  // who of more has its sum first is chance, and the bits are
+  run.library.check(run.library.limit_threads(2));  // with more threads, the order of their sums varies
   const auto code = run.library.evaluate(booster, at, &count, values.data());
   run.library.check(run.library.limit_threads(0));
   run.library.check(code);
@@ -100,12 +101,12 @@ std::vector<double> LightgbmMetrics::of_this_rank(const LightgbmRun& run, Lightg
 
 std::vector<double> LightgbmMetrics::of_all_ranks(const LightgbmRun& run, LightgbmLibrary::Handle booster,
                                                   const LightgbmDataset& set, int at) const {
-  std::vector<double> sums(2 * names_.size());  // of the values by their weights, and of the weights
+  std::vector<double> sums(2 * names_.size());  // per metric: the weighted value, and the weight
   if (set.rows() > 0) {
     const auto values = of_this_rank(run, booster, at);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto weight = weight_of(set, kinds_[i]);
-      if (weight == 0) continue;  // rows that count nothing have no mean
+      if (weight == 0) continue;  // all rows of this rank have the weight 0
       sums[2 * i] = weight * (kinds_[i] == Kind::root_mean_square ? values[i] * values[i] : values[i]);
       sums[2 * i + 1] = weight;
     }
@@ -139,7 +140,7 @@ Evaluation LightgbmMetrics::evaluate(const LightgbmRun& run, LightgbmLibrary::Ha
 }
 
 bool is_better_if_greater_of_lightgbm(std::string_view metric) {
-  metric.remove_prefix(metric.rfind('-') + 1);  // LightGBM's names have none
+  metric.remove_prefix(metric.rfind('-') + 1);  // LightGBM's names contain no '-'
   return metric.starts_with("auc") || metric.starts_with("ndcg@") || metric.starts_with("map@") ||
          metric == "average_precision";
 }

@@ -9,22 +9,22 @@
 
 namespace trainrt::frameworks::trees {
 
-/// LightGBM's metrics over the rows of all ranks. The library evaluates a rank's rows; these values are combined: exactly,
-/// but for the order in which a mean is summed.
+/// LightGBM's metrics over the rows of all ranks. The library evaluates the rows of one rank; the values of the ranks are
+/// then combined. The result is exact, except for rounding.
 class LightgbmMetrics {
  public:
-  /// `booster`: that has the sets, in their order, but those of which this rank has no rows. UsageError for a metric that
-  /// several ranks cannot have, which names those that they can.
+  /// `booster`: has the datasets of which this rank has rows, in order. Throws UsageError for a metric that is not
+  /// supported on several ranks, and names the supported metrics.
   LightgbmMetrics(const LightgbmRun& run, LightgbmLibrary::Handle booster);
 
-  /// {"valid-auc", 0.9}, ...: all sets, with all metrics. Collective.
+  /// Returns all metrics of all datasets: {"valid-auc", 0.9}, ... Collective.
   Evaluation evaluate(const LightgbmRun& run, LightgbmLibrary::Handle booster,
                       const std::vector<std::unique_ptr<LightgbmDataset>>& sets) const;
 
  private:
   enum class Kind {
-    mean_of_rows,      ///< by their weights
-    mean_of_any_rows,  ///< each counts 1: their weights are part of the metric
+    mean_of_rows,             ///< weighted by the rows' weights
+    mean_of_unweighted_rows,  ///< each row counts 1, because weights are part of the metric
     root_mean_square,
     mean_of_queries,
     total,
@@ -32,16 +32,17 @@ class LightgbmMetrics {
   };
 
   static Kind kind_of(std::string_view name);
-  static double weight_of(const LightgbmDataset& set, Kind kind);  ///< of a rank's value
+  static double weight_of(const LightgbmDataset& set, Kind kind);  ///< weight of this rank's value
   std::vector<double> of_this_rank(const LightgbmRun& run, LightgbmLibrary::Handle booster, int at) const;
   std::vector<double> of_all_ranks(const LightgbmRun& run, LightgbmLibrary::Handle booster, const LightgbmDataset& set,
                                    int at) const;
 
   std::vector<std::string> names_;
-  std::vector<Kind> kinds_;  ///< of several ranks
+  std::vector<Kind> kinds_;  ///< by metric; empty with one rank
 };
 
-/// Whether more of LightGBM's metric is better, whichever set it is of.
+/// Returns whether a higher value of a metric of LightGBM is better. `metric`: with or without the name of its dataset.
+/// Pure function.
 bool is_better_if_greater_of_lightgbm(std::string_view metric);
 
 }  // namespace trainrt::frameworks::trees

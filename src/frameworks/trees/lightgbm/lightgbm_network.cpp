@@ -12,7 +12,7 @@ namespace {
 
 thread_local LightgbmNetwork* network_of_thread = nullptr;
 
-/// LightGBM's C API takes exceptions for errors; what was thrown here is kept in the network.
+/// Calls a collective. Stores its exception and throws std::runtime_error, which LightGBM's C API converts to an error.
 template <class Call>
 void guarded(const Call& call) {
   auto& network = *network_of_thread;
@@ -40,16 +40,16 @@ void all_gather_of_lightgbm(char* in, std::int32_t /*in_bytes*/, const std::int3
   guarded([&](auto& network) { network.all_gather(in, of_ranks(starts, ranks), of_ranks(bytes, ranks), out); });
 }
 
-/// Whether the function adds values of the type element by element: it is tried with some of many magnitudes.
+/// Returns whether `reduce` adds numbers of type T, element by element. Tests it with numbers of different magnitudes.
 template <class T>
 bool adds(LightgbmNetwork::Reduce* reduce, int value_bytes) {
-  constexpr std::size_t count = 96;  // a multiple of all sizes of a value that there are
+  constexpr std::size_t count = 96;  // a multiple of every value size in use
   std::uint64_t bits = 0x9e3779b97f4a7c15;
   std::vector<T> from(count), into(count), sum(count);
   const auto draw = [&bits] {
     bits = bits * 6364136223846793005U + 1442695040888963407U;
-    const auto whole = static_cast<double>(static_cast<std::int64_t>(bits) >> 40);  // 24 bits and a sign
-    return static_cast<T>(whole * static_cast<double>(1U << (bits >> 35U & 7U)) / (std::is_integral_v<T> ? 1 : 3));
+    const auto integer = static_cast<double>(static_cast<std::int64_t>(bits) >> 40);  // 24 bits, signed
+    return static_cast<T>(integer * static_cast<double>(1U << (bits >> 35U & 7U)) / (std::is_integral_v<T> ? 1 : 3));
   };
   for (std::size_t i = 0; i < count; ++i) {
     from[i] = draw();
@@ -96,7 +96,7 @@ void LightgbmNetwork::all_gather(const char* in, std::span<const std::int32_t> s
     counts_[rank] = static_cast<std::size_t>(bytes[rank]);
     total += counts_[rank];
   }
-  mine_.assign(in, in + counts_[static_cast<std::size_t>(communicator_.rank())]);  // `in` may lie in `out`
+  mine_.assign(in, in + counts_[static_cast<std::size_t>(communicator_.rank())]);  // `in` may be a part of `out`
   if (!is_dense) gathered_.resize(total);
   auto* const into = is_dense ? out : gathered_.data();
   communicator_.all_gather(mine_.data(), counts_, Buffer{into, total, DType::u8}, "LightGBM's all-gather");
@@ -120,34 +120,34 @@ std::optional<DType> LightgbmNetwork::type_added_by(Reduce* reduce, int value_by
 
 void LightgbmNetwork::reduce_scatter(const char* in, int value_bytes, std::span<const std::int32_t> bytes, char* out,
                                      Reduce* reduce) {
-  constexpr int largest_number = 16;  // a gradient and a hessian
-  const auto type = value_bytes <= largest_number ? type_added_by(reduce, value_bytes) : std::nullopt;
-  const auto is_whole = [&](std::int32_t part) { return static_cast<std::size_t>(part) % size_of(*type) == 0; };
-  if (!type || !std::ranges::all_of(bytes, is_whole)) return reduce_in_rank_order(in, value_bytes, bytes, out, reduce);
+  constexpr int max_value_bytes = 16;  // a gradient and a hessian
+  const auto type = value_bytes <= max_value_bytes ? type_added_by(reduce, value_bytes) : std::nullopt;
+  const auto is_multiple = [&](std::int32_t part) { return static_cast<std::size_t>(part) % size_of(*type) == 0; };
+  if (!type || !std::ranges::all_of(bytes, is_multiple)) return reduce_in_rank_order(in, value_bytes, bytes, out, reduce);
   std::size_t total = 0;
   for (std::size_t rank = 0; rank < bytes.size(); ++rank)
     total += counts_[rank] = static_cast<std::size_t>(bytes[rank]) / size_of(*type);
   communicator_.reduce_scatter(Buffer{const_cast<char*>(in), total, *type}, counts_, out, Op::sum, "LightGBM's histograms");
 }
 
-/// One rank's part after the other, in pieces, so that the memory for them stays bounded.
+/// Reduces the part of one rank after another, in chunks, which limits the memory.
 void LightgbmNetwork::reduce_in_rank_order(const char* in, int value_bytes, std::span<const std::int32_t> bytes, char* out,
                                            Reduce* reduce) {
   const auto ranks = bytes.size(), own = static_cast<std::size_t>(communicator_.rank());
-  constexpr std::size_t piece_bytes = 1 << 20;
+  constexpr std::size_t max_bytes = 1 << 20;  // of a chunk of all ranks
   const auto value = static_cast<std::size_t>(value_bytes);
-  const auto most = std::max<std::size_t>(piece_bytes / ranks / value, 1) * value;
+  const auto max_chunk = std::max<std::size_t>(max_bytes / ranks / value, 1) * value;
   for (std::size_t rank = 0; rank < ranks; in += bytes[rank], ++rank)
-    for (std::size_t at = 0, part = static_cast<std::size_t>(bytes[rank]); at < part; at += most) {
-      const auto piece = std::min(most, part - at);
-      std::ranges::fill(counts_, piece);
-      gathered_.resize(ranks * piece);
-      communicator_.all_gather(in + at, counts_, Buffer{gathered_.data(), ranks * piece, DType::u8},
+    for (std::size_t at = 0, part = static_cast<std::size_t>(bytes[rank]); at < part; at += max_chunk) {
+      const auto chunk = std::min(max_chunk, part - at);
+      std::ranges::fill(counts_, chunk);
+      gathered_.resize(ranks * chunk);
+      communicator_.all_gather(in + at, counts_, Buffer{gathered_.data(), ranks * chunk, DType::u8},
                                "LightGBM's reduce-scatter");
       if (rank != own) continue;
-      std::memcpy(out + at, gathered_.data(), piece);
+      std::memcpy(out + at, gathered_.data(), chunk);
       for (std::size_t from = 1; from < ranks; ++from)
-        reduce(gathered_.data() + from * piece, out + at, value_bytes, static_cast<std::int32_t>(piece));
+        reduce(gathered_.data() + from * chunk, out + at, value_bytes, static_cast<std::int32_t>(chunk));
     }
 }
 

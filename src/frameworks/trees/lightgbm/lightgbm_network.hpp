@@ -13,26 +13,26 @@
 
 namespace trainrt::frameworks::trees {
 
-/// LightGBM's network, of the thread that makes this and as long as it lives: its reduce-scatter and all-gather by a
-/// communicator. LightGBM sums by functions on bytes that it hands over; those that turn out to add numbers are done by
-/// the communicator's reduce-scatter, whose order is one tree over the ranks, and the others in the order of the ranks: the
-/// bits never depend on who comes first.
+/// The network of LightGBM in the thread that creates the object: performs its reduce-scatter and all-gather by a
+/// communicator. LightGBM passes the reduction as a function on bytes. A function that adds numbers is replaced by the
+/// communicator's reduce-scatter, which adds along a fixed tree of ranks; other functions are called in rank order. The
+/// bits of a result therefore do not depend on timing.
 ///
-/// What a collective throws is kept, and LightGBM told to give up by an exception that its C API turns into an error code;
-/// check() throws what was kept. After that nothing communicates any more.
+/// An exception of a collective is stored. LightGBM is ended by another exception, which its C API converts to an error
+/// code, and check() then throws the stored one. Later collectives fail at once.
 class LightgbmNetwork {
  public:
   using Reduce = void(const char* from, char* into, int value_bytes, std::int32_t bytes);
 
-  /// Of one rank: nothing.
+  /// With one rank, does nothing.
   LightgbmNetwork(const LightgbmLibrary& library, Communicator& communicator);
   ~LightgbmNetwork();
   LightgbmNetwork(const LightgbmNetwork&) = delete;
 
-  /// As LightgbmLibrary::check(), of a call that may have communicated.
+  /// As LightgbmLibrary::check(), for a call that may have communicated; first throws a stored exception.
   void check(int code, bool takes_parameters = false) const;
 
-  // What LightGBM calls.
+  // Called by LightGBM.
   void reduce_scatter(const char* in, int value_bytes, std::span<const std::int32_t> bytes, char* out, Reduce* reduce);
   void all_gather(const char* in, std::span<const std::int32_t> starts, std::span<const std::int32_t> bytes, char* out);
   void keep_failure() { failure_ = std::current_exception(); }
@@ -46,7 +46,8 @@ class LightgbmNetwork {
   const LightgbmLibrary& library_;
   Communicator& communicator_;
   std::exception_ptr failure_;
-  std::map<std::pair<Reduce*, int>, std::optional<DType>> added_;  ///< by the functions seen so far
+  std::map<std::pair<Reduce*, int>, std::optional<DType>>
+      added_;  ///< the type that a function adds, if any; by function and bytes of a value
   std::vector<std::size_t> counts_;
   std::vector<char> mine_, gathered_;
 };

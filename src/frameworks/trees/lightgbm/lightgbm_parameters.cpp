@@ -15,64 +15,64 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-struct Decided {
-  std::string_view name, why;
+/// A parameter that the train function sets itself, and the replacement.
+struct DecidedParameter {
+  std::string_view name, advice;
 };
 
-/// LightGBM's own names of what is decided elsewhere.
-constexpr Decided decided_elsewhere[] = {
-    {"num_iterations", "num_boost_round says how many rounds there are"},
-    {"early_stopping_round", "it is early_stopping_rounds here"},
-    {"early_stopping_min_delta", "early stopping takes any gain"},
-    {"first_metric_only", "early stopping looks at the last metric of the last set"},
+constexpr DecidedParameter decided_elsewhere[] = {
+    {"num_iterations", "use num_boost_round"},
+    {"early_stopping_round", "use early_stopping_rounds"},
+    {"early_stopping_min_delta", "early stopping accepts any improvement"},
+    {"first_metric_only", "early stopping uses the last metric of the last dataset"},
     {"is_provide_training_metric", "the metrics of [data.train] are always reported"},
     {"metric_freq", "each round is reported"},
-    {"snapshot_freq", "[checkpoint] says when the model is saved"},
-    {"label_column", "it is label here"},
-    {"weight_column", "it is weight here"},
-    {"group_column", "it is group here"},
-    {"ignore_column", "features says which fields are used"},
-    {"categorical_feature", "it is categorical here, by the fields' names"},
-    {"data", "it is [data.train] here"},
-    {"valid", "sets to evaluate are sections [data.NAME]"},
-    {"header", "it is a key of [data.train] here"},
+    {"snapshot_freq", "the keys of [checkpoint] decide when the model is saved"},
+    {"label_column", "use label"},
+    {"weight_column", "use weight"},
+    {"group_column", "use group"},
+    {"ignore_column", "use features"},
+    {"categorical_feature", "use categorical, with the names of fields"},
+    {"data", "use [data.train]"},
+    {"valid", "use a section [data.NAME] for each evaluation dataset"},
+    {"header", "use header of [data.train]"},
     {"two_round", "data are always read in blocks"},
     {"pre_partition", "each rank reads its part of the data"},
-    {"save_binary", "no file of LightGBM's is written"},
-    {"parser_config_file", "[data.train] says how files are read"},
-    {"precise_float_parser", "[data.train] says how files are read"},
-    {"config", "the parameters are keys of [loop]"},
-    {"task", "this function trains"},
-    {"input_model", "run.resume_from_checkpoint goes on from a model"},
-    {"output_model", "the model is files/model.txt of each checkpoint"},
-    {"output_result", "nothing is predicted"},
-    {"convert_model", "the model is files/model.txt of each checkpoint"},
-    {"convert_model_language", "the model is files/model.txt of each checkpoint"},
+    {"save_binary", "LightGBM writes no files here"},
+    {"parser_config_file", "use the keys of [data.train]"},
+    {"precise_float_parser", "use the keys of [data.train]"},
+    {"config", "write the parameters as keys of [loop]"},
+    {"task", "the task is training"},
+    {"input_model", "use run.resume_from_checkpoint"},
+    {"output_model", "the model is files/model.txt in each checkpoint"},
+    {"output_result", "use trainrt predict"},
+    {"convert_model", "the model is files/model.txt in each checkpoint"},
+    {"convert_model_language", "the model is files/model.txt in each checkpoint"},
     {"num_machines", "it is the number of ranks"},
-    {"machines", "the ranks find each other"},
-    {"machine_list_filename", "the ranks find each other"},
-    {"local_listen_port", "the ranks' own network is used"},
-    {"time_out", "the ranks' own network is used"},
-    {"linear_tree", "LightGBM takes the rows of linear trees in one piece only, and here they come in blocks"},
+    {"machines", "the ranks connect themselves"},
+    {"machine_list_filename", "the ranks connect themselves"},
+    {"local_listen_port", "LightGBM opens no port here"},
+    {"time_out", "use failure.collective_timeout"},
+    {"linear_tree", "LightGBM needs all rows of linear trees at once, but the train function reads them in blocks"},
 };
 
-/// Where LightGBM takes no notice of case, besides "true" and "false".
+/// LightGBM ignores the case of the values of these parameters, and of "true" and "false".
 constexpr std::string_view names_of_any_case[] = {"boosting", "data_sample_strategy", "objective", "tree_learner"};
 
-/// As LightGBM itself takes the value of a parameter: without quotation marks around it, and in lower case if case says
-/// nothing. What the parameters mean for a run is told from these values.
-std::string as_taken(std::string_view name, std::string value) {
+/// Converts a value as LightGBM does: removes quotation marks around it, and converts it to lower case if LightGBM ignores
+/// case. The train function decides by these values.
+std::string normalized(std::string_view name, std::string value) {
   constexpr auto* marks = "'\"";
   value.erase(value.find_last_not_of(marks) + 1);
   value.erase(0, value.find_first_not_of(marks));
-  auto small = value;
-  std::ranges::transform(small, small.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  auto lower = value;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
   const bool has_case = std::ranges::find(names_of_any_case, name) == std::end(names_of_any_case) &&
-                        (name.ends_with("_filename") || (small != "true" && small != "false"));
-  return has_case ? value : small;
+                        (name.ends_with("_filename") || (lower != "true" && lower != "false"));
+  return has_case ? value : lower;
 }
 
-/// "binary, auc" as one word: LightGBM's lists have no blanks.
+/// Removes the blanks after commas, which LightGBM does not accept: "binary, auc" becomes "binary,auc".
 std::string one_word(const std::string& key, std::string_view value) {
   std::string word;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -81,7 +81,7 @@ std::string one_word(const std::string& key, std::string_view value) {
       word += value[i];
     else if (!word.empty() && word.back() != ',' && value.find_first_not_of(" \t", i) != std::string_view::npos &&
              value[value.find_first_not_of(" \t", i)] != ',')
-      throw UsageError(fmt::format("[loop] {} = {}: LightGBM takes no blanks in a value but behind commas", key, value));
+      throw UsageError(fmt::format("[loop] {} = {}: blanks are only allowed after commas", key, value));
   }
   return word;
 }
@@ -98,7 +98,7 @@ std::string alias_json(const LightgbmLibrary& library) {
 /// Each name of each parameter, and the one that LightGBM gives it itself.
 std::map<std::string, std::string> names_of_parameters(const LightgbmLibrary& library) {
   const auto json = nlohmann::json::parse(alias_json(library), nullptr, false);
-  if (!json.is_object()) throw Error(fmt::format("{} names no parameters", library.path()));
+  if (!json.is_object()) throw Error(fmt::format("{} reports no parameters", library.path()));
   std::map<std::string, std::string> names;
   for (const auto& [name, aliases] : json.items()) {
     names[name] = name;
@@ -114,8 +114,8 @@ std::map<std::string, std::string> names_of_parameters(const LightgbmLibrary& li
                                        "init_score"};
   for (const auto& [name, parameter] : names) all.push_back(name);
   const auto nearest = near_name(key, all);
-  throw UsageError(fmt::format("[loop] {}: neither the train function lightgbm nor LightGBM has a parameter of this name{}",
-                               key, nearest.empty() ? "" : fmt::format("; is it {}?", nearest)));
+  throw UsageError(fmt::format("[loop] {} is neither a key of the train function lightgbm nor a parameter of LightGBM{}",
+                               key, nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest)));
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ std::map<std::string, std::string> names_of_parameters(const LightgbmLibrary& li
 LightgbmParameters::LightgbmParameters(Context& ctx, const LightgbmLibrary& library, const TableLayout& layout,
                                        const Parameters& given) {
   take(names_of_parameters(library), given);
-  refuse_what_is_decided_here();
+  refuse_decided();
   require_margins(layout);
   set_defaults(ctx, layout);
   for (const auto& [name, value] : values_) text_ += fmt::format("{}{}={}", text_.empty() ? "" : " ", name, value);
@@ -134,32 +134,32 @@ void LightgbmParameters::take(const std::map<std::string, std::string>& names, c
     const auto known = names.find(key);
     if (known == names.end()) refuse_unknown(key, names);
     if (const auto& [other, is_new] = keys_.emplace(known->second, key); !is_new)
-      throw UsageError(fmt::format("[loop] {} and {} are the same parameter of LightGBM, {}: give one of them",
+      throw UsageError(fmt::format("[loop] {} and {} are the same parameter of LightGBM, {}: remove one of them",
                                    other->second, key, known->second));
-    values_[known->second] = as_taken(known->second, one_word(key, value));
+    values_[known->second] = normalized(known->second, one_word(key, value));
   }
 }
 
-void LightgbmParameters::refuse_what_is_decided_here() const {
+void LightgbmParameters::refuse_decided() const {
   for (const auto& [name, key] : keys_) {
-    const auto decided = std::ranges::find(decided_elsewhere, std::string_view(name), &Decided::name);
+    const auto decided = std::ranges::find(decided_elsewhere, std::string_view(name), &DecidedParameter::name);
     if (decided != std::end(decided_elsewhere) && (name != "linear_tree" || is_true(name)))
       throw UsageError(
-          fmt::format("[loop] {}: {} is not taken by the train function lightgbm: {}", key, name, decided->why));
+          fmt::format("[loop] {}: the train function lightgbm does not accept {}: {}", key, name, decided->advice));
   }
   if (const auto* objective = find("objective"))
     for (const auto* const own : {"custom", "none", "null", "na"})
       if (*objective == own)
         throw UsageError(
-            fmt::format("[loop] {} = {}: an objective of one's own needs a function in Python; choose one of "
-                        "LightGBM's",
+            fmt::format("[loop] {} = {}: a custom objective needs a function in Python; choose an objective of "
+                        "LightGBM",
                         keys_.find("objective")->second, *objective));
 }
 
 void LightgbmParameters::require_margins(const TableLayout& layout) const {
   if (layout.init_score.empty()) return;
   if (is("boosting", "rf") || is("boosting", "random_forest"))
-    throw UsageError(fmt::format("[loop] {} = {}: LightGBM's random forests take no init_score",
+    throw UsageError(fmt::format("[loop] {} = {}: LightGBM's random forests do not support init_score",
                                  keys_.find("boosting")->second, *find("boosting")));
   require_margin_each(layout, static_cast<std::uint64_t>(std::max(1.0, number("num_class", 1))));
 }
@@ -182,12 +182,12 @@ void LightgbmParameters::set_defaults(Context& ctx, const TableLayout& layout) {
   values_["pre_partition"] = "true";
   const auto& learner = *find("tree_learner");
   if (learner.starts_with("feature"))
-    throw UsageError(
-        fmt::format("[loop] tree_learner = {}: every rank would need all rows, and each reads a part of them; "
-                    "take data or voting",
-                    learner));
+    throw UsageError(fmt::format(
+        "[loop] tree_learner = {}: every rank would need all rows, but each rank reads only a part; choose data "
+        "or voting",
+        learner));
   if (learner == "serial")
-    throw UsageError("[loop] tree_learner = serial trains on one rank: take data or voting, or start one rank");
+    throw UsageError("[loop] tree_learner = serial trains on one rank only; choose data or voting, or start one rank");
 }
 
 const std::string* LightgbmParameters::find(std::string_view name) const {
@@ -207,7 +207,7 @@ bool LightgbmParameters::is(std::string_view name, std::string_view value) const
 
 bool LightgbmParameters::is_true(std::string_view name) const {
   const auto* value = find(name);
-  return value != nullptr && (*value == "true" || *value == "+");  // it refuses other words
+  return value != nullptr && (*value == "true" || *value == "+");  // LightGBM refuses other values
 }
 
 }  // namespace trainrt::frameworks::trees

@@ -14,33 +14,33 @@
 
 namespace trainrt::frameworks::trees {
 
-/// LightGBM's parameters for this run under their own names (aliases resolved), and how the run stays exact with them.
+/// LightGBM's parameters of this run, by their main names (aliases are resolved), and the changes before each round that
+/// make a resumed run exact.
 class LightgbmParameters {
  public:
-  /// UsageError, naming the key of [loop]: for a name that the library does not know, with the nearest one; for one
-  /// parameter under two names; for what the train function decides itself; for what cannot be trained like this.
-  /// Collective.
+  /// Throws UsageError, which names the key of [loop], for an unknown parameter (with a similar name), two names of one
+  /// parameter, a parameter that the train function sets itself, and unsupported values. Collective.
   LightgbmParameters(Context& ctx, const LightgbmLibrary& library, const TableLayout& layout, const Parameters& given);
 
-  const std::string& text() const { return text_; }  ///< as the library takes them: "name=value name=value"
+  const std::string& text() const { return text_; }  ///< for the library: "name=value name=value"
   const std::string* find(std::string_view name) const;
 
-  /// The parameter that makes LightGBM keep something between rounds that no model text holds, as "boosting = dart": such a
-  /// run goes on by training its rounds again. "": none.
-  std::string kept_between_rounds() const;
+  /// Returns a parameter with which LightGBM keeps a state between rounds that is not part of its model, such as "boosting
+  /// = dart"; "" without such a parameter. A run with such a parameter resumes by training its rounds again.
+  std::string stateful_parameter() const;
 
-  /// What to reset before a round, one call after the other, so that its random numbers follow from the seeds and the round
-  /// alone. None if no parameter draws any, or the rounds are trained again anyway.
-  std::vector<std::string> of_round(int round) const;
-  /// What to reset to have the seeds as they were given; "" if of_round() never changes any.
+  /// Returns the parameters to set before a round, in separate calls, so that its random numbers depend only on the seeds
+  /// and the round. Empty if nothing is random, or if there is a stateful_parameter().
+  std::vector<std::string> parameters_of_round(int round) const;
+  /// Returns the parameters that restore the seeds of [loop]; "" if parameters_of_round() is always empty.
   std::string given_seeds() const;
   bool is_deterministic() const { return is_true("deterministic"); }
-  bool bundles() const { return is_true("enable_bundle"); }  ///< features that exclude each other become one
+  bool bundles() const { return is_true("enable_bundle"); }  ///< whether LightGBM combines features that exclude each other
   int threads() const { return std::max(1, static_cast<int>(number("num_threads", 1))); }
 
  private:
   void take(const std::map<std::string, std::string>& names, const Parameters& given);
-  void refuse_what_is_decided_here() const;
+  void refuse_decided() const;
   void require_margins(const TableLayout& layout) const;
   void set_defaults(Context& ctx, const TableLayout& layout);
   double number(std::string_view name, double otherwise) const;
@@ -50,7 +50,7 @@ class LightgbmParameters {
   std::vector<std::pair<std::string_view, int>> drawing_seeds() const;
 
   std::map<std::string, std::string, std::less<>> values_;
-  std::map<std::string, std::string, std::less<>> keys_;  ///< as [loop] has them
+  std::map<std::string, std::string, std::less<>> keys_;  ///< by main name: the key in [loop]
   std::string text_;
 };
 

@@ -6,7 +6,8 @@ int type_of_values(const TableLayout& layout) {
   return static_cast<int>(layout.dtype == DType::f64 ? LightgbmLibrary::Type::f64 : LightgbmLibrary::Type::f32);
 }
 
-int predicted(const LightgbmLibrary& library, const LightgbmPrediction& prediction, const RowBlock& block, double* values) {
+int predict_block(const LightgbmLibrary& library, const LightgbmPrediction& prediction, const RowBlock& block,
+                  double* values) {
   const auto columns = static_cast<std::int32_t>(prediction.layout.columns);
   const auto type = type_of_values(prediction.layout);
   const auto* const parameters = prediction.parameters.c_str();

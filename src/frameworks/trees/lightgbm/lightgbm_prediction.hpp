@@ -7,20 +7,21 @@
 
 namespace trainrt::frameworks::trees {
 
-/// What a model predicts.
+/// A kind of prediction by a model.
 struct LightgbmPrediction {
   LightgbmLibrary::Handle model = nullptr;
   const TableLayout& layout;
   int kind = LightgbmLibrary::normal;
-  int rounds = -1;              ///< of the model; -1: all
-  std::string parameters = {};  ///< as the library takes them
+  int rounds = -1;              ///< number of rounds to use; -1 uses all
+  std::string parameters = {};  ///< for the library: "name=value"
   int first_round = 0;
 };
 
-/// The code of the call that fills rows x outputs, row-major.
-int predicted(const LightgbmLibrary& library, const LightgbmPrediction& prediction, const RowBlock& block, double* values);
+/// Fills `values` (rows x outputs, row-major) with predictions; returns the library's code, for LightgbmLibrary::check().
+int predict_block(const LightgbmLibrary& library, const LightgbmPrediction& prediction, const RowBlock& block,
+                  double* values);
 
-/// As LightGBM numbers the types of the matrix.
+/// Returns LightGBM's number of the type of the matrix.
 int type_of_values(const TableLayout& layout);
 
 }  // namespace trainrt::frameworks::trees

@@ -12,7 +12,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// Ascending.
+/// Returns the indices of the sampled rows, ascending.
 std::vector<std::int32_t> sampled_rows(const LightgbmRun& run, std::int32_t rows) {
   const auto* const parameters = run.parameters.text().c_str();
   int count = 0;
@@ -24,9 +24,11 @@ std::vector<std::int32_t> sampled_rows(const LightgbmRun& run, std::int32_t rows
   return sampled;
 }
 
+/// Fills a LightgbmSample with rows.
 class SampleFill {
  public:
-  /// Without bundles LightGBM does not look at which row a value is of: all columns share the numbers of the rows.
+  /// `with_rows`: whether features are bundled. Otherwise LightGBM ignores the row of a value, and all columns share one
+  /// list.
   SampleFill(LightgbmSample& sample, const TableLayout& layout, bool with_rows) : sample_(sample), with_rows_(with_rows) {
     const auto width = static_cast<std::size_t>(layout.columns), count = static_cast<std::size_t>(sample.rows);
     sample_.counts.assign(width, 0);
@@ -63,7 +65,7 @@ class SampleFill {
 
  private:
   void take(std::size_t column, double value, std::int32_t sampled) {
-    constexpr double zero = static_cast<double>(1e-35F);  // what LightGBM takes for zero
+    constexpr double zero = static_cast<double>(1e-35F);  // LightGBM treats smaller values as zero
     if (!(std::fabs(value) > zero) && !std::isnan(value)) return;
     if (sample_.lists.empty())
       sample_.values[column][sample_.counts[column]] = value;
@@ -77,7 +79,7 @@ class SampleFill {
   bool with_rows_;
 };
 
-/// LightGBM's ranks make bins of as many columns each, in their order.
+/// Sorts the values of the columns for which this rank computes bins: LightGBM divides the columns evenly, in rank order.
 void sort_own_columns(const LightgbmRun& run, LightgbmSample& sample) {
   const auto ranks = static_cast<std::size_t>(run.ctx.world_size()), rank = static_cast<std::size_t>(run.ctx.world_rank());
   const auto each = (sample.values.size() + ranks - 1) / ranks;

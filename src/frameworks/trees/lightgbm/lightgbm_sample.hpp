@@ -7,22 +7,22 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The values of some rows of a part, by columns: what LightGBM makes bins from. Zeros are left out. The pointers are what
-/// its C functions take, and live as long as the sample.
+/// The values of a sample of this rank's rows, by column, from which LightGBM computes bins. Zeros are left out. The
+/// pointers, for LightGBM's C functions, refer to the other members.
 struct LightgbmSample {
   std::int32_t rows = 0;
-  std::vector<double*> values;   ///< of each column
-  std::vector<int*> value_rows;  ///< which of the sample's rows each is of; if no features are bundled, only how many count
-  std::vector<int> counts;       ///< of each column's values
+  std::vector<double*> values;   ///< by column
+  std::vector<int*> value_rows;  ///< by column: the sampled row of each value; arbitrary numbers if no features are bundled
+  std::vector<int> counts;       ///< by column: number of values
 
-  std::unique_ptr<double[]> area;          // dense: a place for all values of each column
-  std::vector<std::vector<double>> lists;  // sparse
-  std::vector<std::vector<int>> row_lists;
+  std::unique_ptr<double[]> area;           ///< dense: memory of `values`, for the maximum number of values per column
+  std::vector<std::vector<double>> lists;   ///< sparse: memory of `values`
+  std::vector<std::vector<int>> row_lists;  ///< memory of `value_rows`
 };
 
-/// Those rows of the part that LightGBM itself draws from a matrix of as many rows. If no features are bundled the values
-/// of those columns that this rank makes bins of are in ascending order, NaN last, which LightGBM's own sort of them is
-/// fast with.
+/// Reads the rows that LightGBM itself would draw from a matrix with the same number of rows. If no features are bundled,
+/// the values of the columns for which this rank computes bins are sorted, NaN last, since LightGBM's sort is slow for
+/// other data.
 LightgbmSample sample_of(const LightgbmRun& run, TableRows& rows);
 
 }  // namespace trainrt::frameworks::trees

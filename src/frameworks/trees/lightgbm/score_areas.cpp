@@ -16,7 +16,7 @@ std::vector<T> gathered_of_ranks(Communicator& communicator, std::span<const T> 
   return all;
 }
 
-/// A row's weight, negative for a row of the negative class.
+/// Returns the weight of each row, negated for a row of the negative class.
 std::vector<float> signed_weights(std::span<const float> labels, std::span<const float> weights) {
   std::vector<float> all(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -26,7 +26,7 @@ std::vector<float> signed_weights(std::span<const float> labels, std::span<const
   return all;
 }
 
-/// Sums rows of equal score, from the greatest down.
+/// Computes the areas from the rows in descending order of their scores. close_score() ends a group of equal scores.
 class AreaSum {
  public:
   void take(double weight) { (weight > 0 ? positive_ : negative_) += weight > 0 ? weight : -weight; }

@@ -5,13 +5,15 @@
 
 namespace trainrt::frameworks::trees {
 
+/// The areas under two curves of a binary classifier.
 struct ScoreAreas {
-  double auc = 1;                ///< under the ROC curve; rows of equal score count half
-  double average_precision = 1;  ///< under the curve of precision over recall, by steps
+  double auc = 1;                ///< area under the ROC curve; pairs with equal scores count half
+  double average_precision = 1;  ///< area under the curve of precision over recall, as a step function
 };
 
-/// Of the rows of all ranks together, positive if their label is greater than 0, as LightGBM defines both: 1 if all are of
-/// one class. `weights`: empty: 1 each. Every rank gathers 12 bytes a row of all ranks. Collective.
+/// Computes both areas, as defined by LightGBM, over the rows of all ranks. A row is positive if its label is greater than
+/// 0; both areas are 1 if all rows have the same class. `weights`: empty if all weights are 1. Each rank gathers 12 bytes
+/// per row of all ranks. Collective.
 ScoreAreas score_areas(Communicator& communicator, std::span<const double> scores, std::span<const float> labels,
                        std::span<const float> weights);
 

@@ -15,7 +15,7 @@ double value_of(std::string_view word, std::string_view line) {
   const std::string text(word);
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') throw Error(fmt::format("XGBoost's evaluation cannot be read: '{}'", line));
+  if (text.empty() || *end != '\0') throw Error(fmt::format("cannot parse XGBoost's evaluation '{}'", line));
   return value;
 }
 
@@ -28,7 +28,7 @@ Evaluation evaluation_from(std::string_view line) {
     rest.remove_prefix(tab + 1);
     const auto word = rest.substr(0, rest.find('\t'));
     const auto colon = word.rfind(':');
-    if (colon == std::string_view::npos) throw Error(fmt::format("XGBoost's evaluation cannot be read: '{}'", line));
+    if (colon == std::string_view::npos) throw Error(fmt::format("cannot parse XGBoost's evaluation '{}'", line));
     evaluation.emplace_back(word.substr(0, colon), value_of(word.substr(colon + 1), line));
   }
   return evaluation;

@@ -5,12 +5,13 @@
 
 namespace trainrt::frameworks::trees {
 
-/// XGBoost's line about a round, "[3]\ttrain-logloss:0.5\tvalid-logloss:0.6": names as they stand there. Numbers have all
-/// their digits; nan and inf are numbers. Error for anything else. Pure.
+/// Parses XGBoost's line about a round, such as "[3]\ttrain-logloss:0.5\tvalid-logloss:0.6". Values may be nan and inf.
+/// Throws Error for any other text. Pure function.
 Evaluation evaluation_from(std::string_view line);
 
-/// As the early stopping of XGBoost's Python package has it: by how the metric's name (without that of the
-/// set) begins. `major`: of the library's version; from 2 on "pre" is among them. Pure.
+/// Returns whether a higher value of a metric is better. Decided by the beginning of its name, as in the early stopping of
+/// XGBoost's Python package. `metric`: name without that of the dataset. `major`: major version of the library; since
+/// version 2, "pre" is maximized. Pure function.
 bool is_maximized(std::string_view metric, int major);
 
 }  // namespace trainrt::frameworks::trees

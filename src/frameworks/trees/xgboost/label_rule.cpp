@@ -20,14 +20,14 @@ float classes_of(const Parameters& parameters) {
   return static_cast<float>(std::strtol(text_of(parameters, "num_class").c_str(), nullptr, 10));
 }
 
-/// Up to 3.0 a fraction is a label of no class, and taken.
-LabelRule rule_of_classes(const Parameters& parameters, bool takes_fractions) {
+/// `accepts_fractions`: true for XGBoost 3.0 and earlier.
+LabelRule rule_of_classes(const Parameters& parameters, bool accepts_fractions) {
   const auto classes = classes_of(parameters);
-  return {[=](float y) { return y >= 0 && y < classes && (takes_fractions || std::floor(y) == y); },
-          fmt::format("a whole number from 0 on below num_class = {}", classes)};
+  return {[=](float y) { return y >= 0 && y < classes && (accepts_fractions || std::floor(y) == y); },
+          fmt::format("an integer from 0 and below num_class = {}", classes)};
 }
 
-/// The metrics cut fractions off.
+/// The metrics truncate fractions.
 LabelRule rule_of_metrics(const Parameters& parameters) {
   const auto metrics = words_of(text_of(parameters, "eval_metric"));
   const auto counts_classes = [](const std::string& name) { return name == "mlogloss" || name == "merror"; };
@@ -37,17 +37,17 @@ LabelRule rule_of_metrics(const Parameters& parameters) {
   const auto classes = classes_of(parameters);
   if (classes < 2) return {};
   return {[=](float y) { return y > -1 && y < classes; },
-          fmt::format("a whole number from 0 on below num_class = {}", classes)};
+          fmt::format("an integer from 0 and below num_class = {}", classes)};
 }
 
-/// ndcg_exp_gain is true by default: 2 to the power of the label.
+/// By default (ndcg_exp_gain = true) the gain is 2 to the power of the label, so that labels are limited to 31.
 LabelRule rule_of_ranking(const Parameters& parameters, const std::string& objective) {
-  constexpr float tolerance = 1e-6F, most = 31;
+  constexpr float tolerance = 1e-6F, max_label = 31;
   if (objective == "rank:map")
     return {[](float y) { return std::abs(y) < tolerance || std::abs(y - 1) < tolerance; }, "0 or 1"};
   if (objective != "rank:ndcg" || parameters.find("ndcg_exp_gain") != nullptr) return {};
-  return {[](float y) { return y >= 0 && std::floor(y) <= most && y - std::floor(y) <= tolerance; },
-          "a whole number from 0 to 31"};
+  return {[](float y) { return y >= 0 && std::floor(y) <= max_label && y - std::floor(y) <= tolerance; },
+          "an integer from 0 to 31"};
 }
 
 }  // namespace
@@ -66,13 +66,13 @@ LabelRule label_rule(const Parameters& parameters, int major, int minor, bool is
 }
 
 void require_labels(const LabelRule& rule, const TableRows& rows, const RowBlock& block) {
-  if (!rule.takes) return;
-  const auto wrong = std::ranges::find_if_not(block.label, rule.takes);
+  if (!rule.accepts) return;
+  const auto wrong = std::ranges::find_if_not(block.label, rule.accepts);
   if (wrong == block.label.end()) return;
   throw UsageError(
-      fmt::format("[data.{}] label '{}' of sample {} is {}: with this objective, or its metrics, XGBoost takes {}",
+      fmt::format("[data.{}] label '{}' of sample {} is {}: with this objective and these metrics, XGBoost needs {}",
                   rows.name(), rows.layout().label,
-                  rows.batch().indices()[static_cast<std::size_t>(wrong - block.label.begin())], *wrong, rule.needed));
+                  rows.batch().indices()[static_cast<std::size_t>(wrong - block.label.begin())], *wrong, rule.description));
 }
 
 }  // namespace trainrt::frameworks::trees

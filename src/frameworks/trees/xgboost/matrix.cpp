@@ -5,13 +5,13 @@
 #include <trainrt/error.hpp>
 
 #include "frameworks/trees/xgboost/array_interface.hpp"
-#include "frameworks/trees/xgboost/held_signals.hpp"
+#include "frameworks/trees/xgboost/blocked_signals.hpp"
 
 namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// JSON has no NaN of its own; XGBoost's does.
+/// NaN is not standard JSON, but XGBoost accepts it.
 std::string matrix_config(const MatrixPlan& plan) {
   auto config = fmt::format(R"({{"missing":NaN,"nthread":{},"max_bin":{})", plan.threads, plan.max_bin);
   if (!plan.cache.empty()) config += R"(,"cache_prefix":)" + nlohmann::json(plan.cache).dump();
@@ -24,14 +24,14 @@ XgboostMatrix::XgboostMatrix(const XgboostLibrary& library, TableRows& rows, con
                              const XgboostMatrix* reference)
     : xgboost_(library) {
   RowFeed feed(xgboost_, rows, plan.added, plan.labels);
-  const HeldSignals held;
+  const BlockedSignals held;
   const int code = create(feed, plan, reference != nullptr ? reference->handle() : nullptr);
   feed.rethrow();
   xgboost_.check(code);
   set_groups(feed);
   set_margins(feed, rows.layout().margins);
   set_bounds(feed);
-  FeatureTexts(rows.layout()).set(xgboost_, handle_);
+  FeatureInfo(rows.layout()).set_of_matrix(xgboost_, handle_);
 }
 
 int XgboostMatrix::create(RowFeed& feed, const MatrixPlan& plan, XgboostLibrary::Handle reference) {
@@ -59,7 +59,7 @@ XgboostMatrix::~XgboostMatrix() {
   if (handle_ != nullptr) xgboost_.matrix_free(handle_);
 }
 
-/// Of the whole matrix, as a group may begin in one block and end in another.
+/// Sets the groups of the complete matrix, since a group may continue in the next block.
 void XgboostMatrix::set_groups(const RowFeed& feed) {
   const auto& sizes = feed.group_sizes();
   if (sizes.empty()) return;
@@ -69,7 +69,7 @@ void XgboostMatrix::set_groups(const RowFeed& feed) {
     xgboost_.check(xgboost_.set_info(handle_, "weight", array_interface(weights.data(), "f4", {weights.size()}).c_str()));
 }
 
-/// Of the whole matrix, as the blocks of a plain one have no place for them.
+/// Sets the margins of the complete matrix, since the blocks of a plain matrix cannot hold them.
 void XgboostMatrix::set_margins(const RowFeed& feed, std::uint64_t width) {
   const auto& margins = feed.margins();
   if (margins.empty()) return;
@@ -77,7 +77,7 @@ void XgboostMatrix::set_margins(const RowFeed& feed, std::uint64_t width) {
   xgboost_.check(xgboost_.set_info(handle_, "base_margin", text.c_str()));
 }
 
-/// Of the whole matrix, for the same reason.
+/// Sets the bounds of the complete matrix, for the same reason.
 void XgboostMatrix::set_bounds(const RowFeed& feed) {
   const auto set = [this](const char* name, const std::vector<float>& bounds) {
     if (!bounds.empty())

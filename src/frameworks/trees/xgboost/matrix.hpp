@@ -9,28 +9,28 @@
 
 namespace trainrt::frameworks::trees {
 
-/// How XGBoost is to hold the data.
+/// How XGBoost stores the rows of a dataset.
 struct MatrixPlan {
   enum class Kind { quantile, plain, external };
   Kind kind = Kind::quantile;
   int threads = 1;
-  std::string max_bin = "256";        ///< as the parameter has it
-  std::optional<CountlessRow> added;  ///< to this rank's rows
+  std::string max_bin = "256";         ///< value of the parameter max_bin
+  std::optional<WeightlessRow> added;  ///< row to add to this rank's rows
   LabelRule labels;
-  std::string cache;  ///< external: what the names of the files of its pages begin with
+  std::string cache;  ///< external: path and beginning of the names of the files with its pages
 };
 
-/// A rank's rows of one dataset as XGBoost holds them.
+/// This rank's rows of one dataset, stored by XGBoost.
 class XgboostMatrix {
  public:
-  /// Reads the rows, several times but in blocks: they are never there twice. `reference`: the training matrix of an
-  /// evaluation set, whose bins it takes over; else nullptr. Collective if XGBoost's communicator is open.
+  /// Reads the rows several times, in blocks, so that they are never in memory twice. `reference`: the training matrix,
+  /// to use its bins; nullptr for the training matrix itself. Collective if XGBoost's communicator is open.
   XgboostMatrix(const XgboostLibrary& library, TableRows& rows, const MatrixPlan& plan, const XgboostMatrix* reference);
   ~XgboostMatrix();
   XgboostMatrix(const XgboostMatrix&) = delete;
 
   XgboostLibrary::Handle handle() const { return handle_; }
-  /// No value is missing, in the row that was added neither.
+  /// Returns whether no value is missing, including those of the added row.
   bool is_dense() const;
 
  private:

@@ -10,15 +10,16 @@
 
 namespace trainrt::frameworks::trees {
 
-RowFeed::RowFeed(const XgboostLibrary& library, TableRows& rows, const std::optional<CountlessRow>& added, LabelRule labels)
-    : xgboost_(library), rows_(rows), labels_(std::move(labels)), texts_(rows.layout()) {
+RowFeed::RowFeed(const XgboostLibrary& library, TableRows& rows, const std::optional<WeightlessRow>& added,
+                 LabelRule labels)
+    : xgboost_(library), rows_(rows), labels_(std::move(labels)), info_(rows.layout()) {
   xgboost_.check(xgboost_.proxy_create(&proxy_));
   if (added) make_added(*added);
   rewind();
 }
 
-/// With a label that every objective takes.
-void RowFeed::make_added(const CountlessRow& row) {
+/// Fills added_, with a label that every objective accepts.
+void RowFeed::make_added(const WeightlessRow& row) {
   static constexpr float label[] = {1}, weight[] = {0};
   static constexpr std::int64_t group[] = {0};
   const bool is_sparse = rows_.layout().is_sparse();
@@ -51,7 +52,7 @@ void RowFeed::rewind() {
   is_added_ = false;
 }
 
-/// nullptr at the end of a pass.
+/// Returns the next block of the pass, and collects its groups, margins and bounds; nullptr at the end.
 const RowBlock* RowFeed::advance() {
   if (blocks_ == 0) {
     group_sizes_.clear();
@@ -70,16 +71,16 @@ const RowBlock* RowFeed::advance() {
   return block;
 }
 
-/// XGBoost needs a block also of a rank without rows: an empty one.
+/// A rank without rows gets an empty block, since XGBoost needs at least one.
 const RowBlock* RowFeed::advance_to_block() {
   const auto* const block = rows_.next();
   if (block == nullptr) {
     if (added_) return std::exchange(is_added_, true) ? nullptr : &*added_;
-    return blocks_ == 0 ? &none_ : nullptr;
+    return blocks_ == 0 ? &empty_ : nullptr;
   }
   require_labels(labels_, rows_, *block);
   if (!added_ || !block->weight.empty()) return block;
-  weighted_ = *block;  // if one row has a weight all have
+  weighted_ = *block;  // all rows need a weight, because the added row has one
   ones_.assign(block->rows, 1);
   weighted_.weight = ones_;
   return &weighted_;
@@ -94,11 +95,11 @@ void RowFeed::take_groups(const RowBlock& block) {
     if (block.weight.empty()) continue;
     if (is_new) group_weights_.push_back(block.weight[row]);
     if (group_weights_.back() != block.weight[row])
-      throw UsageError(
-          fmt::format("[data.{}] weight '{}' of sample {}, in group {} ('{}'), is {}, and before {}: XGBoost weighs whole "
-                      "groups, so their rows need equal weights",
-                      rows_.name(), rows_.layout().weight, rows_.batch().indices()[row], last_group_, rows_.layout().group,
-                      block.weight[row], group_weights_.back()));
+      throw UsageError(fmt::format(
+          "[data.{}] weight '{}' of sample {}, in group {} ('{}'), is {}, but was {} in the row before: XGBoost "
+          "has one weight per group, so the rows of a group need equal weights",
+          rows_.name(), rows_.layout().weight, rows_.batch().indices()[row], last_group_, rows_.layout().group,
+          block.weight[row], group_weights_.back()));
   }
 }
 
@@ -114,23 +115,15 @@ int RowFeed::next_block() try {
 
 void RowFeed::give(const RowBlock& block) {
   const auto& layout = rows_.layout();
-  const auto* const type = layout.dtype == DType::f64 ? "f8" : "f4";
-  if (layout.is_sparse()) {
-    static const std::int64_t no_row = 0;
-    const auto* const starts = block.row_starts.empty() ? &no_row : block.row_starts.data();
-    const auto count = block.columns.size();
-    xgboost_.check(xgboost_.proxy_set_csr(proxy_, array_interface(starts, "i8", {block.rows + 1}).c_str(),
-                                          array_interface(block.columns.data(), "i4", {count}).c_str(),
-                                          array_interface(block.values, type, {count}).c_str(), layout.columns));
-  } else {
-    xgboost_.check(
-        xgboost_.proxy_set_dense(proxy_, array_interface(block.values, type, {block.rows, layout.columns}).c_str()));
-  }
+  const auto [row_starts, columns, values] = arrays_of(block, layout);
+  xgboost_.check(layout.is_sparse()
+                     ? xgboost_.proxy_set_csr(proxy_, row_starts.c_str(), columns.c_str(), values.c_str(), layout.columns)
+                     : xgboost_.proxy_set_dense(proxy_, values.c_str()));
   if (!layout.label.empty())
     xgboost_.check(xgboost_.set_info(proxy_, "label", array_interface(block.label.data(), "f4", {block.rows}).c_str()));
   if (!block.weight.empty() && layout.group.empty())
     xgboost_.check(xgboost_.set_info(proxy_, "weight", array_interface(block.weight.data(), "f4", {block.rows}).c_str()));
-  texts_.set(xgboost_, proxy_);
+  info_.set_of_matrix(xgboost_, proxy_);
 }
 
 int RowFeed::next_csr(XgboostLibrary::TakeBatch* take, void* holder) try {
@@ -143,8 +136,8 @@ int RowFeed::next_csr(XgboostLibrary::TakeBatch* take, void* holder) try {
   return 0;
 }
 
-/// The first rows' starts and columns are those of any block: they are made once.
-void RowFeed::make_dense_places(std::size_t rows, std::size_t width) {
+/// Extends starts_ and columns_, which are the same for every block, to `rows` rows.
+void RowFeed::extend_dense_index(std::size_t rows, std::size_t width) {
   if (starts_.empty()) starts_.push_back(0);
   for (auto row = starts_.size(); row <= rows; ++row) {
     starts_.push_back(static_cast<std::int64_t>(row * width));
@@ -152,12 +145,12 @@ void RowFeed::make_dense_places(std::size_t rows, std::size_t width) {
   }
 }
 
-/// Dense rows with all their columns; XGBoost leaves the missing out.
+/// Converts a block to sparse rows. Dense rows get all columns; XGBoost skips the missing values.
 CsrBatch RowFeed::as_csr(const RowBlock& block) {
   const auto& layout = rows_.layout();
   const auto width = static_cast<std::size_t>(layout.columns);
   const bool is_dense = block.row_starts.empty();
-  if (is_dense) make_dense_places(block.rows, width);
+  if (is_dense) extend_dense_index(block.rows, width);
   const auto* values = static_cast<const float*>(block.values);
   if (layout.dtype == DType::f64) {
     const auto* const doubles = static_cast<const double*>(block.values);
@@ -165,7 +158,7 @@ CsrBatch RowFeed::as_csr(const RowBlock& block) {
     values = values_.data();
   }
   const bool has_weights = !block.weight.empty() && layout.group.empty();
-  // XGBoost reads what is not const.
+  // XGBoost only reads these arrays.
   return {.size = block.rows,
           .columns = width,
           .offset = const_cast<std::int64_t*>(is_dense ? starts_.data() : block.row_starts.data()),

@@ -1,4 +1,3 @@
-// The train function xgboost.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -10,9 +9,9 @@
 #include "frameworks/trees/cpus_of_rank.hpp"
 #include "frameworks/trees/private_folder.hpp"
 #include "frameworks/trees/table_rows.hpp"
-#include "frameworks/trees/xgboost/alike_rows.hpp"
+#include "frameworks/trees/xgboost/agree_on_missing.hpp"
+#include "frameworks/trees/xgboost/blocked_signals.hpp"
 #include "frameworks/trees/xgboost/evaluation.hpp"
-#include "frameworks/trees/xgboost/held_signals.hpp"
 #include "frameworks/trees/xgboost/matrix.hpp"
 #include "frameworks/trees/xgboost/xgboost_communicator.hpp"
 #include "frameworks/trees/xgboost/xgboost_log.hpp"
@@ -25,21 +24,13 @@ namespace {
 
 using Handle = XgboostLibrary::Handle;
 
-/// Train first.
-std::vector<std::string> names_of_sets(const Context& ctx) {
-  std::vector<std::string> names{"train"};
-  for (const auto& name : ctx.dataset_names())
-    if (name != "train") names.push_back(name);
-  return names;
-}
-
-/// The hist of 1.7 reads behind the end of its histograms if a rank of several has more than one page.
-void require_whole_pages(const Context& ctx, const XgboostLibrary& xgboost) {
+/// With several ranks and pages, hist of XGBoost 1.7 reads beyond the end of its histograms.
+void require_external_matrix(const Context& ctx, const XgboostLibrary& xgboost) {
   if (xgboost.major() < 3 && ctx.world_size() > 1)
-    throw UsageError(
-        fmt::format("[loop] matrix = external: XGBoost {} fails with it on several ranks: give one rank all CPUs "
-                    "(-n 1 -c CPUS), choose matrix = quantile, or let [xgboost] library name XGBoost 3",
-                    xgboost.version()));
+    throw UsageError(fmt::format(
+        "[loop] matrix = external: XGBoost {} does not support it on several ranks; start one rank with all CPUs "
+        "(-n 1 -c CPUS), set matrix = quantile, or set [xgboost] library to XGBoost 3",
+        xgboost.version()));
 }
 
 MatrixPlan::Kind kind_of_matrix(const Context& ctx, const Parameters& parameters) {
@@ -47,7 +38,7 @@ MatrixPlan::Kind kind_of_matrix(const Context& ctx, const Parameters& parameters
   const auto* method = parameters.find("tree_method");
   const bool is_hist = !is_linear(parameters) && method != nullptr && (*method == "hist" || *method == "gpu_hist");
   if (name != "plain" && !is_hist)
-    throw UsageError(fmt::format("[loop] {}: needs matrix = plain, as bins serve tree_method = hist only",
+    throw UsageError(fmt::format("[loop] {} needs matrix = plain: only tree_method = hist uses bins",
                                  is_linear(parameters)
                                      ? "booster = gblinear"
                                      : fmt::format("tree_method = {}", method != nullptr ? *method : "(by updater)")));
@@ -55,7 +46,7 @@ MatrixPlan::Kind kind_of_matrix(const Context& ctx, const Parameters& parameters
   return name == "plain" ? MatrixPlan::Kind::plain : MatrixPlan::Kind::external;
 }
 
-/// On CPUs.
+/// Returns whether trees are grown by the method hist on CPUs.
 bool grows_by_hist(const Parameters& parameters) {
   const auto* method = parameters.find("tree_method");
   const auto* updaters = parameters.find("updater");
@@ -63,14 +54,14 @@ bool grows_by_hist(const Parameters& parameters) {
                              : method != nullptr && *method == "hist";
 }
 
-/// A tree method with other updaters, or another updater.
-std::string other_than(const std::string& given) {
+/// Returns a value that differs from `given`: a tree_method with other updaters, or another updater.
+std::string different_value(const std::string& given) {
   if (given == "hist") return "approx";
   if (given == "grow_quantile_histmaker") return "grow_histmaker";
   return given.starts_with("grow_") ? "grow_quantile_histmaker" : "hist";
 }
 
-/// As Python writes it: 1.0, not 1.
+/// Formats a number as Python does: 1.0, not 1.
 std::string text_of_score(double score) {
   auto text = fmt::format("{}", score);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
@@ -79,14 +70,14 @@ std::string text_of_score(double score) {
 class XgboostBooster : public Booster {
  public:
   XgboostBooster(Context& ctx, const TableLayout& layout, const Parameters& given, const std::string& model)
-      : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(names_of_sets(ctx)), texts_(layout), model_(model) {
-    require_known(xgboost_, log_, completed(given, ctx, 1), layout);
+      : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), names_(dataset_names(ctx)), info_(layout), model_(model) {
+    require_known(xgboost_, log_, with_defaults(given, ctx, 1), layout);
     require_margins(given, layout);
     require_bounds(given, layout);
-    log_.hold();  // which rank each is
+    log_.hold();  // drops the lines with the rank of each worker
     communicator_.emplace(xgboost_, ctx);
-    log_.held();
-    parameters_ = completed(given, ctx, cpus_of_rank(ctx));
+    log_.release();
+    parameters_ = with_defaults(given, ctx, cpus_of_rank(ctx));
     xgboost_.set_threads(threads());
     communicator_->may_fail([&] { load_data(ctx, layout); });
   }
@@ -95,14 +86,14 @@ class XgboostBooster : public Booster {
   }
   XgboostBooster(const XgboostBooster&) = delete;
 
-  /// The parameters are taken in at once, on all ranks, so that no later call of one rank alone is collective.
+  /// Applies the parameters on all ranks at once, because XGBoost communicates when it applies them.
   void start() override {
-    const HeldSignals held;
+    const BlockedSignals held;
     communicator_->may_fail([&] { make_booster(); });
   }
 
   void update(int round) override {
-    const HeldSignals held;
+    const BlockedSignals held;
     communicator_->may_fail([&] {
       if (draws_samples(parameters_)) renew_samplers(round);
       xgboost_.check(xgboost_.update(handle_, round, matrices_.front()->handle()));
@@ -114,7 +105,7 @@ class XgboostBooster : public Booster {
     std::vector<const char*> names;
     for (const auto& name : names_) names.push_back(name.c_str());
     const char* line = nullptr;
-    const HeldSignals held;
+    const BlockedSignals held;
     communicator_->may_fail(
         [&] { xgboost_.check(xgboost_.evaluate(handle_, round, handles.data(), names.data(), names.size(), &line)); });
     return evaluation_from(line);
@@ -124,7 +115,7 @@ class XgboostBooster : public Booster {
     if (best_round >= 0) {
       set_attribute("best_iteration", std::to_string(best_round));
       set_attribute("best_score", text_of_score(best_score));
-    } else {  // the run may have watched for the best before
+    } else {  // an earlier attempt may have set them, with early stopping
       for (const auto* name : {"best_iteration", "best_score"})
         xgboost_.check(xgboost_.set_attribute(handle_, name, nullptr));
     }
@@ -135,7 +126,7 @@ class XgboostBooster : public Booster {
   }
 
   bool is_better_if_greater(std::string_view metric) const override {
-    return is_maximized(metric.substr(names_.back().size() + 1), xgboost_.major());  // the last set's is watched
+    return is_maximized(metric.substr(names_.back().size() + 1), xgboost_.major());  // early stopping uses the last dataset
   }
 
  private:
@@ -144,7 +135,7 @@ class XgboostBooster : public Booster {
   void load_data(Context& ctx, const TableLayout& layout) {
     MatrixPlan plan{.kind = kind_of_matrix(ctx, parameters_), .threads = threads()};
     if (const auto* bins = parameters_.find("max_bin")) plan.max_bin = *bins;
-    if (plan.kind == MatrixPlan::Kind::external) require_whole_pages(ctx, xgboost_);
+    if (plan.kind == MatrixPlan::Kind::external) require_external_matrix(ctx, xgboost_);
     if (plan.kind == MatrixPlan::Kind::external) cache_.emplace(ctx, ctx.config<std::string>("cache", ""));
     for (const auto& name : names_) {
       const auto data = ctx.dataset(name);
@@ -157,18 +148,18 @@ class XgboostBooster : public Booster {
   }
 
   std::unique_ptr<XgboostMatrix> train_matrix(Context& ctx, TableRows& rows, MatrixPlan plan) const {
-    const bool needs_alike = xgboost_.major() < 3 && ctx.world_size() > 1 && grows_by_hist(parameters_);
-    if (needs_alike && rows.size() == 0) plan.added = missing_row(rows.layout());
+    const bool needs_agreement = xgboost_.major() < 3 && ctx.world_size() > 1 && grows_by_hist(parameters_);
+    if (needs_agreement && rows.size() == 0) plan.added = missing_row(rows.layout());
     auto matrix = std::make_unique<XgboostMatrix>(xgboost_, rows, plan, nullptr);
-    if (!needs_alike) return matrix;
-    auto alike = alike_rows(ctx, rows, matrix->is_dense());
-    if (alike.are_alike) return matrix;
+    if (!needs_agreement) return matrix;
+    auto agreement = agree_on_missing(ctx, rows, matrix->is_dense());
+    if (agreement.is_reached) return matrix;
     matrix.reset();
-    plan.added = std::move(alike.added);
+    plan.added = std::move(agreement.added);
     return std::make_unique<XgboostMatrix>(xgboost_, rows, plan, nullptr);
   }
 
-  /// A rank without a query would count as one whose ndcg is 1.
+  /// Adds a row on a rank without queries, which XGBoost would otherwise count as a query with ndcg 1.
   std::unique_ptr<XgboostMatrix> other_matrix(TableRows& rows, MatrixPlan plan) const {
     if (rows.size() == 0 && !rows.layout().group.empty()) plan.added = missing_row(rows.layout());
     return std::make_unique<XgboostMatrix>(xgboost_, rows, plan, matrices_.front().get());
@@ -180,25 +171,25 @@ class XgboostBooster : public Booster {
     if (!model_.empty()) xgboost_.check(xgboost_.load_model(handle_, model_.data(), model_.size()));
     model_.clear();
     set_parameters(xgboost_, handle_, parameters_);
-    texts_.set_of_booster(xgboost_, handle_);
-    take_in();
+    info_.set_of_booster(xgboost_, handle_);
+    apply_parameters();
   }
 
-  void take_in() const {
+  void apply_parameters() const {
     std::uint64_t features = 0;
     xgboost_.check(xgboost_.feature_count(handle_, &features));
   }
 
-  /// The updaters that grow trees draw the seed of their sampler of columns from the generator of the rows' sample when
-  /// they begin, and the sampler goes on from round to round: no model tells where it stands. They are made anew before
-  /// each round here (as they are whenever their names change), with a seed of the round, so that what a round draws hangs
-  /// on its number alone. Parameters are set again: new updaters of 1.7 know those only that were set since the last were
-  /// made.
+  /// Makes the samples of a round depend only on its number, so that a restart repeats them. The state of the column
+  /// sampler continues from round to round, and is not part of the model. XGBoost creates new samplers, with the current
+  /// seed, when the name of an updater changes: this function changes it to another name and back, and sets the seed of the
+  /// round. All parameters are set again, because new updaters of XGBoost 1.7 only know parameters that were set after the
+  /// change.
   void renew_samplers(int round) const {
     const auto* const names = parameters_.find("updater") != nullptr ? "updater" : "tree_method";
     const auto* const given = parameters_.find(names);
-    set(names, other_than(*given));
-    take_in();
+    set(names, different_value(*given));
+    apply_parameters();
     for (const auto& [name, value] : parameters_.all())
       if (name != "eval_metric") set(name.c_str(), value);
     const auto* seed = parameters_.find_any({"seed", "random_state"});
@@ -221,12 +212,12 @@ class XgboostBooster : public Booster {
   const XgboostLibrary xgboost_;
   XgboostLog log_;
   std::vector<std::string> names_;
-  const FeatureTexts texts_;
-  std::string model_;  ///< of the checkpoint, until start() has taken it
+  const FeatureInfo info_;
+  std::string model_;  ///< the checkpoint's model, until start() has loaded it
   std::optional<XgboostCommunicator> communicator_;
   Parameters parameters_;
   std::optional<PrivateFolder> cache_;
-  std::vector<std::unique_ptr<XgboostMatrix>> matrices_;  ///< of names_
+  std::vector<std::unique_ptr<XgboostMatrix>> matrices_;  ///< in the order of names_
   Handle handle_ = nullptr;
 };
 
@@ -244,7 +235,7 @@ std::unique_ptr<TrainedModel> load_xgboost(Context& ctx, const TableLayout& layo
 extern const Library xgboost;
 const Library xgboost{.name = "xgboost",
                       .model_file = "model.ubj",
-                      .not_its_keys = {{"init_score", "XGBoost's name of it is base_margin"}},
+                      .foreign_keys = {{"init_score", "use base_margin"}},
                       .open = open_xgboost,
                       .load = load_xgboost};
 

@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "frameworks/trees/xgboost/held_signals.hpp"
+#include "frameworks/trees/xgboost/blocked_signals.hpp"
 
 namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// Under the names of all versions: 1.7 and 2.0 take the first and DMLC_*, later ones the second and the same; so with the
-/// limits on waits, rabit_timeout_sec and dmlc_timeout. They are set so high that they never end a run: others may read
-/// their data for long, and the runtime has limits.
+/// Returns the configuration with the key names of all versions: xgboost_communicator and rabit_timeout_sec for 1.7
+/// and 2.0, dmlc_communicator and dmlc_timeout for later versions. The timeouts never expire in practice, since a rank may
+/// read data for a long time; the runtime has timeouts of its own.
 std::string communicator_config(const FrameworkMeeting& meeting) {
   constexpr int timeout_s = 1'000'000;
   return fmt::format(R"({{"xgboost_communicator":"rabit","dmlc_communicator":"rabit","DMLC_TRACKER_URI":"{}",)"
@@ -22,7 +22,7 @@ std::string communicator_config(const FrameworkMeeting& meeting) {
                      meeting.variables.at("DMLC_TASK_ID"), timeout_s, timeout_s);
 }
 
-/// By an attempt of this thread that has failed: XGBoost has one communicator a thread, and opens no second one.
+/// Whether a failed attempt has left the communicator of this thread open. XGBoost opens only one per thread.
 thread_local bool is_left_open = false;
 
 }  // namespace
@@ -30,14 +30,14 @@ thread_local bool is_left_open = false;
 XgboostCommunicator::XgboostCommunicator(const XgboostLibrary& library, Context& ctx) : xgboost_(library) {
   if (ctx.world_size() == 1) return;
   meeting_ = ctx.framework("xgboost");
-  const HeldSignals held;
+  const BlockedSignals held;
   if (std::exchange(is_left_open, false)) xgboost_.communicator_finalize();
   xgboost_.check(xgboost_.communicator_init(communicator_config(meeting_).c_str()));
 }
 
 XgboostCommunicator::~XgboostCommunicator() {
   if (!meeting_.service) return;
-  const HeldSignals held;
+  const BlockedSignals held;
   if (has_failed_)
     is_left_open = true;
   else

@@ -7,18 +7,18 @@
 
 namespace trainrt::frameworks::trees {
 
-/// XGBoost's own communicator among the ranks, of this thread, as long as this lives: connections of all ranks, which find
-/// each other by a tracker that the first rank's runtime serves. A rank alone opens nothing.
+/// XGBoost's own communicator between the ranks, for the thread that creates it. The ranks get each other's addresses from
+/// the tracker of rank 0's runtime. With one rank nothing is opened.
 class XgboostCommunicator {
  public:
   /// Collective.
   XgboostCommunicator(const XgboostLibrary& library, Context& ctx);
-  /// Waits for no rank. Closes the connections, unless may_fail() has failed.
+  /// Closes the connections, unless a call of may_fail() has failed. Does not wait for other ranks.
   ~XgboostCommunicator();
   XgboostCommunicator(const XgboostCommunicator&) = delete;
 
-  /// Calls what other ranks wait for within XGBoost. If it throws, the connections stay open: if they close, a call of
-  /// XGBoost's fails on the other ranks, which would end the run before this rank's own error is told.
+  /// Calls a function in which XGBoost communicates. If it throws, the connections stay open: closing them would make calls
+  /// on the other ranks fail, and their errors would end the run before this rank reports its own.
   template <class Call>
   auto may_fail(const Call& call) try {
     return call();
@@ -29,7 +29,7 @@ class XgboostCommunicator {
 
  private:
   const XgboostLibrary& xgboost_;
-  FrameworkMeeting meeting_;  ///< of one rank: empty
+  FrameworkMeeting meeting_;  ///< empty with one rank
   bool has_failed_ = false;
 };
 

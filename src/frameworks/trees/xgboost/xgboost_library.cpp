@@ -10,27 +10,27 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-LoadedLibrary::Search where_xgboost_is() {
+LoadedLibrary::Search search_of_xgboost() {
   return {.name = "xgboost",
           .key = "xgboost.library",
           .names = {"libxgboost.so.0", "libxgboost.so"},
           .in_packages = {"xgboost/lib/libxgboost.so"},
           .advice =
-              "Debian's package libxgboost0 has it; of PyPI's packages xgboost and xgboost-cpu, name the folder of "
-              "packages: [xgboost] library = VENV/lib/python3.11/site-packages"};
+              "install Debian's package libxgboost0, or PyPI's package xgboost or xgboost-cpu and set [xgboost] library = "
+              "VENV/lib/python3.11/site-packages"};
 }
 
-/// src/learner.cc:553
-bool is_place(std::string_view text) {
+/// Returns whether `text` is a position in the source such as "src/learner.cc:553".
+bool is_source_position(std::string_view text) {
   return text.find(".cc:") != std::string_view::npos || text.find(".h:") != std::string_view::npos;
 }
 
-/// "[12:30:01] src/learner.cc:553: Check failed: ...\nStack trace: ..." without its place and its stack.
+/// Removes time, source position and stack trace: "[12:30:01] src/learner.cc:553: Check failed: ...\nStack trace: ...".
 std::string message_of(std::string_view text) {
   text = text.substr(0, text.find("\nStack trace"));
   if (const auto time = text.find("] "); text.starts_with('[') && time != std::string_view::npos)
     text.remove_prefix(time + 2);
-  if (const auto colon = text.find(": "); colon != std::string_view::npos && is_place(text.substr(0, colon)))
+  if (const auto colon = text.find(": "); colon != std::string_view::npos && is_source_position(text.substr(0, colon)))
     text.remove_prefix(colon + 2);
   const auto last = text.find_last_not_of(" \n");
   return std::string(text.substr(0, last == std::string_view::npos ? 0 : last + 1));
@@ -38,9 +38,9 @@ std::string message_of(std::string_view text) {
 
 }  // namespace
 
-// In the order of the members.
+// The order is that of the members.
 XgboostLibrary::XgboostLibrary(const std::string& given)
-    : library_(where_xgboost_is(), given),
+    : library_(search_of_xgboost(), given),
       get_last_error(find<const char*()>("XGBGetLastError")),
       register_log_callback(find<int(void (*)(const char*))>("XGBRegisterLogCallback")),
       proxy_create(find<int(Handle*)>("XGProxyDMatrixCreate")),
@@ -52,7 +52,7 @@ XgboostLibrary::XgboostLibrary(const std::string& given)
       create_from_csr(
           find<int(const char*, const char*, const char*, std::uint64_t, const char*, Handle*)>("XGDMatrixCreateFromCSR")),
       external_create(find<int(Handle, Handle, Reset*, Next*, const char*, Handle*)>("XGDMatrixCreateFromCallback")),
-      external_quantile_create(library_.symbol_if_there<int(Handle, Handle, Handle, Reset*, Next*, const char*, Handle*)>(
+      external_quantile_create(library_.optional_symbol<int(Handle, Handle, Handle, Reset*, Next*, const char*, Handle*)>(
           "XGExtMemQuantileDMatrixCreateFromCallback")),
       set_info(find<int(Handle, const char*, const char*)>("XGDMatrixSetInfoFromInterface")),
       set_feature_info(find<int(Handle, const char*, const char**, std::uint64_t)>("XGDMatrixSetStrFeatureInfo")),
@@ -87,7 +87,7 @@ int XgboostLibrary::create_from_batches(Handle data, NextBatch* next, Handle* ou
 }
 
 void XgboostLibrary::set_threads(int threads) const {
-  if (auto* const set = library_.symbol_if_there<void(int)>("omp_set_num_threads")) set(threads);
+  if (auto* const set = library_.optional_symbol<void(int)>("omp_set_num_threads")) set(threads);
 }
 
 std::string XgboostLibrary::version() const { return fmt::format("{}.{}.{}", major_, minor_, patch_); }

@@ -7,7 +7,8 @@
 
 namespace trainrt::frameworks::trees {
 
-/// What XGBoost's callbacks get of the rows, in its C API's layout (XGBoostBatchCSR): `offset` has size + 1 entries.
+/// A block of sparse rows for XGBoost's callbacks, with the layout of XGBoostBatchCSR in its C API. `offset` has size + 1
+/// entries.
 struct CsrBatch {
   std::size_t size;
   std::size_t columns;
@@ -18,9 +19,9 @@ struct CsrBatch {
   float* value;
 };
 
-/// The functions of XGBoost's C API that are used, 1.7 and later, as xgboost/c_api.h declares them: handles are void*,
-/// bst_ulong is 64 bits. All but version return 0, or -1 after an error. A matrix or booster is used by one thread at a
-/// time; the log callback, the last error and the communicator belong to the thread that calls.
+/// The used functions of XGBoost's C API, version 1.7 and later, as declared in xgboost/c_api.h: handles are void*,
+/// bst_ulong has 64 bits. They return 0, or -1 after an error. A matrix or booster must be used by one thread at a time;
+/// the log callback, the last error and the communicator belong to the calling thread.
 class XgboostLibrary {
  public:
   using Handle = void*;
@@ -29,10 +30,10 @@ class XgboostLibrary {
   using TakeBatch = int(Handle holder, CsrBatch batch);
   using NextBatch = int(Handle data, TakeBatch* take, Handle holder);
 
-  /// `given`: [xgboost] library. UsageError if it cannot be loaded, or is older than 1.7.
+  /// `given`: the key `library` of [xgboost]. Throws UsageError if the library cannot be loaded, or is older than 1.7.
   explicit XgboostLibrary(const std::string& given);
 
-  /// Throws Error with what the library says of the call that has failed, without its stack.
+  /// Throws Error, with the library's message without its stack trace, if `code` is not 0.
   void check(int code) const;
   std::string last_error() const;
   int major() const { return major_; }
@@ -62,20 +63,20 @@ class XgboostLibrary {
   int (*const create_from_csr)(const char* row_starts, const char* columns, const char* values, std::uint64_t column_count,
                                const char* config, Handle* out);
   int (*const external_create)(Handle iterator, Handle proxy, Reset*, Next*, const char* config, Handle* out);
-  /// nullptr before 3.0.
+  /// nullptr before version 3.0.
   int (*const external_quantile_create)(Handle iterator, Handle proxy, Handle reference, Reset*, Next*, const char* config,
                                         Handle* out);
   int (*const set_info)(Handle matrix, const char* field, const char* values);
   int (*const set_feature_info)(Handle matrix, const char* field, const char** texts, std::uint64_t count);
   int (*const row_count)(Handle matrix, std::uint64_t* out);
   int (*const column_count)(Handle matrix, std::uint64_t* out);
-  int (*const value_count)(Handle matrix, std::uint64_t* out);  ///< those that are not missing
+  int (*const value_count)(Handle matrix, std::uint64_t* out);  ///< number of values that are not missing
   int (*const matrix_free)(Handle matrix);
 
   int (*const booster_create)(const Handle* matrices, std::uint64_t count, Handle* out);
   int (*const booster_free)(Handle booster);
   int (*const set_param)(Handle booster, const char* name, const char* value);
-  int (*const feature_count)(Handle booster, std::uint64_t* out);  ///< it also takes in what set_param() has set
+  int (*const feature_count)(Handle booster, std::uint64_t* out);  ///< also applies the parameters of set_param()
   int (*const update)(Handle booster, int round, Handle train);
   int (*const evaluate)(Handle booster, int round, Handle* matrices, const char** names, std::uint64_t count,
                         const char** out);
@@ -89,9 +90,9 @@ class XgboostLibrary {
   int (*const communicator_init)(const char* config);
   int (*const communicator_finalize)();
 
-  /// What a part of the library takes that does not ask for nthread; of this thread. OpenMP's, if the library has it.
+  /// Sets the number of OpenMP threads of the calling thread, which parts of the library use instead of nthread.
   void set_threads(int threads) const;
-  /// A matrix that is held whole, made of batches of rows. `missing`: NaN.
+  /// Creates a matrix in memory from batches of rows. NaN is a missing value.
   int create_from_batches(Handle data, NextBatch* next, Handle* out) const;
 
  private:

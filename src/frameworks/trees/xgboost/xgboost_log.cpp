@@ -8,7 +8,7 @@ namespace {
 
 thread_local XgboostLog* log_of_thread = nullptr;
 
-/// "[12:30:01] WARNING: ..." without the time, which the run's log has itself.
+/// Removes the time from "[12:30:01] WARNING: ...", since the run's log adds its own.
 std::string_view without_time(std::string_view text) {
   const auto end = text.find("] ");
   return text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text;
@@ -31,7 +31,7 @@ void XgboostLog::take(const char* text) try {
   else if (log->ctx_.world_rank() == 0)
     log->ctx_.log("XGBoost: " + std::string(without_time(text)));
 } catch (...) {
-  return;  // XGBoost is C for who it calls: a line less
+  return;  // exceptions cannot pass through XGBoost's C API; the line is lost
 }
 
 void XgboostLog::hold() {
@@ -39,7 +39,7 @@ void XgboostLog::hold() {
   held_.clear();
 }
 
-std::string XgboostLog::held() {
+std::string XgboostLog::release() {
   is_held_ = false;
   return std::exchange(held_, {});
 }

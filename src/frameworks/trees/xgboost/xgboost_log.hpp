@@ -7,16 +7,16 @@
 
 namespace trainrt::frameworks::trees {
 
-/// What XGBoost says on this thread as long as this lives: lines of the run's log on the first rank; the others say the
-/// same, and stay silent. One at a time in a thread.
+/// Forwards XGBoost's log lines of this thread to the run's log while the object exists. Only rank 0 logs them, since the
+/// lines of all ranks are the same. At most one object per thread may exist at a time.
 class XgboostLog {
  public:
   XgboostLog(const XgboostLibrary& library, const Context& ctx);
   ~XgboostLog();
   XgboostLog(const XgboostLog&) = delete;
 
-  void hold();         ///< from now on it is kept
-  std::string held();  ///< what was kept; from now on it is printed again
+  void hold();            ///< begins to collect the lines instead
+  std::string release();  ///< returns the collected lines, and ends collecting
 
  private:
   static void take(const char* text);

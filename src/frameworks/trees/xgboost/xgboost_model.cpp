@@ -12,12 +12,12 @@
 namespace trainrt::frameworks::trees {
 
 XgboostModel::XgboostModel(Context& ctx, const TableLayout& layout, const std::string& model, int rounds)
-    : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), layout_(layout), texts_(layout), rounds_(rounds) {
+    : xgboost_(ctx.library("xgboost")), log_(xgboost_, ctx), layout_(layout), info_(layout), rounds_(rounds) {
   xgboost_.check(xgboost_.booster_create(nullptr, 0, &handle_));
   xgboost_.check(xgboost_.load_model(handle_, model.data(), model.size()));
   const auto threads = std::to_string(cpus_of_rank(ctx));
   xgboost_.check(xgboost_.set_param(handle_, "nthread", ctx.config<std::string>("nthread", threads).c_str()));
-  outputs_ = outputs_of_a_row();
+  outputs_ = outputs_per_row();
 }
 
 XgboostModel::~XgboostModel() { xgboost_.booster_free(handle_); }
@@ -35,8 +35,8 @@ void XgboostModel::predict(const RowBlock& block, std::vector<double>& values) {
   values.assign(found, found + count);
 }
 
-/// Of a row without values. Shapes that XGBoost gives leave out an axis of one.
-std::size_t XgboostModel::outputs_of_a_row() {
+/// Predicts a row without values, since the shapes that XGBoost returns omit axes of length one.
+std::size_t XgboostModel::outputs_per_row() {
   const std::vector<double> missing(layout_.is_sparse() ? 0 : layout_.columns, std::numeric_limits<double>::quiet_NaN());
   const std::vector<float> missing_floats(missing.begin(), missing.end());
   const std::int64_t starts[] = {0, 0};
@@ -50,20 +50,12 @@ std::size_t XgboostModel::outputs_of_a_row() {
 
 XgboostLibrary::Handle XgboostModel::matrix_of(const RowBlock& block) const {
   constexpr const char* config = R"({"missing":NaN,"nthread":1})";
-  const auto* const type = layout_.dtype == DType::f64 ? "f8" : "f4";
+  const auto [row_starts, columns, values] = arrays_of(block, layout_);
   XgboostLibrary::Handle matrix = nullptr;
-  if (layout_.is_sparse()) {
-    const auto count = block.columns.size();
-    xgboost_.check(xgboost_.create_from_csr(array_interface(block.row_starts.data(), "i8", {block.rows + 1}).c_str(),
-                                            array_interface(block.columns.data(), "i4", {count}).c_str(),
-                                            array_interface(block.values, type, {count}).c_str(), layout_.columns, config,
-                                            &matrix));
-  } else {
-    xgboost_.check(xgboost_.create_from_dense(
-        array_interface(block.values, type, {block.rows, static_cast<std::size_t>(layout_.columns)}).c_str(), config,
-        &matrix));
-  }
-  texts_.set(xgboost_, matrix);
+  xgboost_.check(layout_.is_sparse() ? xgboost_.create_from_csr(row_starts.c_str(), columns.c_str(), values.c_str(),
+                                                                layout_.columns, config, &matrix)
+                                     : xgboost_.create_from_dense(values.c_str(), config, &matrix));
+  info_.set_of_matrix(xgboost_, matrix);
   if (block.margin.empty()) return matrix;
   const std::vector<float> margins(block.margin.begin(), block.margin.end());
   const auto text = array_interface(margins.data(), "f4", {block.rows, static_cast<std::size_t>(layout_.margins)});

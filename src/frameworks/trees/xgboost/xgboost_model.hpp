@@ -3,16 +3,16 @@
 #include <vector>
 
 #include "frameworks/trees/booster.hpp"
-#include "frameworks/trees/xgboost/feature_texts.hpp"
+#include "frameworks/trees/xgboost/feature_info.hpp"
 #include "frameworks/trees/xgboost/xgboost_library.hpp"
 #include "frameworks/trees/xgboost/xgboost_log.hpp"
 
 namespace trainrt::frameworks::trees {
 
-/// XGBoost's model of a checkpoint for predictions: what Booster.predict() of its Python gives.
+/// XGBoost's model of a checkpoint, for the same predictions as Booster.predict() of its Python package.
 class XgboostModel final : public TrainedModel {
  public:
-  /// `rounds`: so many of it count; 0: all.
+  /// `rounds`: number of rounds to use; 0 uses all.
   XgboostModel(Context& ctx, const TableLayout& layout, const std::string& model, int rounds);
   ~XgboostModel() override;
   XgboostModel(const XgboostModel&) = delete;
@@ -22,12 +22,12 @@ class XgboostModel final : public TrainedModel {
 
  private:
   XgboostLibrary::Handle matrix_of(const RowBlock& block) const;
-  std::size_t outputs_of_a_row();
+  std::size_t outputs_per_row();
 
   const XgboostLibrary xgboost_;
   const XgboostLog log_;
   const TableLayout layout_;
-  const FeatureTexts texts_;
+  const FeatureInfo info_;
   const int rounds_;
   XgboostLibrary::Handle handle_ = nullptr;
   std::size_t outputs_ = 1;

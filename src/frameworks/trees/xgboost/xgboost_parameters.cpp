@@ -14,7 +14,7 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// For the advice on a name that XGBoost does not know (doc/parameter.rst).
+/// The parameters in doc/parameter.rst, for suggestions after a typing error.
 constexpr std::array<std::string_view, 68> known_names = {"alpha",
                                                           "aft_loss_distribution",
                                                           "aft_loss_distribution_scale",
@@ -84,14 +84,14 @@ constexpr std::array<std::string_view, 68> known_names = {"alpha",
                                                           "validate_parameters",
                                                           "verbosity"};
 
-/// XGBoost's handle of a booster without data.
-class Trial {
+/// A booster without data.
+class EmptyBooster {
  public:
-  explicit Trial(const XgboostLibrary& library) : xgboost_(library) {
+  explicit EmptyBooster(const XgboostLibrary& library) : xgboost_(library) {
     xgboost_.check(xgboost_.booster_create(nullptr, 0, &handle_));
   }
-  ~Trial() { xgboost_.booster_free(handle_); }
-  Trial(const Trial&) = delete;
+  ~EmptyBooster() { xgboost_.booster_free(handle_); }
+  EmptyBooster(const EmptyBooster&) = delete;
   XgboostLibrary::Handle handle() const { return handle_; }
 
  private:
@@ -113,28 +113,29 @@ void check_value(const XgboostLibrary& library, int code) {
                         near.empty() || near == name ? "" : fmt::format(" (did you mean '{}'?)", near));
   }
   throw UsageError(
-      fmt::format("[loop] has keys that neither the train function xgboost knows nor XGBoost uses with these "
-                  "parameters: {}; validate_parameters = false lets them through",
+      fmt::format("[loop] has keys that are not keys of the train function xgboost, and that XGBoost does not use with "
+                  "these parameters: {}; validate_parameters = false disables this check",
                   text));
 }
 
-/// The default updater, shotgun, lets threads race: no two runs are alike.
+/// Replaces the default updater, shotgun: with several threads its results differ between runs.
 void complete_linear(Parameters& given) {
   if (const auto* selector = given.find("feature_selector"); selector != nullptr && *selector == "shuffle")
     throw UsageError(
-        "[loop] feature_selector = shuffle: it goes on from an order that no model holds, and a restart would "
-        "train something else; there are: cyclic, random, greedy, thrifty");
+        "[loop] feature_selector = shuffle is not supported: the model does not contain its order, so that a restart would "
+        "change the training; choose cyclic, random, greedy or thrifty");
   given.set_default("updater", "coord_descent");
   if (*given.find("updater") == "shotgun" && given.find("n_jobs") == nullptr) given.set_default("nthread", "1");
 }
 
 }  // namespace
 
-Parameters completed(Parameters given, const Context& ctx, int threads) {
+Parameters with_defaults(Parameters given, const Context& ctx, int threads) {
   if (const auto* type = given.find("process_type"); type != nullptr && *type != "default")
-    throw UsageError(fmt::format("[loop] process_type = {}: only new trees are grown here (default)", *type));
+    throw UsageError(
+        fmt::format("[loop] process_type = {} is not supported: the train function only grows new trees (default)", *type));
   if (const auto* method = given.find("tree_method"); method != nullptr && *method == "exact" && ctx.world_size() > 1)
-    throw UsageError("[loop] tree_method = exact trains on one rank only; on several there are: hist, approx");
+    throw UsageError("[loop] tree_method = exact trains on one rank only; on several ranks, choose hist or approx");
   if (is_linear(given))
     complete_linear(given);
   else if (given.find("updater") == nullptr)
@@ -156,22 +157,23 @@ void set_parameters(const XgboostLibrary& library, XgboostLibrary::Handle booste
 
 void require_known(const XgboostLibrary& library, XgboostLog& log, const Parameters& parameters,
                    const TableLayout& layout) {
-  const Trial trial(library);
-  auto loud = parameters;
-  loud.remove("verbosity");  // 0 would hide the warning
-  set_parameters(library, trial.handle(), loud);
-  check_value(library, library.set_param(trial.handle(), "num_feature", std::to_string(layout.columns).c_str()));
+  const EmptyBooster booster(library);
+  auto verbose = parameters;
+  verbose.remove("verbosity");  // 0 would hide the warning
+  set_parameters(library, booster.handle(), verbose);
+  check_value(library, library.set_param(booster.handle(), "num_feature", std::to_string(layout.columns).c_str()));
   log.hold();
   std::uint64_t count = 0;
-  const int code = library.feature_count(trial.handle(), &count);
-  const auto said = log.held();
+  const int code = library.feature_count(booster.handle(), &count);
+  const auto warnings = log.release();
   check_value(library, code);
-  if (const auto names = names_not_used(said); !names.empty()) refuse(names);
+  if (const auto names = names_not_used(warnings); !names.empty()) refuse(names);
 }
 
 void require_margins(const Parameters& parameters, const TableLayout& layout) {
   if (layout.base_margin.empty()) return;
-  if (parameters.find_any({"quantile_alpha", "num_target"}) != nullptr) return;  // they may make several outputs too
+  if (parameters.find_any({"quantile_alpha", "num_target"}) != nullptr)
+    return;  // the model may then have several outputs, too
   const auto* const given = parameters.find("num_class");
   require_margin_each(
       layout, given == nullptr ? 1 : static_cast<std::uint64_t>(std::max(1LL, std::strtoll(given->c_str(), nullptr, 10))));
@@ -183,7 +185,7 @@ void require_bounds(const Parameters& parameters, const TableLayout& layout) {
   if (needs_bounds && layout.lower_bound.empty())
     throw UsageError("[loop] objective = survival:aft needs label_lower_bound and label_upper_bound");
   if (!needs_bounds && layout.label.empty())
-    throw UsageError("[loop] label is missing: only objective = survival:aft is trained on bounds alone");
+    throw UsageError("[loop] label is missing: only objective = survival:aft can be trained with bounds instead");
 }
 
 std::vector<std::string> names_not_used(std::string_view warning) {

@@ -11,32 +11,34 @@
 
 namespace trainrt::frameworks::trees {
 
-/// XGBoost's parameters with the defaults of the train function: tree_method = hist, seed = run.seed, seed_per_iteration =
-/// true, by which a round's random numbers hang on its number, and validate_parameters = true. UsageError for what cannot
-/// be trained with here.
-Parameters completed(Parameters given, const Context& ctx, int threads);
+/// Adds the defaults of the train function: tree_method = hist, seed = run.seed, nthread = `threads`, validate_parameters =
+/// true, and seed_per_iteration = true, so that the random numbers of a round depend on its number. Throws UsageError for
+/// parameters that the train function does not support.
+Parameters with_defaults(Parameters given, const Context& ctx, int threads);
 
-/// Hands them to a booster, each word of eval_metric by itself. UsageError for values that XGBoost refuses.
+/// Sets the parameters of a booster; the items of eval_metric are set one by one. Throws UsageError for values that XGBoost
+/// refuses.
 void set_parameters(const XgboostLibrary& library, XgboostLibrary::Handle booster, const Parameters& parameters);
 
-/// Before any data is read: UsageError for values that XGBoost refuses, and for parameters that it does not know or use,
-/// with the name that may be meant. Not collective.
+/// Throws UsageError for values that XGBoost refuses, and for parameters that it does not know or use, with a similar name.
+/// For use before data are read. Not collective.
 void require_known(const XgboostLibrary& library, XgboostLog& log, const Parameters& parameters, const TableLayout& layout);
 
-/// UsageError if base_margin has another count of numbers a row than the model has outputs, as far as the parameters tell.
+/// Throws UsageError if the number of values of base_margin per row is not the number of outputs of the model, as far as it
+/// follows from the parameters.
 void require_margins(const Parameters& parameters, const TableLayout& layout);
 
-/// UsageError if the objective is survival:aft without bounds of the label, or another one without a label.
+/// Throws UsageError if the objective is survival:aft and there are no bounds, or another objective and there is no label.
 void require_bounds(const Parameters& parameters, const TableLayout& layout);
 
-/// The names between quotes in XGBoost's warning `Parameters: { "a", "b" } might not be used`; none if there is no such
-/// warning. Pure.
+/// Returns the names in XGBoost's warning `Parameters: { "a", "b" } might not be used`; empty if `warning` is another text.
+/// Pure function.
 std::vector<std::string> names_not_used(std::string_view warning);
 
-/// booster = gblinear
+/// Returns whether booster = gblinear.
 bool is_linear(const Parameters& parameters);
 
-/// Whether rows or columns are sampled, by generators of which XGBoost's models say nothing.
+/// Returns whether rows or columns are sampled. XGBoost's models do not contain the state of these random generators.
 bool draws_samples(const Parameters& parameters);
 
 }  // namespace trainrt::frameworks::trees

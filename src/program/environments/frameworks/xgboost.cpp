@@ -20,12 +20,12 @@ std::unique_ptr<Service> xgboost_service(const Rendezvous& meeting, std::span<co
 }  // namespace
 
 extern const FrameworkEnvironment xgboost;
-const FrameworkEnvironment xgboost{
-    .name = "xgboost",
-    .help =
-        "DMLC_TRACKER_URI, DMLC_TRACKER_PORT and the rest of what dmlc-submit sets, with the tracker: xgboost.collective",
-    .ports_of = PortsOf::first_rank,
-    .variables = xgboost_variables,
-    .serve = xgboost_service};
+const FrameworkEnvironment xgboost{.name = "xgboost",
+                                   .help =
+                                       "the variables of dmlc-submit, such as DMLC_TRACKER_URI and DMLC_TRACKER_PORT, and "
+                                       "a tracker, for xgboost.collective",
+                                   .ports_of = PortsOf::first_rank,
+                                   .variables = xgboost_variables,
+                                   .serve = xgboost_service};
 
 }  // namespace trainrt::program::plugins

@@ -16,13 +16,13 @@ from ._library import xgboost
 
 @dataclass
 class XGBoostConfig(BackendConfig):
-    """The ranks find each other by the tracker that the runtime serves."""
+    """The communicator between the ranks. Its workers connect through the tracker of the runtime."""
 
     xgboost_communicator: str = "rabit"
 
     def __post_init__(self):
         if self.xgboost_communicator != "rabit":
-            raise NotImplementedError(f"XGBoostConfig(xgboost_communicator={self.xgboost_communicator!r}): there is only 'rabit'")
+            raise NotImplementedError(f"XGBoostConfig(xgboost_communicator={self.xgboost_communicator!r}): only 'rabit' is supported")
 
     @property
     def train_func_context(self):
@@ -36,7 +36,7 @@ def _communicating():
 
 
 def _arguments():
-    """Before 2.1 it reads them from the environment itself."""
+    """Returns the arguments of CommunicatorContext. XGBoost before 2.1 reads the environment variables itself."""
     version = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
     if version < (2, 1):
         return {}

@@ -1,4 +1,4 @@
-#include "frameworks/trees/xgboost/feature_texts.hpp"
+#include "frameworks/trees/xgboost/feature_info.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,15 +10,14 @@ namespace trainrt::frameworks::trees {
 
 namespace {
 
-/// XGBoost refuses these in names, which its dumps of trees would break at.
-constexpr std::string_view refused = "[]<";
+constexpr std::string_view refused = "[]<";  // characters with a meaning in XGBoost's dumps of trees
 
 }  // namespace
 
-FeatureTexts::FeatureTexts(const TableLayout& layout) {
+FeatureInfo::FeatureInfo(const TableLayout& layout) {
   for (const auto& feature : layout.features) {
     if (feature.name.find_first_of(refused) != std::string::npos)
-      throw UsageError(fmt::format("the column '{}' has one of the characters {} in its name, which XGBoost refuses",
+      throw UsageError(fmt::format("the name of column '{}' has one of the characters {}, which XGBoost refuses",
                                    feature.name, refused));
     names_.push_back(feature.name);
     has_categories_ = has_categories_ || feature.is_categorical;
@@ -26,15 +25,15 @@ FeatureTexts::FeatureTexts(const TableLayout& layout) {
   }
 }
 
-void FeatureTexts::set(const XgboostLibrary& library, XgboostLibrary::Handle matrix) const {
+void FeatureInfo::set_of_matrix(const XgboostLibrary& library, XgboostLibrary::Handle matrix) const {
   set_by(library.set_feature_info, library, matrix);
 }
 
-void FeatureTexts::set_of_booster(const XgboostLibrary& library, XgboostLibrary::Handle booster) const {
+void FeatureInfo::set_of_booster(const XgboostLibrary& library, XgboostLibrary::Handle booster) const {
   set_by(library.set_booster_feature_info, library, booster);
 }
 
-void FeatureTexts::set_by(SetInfo* set_info, const XgboostLibrary& library, XgboostLibrary::Handle handle) const {
+void FeatureInfo::set_by(SetInfo* set_info, const XgboostLibrary& library, XgboostLibrary::Handle handle) const {
   if (names_.empty()) return;
   std::vector<const char*> names;
   for (const auto& name : names_) names.push_back(name.c_str());

@@ -1,4 +1,4 @@
-#include "frameworks/trees/xgboost/alike_rows.hpp"
+#include "frameworks/trees/xgboost/agree_on_missing.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -8,17 +8,17 @@ namespace trainrt::frameworks::trees {
 namespace {
 
 template <class T>
-void copy_row(const RowBlock& block, bool is_sparse, CountlessRow& into) {
+void copy_row(const RowBlock& block, bool is_sparse, WeightlessRow& into) {
   const auto* const from = static_cast<const T*>(block.values);
   for (std::size_t k = 0; k < into.size(); ++k) into[is_sparse ? static_cast<std::size_t>(block.columns[k]) : k] = from[k];
 }
 
-/// The first row of the part, which has no missing value: in sparse rows all columns stand there.
-CountlessRow first_row(TableRows& rows) {
+/// Returns the first row of this rank, which has no missing value; a sparse row then has a value for every column.
+WeightlessRow first_row(TableRows& rows) {
   rows.rewind();
   const auto& block = *rows.next();
   const auto& layout = rows.layout();
-  CountlessRow row(static_cast<std::size_t>(layout.columns));
+  WeightlessRow row(static_cast<std::size_t>(layout.columns));
   if (layout.dtype == DType::f64)
     copy_row<double>(block, layout.is_sparse(), row);
   else
@@ -26,8 +26,8 @@ CountlessRow first_row(TableRows& rows) {
   return row;
 }
 
-/// Its values are among the data's, so that it adds no bin.
-CountlessRow row_of_others(Context& ctx, TableRows& rows) {
+/// Returns a row of the lowest rank that has rows. Its values occur in the data, so that it adds no bin. Collective.
+WeightlessRow row_of_others(Context& ctx, TableRows& rows) {
   auto& communicator = ctx.communicator();
   const auto mine = rows.size() > 0 ? std::int64_t{ctx.world_rank()} : std::numeric_limits<std::int64_t>::max();
   const auto root = static_cast<int>(communicator.all_reduced(mine, Op::min));
@@ -38,26 +38,26 @@ CountlessRow row_of_others(Context& ctx, TableRows& rows) {
 
 }  // namespace
 
-CountlessRow missing_row(const TableLayout& layout) {
-  return CountlessRow(static_cast<std::size_t>(layout.columns), std::numeric_limits<double>::quiet_NaN());
+WeightlessRow missing_row(const TableLayout& layout) {
+  return WeightlessRow(static_cast<std::size_t>(layout.columns), std::numeric_limits<double>::quiet_NaN());
 }
 
-AlikeRows alike_rows(Context& ctx, TableRows& rows, bool is_dense) {
+MissingAgreement agree_on_missing(Context& ctx, TableRows& rows, bool is_dense) {
   const bool has_rows = rows.size() > 0;
   const auto on_any = [&](bool mine) { return ctx.communicator().all_reduced(std::int64_t{mine}, Op::max) > 0; };
   const bool any_is_empty = on_any(!has_rows);
   const bool any_is_dense = on_any(has_rows && is_dense);
   const bool any_has_missing = on_any(has_rows && !is_dense);
-  AlikeRows alike;
+  MissingAgreement agreement;
   if (any_has_missing) {
-    alike.are_alike = !any_is_dense;
-    if (!has_rows || is_dense) alike.added = missing_row(rows.layout());
+    agreement.is_reached = !any_is_dense;
+    if (!has_rows || is_dense) agreement.added = missing_row(rows.layout());
   } else {
-    alike.are_alike = !any_is_empty;
-    if (any_is_empty) alike.added = row_of_others(ctx, rows);
-    if (has_rows) alike.added.reset();
+    agreement.is_reached = !any_is_empty;
+    if (any_is_empty) agreement.added = row_of_others(ctx, rows);
+    if (has_rows) agreement.added.reset();
   }
-  return alike;
+  return agreement;
 }
 
 }  // namespace trainrt::frameworks::trees

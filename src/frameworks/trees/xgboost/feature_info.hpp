@@ -7,19 +7,20 @@
 
 namespace trainrt::frameworks::trees {
 
-/// The names of the columns, and which are categories, as XGBoost wants to hear them of each matrix.
-class FeatureTexts {
+/// The names and types of the columns, which XGBoost needs for each matrix and booster.
+class FeatureInfo {
  public:
-  explicit FeatureTexts(const TableLayout& layout);
-  void set(const XgboostLibrary& library, XgboostLibrary::Handle matrix) const;
-  /// The same of a booster, whose model keeps them.
+  /// Throws UsageError for a name that XGBoost refuses.
+  explicit FeatureInfo(const TableLayout& layout);
+  void set_of_matrix(const XgboostLibrary& library, XgboostLibrary::Handle matrix) const;
+  /// Sets the information of a booster, which saves it in the model.
   void set_of_booster(const XgboostLibrary& library, XgboostLibrary::Handle booster) const;
 
  private:
   using SetInfo = int(XgboostLibrary::Handle, const char*, const char**, std::uint64_t);
   void set_by(SetInfo* set_info, const XgboostLibrary& library, XgboostLibrary::Handle handle) const;
 
-  std::vector<std::string> names_;  // empty: the columns have none
+  std::vector<std::string> names_;  ///< empty if the columns have no names
   bool has_categories_ = false;
   std::vector<const char*> types_;
 };

@@ -1,0 +1,110 @@
+#include <array>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "cli/doctor/doctor_check.hpp"
+#include "comm/nccl/api.hpp"
+#include "core/library_version.hpp"
+#include "device/runtime.hpp"
+#include "io/hdf5/h5.hpp"
+#include "launch/library_versions.hpp"
+
+namespace trainrt::cli::doctor::plugins {
+
+namespace {
+
+constexpr const char* library_advice = "load the library's module on every node, or install the library there";
+constexpr const char* cuda_advice = "run nvidia-smi there to find the cause; scaling.gpus_per_worker = 0 trains on the CPU";
+
+/// Requires the same version of a library on all ranks; warns if it is not the version that trainrt was compiled with.
+template <LibraryVersion (*version)()>
+Finding compare_versions(const DoctorRanks& ranks) {
+  const auto answers = ranks.ask([&] {
+    const auto mine = version();
+    return Json{{"compiled", mine.compiled}, {"loaded", mine.loaded}};
+  });
+  const auto& first = answers.values.front();
+  const std::string compiled = first.at("compiled");
+  const std::string loaded = first.at("loaded");
+  const auto others = ranks.problems_in(
+      answers, [&](const Json& answer) { return answer == first ? "" : answer.at("loaded").get<std::string>(); });
+  if (!others.empty())
+    return error(fmt::format("rank 0 on {}: {}; {}", ranks.host_of_rank(0), loaded, others),
+                 "load the same modules on every node (srun passes on the environment of the shell in which it runs)",
+                 first);
+  return warning_if(
+      compiled == loaded ? "" : fmt::format("{} is loaded, but trainrt was compiled with {}", loaded, compiled),
+      "load the module of the compiled version, or build trainrt with the loaded version",
+      loaded + ", the version that trainrt was compiled with", first);
+}
+
+Finding check_pmix(const DoctorRanks& ranks) {
+  auto finding = compare_versions<launch::pmix_version>(ranks);
+  if (finding.grade == Grade::ok)
+    finding.text += ranks.world().launcher == "pmix" ? "; this launch used it" : "; this launch did not need it";
+  return finding;
+}
+
+Finding check_cuda(const DoctorRanks& ranks) {
+  const auto answers = ranks.ask([] {
+    auto& runtime = device::runtime();
+    Json gpus = Json::array();
+    for (int gpu = 0; gpu < runtime.count(); ++gpu) gpus.push_back(runtime.describe(gpu).name);
+    return Json{{"versions", runtime.versions()}, {"why_none", runtime.no_gpu_reason()}, {"gpus", gpus}};
+  });
+  const Json* with_gpu = nullptr;
+  const auto without_gpu = ranks.problems_in(answers, [&](const Json& answer) {
+    if (answer.at("gpus").empty()) return "no GPU: " + answer.at("why_none").get<std::string>();
+    if (with_gpu == nullptr) with_gpu = &answer;
+    return std::string();
+  });
+  if (with_gpu == nullptr) return ok(without_gpu, answers.values.front());
+  const auto text =
+      fmt::format("{}, {}", with_gpu->at("gpus")[0].get<std::string>(), with_gpu->at("versions").get<std::string>());
+  if (without_gpu.empty()) return ok(text, *with_gpu);
+  return warning(fmt::format("{}; but {}", text, without_gpu),
+                 "request GPUs for all ranks (srun --gpus-per-node or --gpus-per-task)", *with_gpu);
+}
+
+Finding check_nccl(const DoctorRanks& ranks) {
+  const auto answers = ranks.ask([] {
+    Json answer = {{"gpus", device::runtime().count()}};
+    try {
+      answer["version"] = comm::nccl::load()->version_text();
+    } catch (const Error& error) {  // normal on a rank without a GPU
+      answer["why_none"] = error.what();
+    }
+    return answer;
+  });
+  const auto& first = answers.values.front();
+  const auto missing = ranks.problems_in(answers, [](const Json& answer) {
+    return answer.contains("version") || answer.at("gpus") == 0 ? "" : answer.at("why_none").get<std::string>();
+  });
+  if (!missing.empty()) return warning(missing, "load NCCL's module: without NCCL, GPUs cannot average gradients", first);
+  const std::string version = first.value("version", "");
+  const auto others = ranks.problems_in(answers, [&](const Json& answer) {
+    const std::string mine = answer.value("version", version);
+    return mine == version || version.empty() ? "" : mine;
+  });
+  if (!others.empty())
+    return error(fmt::format("rank 0: {}; {}", version, others), "load the same NCCL on every node", first);
+  if (version.empty()) return ok("not installed; no rank has a GPU that needs it", first);
+  return ok(version + (first.at("gpus") > 0 ? "" : "; no GPU needs it"), first);
+}
+
+constexpr std::array<Check, 5> library_checks = {{
+    {"mpi", "the MPI library", compare_versions<launch::mpi_version>, library_advice},
+    {"pmix", "the PMIx client library", check_pmix, library_advice},
+    {"hdf5", "the HDF5 library", compare_versions<io::hdf5_version>, library_advice},
+    {"cuda", "the CUDA runtime and the GPUs", check_cuda, cuda_advice},
+    {"nccl", "the NCCL library", check_nccl, "see `cuda`"},
+}};
+
+}  // namespace
+
+extern const CheckGroup libraries;
+const CheckGroup libraries{
+    .name = "libraries", .help = "libraries as they are loaded on the ranks", .order = 20, .checks = library_checks};
+
+}  // namespace trainrt::cli::doctor::plugins

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor_check.hpp"
+#include "core/host.hpp"
+
+namespace trainrt::cli::doctor::plugins {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the addresses of the TCP sockets on which this process listens. Sockets that its parent (mpiexec, slurmstepd)
+/// has open, too, are left out.
+std::vector<std::string> listening_addresses() {
+  std::set<std::string> inherited;
+  std::error_code error, closed;
+  for (fs::directory_iterator entry(fmt::format("/proc/{}/fd", getppid()), error), end; !error && entry != end;
+       entry.increment(error))
+    inherited.insert(fs::read_symlink(entry->path(), closed).string());
+  std::vector<std::string> addresses;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename().string());
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) continue;
+    if (inherited.contains(fs::read_symlink(entry.path(), closed).string())) continue;
+    sockaddr_storage address{};
+    size = sizeof address;
+    std::array<char, NI_MAXHOST> host{};
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.ss_family != AF_UNIX &&
+        getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) == 0)
+      addresses.emplace_back(host.data());
+  }
+  return addresses;
+}
+
+Finding check_ports(const DoctorRanks& ranks) {
+  const auto answers = ranks.ask([] { return Json(listening_addresses()); });
+  std::multiset<std::string> found;
+  for (const auto& addresses : answers.values) found.insert(addresses.begin(), addresses.end());
+  const std::set<std::string> addresses(found.begin(), found.end());
+  const Json figures = {{"ports", found.size()}, {"addresses", addresses}};
+  if (found.empty()) return ok("no rank listens on a TCP port", figures);
+  return ok(fmt::format("MPI listens on {} TCP ports, at {} (with UCX, UCX_NET_DEVICES selects the network devices)",
+                        found.size(), fmt::join(addresses, ", ")),
+            figures);
+}
+
+constexpr std::size_t min_buffer_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_buffer_bytes = std::size_t{16} << 20;
+constexpr double long_call_seconds = 0.2;  // a call that takes this long is measured only once
+
+/// Returns the seconds per call on the slowest rank. The same on all ranks.
+double seconds_per_call(Communicator& communicator, Buffer buffer, int calls) {
+  communicator.barrier();
+  const auto start = monotonic_seconds();
+  for (int i = 0; i < calls; ++i) communicator.all_reduce(buffer, Op::sum);
+  return communicator.all_reduced(monotonic_seconds() - start, Op::max) / calls;
+}
+
+/// Returns the seconds per call of the fastest of some series, which other processes on these cores disturbed least.
+double fastest_series(Communicator& communicator, Buffer buffer) {
+  double seconds = seconds_per_call(communicator, buffer, 1);  // touches the pages and opens the connections
+  for (int i = 0; i < 4 && seconds < long_call_seconds; ++i)
+    seconds =
+        std::min(seconds, seconds_per_call(communicator, buffer, std::clamp(static_cast<int>(0.1 / seconds), 1, 2048)));
+  return seconds;
+}
+
+/// Returns whether an all-reduce of known numbers has the correct sums on all ranks. The same on all ranks.
+bool sums_are_right(Communicator& communicator, Buffer buffer) {
+  const auto number_of = [](int rank) { return static_cast<float>(rank % 16 + 1); };  // sums of up to 2^20 ranks are exact
+  const std::span numbers(static_cast<float*>(buffer.data), buffer.count);
+  std::ranges::fill(numbers, number_of(communicator.rank()));
+  communicator.all_reduce(buffer, Op::sum);
+  float sum = 0;
+  for (int rank = 0; rank < communicator.size(); ++rank) sum += number_of(rank);
+  const bool mine = std::ranges::all_of(numbers, [&](float number) { return number == sum; });
+  return communicator.all_reduced(std::int64_t{mine}, Op::min) == 1;
+}
+
+/// Measures all-reduces of 8 bytes and of a large buffer, which is smaller on a slow network. Collective over
+/// `communicator`. Takes about a second. The same on all ranks.
+Json measure_all_reduce(Communicator& communicator) {
+  const auto memory = communicator.allocate(max_buffer_bytes);
+  const auto buffer = [&](std::size_t bytes) { return Buffer{memory.get(), bytes / sizeof(float), DType::f32}; };
+  const auto latency = fastest_series(communicator, buffer(8));
+  auto bytes = min_buffer_bytes;
+  double seconds = seconds_per_call(communicator, buffer(bytes), 1);
+  for (; bytes < max_buffer_bytes && seconds < long_call_seconds / 4; bytes *= 4)
+    seconds = seconds_per_call(communicator, buffer(4 * bytes), 1);
+  seconds = std::min(seconds, fastest_series(communicator, buffer(bytes)));
+  return {{"latency_seconds", latency},
+          {"bytes", bytes},
+          {"bytes_per_second", static_cast<double>(bytes) / seconds},
+          {"right", sums_are_right(communicator, buffer(bytes))}};
+}
+
+double speed_in(const Json& measured) { return measured.at("bytes_per_second"); }
+
+/// Formats a result of measure_all_reduce(): "12.34 GB/s (16384 KiB), 8 bytes in 1.2 us".
+std::string speed_text(const Json& measured) {
+  return fmt::format("{:.2f} GB/s ({} KiB), 8 bytes in {:.1f} us", speed_in(measured) / 1e9,
+                     measured.at("bytes").get<std::size_t>() >> 10, measured.at("latency_seconds").get<double>() * 1e6);
+}
+
+Finding wrong_sum(const Json& figures) {
+  return error("an all-reduce computed a wrong sum",
+               "start no run here; use another MPI, or set scaling.backend = mpi, and report the error", figures);
+}
+
+/// Measures all nodes at the same time.
+Finding check_all_reduce_in_node(const DoctorRanks& ranks) {
+  constexpr double max_ratio = 3;  // of the fastest node's speed to another's
+  const auto& world = ranks.world();
+  if (world.size == world.node_count) return ok("one rank per node: nothing to measure", {{"nodes", Json::array()}});
+  const auto node = ranks.communicator().split(world.node_rank, world.rank);
+  const auto mine = node->size() > 1 ? measure_all_reduce(*node) : Json();
+  const auto answers = ranks.ask_nodes([&] { return mine; });
+  Json nodes = Json::array();
+  for (std::size_t i = 0; i < answers.values.size(); ++i) {
+    if (answers.values[i].is_null()) continue;  // a node with one rank
+    nodes.push_back({{"host", ranks.host_of_node(i)}});
+    nodes.back().update(answers.values[i]);
+  }
+  const auto [slowest, fastest] = std::ranges::minmax_element(nodes, {}, speed_in);
+  const Json figures = {{"backend", node->name()}, {"nodes", nodes}};
+  const auto text =
+      speed_text(*slowest) + (nodes.size() == 1 ? "" : fmt::format(" on the slowest of {} nodes", nodes.size()));
+  if (!std::ranges::all_of(nodes, [](const Json& each) { return each.at("right").get<bool>(); })) return wrong_sum(figures);
+  if (speed_in(*slowest) * max_ratio >= speed_in(*fastest)) return ok(text, figures);
+  return warning(fmt::format("{}, {}; the fastest node has {:.2f} GB/s", text, slowest->at("host").get<std::string>(),
+                             speed_in(*fastest) / 1e9),
+                 "a run is as slow as its slowest node: check for other jobs on it, and how its ranks are bound to cores",
+                 figures);
+}
+
+/// Measures with one rank per node.
+Finding check_all_reduce_between_nodes(const DoctorRanks& ranks) {
+  constexpr double min_rdma_speed = 1e9;  // bytes per second; TCP over an RDMA card is slower
+  const auto& world = ranks.world();
+  if (world.node_count == 1) return ok("one node: nothing to measure");
+  const auto leaders = ranks.communicator().split(ranks.leads_node() ? 0 : -1, world.rank);
+  Json mine;
+  if (leaders) mine = measure_all_reduce(*leaders);
+  mine["fabric"] = has_rdma_device();
+  auto figures = ranks.ask_nodes([&] { return mine; }).values.front();
+  figures["nodes"] = world.node_count;
+  if (!figures.at("right").get<bool>()) return wrong_sum(figures);
+  const auto text = fmt::format("{} between {} nodes, one rank per node", speed_text(figures), world.node_count);
+  return warning_if(
+      figures.at("fabric").get<bool>() && speed_in(figures) < min_rdma_speed ? text + ", despite an RDMA card" : "",
+      "MPI seems to use TCP: load the MPI module for this network (for UCX, check UCX_TLS and "
+      "UCX_NET_DEVICES; for libfabric, FI_PROVIDER)",
+      text, figures);
+}
+
+constexpr const char* again = "run `trainrt doctor` again";
+constexpr std::array<Check, 3> network_checks = {{
+    {"ports", "the TCP ports of the ranks", check_ports, "mount /proc there, or run `ss -lntp`", Grade::warning},
+    {"all_reduce_in_node", "the all-reduce between the ranks of a node", check_all_reduce_in_node, again},
+    {"all_reduce_between_nodes", "the all-reduce between the nodes", check_all_reduce_between_nodes, again},
+}};
+
+}  // namespace
+
+extern const CheckGroup network;
+const CheckGroup network{
+    .name = "network", .help = "ports, and the speed of all-reduces", .order = 40, .checks = network_checks};
+
+}  // namespace trainrt::cli::doctor::plugins

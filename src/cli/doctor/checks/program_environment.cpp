@@ -1,0 +1,209 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include "cli/doctor/doctor_check.hpp"
+#include "cli/start/process_limits.hpp"
+#include "core/options.hpp"
+#include "core/text/text.hpp"
+#include "device/runtime.hpp"
+#include "program/environments/cpus.hpp"
+
+namespace trainrt::cli::doctor::plugins {
+
+namespace {
+
+Finding check_program_cpus(const DoctorRanks& ranks) {
+  const auto answers = ranks.ask([] {
+    return Json{{"cpus", program::affinity_of_this_thread()}, {"gpus", device::runtime().count()}};
+  });
+  const auto affinities = numbers_in<std::string>(answers, "cpus");
+  std::map<int, std::vector<std::string>> on_node;
+  for (std::size_t rank = 0; rank < affinities.size(); ++rank)
+    on_node[ranks.world().node_of_rank[rank]].push_back(affinities[rank]);
+  std::vector<int> cpus;
+  std::vector<Problem> crowded;
+  for (std::size_t rank = 0; rank < affinities.size(); ++rank) {
+    const auto& others = on_node.at(ranks.world().node_of_rank[rank]);
+    const auto count = std::ranges::count(affinities[rank], '1'), sharers = std::ranges::count(others, affinities[rank]);
+    cpus.push_back(program::cpus_each(affinities[rank], others));
+    if (sharers > count)
+      crowded.push_back({static_cast<int>(rank), fmt::format("{} ranks share {}", sharers, counted(count, "CPU"))});
+  }
+  const auto gpus = numbers_in<int>(answers, "gpus");
+  const auto threads = ranks.environment().text("OMP_NUM_THREADS");
+  return warning_if(
+      ranks.describe(crowded), program::more_cpus_advice,
+      fmt::format("a rank has {}{}, and sees {}", range_text(std::ranges::min(cpus), std::ranges::max(cpus), "CPU"),
+                  threads ? fmt::format(" (OMP_NUM_THREADS is set to {})", *threads) : "",
+                  range_text(std::ranges::min(gpus), std::ranges::max(gpus), "GPU")),
+      {{"cpus_of_rank", cpus}, {"gpus_of_rank", gpus}});
+}
+
+/// Returns the folder in which torch.utils.cpp_extension compiles, as for the operators of DeepSpeed.
+std::string torch_extensions_folder(const Environment& environment) {
+  const auto value = [&](const char* name) { return environment.text(name).value_or(""); };
+  if (const auto folder = value("TORCH_EXTENSIONS_DIR"); !folder.empty()) return folder;
+  const auto cache = value("XDG_CACHE_HOME");
+  return (cache.empty() ? value("HOME") + "/.cache" : cache) + "/torch_extensions";
+}
+
+/// Returns the files `lock` that are too old to belong to a compilation that still runs, with their age. torch waits for
+/// such a file without a limit.
+Json stale_locks_in(const std::string& folder) {
+  constexpr std::chrono::minutes min_age(10);
+  constexpr int max_depth = 3;  // py311_cpu/fused_adam/lock
+  Json locks = Json::array();
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(folder, std::filesystem::directory_options::skip_permission_denied,
+                                                      error);
+  for (; !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
+    if (entry.depth() >= max_depth) entry.disable_recursion_pending();
+    std::error_code removed;
+    if (entry->path().filename() != "lock") continue;
+    const auto age = std::filesystem::file_time_type::clock::now() - entry->last_write_time(removed);
+    if (!removed && age >= min_age)
+      locks.push_back(
+          {{"path", entry->path().string()}, {"hours", std::chrono::duration<double, std::ratio<3600>>(age).count()}});
+  }
+  return locks;
+}
+
+Finding check_stale_locks(const DoctorRanks& ranks) {
+  const auto folder = torch_extensions_folder(ranks.environment());
+  const auto answers = ranks.ask_nodes([&] { return stale_locks_in(folder); });
+  std::vector<std::string> paths;
+  const auto problems = ranks.problems_in(answers, [&](const Json& locks) {
+    std::vector<std::string> texts;
+    for (const auto& lock : locks) {
+      const std::string path = lock.at("path");
+      texts.push_back(fmt::format("{} is {:.1f} h old", path, lock.at("hours").get<double>()));
+      if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+    }
+    return join(texts, "; ");
+  });
+  std::string command = "rm";
+  for (const auto& path : paths) command += " " + shell_quoted(path);
+  return warning_if(problems,
+                    "torch and DeepSpeed wait for such a file forever: if no program compiles there now, " + command,
+                    "no stale locks of torch extensions", {{"folder", folder}, {"locks", paths}});
+}
+
+/// Returns the bits of an IPv4 or IPv6 address, such as "0000101000..."; "" for any other text.
+std::string bits_of(const std::string& address) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  std::array<unsigned char, 16> bytes{};
+  if (inet_pton(is_v6 ? AF_INET6 : AF_INET, address.c_str(), bytes.data()) != 1) return {};
+  std::string bits;
+  for (const auto byte : std::span(bytes).first(is_v6 ? 16 : 4)) bits += fmt::format("{:08b}", byte);
+  return bits;
+}
+
+/// Returns whether `network`, such as "10.0.0.0/8", contains an address.
+bool is_in_network(const std::string& address, const std::string& network) {
+  const auto slash = network.find('/');
+  if (slash == std::string::npos) return false;
+  const auto mine = bits_of(address), base = bits_of(network.substr(0, slash));
+  const auto length = parse_integer(network.substr(slash + 1)).value_or(-1);
+  return !mine.empty() && mine.size() == base.size() && length >= 0 && length <= std::ssize(mine) &&
+         mine.starts_with(base.substr(0, static_cast<std::size_t>(length)));
+}
+
+/// Returns whether gRPC connects to an address without its proxy: an entry of `no_proxy` is the end of the address (in any
+/// case), a network that contains it, or "*".
+bool is_excepted(const std::string& address, const std::string& no_proxy) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::any_of(words_in(no_proxy), [&](const std::string& entry) {
+    if (entry == "*" || is_in_network(address, entry)) return true;
+    const auto size = std::min(entry.size(), address.size());
+    return std::ranges::equal(std::string_view(address).substr(address.size() - size), entry, {}, lower, lower);
+  });
+}
+
+/// Returns the environment variable from which gRPC takes its proxy; "" if no variable is set.
+std::string grpc_proxy(const Environment& environment) {
+  for (const auto* variable : {"grpc_proxy", "https_proxy", "http_proxy"})
+    if (!environment.text(variable).value_or("").empty()) return variable;
+  return {};
+}
+
+/// Returns "http_proxy = http://proxy:3128 is used for 10.0.0.1, ..." if gRPC would connect to any of the addresses through
+/// a proxy, else "". See https://github.com/grpc/grpc/blob/master/doc/environment_variables.md.
+std::string proxy_problem(const Environment& environment, const std::vector<std::string>& addresses) {
+  const auto variable = grpc_proxy(environment);
+  const auto no_proxy = environment.text(environment.has("no_grpc_proxy") ? "no_grpc_proxy" : "no_proxy").value_or("");
+  std::vector<std::string> found;
+  for (const auto& address : addresses)
+    if (!is_excepted(address, no_proxy) && std::ranges::find(found, address) == found.end()) found.push_back(address);
+  if (variable.empty() || found.empty()) return {};
+  found.resize(std::min<std::size_t>(found.size(), 4));
+  auto proxy = *environment.text(variable);
+  const auto scheme_end = proxy.find("://"), at = proxy.rfind('@');
+  const auto begin = scheme_end == std::string::npos ? 0 : scheme_end + 3;
+  if (at != std::string::npos) proxy.erase(begin, at + 1 - begin);  // name and password
+  return fmt::format("{} = {} is used for {}", variable, proxy, join(found));
+}
+
+Finding check_proxy(const DoctorRanks& ranks) {
+  const auto set = ranks.ask([&] { return Json(!grpc_proxy(ranks.environment()).empty()); });
+  if (std::ranges::none_of(set.values, [](const Json& each) { return each.get<bool>(); })) return ok("no proxy is set");
+  auto addresses = ranks.hosts();
+  try {
+    addresses = ranks.program_addresses().of_nodes;
+  } catch (const ProbeFailed&) {  // the check `program_address` reports the reason
+  }
+  const auto answers = ranks.ask([&] { return Json(proxy_problem(ranks.environment(), addresses)); });
+  const auto problems = ranks.problems_in(answers, [](const Json& answer) { return answer.get<std::string>(); });
+  return warning_if(
+      problems,
+      "unset the proxy in the batch script, or add the addresses of all nodes to no_proxy: gRPC, which JAX "
+      "and TensorFlow use, connects the ranks through it",
+      "no_proxy contains the nodes of the run",
+      {{"addresses", addresses},
+       {"ranks_in_trouble", std::ranges::count_if(answers.values, [](const Json& each) { return each != ""; })}});
+}
+
+Finding check_limits(const DoctorRanks& ranks) {
+  const auto answers = ranks.ask([] {
+    const auto limits = own_limits();
+    return Json{{"open_files", limits.open_files.now},
+                {"processes", limits.processes.now},
+                {"core_files", limits.core_file.now > 0},
+                {"too_low", join(limits_too_low(limits))}};
+  });
+  const auto min_of = [&](const char* key) {
+    const auto min = std::ranges::min(numbers_in<std::uint64_t>(answers, key));
+    return min == cli::unlimited ? "unlimited" : std::to_string(min);
+  };
+  const auto files = min_of("open_files"), processes = min_of("processes");
+  const bool has_core_files = std::ranges::max(numbers_in<int>(answers, "core_files")) > 0;
+  return warning_if(ranks.problems_in(answers, [](const Json& answer) { return answer.at("too_low").get<std::string>(); }),
+                    "set the limit in the batch script before srun, which passes limits on (--propagate), or ask the site",
+                    fmt::format("{} open files, {} processes; a program that crashes writes {} core file", files, processes,
+                                has_core_files ? "a" : "no"),
+                    {{"open_files", files}, {"processes", processes}, {"core_files", has_core_files}});
+}
+
+constexpr std::array<Check, 4> program_environment_checks = {{
+    {"program_cpus", "the CPUs and GPUs of each rank's program", check_program_cpus, "see `cores` and `cuda`"},
+    {"stale_locks", "stale locks of torch extensions", check_stale_locks, "check TORCH_EXTENSIONS_DIR there"},
+    {"proxy", "proxies between the ranks", check_proxy, "check the environment there"},
+    {"limits", "the limits that programs inherit", check_limits, "check `ulimit -a` there"},
+}};
+
+}  // namespace
+
+extern const CheckGroup program_environment;
+const CheckGroup program_environment{.name = "program_environment",
+                                     .help = "the environment of a program that trainrt starts",
+                                     .order = 70,
+                                     .checks = program_environment_checks,
+                                     .needs_program = true};
+
+}  // namespace trainrt::cli::doctor::plugins

@@ -1,0 +1,106 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <trainrt/communicator.hpp>
+#include <trainrt/error.hpp>
+
+#include "core/environment.hpp"
+#include "launch/world.hpp"
+#include "program/services/address_survey.hpp"
+
+namespace trainrt::cli::doctor {
+
+using Json = nlohmann::ordered_json;
+
+/// A failure or another problem on one rank.
+struct Problem {
+  int rank = 0;
+  std::string text;
+};
+
+/// The results of a probe on all ranks, or on the lowest rank of each node. The same on every rank.
+struct Answers {
+  std::vector<int> ranks;         ///< the rank of each value, ascending
+  std::vector<Json> values;       ///< null if the probe failed on that rank
+  std::vector<Problem> failures;  ///< errors that the probe threw
+};
+
+/// Returns the value of `key` in each answer.
+template <class T>
+std::vector<T> numbers_in(const Answers& answers, const char* key) {
+  std::vector<T> numbers;
+  for (const auto& value : answers.values) numbers.push_back(value.at(key).get<T>());
+  return numbers;
+}
+
+/// Thrown on all ranks by DoctorRanks::ask() if the probe failed on a rank. The message names the ranks and their hosts.
+class ProbeFailed : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The storage and the program to check, from the command line and the config.
+struct Subject {
+  std::string storage;                   ///< absolute path of a folder
+  std::string gpus_per_worker = "auto";  ///< scaling.gpus_per_worker
+  std::vector<std::string> command;      ///< the program with its arguments; empty if no program was given
+  std::string interface;                 ///< program.interface
+  bool is_staged = false;                ///< whether program.stage is set, which may copy the program to the nodes
+};
+
+/// The ranks of `trainrt doctor`: runs probes on them and collects the results, so that all ranks reach the same finding.
+class DoctorRanks {
+ public:
+  /// Collective. Rank 0's `subject` is used on all ranks, except for `gpus_per_worker`. The references must stay valid.
+  DoctorRanks(const World& world, Communicator& communicator, const Environment& environment, Subject subject);
+
+  const World& world() const { return world_; }
+  Communicator& communicator() const { return communicator_; }
+  const Environment& environment() const { return environment_; }
+  const Subject& subject() const { return subject_; }
+  const std::string& host_of_rank(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
+  const std::string& host_of_node(std::size_t node) const { return host_of_rank(leaders_[node]); }
+  const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank
+  bool leads_node() const { return world_.local_rank == 0; }        ///< whether this is the lowest rank of its node
+
+  /// Runs `probe` on every rank and returns its results and errors. Collective. Throws AgreedError (exit code 75) on all
+  /// ranks if one of them received a stop signal.
+  Answers collect(const std::function<Json()>& probe) const;
+  /// As collect(), but throws ProbeFailed if the probe failed on a rank.
+  Answers ask(const std::function<Json()>& probe) const;
+  /// As ask(), but runs `probe` only on the lowest rank of each node, and returns one value per node.
+  Answers ask_nodes(const std::function<Json()>& probe) const;
+
+  /// Returns the addresses of the nodes, as their programs get them. Collective. Throws ProbeFailed if a node cannot
+  /// connect to rank 0's node.
+  program::NodeAddresses program_addresses() const;
+
+  /// Returns "rank 1 on n2: cannot ...; ranks 3, 4 on n3: ..."; equal problems are combined. "" if `problems` is empty.
+  std::string describe(const std::vector<Problem>& problems) const;
+  /// Describes the problems that `problem_of` returns for the answers; it returns "" for an answer without a problem.
+  std::string problems_in(const Answers& answers, const std::function<std::string(const Json&)>& problem_of) const;
+
+ private:
+  const World& world_;
+  Communicator& communicator_;
+  const Environment& environment_;
+  Subject subject_;
+  std::vector<std::string> hosts_;
+  std::vector<int> leaders_;  ///< the lowest rank of each node, by node
+};
+
+/// Returns "rank 3", "ranks 1, 3, 5" or "ranks 0, 1, 2, 3 and 96 more". Pure function.
+std::string ranks_text(const std::vector<int>& ranks);
+
+/// Returns "1 core", "2 cores" or "1 to 2 cores". Pure function.
+std::string range_text(std::int64_t min, std::int64_t max, std::string_view noun);
+
+/// Returns whether this node has a network card with remote direct memory access (RDMA), such as InfiniBand, RoCE or
+/// Omni-Path.
+bool has_rdma_device();
+
+}  // namespace trainrt::cli::doctor

@@ -1,0 +1,24 @@
+#pragma once
+#include <csignal>
+
+namespace trainrt::frameworks::trees {
+
+/// Blocks the signals that stop a run, in this thread and the threads that it starts, while the object exists. Another
+/// thread handles them, or this thread afterwards. XGBoost 1.7 treats a system call that a signal has interrupted as a
+/// broken connection.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t stops;
+    sigemptyset(&stops);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&stops, number);
+    pthread_sigmask(SIG_BLOCK, &stops, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace trainrt::frameworks::trees
