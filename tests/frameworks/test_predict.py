@@ -265,7 +265,7 @@ def what_is_missing_is_named():
     refused(f"--data.new.source={plain}", says="[data.new] must have a u8 field 'images'")
     job = run([TRAINRT, "predict", _run, "-o", "/no/folder/out.h5"])
     check_exit(job, USAGE)
-    check("there is no directory" in job.err, "it is not named", job)
+    check("does not exist" in job.err, "it is not named", job)
     job = run([TRAINRT, "predict", _run, "-o", scratch() / "out.txt"])
     check_exit(job, USAGE)
     check("there are: .csv, .h5, .npz" in job.err, "formats are not named", job)

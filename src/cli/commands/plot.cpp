@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/files/new_file.hpp"
-#include "cli/inspect/run_choice.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/files/atomic_file.hpp"
+#include "cli/runs/read_runs.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/output/terminal.hpp"
@@ -103,12 +103,12 @@ ExitCode plot_command(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   const auto arguments = parse_arguments(long_words, {.with_value = {"output", "metrics", "x", "log", "smooth", "size"},
                                                       .switches = {"force"},
-                                                      .least_operands = 1,
-                                                      .most_operands = 10000,
+                                                      .min_operands = 1,
+                                                      .max_operands = 10000,
                                                       .usage = std::string(plot_usage)});
   const auto choice = choice_of(arguments);
   const auto look = look_of(arguments, choice.x);
-  const auto runs = runs_of(arguments.operands);
+  const auto runs = read_runs(arguments.operands);
   const auto panels = shown_panels(view::panels_of(runs, choice), choice);
   if (!arguments.has("output")) {
     auto picture = view::run_gnuplot(view::gnuplot_script(panels, look));
@@ -117,7 +117,7 @@ ExitCode plot_command(std::span<const std::string> words) {
     return ExitCode::finished;
   }
   const auto& path = arguments.options.at("output");
-  NewFile file(path, arguments.has("force"));
+  AtomicFile file(path, arguments.has("force"));
   file.write(0, view::run_gnuplot(view::gnuplot_script(panels, look)));
   file.commit();
   print_safely("{}: {} of {}\n", path, counted(static_cast<std::int64_t>(panels.size()), "metric"),

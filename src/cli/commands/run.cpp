@@ -3,15 +3,15 @@
 #include <optional>
 
 #include "batch/signals.hpp"
-#include "cli/start/become_program.hpp"
-#include "cli/start/local_ranks.hpp"
-#include "cli/start/program_runs.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/rank_count_option.hpp"
+#include "cli/config/load_run_spec.hpp"
+#include "cli/start/exec_program.hpp"
+#include "cli/start/requested_runs.hpp"
+#include "cli/start/resolve_train_function.hpp"
 #include "cli/start/script_input.hpp"
-#include "cli/start/train_call.hpp"
-#include "cli/supervise/job_shell.hpp"
+#include "cli/start/slurm_environment.hpp"
 #include "cli/supervise/local_run.hpp"
-#include "cli/words/command.hpp"
-#include "cli/words/load_spec.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/fault_point.hpp"
@@ -47,19 +47,19 @@ ExitCode run_on(launch::Launch& launch, Prepared& prepared) {
   batch::install_stop_signals();  // again: MPI_Init takes SIGUSR1
   const auto& world = launch.world();
   try {
-    Training training;
+    ResolvedFunction training;
     const auto prepare = [&] {
-      training = prepared_training(*prepared.spec);
+      training = prepare_train_function(*prepared.spec);
       if (const auto trial = own_trial()) training.call.callbacks.push_back(tune::trial_callback(*trial));
     };
     trainer::agree_on_start(prepared, launch, communicator, prepare);
-    trainer::say_ranks(world, *communicator, described(*prepared.spec, training.call));
+    trainer::say_ranks(world, *communicator, train_function_text(*prepared.spec, training.call));
     watch::install_crash_reports();  // last: UCX, MPI and libraries of the train function may install handlers too
     const auto require = [&](const config::RunSpec& spec) {
       trainer::require_workers(spec, world.size);
       trainer::check_spec(spec);
     };
-    const auto outcome = training.host ? run_programs(*prepared.spec, training, launch, *communicator, require)
+    const auto outcome = training.host ? run_requested(*prepared.spec, training, launch, *communicator, require)
                                        : trainer::run(*prepared.spec, training.call, launch, *communicator);
     log::info(outcome.message);
     fault_point("exit");
@@ -77,10 +77,10 @@ ExitCode run_as_rank(std::span<const std::string> words) {
   fault_point("start");
   const auto environment = Environment::of_process();
   auto prepared = trainer::prepared([&] {
-    auto spec = load_spec(words, std::string(run_usage));
+    auto spec = load_run_spec(words, std::string(run_usage));
     if (launch::is_shell_step(environment)) warn_of_unused_tasks(1, words);
-    take_script_from_input(spec);
-    if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment));
+    hold_script_from_input(spec);
+    if (spec.program.has_trainer) exec_program(spec, launch::claimed_rank(environment));
     return spec;
   });
   std::unique_ptr<launch::Launch> launch;
@@ -103,10 +103,10 @@ ExitCode run_as_rank(std::span<const std::string> words) {
 ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, const Environment& environment) {
   if (launch::is_rank_of_several(environment))
     throw UsageError("-n starts ranks on this node by itself, and this is a rank of a step already: leave -n out");
-  const auto spec = load_spec(words, std::string(run_usage));
+  const auto spec = load_run_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);
-  take_script_from_input(spec);
+  hold_script_from_input(spec);
   warn_of_unused_tasks(ranks, words);
   leave_shell_step();
   return run_on_this_node(spec, ranks, words);
@@ -114,7 +114,7 @@ ExitCode start_ranks_here(int ranks, const std::vector<std::string>& words, cons
 
 ExitCode run_command(std::span<const std::string> given) {
   std::vector<std::string> words(given.begin(), given.end());
-  if (const auto ranks = take_local_ranks(words, run_usage))
+  if (const auto ranks = take_rank_count_option(words, run_usage))
     return start_ranks_here(*ranks, words, Environment::of_process());
   return run_as_rank(words);
 }

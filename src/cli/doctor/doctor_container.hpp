@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/files/probe_file.hpp"
+#include "cli/doctor/probe_file.hpp"
 #include "launch/step_view.hpp"
 
 namespace trainrt::cli::doctor {

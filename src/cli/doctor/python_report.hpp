@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/start/python_interpreter.hpp"
+#include "cli/doctor/python_command.hpp"
 
 namespace trainrt::cli {
 

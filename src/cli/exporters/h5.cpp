@@ -3,7 +3,7 @@
 
 #include <trainrt/error.hpp>
 
-#include "cli/inspect/exporter.hpp"
+#include "cli/checkpoints/exporter.hpp"
 #include "io/hdf5/h5_memory.hpp"
 #include "io/hdf5/h5_placer.hpp"
 #include "io/hdf5/h5_types.hpp"
@@ -31,7 +31,7 @@ std::uint64_t add_value(io::H5Placer& placer, const PieceReader::NamedValue& val
   return add(placer, value.name, io::h5_string_type(bytes_of(value.value).size()), {}, "value");
 }
 
-std::vector<std::string> write_h5(const ExportSource& source, NewFile& file) {
+std::vector<std::string> write_h5(const ExportSource& source, AtomicFile& file) {
   const auto meta = source.meta_text();
   std::vector<std::uint64_t> values_at;
   std::map<const PieceReader::Tensor*, std::uint64_t> tensors_at;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "cli/inspect/exporter.hpp"
+#include "cli/checkpoints/exporter.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -91,7 +91,7 @@ std::string header_of(const ExportSource& source, const std::vector<Item>& items
   return text;
 }
 
-std::vector<std::string> write_safetensors(const ExportSource& source, NewFile& file) {
+std::vector<std::string> write_safetensors(const ExportSource& source, AtomicFile& file) {
   const auto items = items_of(source);
   const auto header = header_of(source, items);
   const std::uint64_t length = header.size();

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/words/dispatch.hpp"
+#include "cli/command_line/dispatch.hpp"
 #include "core/process/ignored_signal.hpp"
 #include "io/hdf5/h5.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
@@ -21,7 +22,7 @@ PredictionOutput::PredictionOutput(std::string path, bool replace, bool quiet, P
       writer_(prediction_writer_for(path_)),
       table_(std::move(table)),
       file_(path_, replace),
-      progress_("predict", quiet, ByteProgress::standard_error(), samples_done) {
+      progress_("predict", quiet, ProgressLine::standard_error(), samples_done) {
   if (table_.for_spreadsheets && writer_.extension != ".csv")
     throw UsageError(fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", path_));
 }
@@ -30,7 +31,7 @@ trainer::PredictedRows PredictionOutput::begin(const std::vector<trainer::Predic
   table_.fields = fields;
   table_.samples = samples;
   if (writer_.require != nullptr) writer_.require(table_);
-  if (writer_.lay_out != nullptr) return rows_ = {file_.aside(), writer_.lay_out(table_, file_)};
+  if (writer_.lay_out != nullptr) return rows_ = {file_.temporary_path(), writer_.lay_out(table_, file_)};
   std::uint64_t end = 0;
   std::vector<std::uint64_t> places;
   for (const auto& field : fields) {
@@ -39,7 +40,7 @@ trainer::PredictedRows PredictionOutput::begin(const std::vector<trainer::Predic
   }
   rows_file_.emplace(path_ + ".rows", true);
   rows_file_->reserve(end);
-  return rows_ = {rows_file_->aside(), std::move(places)};
+  return rows_ = {rows_file_->temporary_path(), std::move(places)};
 }
 
 void PredictionOutput::complete() {
@@ -56,7 +57,7 @@ std::string PredictionOutput::in_words() const {
   std::vector<std::string> names;
   for (const auto& field : table_.fields) names.push_back(field.name);
   return fmt::format("{}: {} of [data.{}] ({}), {}", path_, counted(static_cast<std::int64_t>(table_.samples), "sample"),
-                     table_.dataset, join(names), bytes_text(file_.bytes()));
+                     table_.dataset, join(names), byte_size(file_.bytes()));
 }
 
 }  // namespace trainrt::cli

@@ -2,16 +2,16 @@
 #include <optional>
 #include <string>
 
-#include "cli/files/new_file.hpp"
+#include "cli/files/atomic_file.hpp"
 #include "cli/predict/prediction_writer.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/progress_line.hpp"
 
 namespace trainrt::cli {
 
 /// Rank 0's: the file that predictions become, whole or not at all.
 class PredictionOutput {
  public:
-  /// UsageError as NewFile; also for an ending that no writer has. `table`: all but fields and samples.
+  /// UsageError as AtomicFile; also for an ending that no writer has. `table`: all but fields and samples.
   PredictionOutput(std::string path, bool replace, bool quiet, PredictedTable table);
 
   /// Where the ranks write their rows: into the file itself, or into one beside it that goes again.
@@ -26,10 +26,10 @@ class PredictionOutput {
   std::string path_;
   const PredictionWriter& writer_;
   PredictedTable table_;
-  NewFile file_;
-  std::optional<NewFile> rows_file_;
+  AtomicFile file_;
+  std::optional<AtomicFile> rows_file_;
   trainer::PredictedRows rows_;
-  ByteProgress progress_;
+  ProgressLine progress_;
 };
 
 }  // namespace trainrt::cli

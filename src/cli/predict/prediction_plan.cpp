@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "cli/inspect/find_checkpoint.hpp"
-#include "cli/words/config_file.hpp"
+#include "cli/checkpoints/find_checkpoint.hpp"
+#include "cli/config/config_file.hpp"
 #include "config/renamed_keys.hpp"
 #include "config/section.hpp"
 #include "core/environment.hpp"
@@ -46,7 +46,7 @@ std::string origin_of(const fs::path& checkpoint) { return fs::path(checkpoint::
 /// Paths that a run has recorded are written out; those of the command line may name environment variables.
 void take_overrides(Options& options, const Arguments& arguments) {
   Options given;
-  for (const auto& word : arguments.overrides) take_override(given, word);
+  for (const auto& word : arguments.overrides) apply_override(given, word);
   const auto expanded = trainer::expanded_config(given, Environment::of_process());
   for (const auto& key : expanded.keys()) options.set(key, *expanded.find(key));
 }

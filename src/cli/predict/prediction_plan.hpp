@@ -4,7 +4,7 @@
 
 #include <trainrt/train_function.hpp>
 
-#include "cli/words/arguments.hpp"
+#include "cli/command_line/arguments.hpp"
 #include "config/run_spec.hpp"
 #include "trainer/predictions/prediction.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/files/new_file.hpp"
+#include "cli/files/atomic_file.hpp"
 #include "core/plugin.hpp"
 #include "io/files/block_pool.hpp"
 #include "io/files/positional_file.hpp"
@@ -50,9 +50,9 @@ struct PredictionWriter {
   /// UsageError that says what cannot be written, before anything is predicted. nullptr if all can.
   void (*require)(const PredictedTable& table) = nullptr;
   /// Either: makes the whole file but for the rows, which all ranks then write where this says.
-  std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, NewFile& file) = nullptr;
+  std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, AtomicFile& file) = nullptr;
   /// or: writes the whole file from rows that lie in another one.
-  void (*write)(const PredictedTable& table, PredictedValues& values, NewFile& file) = nullptr;
+  void (*write)(const PredictedTable& table, PredictedValues& values, AtomicFile& file) = nullptr;
 };
 
 namespace predictions {

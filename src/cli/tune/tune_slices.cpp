@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "batch/signals.hpp"
-#include "cli/start/train_call.hpp"
-#include "cli/words/load_spec.hpp"
+#include "cli/config/load_run_spec.hpp"
+#include "cli/start/resolve_train_function.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpus.hpp"
@@ -108,18 +108,18 @@ ExitCode Slice::train(const tune::TrialStart& start) {
 }
 
 ExitCode Slice::train_in_order(const tune::TrialStart& start) {
-  auto prepared = trainer::prepared([&] { return load_spec(start.words, "tune"); });
-  Training training;
+  auto prepared = trainer::prepared([&] { return load_run_spec(start.words, "tune"); });
+  ResolvedFunction training;
   const auto prepare = [&] {
     if (prepared.error) std::rethrow_exception(prepared.error);
     auto& spec = *prepared.spec;
     trainer::require_workers(spec, launch_.world().size);
-    training = prepared_training(spec);
+    training = prepare_train_function(spec);
     training.call.callbacks.push_back(tune::trial_callback(start.trial));
     training.call.has_caller = true;
   };
   comm::collectively(*communicator_, prepare, trainer::with_advice);
-  trainer::say_ranks(launch_.world(), *communicator_, described(*prepared.spec, training.call));
+  trainer::say_ranks(launch_.world(), *communicator_, train_function_text(*prepared.spec, training.call));
   const auto outcome = trainer::run(*prepared.spec, training.call, launch_, *communicator_);
   log::info(outcome.message);
   return outcome.code;

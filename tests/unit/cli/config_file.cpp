@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/words/arguments.hpp"
-#include "cli/words/config_file.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/config/config_file.hpp"
 #include "config/run_spec.hpp"
 #include "support/cpp/scratch.hpp"
 
@@ -51,10 +51,10 @@ TEST_CASE("lines of no form are named") {
 
 TEST_CASE("the command line beats the file, once a key") {
   auto options = ConfigFile("[loop]\nlr = 1\n").read();
-  take_override(options, "--loop.lr=2");
+  apply_override(options, "--loop.lr=2");
   CHECK(options.text("loop.lr") == "2");
-  CHECK_THROWS_WITH(take_override(options, "--loop.lr=3"), Contains("twice"));
-  CHECK_THROWS_AS(take_override(options, "--nodots=3"), UsageError);
+  CHECK_THROWS_WITH(apply_override(options, "--loop.lr=3"), Contains("twice"));
+  CHECK_THROWS_AS(apply_override(options, "--nodots=3"), UsageError);
 }
 
 TEST_CASE("a run's name must stay in its directory") {
@@ -93,7 +93,7 @@ TEST_CASE("what is no UTF-8 text, and what is no plain file, is refused with its
   CHECK_THROWS_WITH(ConfigFile("[run]\nname = caf\xe9\n").read(), Contains(":2") && Contains("UTF-8"));
   CHECK_THROWS_WITH(read_config_file("/dev/zero"), Contains("device"));
   Options options;
-  CHECK_THROWS_WITH(take_override(options, "--loop.note=caf\xe9"), Contains("UTF-8"));
+  CHECK_THROWS_WITH(apply_override(options, "--loop.note=caf\xe9"), Contains("UTF-8"));
   CHECK(ConfigFile("[run]\nname = caf\xc3\xa9\n").read().text("run.name") == "caf\xc3\xa9");
 }
 
@@ -148,6 +148,6 @@ TEST_CASE("keys that are written as a file are read as the same, or refused") {
   for (const auto* value : {"one \" quote", "two\nlines"}) {
     Options bad;
     bad.set("loop.key", {value, ""});
-    CHECK_THROWS_WITH(config_file_text(bad), Contains("loop.key") && Contains("no line of a config can hold"));
+    CHECK_THROWS_WITH(config_file_text(bad), Contains("loop.key") && Contains("a config file cannot contain"));
   }
 }

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/load/piece_reader.hpp"
-#include "cli/inspect/choose_entries.hpp"
-#include "cli/inspect/exporter.hpp"
+#include "cli/checkpoints/exporter.hpp"
+#include "cli/checkpoints/select_entries.hpp"
 #include "core/small_floats.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/h5_types.hpp"
@@ -46,11 +46,11 @@ class Exported {
  private:
   std::vector<std::string> write(const std::string& path, const std::vector<std::string>& patterns) const {
     const checkpoint::PieceReader reader(run_ / "checkpoint_000000");
-    const auto chosen = choose_entries(reader, patterns);
-    NewFile file(path, false);
-    auto said = exporter_for(path).write(ExportSource(reader, chosen.tensors, chosen.values, {}), file);
+    const auto selected = select_entries(reader, patterns);
+    AtomicFile file(path, false);
+    auto notes_of_export = find_exporter(path)->write(ExportSource(reader, selected.tensors, selected.values, {}), file);
     file.commit();
-    return said;
+    return notes_of_export;
   }
 
   Scratch run_;
@@ -215,32 +215,32 @@ TEST_CASE("what cannot be exported is refused by name") {
 TEST_CASE("a new file appears whole or not at all") {
   Scratch folder;
   const auto path = folder / "file";
-  { NewFile(path, false).write(5, "abc"); }
+  { AtomicFile(path, false).write(5, "abc"); }
   CHECK(fs::is_empty(folder.path()));
   {
-    NewFile file(path, false);
+    AtomicFile file(path, false);
     file.reserve(10);
     file.write(5, "abc");
     CHECK(file.bytes() == 10);
     file.commit();
   }
   CHECK(io::read_file(path) == std::string("\0\0\0\0\0abc\0\0", 10));
-  CHECK_THROWS_WITH(NewFile(path, false), Catch::Contains("exists already") && Catch::Contains("--force"));
-  { NewFile(path, true).write(0, "not this"); }
+  CHECK_THROWS_WITH(AtomicFile(path, false), Catch::Contains("exists already") && Catch::Contains("--force"));
+  { AtomicFile(path, true).write(0, "not this"); }
   CHECK(io::read_file(path).size() == 10);
   {
-    NewFile file(path, true);
+    AtomicFile file(path, true);
     file.write(0, "new");
     file.commit();
   }
   CHECK(io::read_file(path) == "new");
   {
-    NewFile file(folder / "raced", false);
+    AtomicFile file(folder / "raced", false);
     file.write(0, "late");
     std::ofstream(folder / "raced") << "first";
     CHECK_THROWS_WITH(file.commit(), Catch::Contains("exists already"));
   }
   CHECK(io::read_file(folder / "raced") == "first");
   CHECK(io::list_directory(folder.path()) == std::vector<std::string>{"file", "raced"});
-  CHECK_THROWS_AS(NewFile(folder / "none/file", false), UsageError);
+  CHECK_THROWS_AS(AtomicFile(folder / "none/file", false), UsageError);
 }

@@ -1,5 +1,5 @@
 // Manual pages: a text is shown as it stands, whatever roff would make of it.
-#include "cli/words/manual.hpp"
+#include "cli/command_line/manual.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -47,8 +47,8 @@ std::string csv_of(const std::vector<Column>& columns, std::uint64_t samples) {
 /// Of a checkpoint without a run.
 PredictionPlan plan_of(std::vector<std::string> words, const std::string& checkpoint) {
   words.insert(words.begin(), checkpoint);
-  return plan_prediction(parse_arguments(
-      words, {.with_value = {"keep", "dataset"}, .least_operands = 1, .most_operands = 1, .overrides = true}));
+  return plan_prediction(
+      parse_arguments(words, {.with_value = {"keep", "dataset"}, .min_operands = 1, .max_operands = 1, .overrides = true}));
 }
 
 class LoneCheckpoint {

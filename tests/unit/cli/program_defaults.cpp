@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/words/program_defaults.hpp"
+#include "cli/config/program_defaults.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli;
@@ -14,7 +14,7 @@ namespace {
 using Command = std::vector<std::string>;
 
 std::string name(const Command& command, const std::map<std::string, std::string>& environment = {{"SLURM_JOB_ID", "12"}}) {
-  return name_of_run({}, command, Environment(environment));
+  return default_run_name({}, command, Environment(environment));
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ TEST_CASE(
     environment["SLURM_JOB_ID"] = "12";
     Options options;
     for (const auto& [key, value] : given) options.set(key, value);
-    return name_of_run(options, train, Environment(environment));
+    return default_run_name(options, train, Environment(environment));
   };
   const std::string here(command_line);
   const auto first = named({{"SEED", "1"}, {"FOLD", "a"}});
@@ -58,7 +58,7 @@ TEST_CASE(
   CHECK(names.size() == 8);
   const Command of_rank = {"sh", "-c", "train $SLURM_PROCID $RANK $HOSTNAME"};
   const auto on_rank = [&](const std::string& rank) {
-    return name_of_run(
+    return default_run_name(
         {}, of_rank,
         Environment({{"SLURM_JOB_ID", "12"}, {"SLURM_PROCID", rank}, {"RANK", rank}, {"HOSTNAME", "n" + rank}}));
   };

@@ -9,7 +9,7 @@
 #include <sys/file.h>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/files/probe_file.hpp"
+#include "cli/doctor/probe_file.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 

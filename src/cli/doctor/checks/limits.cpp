@@ -16,9 +16,9 @@ std::string number_text(std::uint64_t number) { return number == cli::unlimited 
 Finding examine_limits(const Examination& examination) {
   const auto answers = examination.ask([] {
     const auto limits = own_limits();
-    return Json{{"open_files", limits.open_files.now},
-                {"processes", limits.processes.now},
-                {"core_files", limits.core_file.now > 0},
+    return Json{{"open_files", limits.open_files.soft},
+                {"processes", limits.processes.soft},
+                {"core_files", limits.core_file.soft > 0},
                 {"too_low", limits_too_low(limits)}};
   });
   if (!answers.well()) return error(examination.describe(answers.troubles), "look at `ulimit -a` there");

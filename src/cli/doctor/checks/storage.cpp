@@ -6,7 +6,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/files/probe_file.hpp"
+#include "cli/doctor/probe_file.hpp"
 #include "core/host.hpp"
 #include "io/files/file.hpp"
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
+#include "cli/files/csv_column_names.hpp"
 #include "cli/files/npy_array.hpp"
 #include "cli/predict/prediction_writer.hpp"
-#include "cli/terminal/column_names.hpp"
 #include "core/spreadsheet.hpp"
 
 namespace trainrt::cli::predictions::plugins {
@@ -140,12 +140,12 @@ void require_csv(const PredictedTable& table) {
   if (columns > most_columns)
     throw UsageError(fmt::format("a line would have {} values, and a .csv is made with {} at most: write .h5 or .npz",
                                  columns, most_columns));
-  ColumnNames names("keep one under another name (--keep FIELD=NAME), or write .h5 or .npz");
+  CsvColumnNames names("keep one under another name (--keep FIELD=NAME), or write .h5 or .npz");
   for (const auto& field : table.fields)
     for (std::int64_t column = 0; column < columns_of(field); ++column) names.add(column_name(field, column), field.name);
 }
 
-void write_csv(const PredictedTable& table, PredictedValues& values, NewFile& file) {
+void write_csv(const PredictedTable& table, PredictedValues& values, AtomicFile& file) {
   std::uint64_t row_bytes = 1;
   for (const auto& field : table.fields) row_bytes += field.row_bytes();
   file.write(0, header_of(table));

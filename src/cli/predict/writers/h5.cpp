@@ -35,7 +35,7 @@ std::uint64_t add_field(io::H5Placer& placer, const trainer::PredictedField& fie
   return at;
 }
 
-std::vector<std::uint64_t> lay_out_h5(const PredictedTable& table, NewFile& file) {
+std::vector<std::uint64_t> lay_out_h5(const PredictedTable& table, AtomicFile& file) {
   std::vector<std::uint64_t> places;
   const auto memory = io::H5Memory::build(table.fields.size(), [&](hid_t h5) {
     describe(h5, table);
