@@ -255,9 +255,9 @@ def what_is_missing_is_named():
     refused("--keep", "lables", says="[data.test] has no such field (did you mean 'labels'?); it has: images, labels")
     refused("--keep", "labels=label", says="fashion_mnist predicts a field of that name")
     refused(says="No such file or directory", run_dir="/no/such/run")
-    refused("--dataset", "tset", says="there is no [data.tset] (did you mean 'test'?)")
+    refused("--dataset", "tset", says="[data.tset] does not exist (did you mean 'test'?)")
     refused("--data.test.source=/no/file", says="/no/file")
-    refused("--data.test.on_error=skip", says="predictions are of each sample once")
+    refused("--data.test.on_error=skip", says="predictions need each sample exactly once")
     refused("--loop.hiden=3", says="hidden")
     refused("--loop.hidden=33", says="'model/fc1/weight' is a tensor of f32 [32, 784] in the checkpoint")
     plain = scratch() / "plain.npz"
@@ -268,7 +268,7 @@ def what_is_missing_is_named():
     check("does not exist" in job.err, "it is not named", job)
     job = run([TRAINRT, "predict", _run, "-o", scratch() / "out.txt"])
     check_exit(job, USAGE)
-    check("there are: .csv, .h5, .npz" in job.err, "formats are not named", job)
+    check("valid extensions are .csv, .h5, .npz" in job.err, "formats are not named", job)
 
 
 @test

@@ -133,7 +133,7 @@ ExitCode predict_on(launch::Launch& launch, trainer::Prepared& prepared, Predict
                                    prediction.plan.dataset, prediction.plan.checkpoint, prediction.iteration));
     watch::install_crash_reports();
     trainer::predict(prediction.plan.spec, prediction.job, launch, *communicator);
-    RankZero(world.rank).run([&] { print_safely("{}\n", prediction.output->in_words()); });
+    RankZero(world.rank).run([&] { print_safely("{}\n", prediction.output->summary()); });
     communicator->barrier();
     return ExitCode::finished;
   } catch (const comm::AgreedError& error) {

@@ -45,7 +45,7 @@ void leave_shell_step() {
   if (tasks != environment.number("SLURM_NTASKS")) unsetenv("SLURM_TASKS_PER_NODE");  // describes the step
   set_variable("SLURM_NTASKS", tasks);
   set_variable("SLURM_NPROCS", tasks);
-  if (const auto nodes = environment.number("SLURM_JOB_NUM_NODES")) set("SLURM_NNODES", *nodes);
+  if (const auto nodes = environment.number("SLURM_JOB_NUM_NODES")) set_variable("SLURM_NNODES", *nodes);
   if (environment.text("SLURM_MPI_TYPE") == "none") unsetenv("SLURM_MPI_TYPE");
   set_variable("SLURM_OVERLAP", 1);
   launch::leave_shell_step();

@@ -14,6 +14,7 @@
 #include "cli/supervise/restart_message.hpp"
 #include "cli/supervise/supervised_run.hpp"
 #include "config/run_name.hpp"
+#include "core/descriptor.hpp"
 #include "core/output/log.hpp"
 #include "core/process/program_input.hpp"
 #include "core/text/text.hpp"

@@ -11,6 +11,7 @@
 #include "cli/supervise/restart_message.hpp"
 #include "cli/supervise/srun_command.hpp"
 #include "cli/supervise/step_record.hpp"
+#include "core/descriptor.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/text/printable.hpp"

@@ -5,10 +5,6 @@
 #include <catch2/catch.hpp>
 
 #include "cli/checkpoints/tensor_statistics.hpp"
-#include "cli/checkpoints/tensor_stream.hpp"
-#include "cli/terminal/progress_line.hpp"
-#include "cli/terminal/table.hpp"
-#include "core/small_floats.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli;
@@ -27,34 +23,7 @@ TensorStatistics statistics_of(DType dtype, const std::vector<T>& elements, std:
 
 }  // namespace
 
-TEST_CASE("small floats have the values of their specifications") {
-  CHECK(from_f16(0x3c00) == 1);
-  CHECK(from_f16(0xc000) == -2);
-  CHECK(from_f16(0x7bff) == 65504);
-  CHECK(from_f16(0x0001) == std::ldexp(1.0F, -24));
-  CHECK(from_f16(0x03ff) == std::ldexp(1023.0F, -24));
-  CHECK(std::signbit(from_f16(0x8000)));
-  CHECK(from_f16(0xfc00) == -std::numeric_limits<float>::infinity());
-  CHECK(std::isnan(from_f16(0x7c01)));
-  CHECK(from_bf16(0x3f80) == 1);
-  CHECK(from_bf16(0xff80) == -std::numeric_limits<float>::infinity());
-  CHECK(std::isnan(from_bf16(0x7fc0)));
-  // OCP OFP8, table 1
-  CHECK(from_f8e4m3(0x38) == 1);
-  CHECK(from_f8e4m3(0x7e) == 448);
-  CHECK(from_f8e4m3(0x01) == std::ldexp(1.0F, -9));
-  CHECK(from_f8e4m3(0x08) == std::ldexp(1.0F, -6));
-  CHECK(from_f8e4m3(0x78) == 256);
-  CHECK(std::isnan(from_f8e4m3(0x7f)));
-  CHECK(std::isnan(from_f8e4m3(0xff)));
-  CHECK(from_f8e5m2(0x3c) == 1);
-  CHECK(from_f8e5m2(0x7b) == 57344);
-  CHECK(from_f8e5m2(0x01) == std::ldexp(1.0F, -16));
-  CHECK(from_f8e5m2(0xfc) == -std::numeric_limits<float>::infinity());
-  CHECK(std::isnan(from_f8e5m2(0x7d)));
-}
-
-TEST_CASE("statistics count what is not finite apart, and are the same in any pieces") {
+TEST_CASE("statistics exclude and count values that are not finite, and do not depend on the pieces") {
   const auto nan = std::numeric_limits<float>::quiet_NaN();
   const auto infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> few{1, -3, 0, nan, infinity, -0.0F, 4, -infinity};
@@ -77,7 +46,7 @@ TEST_CASE("statistics count what is not finite apart, and are the same in any pi
   }
 }
 
-TEST_CASE("statistics of integers keep every digit, and those of nothing say so") {
+TEST_CASE("statistics of integers are exact, and those without finite values are empty") {
   const std::int64_t large = (std::int64_t{1} << 62) + 1;
   const auto found = statistics_of<std::int64_t>(DType::i64, {large, -large, 0});
   CHECK(std::get<std::int64_t>(*found.max) == large);
@@ -90,59 +59,4 @@ TEST_CASE("statistics of integers keep every digit, and those of nothing say so"
   CHECK_FALSE(none.min);
   CHECK_FALSE(none.mean);
   CHECK(statistics_of<float>(DType::f32, {}).count == 0);
-}
-
-TEST_CASE("a tensor is cut into contiguous boxes that follow each other and stay below the limit") {
-  for (const Shape& shape : std::vector<Shape>{{}, {7}, {5, 3}, {2, 3, 4}, {1, 1, 50}, {4, 1, 6, 2}, {0, 3}}) {
-    for (const std::uint64_t limit : {1, 4, 8, 20, 47, 96, 1000}) {
-      INFO(to_string(shape) << " " << limit);
-      std::int64_t next = 0;
-      for (const auto& box : contiguous_boxes(shape, 4, limit)) {
-        std::int64_t first = 0;
-        for (std::size_t axis = 0; axis < shape.size(); ++axis) first = first * shape[axis] + box.offset[axis];
-        CHECK(first == next);
-        next += element_count(box.shape);
-        CHECK((static_cast<std::uint64_t>(element_count(box.shape)) * 4 <= limit || element_count(box.shape) == 1));
-        // Contiguous: behind the first axis longer than 1, all axes are whole.
-        std::size_t axis = 0;
-        while (axis < shape.size() && box.shape[axis] == 1) ++axis;
-        for (++axis; axis < shape.size(); ++axis) CHECK(box.shape[axis] == shape[axis]);
-      }
-      CHECK(next == element_count(shape));
-    }
-  }
-}
-
-TEST_CASE("progress of bytes is a bar on a terminal and a line a minute in a log") {
-  CHECK(bytes_text(17) == "17 B");
-  CHECK(bytes_text(1536) == "1.5 KiB");
-  CHECK(bytes_text(1288490188, 2576980377) == "1.2 of 2.4 GiB");
-  double now = 0;
-  std::string screen;
-  const auto run = [&](bool terminal, bool quiet) {
-    screen.clear();
-    now = 0;
-    ProgressLine progress(
-        "verify", quiet,
-        {.terminal = terminal, .write = [&](std::string_view text) { screen += text; }, .now = [&] { return now; }});
-    for (std::uint64_t done = 0; done <= 150; ++done, now += 1) progress.show(done << 20, 150 << 20);
-  };
-  run(true, false);
-  CHECK_THAT(screen, Catch::Contains("\rverify  [##########----------]  50%  75.0 of 150.0 MiB\x1b[K"));
-  CHECK_THAT(screen, Catch::EndsWith("\r\x1b[K"));
-  run(false, false);
-  CHECK(
-      screen ==
-      "verify  [########------------]  40%  60.0 of 150.0 MiB\nverify  [################----]  80%  120.0 of 150.0 MiB\n");
-  run(true, true);
-  CHECK(screen.empty());
-}
-
-TEST_CASE("columns of a table line up, whatever the names hold") {
-  Table table({{"name"}, {"bytes", true}});
-  table.add({"größe", "7"});
-  table.add({"x", "1234567"});
-  CHECK(table.text("") == "name     bytes\ngröße        7\nx      1234567\n");
-  CHECK(printable("a\x1b[2J") == "\"a\\u001b[2J\"");
-  CHECK(printable("größe") == "größe");
 }
