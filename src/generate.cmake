@@ -1,8 +1,8 @@
-# Sources that are generated: the tables of plug-ins, and the HDF5 schemas and the parts of the page of `trainrt report` as texts.
+# Generates sources: the tables of plug-ins, and string literals with the HDF5 schemas and the page of `trainrt report`.
 
-# trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): every .cpp of the folder
-# defines one `extern const <record>` named after its file in namespace <namespace>::plugins; the table is generated here.
-# TRAINRT_SOURCE: the checkout.
+# trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): adds the .cpp files of the
+# folder to the layer, and generates the table of their records. Each file defines one `extern const <record>`, named after the
+# file, in namespace <namespace>::plugins. The variable TRAINRT_SOURCE is the root of the checkout.
 function(trainrt_plugins layer folder header record namespace table)
   file(GLOB files CONFIGURE_DEPENDS ${TRAINRT_SOURCE}/src/${folder}/*.cpp)
   list(SORT files)
@@ -31,7 +31,7 @@ ${entries}  };
   target_sources(trainrt_${layer} PRIVATE ${files} ${out})
 endfunction()
 
-# trainrt_schemas(<layer>): hdf5_schemas/*.json, compiled in.
+# trainrt_schemas(<layer>): generates string literals of hdf5_schemas/*.json.
 function(trainrt_schemas layer)
   file(GLOB schemas CONFIGURE_DEPENDS ${TRAINRT_SOURCE}/hdf5_schemas/*.json)
   set(schema_entries "")
@@ -55,12 +55,13 @@ ${schema_entries}  };
   target_sources(trainrt_io PRIVATE ${PROJECT_BINARY_DIR}/generated/schemas.cpp)
 endfunction()
 
-# trainrt_digest(<variable> <text>): 'sha256-...', by which a content security policy names a script (base64).
+# trainrt_digest(<variable> <text>): sets the variable to 'sha256-...', the base64 digest that identifies a script in a content
+# security policy.
 function(trainrt_digest variable text)
   set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   string(SHA256 hex "${text}")
   set(digest "")
-  foreach(at RANGE 0 60 6)  # three bytes are four letters; the last two bytes are three, and a sign
+  foreach(at RANGE 0 60 6)  # three bytes are four letters; the last two bytes are three letters and a padding sign
     string(SUBSTRING "${hex}00" ${at} 6 bytes)
     foreach(shift 18 12 6 0)
       math(EXPR letter "(0x${bytes} >> ${shift}) & 63")
@@ -72,8 +73,8 @@ function(trainrt_digest variable text)
   set(${variable} "'sha256-${digest}'" PARENT_SCOPE)
 endfunction()
 
-# trainrt_page(<layer> <folder>): page.html, and page.css and scripts/*.js with the charting library, compiled in. The library is
-# that of the package libjs-dygraphs; without it the pictures of the page stand still.
+# trainrt_page(<layer> <folder>): generates string literals of page.html, page.css, scripts/*.js and the charting library dygraphs
+# of the package libjs-dygraphs. Without the library, the charts of the page are static.
 function(trainrt_page layer folder)
   set(page_folder ${TRAINRT_SOURCE}/src/${folder})
   find_path(DYGRAPHS dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH)
@@ -91,7 +92,7 @@ function(trainrt_page layer folder)
   if(DYGRAPHS)
     file(READ ${DYGRAPHS}/dygraph.min.js charts)
     string(REGEX REPLACE "//# sourceMappingURL[^\n]*" "" charts "${charts}")
-    if(EXISTS /usr/share/doc/libjs-dygraphs/copyright)  # MIT: the notice goes with every copy
+    if(EXISTS /usr/share/doc/libjs-dygraphs/copyright)  # the MIT licence requires the notice in every copy
       file(READ /usr/share/doc/libjs-dygraphs/copyright licence)
       string(REPLACE "*/" "* /" licence "${licence}")
       set(charts "/*\n${licence}*/\n${charts}")
@@ -100,7 +101,7 @@ function(trainrt_page layer folder)
     string(REGEX REPLACE "/\\*# sourceMappingURL[^\n]*" "" chart_style "${chart_style}")
     set(style "${chart_style}\n${style}")
   else()
-    message(STATUS "dygraphs was not found (package libjs-dygraphs): pictures of `trainrt report` stand still")
+    message(STATUS "dygraphs was not found (package libjs-dygraphs): the charts of `trainrt report` will be static")
   endif()
   set(members "")
   foreach(member page style script charts)
@@ -111,7 +112,7 @@ function(trainrt_page layer folder)
     string(APPEND members "      .${member}_digest = \"${digest}\",\n")
   endforeach()
   set(out ${PROJECT_BINARY_DIR}/generated/page_assets)
-  file(WRITE ${out}.new  # file(CONFIGURE) would look for @NAMES@ in it
+  file(WRITE ${out}.new  # file(CONFIGURE) would replace @NAMES@ in it
 "// Generated from src/${folder}.
 #include \"view/page/assets.hpp\"
 namespace trainrt::view::page {

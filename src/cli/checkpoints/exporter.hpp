@@ -53,10 +53,10 @@ struct Exporter {
 
 PluginTable<Exporter> exporter_table();
 
-/// Returns the exporter for the extension of `path`; nullptr if there is none.
+/// Returns the exporter for the extension of `path`; nullptr for an unknown extension.
 const Exporter* find_exporter(const std::string& path);
 /// Throws UsageError for an extension without exporter. The message lists the valid extensions and `user_files`, the names
-/// of the train function's own files in the checkpoint, which can also be exported; "" if there are none.
+/// of the train function's own files in the checkpoint, which can also be exported; may be "".
 [[noreturn]] void throw_unknown_extension(const std::string& path, const std::string& user_files);
 
 }  // namespace trainrt::cli

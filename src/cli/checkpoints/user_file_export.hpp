@@ -13,7 +13,7 @@ namespace trainrt::cli {
 
 /// Returns the user file of the checkpoint that an export to `path` copies: the one with the same extension, or, if several
 /// have it, the one with the same name. Returns nullptr if no file has that extension. Throws UsageError if several have
-/// it, but none has that name. Pure function.
+/// it, but all with other names. Pure function.
 const checkpoint::FileRecord* find_user_file(const std::string& path, const checkpoint::Manifest& manifest);
 
 /// Returns the names of all user files, without the folder files/, separated by commas. Pure function.

@@ -48,10 +48,10 @@ bool is_help(const std::string& word) { return word == "--help" || word == "-h";
 struct Outcome {
   ExitCode code;
   bool output_is_result = true;  ///< Command::output_is_result
-  int output_error = 0;          ///< errno of a failed write to standard output; 0: none, or unknown
+  int output_error = 0;          ///< errno of a failed write to standard output; 0 if unknown
 };
 
-/// Returns an error's message with advice. The advice depends on what the command writes.
+/// Returns an error's message with advice. The advice depends on the kind of output of the command.
 using AddAdvice = std::string (*)(const std::exception&);
 
 Outcome run_command(std::vector<std::string>& words, AddAdvice& add_advice) {

@@ -1,4 +1,4 @@
-// trainrt check: performs the checks of a start on a login node, and shows what would run.
+// trainrt check: performs the checks of a start on a login node, and describes the run.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -44,7 +44,7 @@ namespace {
 constexpr std::string_view check_usage =
     "check [--config FILE] [--trust-owner=USER] [--section.key=value ...] [--write-renamed NEW_FILE] [-- COMMAND ARGS]";
 
-/// Returns what a start would do with the run directory. Throws UsageError if its files contradict each other, as a start
+/// Returns how a start would use the run directory. Throws UsageError if its files contradict each other, as a start
 /// does.
 std::string planned_start(const config::RunSpec& spec) {
   const auto checked = rundir::checked_evidence(spec.run_dir, spec.run.accepts_missing_checkpoints, 0);

@@ -9,7 +9,7 @@ namespace trainrt::cli {
 /// with one of these names would make the file ambiguous.
 class CsvColumnNames {
  public:
-  /// `advice` says in the error message how to avoid two columns with one name. The text must outlive this object.
+  /// `advice` is the end of the error message: how to avoid two columns with one name. The text must outlive this object.
   explicit CsvColumnNames(std::string_view advice) : advice_(advice) {}
   /// Adds the column `name` of `field`. Throws UsageError that names both fields if the name exists already.
   void add(const std::string& name, const std::string& field);

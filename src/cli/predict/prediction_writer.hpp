@@ -62,7 +62,7 @@ namespace predictions {
 PluginTable<PredictionWriter> writer_table();
 }
 
-/// Returns the writer for the extension of `path`. Throws UsageError that lists the valid extensions if there is none.
+/// Returns the writer for the extension of `path`. Throws UsageError that lists the valid extensions for an unknown one.
 const PredictionWriter& prediction_writer_for(const std::string& path);
 
 }  // namespace trainrt::cli

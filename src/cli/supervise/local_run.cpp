@@ -108,7 +108,7 @@ class LocalRun {
         "given up after {} (failure.max_failures = {}); {}. Fix the errors above and start the same run again, "
         "with --run.name={}: {}",
         counted(failures_, "failure"), run_.spec().failure.max_failures, how_, run_.spec().run.name,
-        run_.is_silent() ? "its program continues from what it has saved" : "it continues from its last checkpoint"));
+        run_.is_silent() ? "its program continues from its own files" : "it continues from its last checkpoint"));
   }
 
   SupervisedRun run_;

@@ -31,7 +31,7 @@ class NodeExclusions {
   /// can. `max_nodes` is failure.max_excluded_nodes.
   std::string refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
                       const batch::RestartLimits& limits, int max_nodes) const;
-  /// Lets Slurm allocate none of the excluded nodes to the job, which has just been requeued. `before` is the job before
+  /// Excludes the nodes from the next allocation of the job, which has just been requeued. `before` is the job before
   /// the requeue. Logs a warning if this fails.
   void apply_to_requeued_job(const std::optional<batch::JobFacts>& before) const;
 

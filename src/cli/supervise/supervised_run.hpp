@@ -30,7 +30,7 @@ class SupervisedRun {
   int restarts_by_ranks() const;
   /// Returns whether the last attempt reported no progress (rundir::last_attempt_was_silent()).
   bool is_silent() const;
-  /// Returns whether run.json says that the run has finished; false if it cannot be read.
+  /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
 
   /// Writes the state of a run into run.json, if that still says that the run is running because its ranks were killed.

@@ -131,7 +131,7 @@ ExitCode Supervisor::carry_out(const batch::RestartDecision& decision) {
 
 // --- parts of these steps -----------------------------------------------------------------------------------------------
 
-/// Tells the ranks whether a slow node can be excluded, because they stop for a slow node only if that is possible.
+/// Sets TRAINRT_EXCLUSION to the reason why a slow node cannot be excluded; "" if it can, so that the ranks stop for one.
 void Supervisor::set_exclusion_variable() const {
   if (run_.spec().failure.exclude_slow <= 0) return;
   const auto facts = job_.show();
@@ -156,7 +156,7 @@ batch::JobEnding Supervisor::ending_after(const batch::StepEnd& end, const std::
       {.signal = signal, .cancel_reason = end.lines.cancel_reason(), .job = facts, .restart_count = job_.restart_count()});
 }
 
-/// Returns the attempt that the last job step began; nullopt if it began none.
+/// Returns the attempt that the last job step began; nullopt if it ended before.
 std::optional<rundir::AttemptRecord> Supervisor::begun_attempt() const {
   auto attempt = run_.begun_attempt();
   return attempt && attempt->owner.job_id == job_.id() ? std::move(attempt) : std::nullopt;

@@ -17,8 +17,8 @@
 namespace trainrt::cli {
 
 /// Keeps one run going inside a Slurm allocation (`trainrt supervise`). It starts the ranks with srun and, after each
-/// attempt, does what batch::decide() returns: restart, requeue the job, or give up. It prints each decision on standard
-/// error.
+/// attempt, performs the action that batch::decide() returns: restart, requeue the job, or give up. It prints each decision
+/// on standard error.
 class Supervisor {
  public:
   /// srun starts the program `program` with the arguments `words`.

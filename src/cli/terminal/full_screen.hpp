@@ -24,8 +24,11 @@ class FullScreen {
   /// Replaces the content of the screen by `lines`. Returns false if the terminal was closed.
   bool show(std::span<const std::string> lines) const;
   enum class Input { none, key, quit, resized };
-  /// Waits up to `seconds` seconds for input: quit is the key q, Escape, Ctrl-C or Ctrl-D, or a stop signal; resized is
-  /// another size of the terminal; key is any other key; none is returned after the time limit.
+  /// Waits up to `seconds` seconds for input. Returns
+  /// - quit for the keys q, Escape, Ctrl-C and Ctrl-D, for a stop signal, and if the terminal was closed
+  /// - key for another key
+  /// - resized if the size of the terminal has changed
+  /// - none after the time limit
   Input wait(double seconds);
 
  private:

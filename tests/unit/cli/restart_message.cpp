@@ -12,7 +12,7 @@ TEST_CASE("the message of a decision names the config key of its limit") {
     decision.why = "attempt 1: failed";
     decision.advice = advice;
     decision.limit = limit;
-    return cli::text_of(decision);
+    return cli::restart_message(decision);
   };
   CHECK(text(Limit::none, "") == "attempt 1: failed");
   CHECK(text(Limit::none, "Fix it") == "attempt 1: failed. Fix it");
