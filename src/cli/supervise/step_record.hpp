@@ -21,8 +21,8 @@ std::string record_step_end(const std::string& run_dir, const std::optional<rund
 /// itself.
 void record_end_by_requeue(const std::string& run_dir, const batch::SlurmJob& job);
 
-/// Returns whether the exit code of a job step says that the run is finished, invalid or without progress, so that no
-/// restart could change the result.
+/// Returns whether the exit code of a job step means that the run is finished, invalid or without progress, so that a
+/// restart could not change the result.
 bool is_final(int exit_code);
 
 }  // namespace trainrt::cli

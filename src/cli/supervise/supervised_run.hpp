@@ -33,7 +33,7 @@ class SupervisedRun {
   /// Returns whether the run has finished according to run.json; false if it cannot be read.
   bool has_finished() const;
 
-  /// Writes the state of a run into run.json, if that still says that the run is running because its ranks were killed.
+  /// Writes the state of the run into run.json, if it is still "running" there because the ranks were killed.
   /// Logs a warning if this fails.
   void record_end(rundir::RunState state) const;
 

@@ -20,7 +20,7 @@ std::string compared(std::int64_t num_to_keep, std::int64_t existing, const Stor
 
 }  // namespace
 
-TEST_CASE("checkpoints that fit cause no warning, and count those that exist") {
+TEST_CASE("existing checkpoints reduce the space that is needed, and checkpoints that fit cause no warning") {
   CHECK_THAT(compared(3, 0, {.free_bytes = 5 * gibibyte, .free_inodes = 20}),
              Contains("num_to_keep = 3 needs 5.0 GiB and 20 inodes in addition") && !Contains("WARNING"));
   CHECK_THAT(compared(3, 4, {.free_bytes = gibibyte, .free_inodes = 4}), Contains("1.0 GiB and 4") && !Contains("WARNING"));

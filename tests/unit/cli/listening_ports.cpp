@@ -11,13 +11,13 @@
 
 using namespace trainrt::cli;
 
-TEST_CASE("addresses of the kernel's tables are read, and nonsense is none") {
+TEST_CASE("addresses of the kernel's tables are parsed, and invalid ones are ignored") {
   CHECK(address_of("0100007F:A9B3") == "127.0.0.1:43443");
   CHECK(address_of("00000000000000000000000001000000:0016") == "[::1]:22");
   for (const auto* text : {"", "0100007F", "0100007F:", "01:02", "0100007G:0016"}) CHECK(address_of(text).empty());
 }
 
-TEST_CASE("a port that this process listens on is found, and gone when it is closed") {
+TEST_CASE("a listening port of this process is found until it is closed") {
   const int socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

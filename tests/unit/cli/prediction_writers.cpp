@@ -70,7 +70,7 @@ TEST_CASE("texts are one column of a .csv file, and an error in an .npz file") {
                                     {{"n", DType::u8, {}}, "\1\2\3"}};
   CHECK(csv_of(columns, 3) == "note,n\n\"a,b\",1\n,2\n\"\xc3\xa4\"\"c\",3\n");
   CHECK_THAT(error_of([&] { write_predicted(folder / "out.npz", columns, 3); }),
-             Contains("--keep note") && Contains("write .csv or .h5"));
+             Contains("--keep note") && Contains("Write .csv or .h5"));
   CHECK(io::list_directory(folder.path()).empty());
 }
 

@@ -19,7 +19,7 @@ std::string name(const Command& command, const std::map<std::string, std::string
 
 }  // namespace
 
-TEST_CASE("a run is named after the script, the job and all words") {
+TEST_CASE("the default name of a run depends on the script, the job and all words") {
   const Command train = {"python3", "-u", "code/train.py", "--lr", "0.1"};
   CHECK_THAT(name(train), Matches("train-12-[0-9a-f]{8}"));
   CHECK(name(train) == name(train));
@@ -33,8 +33,7 @@ TEST_CASE("a run is named after the script, the job and all words") {
   CHECK(names.size() == 5);
 }
 
-TEST_CASE(
-    "runs of one job that differ in a key or a variable that they name have other names, and a requeue has the same") {
+TEST_CASE("runs of one job that differ in a key or an environment variable have different names") {
   const Command train = {"sh", "-c", "python3 train.py --seed $SEED --fold ${FOLD}"};
   const auto named = [&](std::map<std::string, std::string> environment,
                          const std::map<std::string, OptionValue>& given = {}) {
@@ -65,11 +64,11 @@ TEST_CASE(
   CHECK(on_rank("0") == on_rank("1"));
 }
 
-TEST_CASE("outside a job a run is named after the script and the moment") {
+TEST_CASE("outside a job, the default name of a run has the script and the time") {
   CHECK_THAT(name({"python3", "train.py"}, {}), Matches("train-[0-9]{8}-[0-9]{6}-[0-9]{3}"));
 }
 
-TEST_CASE("the name of a run is a plain name whatever the command is") {
+TEST_CASE("the default name of a run is a plain name for any command") {
   for (const auto& [command, stem] :
        std::vector<std::pair<Command, std::string>>{{{"/opt/my solver.x"}, "my_solver-"},
                                                     {{"python3", "-m", "pkg.train"}, "pkg-"},
@@ -83,7 +82,7 @@ TEST_CASE("the name of a run is a plain name whatever the command is") {
   }
 }
 
-TEST_CASE("what is given is kept, and the rest is filled in") {
+TEST_CASE("the defaults of a program do not replace given keys") {
   const Environment environment({{"SLURM_JOB_ID", "12"}, {"SLURM_SUBMIT_DIR", "/home/me"}});
   Options options;
   CHECK(add_program_defaults(options, {"./solver"}, environment));

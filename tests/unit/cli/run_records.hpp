@@ -18,7 +18,7 @@ class RunRecords {
     return folder_ / name;
   }
   void write_run(const rundir::RunRecord& record, const std::string& name = "run") const {
-    io::write_file(run_dir(name) + "/run.json", rundir::to_text(record));
+    io::replace_file(run_dir(name) + "/run.json", rundir::to_text(record));
   }
   /// Writes the record of an attempt in job 17, as its ranks do. The record has an end if `why` is not empty.
   void write_attempt(int number, const std::string& why = "", const std::string& name = "run") const {
@@ -33,7 +33,7 @@ class RunRecords {
       record.why = why;
       record.exit_code = 70;
     }
-    io::write_file(run_dir(name) + "/attempts/" + rundir::attempt_name(number) + ".json", rundir::to_text(record));
+    io::replace_file(run_dir(name) + "/attempts/" + rundir::attempt_name(number) + ".json", rundir::to_text(record));
   }
   /// Returns the newest attempt.
   rundir::AttemptRecord newest(const std::string& name = "run") const {

@@ -80,6 +80,6 @@ TEST_CASE("run.json says whether the run has finished, and an unreadable one say
   record.state = rundir::RunState::finished;
   runs.write_run(record);
   CHECK(run.has_finished());
-  io::write_file(runs.run_dir() + "/run.json", "{");
+  io::replace_file(runs.run_dir() + "/run.json", "{");
   CHECK_FALSE(run.has_finished());
 }
