@@ -143,7 +143,7 @@ def check_compares_what_num_to_keep_checkpoints_take_with_what_is_free():
         for word in words:
             check(word in line, f"{word!r} is not in {line!r}", job)
         for word in never:
-            check(word not in job.out.replace("WARNING: it is memory", ""), f"the output contains {word!r}", job)
+            check(word not in job.out.replace("WARNING: files are in the memory", ""), f"the output contains {word!r}", job)
     fresh = alone(config, "check")
     check("checkpoints     their size will be known after the first save" in fresh.out, "a new run", fresh)
 
