@@ -23,6 +23,14 @@ po::options_description describe(const ArgumentSpec& spec) {
   return description;
 }
 
+/// Replaces the short option -o by --output, if the command has that option.
+std::vector<std::string> with_long_names(std::span<const std::string> words, const ArgumentSpec& spec) {
+  std::vector<std::string> long_words(words.begin(), words.end());
+  if (std::ranges::count(spec.with_value, "output") > 0)
+    std::ranges::replace(long_words, std::string("-o"), std::string("--output"));
+  return long_words;
+}
+
 [[noreturn]] void throw_unknown(const std::string& word, const ArgumentSpec& spec) {
   std::vector<std::string> known;
   for (const auto& name : spec.with_value) known.push_back("--" + name);
@@ -57,7 +65,7 @@ Arguments parse_arguments(std::span<const std::string> words, const ArgumentSpec
   }
   try {
     namespace style = po::command_line_style;
-    const auto parsed = po::command_line_parser(std::vector<std::string>(words.begin(), words.end()))
+    const auto parsed = po::command_line_parser(with_long_names(words, spec))
                             .options(description)
                             .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
                             .allow_unregistered()

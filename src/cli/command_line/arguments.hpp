@@ -19,7 +19,7 @@ struct Arguments {
 
 /// The options and operands that a command accepts.
 struct ArgumentSpec {
-  std::vector<std::string> with_value;  ///< long names of the options with a value
+  std::vector<std::string> with_value;  ///< long names of the options with a value; "output" also has the short form -o
   std::vector<std::string> switches;    ///< long names of the options without a value
   std::size_t min_operands = 0;
   std::size_t max_operands = 0;

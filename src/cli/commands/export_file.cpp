@@ -1,6 +1,4 @@
 // trainrt export: writes a checkpoint as one file for other programs. (`export` is a keyword of C++.)
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
@@ -62,13 +60,11 @@ ExitCode export_tensors(const Exporter& exporter, const std::string& path, const
 }
 
 ExitCode export_command(std::span<const std::string> words) {
-  std::vector<std::string> long_words(words.begin(), words.end());
-  std::ranges::replace(long_words, std::string("-o"), std::string("--output"));
-  const auto arguments = parse_arguments(long_words, {.with_value = {"output", "tensors"},
-                                                      .switches = {"best", "force", "quiet"},
-                                                      .min_operands = 1,
-                                                      .max_operands = 1,
-                                                      .usage = std::string(export_file_usage)});
+  const auto arguments = parse_arguments(words, {.with_value = {"output", "tensors"},
+                                                 .switches = {"best", "force", "quiet"},
+                                                 .min_operands = 1,
+                                                 .max_operands = 1,
+                                                 .usage = std::string(export_file_usage)});
   if (!arguments.has("output")) throw UsageError(fmt::format("missing -o FILE; usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
   const auto& source = arguments.operands[0];

@@ -7,16 +7,16 @@
 namespace trainrt::cli::doctor {
 
 namespace {
-constexpr std::string_view beginning = "trainrt-doctor-";
+constexpr std::string_view prefix = "trainrt-doctor-";
 }
 
-ProbeFile::ProbeFile(const std::string& storage, std::string_view what)
-    : path_(io::temporary_beside(storage + "/" + std::string(beginning) + std::string(what))) {
-  remove();  // of a killed process that had this number
+ProbeFile::ProbeFile(const std::string& storage, std::string_view purpose)
+    : path_(io::temporary_beside(storage + "/" + std::string(prefix) + std::string(purpose))) {
+  remove();  // may exist if a killed process had the same process id
 }
 
 void ProbeFile::remove() const noexcept { unlink(path_.c_str()); }
 
-void remove_abandoned_probes(const std::string& storage) { io::remove_abandoned(storage, beginning); }
+void remove_abandoned_probes(const std::string& storage) { io::remove_abandoned(storage, prefix); }
 
 }  // namespace trainrt::cli::doctor

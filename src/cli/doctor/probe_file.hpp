@@ -4,11 +4,12 @@
 
 namespace trainrt::cli::doctor {
 
-/// The name of a file of the doctor's in the storage; the file, if there is one, goes with this object.
+/// The path of a temporary file that a check creates in the storage. The destructor removes the file, if it exists.
 class ProbeFile {
  public:
-  /// `what`: for what, one word. The name tells this host and process: what a killed one leaves is known by it.
-  ProbeFile(const std::string& storage, std::string_view what);
+  /// `purpose` is one word for the file name. The name also has the host and the process, so that remove_abandoned_probes()
+  /// finds the files of killed processes.
+  ProbeFile(const std::string& storage, std::string_view purpose);
   ~ProbeFile() { remove(); }
   ProbeFile(const ProbeFile&) = delete;
   ProbeFile& operator=(const ProbeFile&) = delete;
@@ -20,7 +21,7 @@ class ProbeFile {
   std::string path_;
 };
 
-/// Removes the files of doctors that were killed.
+/// Removes the files that killed processes have left in the storage.
 void remove_abandoned_probes(const std::string& storage);
 
 }  // namespace trainrt::cli::doctor

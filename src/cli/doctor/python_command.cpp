@@ -13,18 +13,18 @@ namespace {
 
 std::string name_of(const std::string& program) { return std::filesystem::path(program).filename().string(); }
 
-/// "python", "python3", "python3.11".
+/// Returns whether the program is Python: "python", "python3", "python3.11".
 bool is_python(const std::string& program) {
   const auto name = name_of(program);
   return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
 }
 
-/// The program that the first line of a file names, behind env too; "" if there is none.
+/// Returns the interpreter in the first line (#!) of a file, also after `env`; "" without such a line.
 std::string interpreter_named_in(const std::string& file) {
-  constexpr std::size_t longest = 256;  // that the kernel reads
-  std::string line(longest, '\0');
+  constexpr std::size_t max_bytes = 256;  // limit of the kernel, see execve(2)
+  std::string line(max_bytes, '\0');
   std::ifstream stream(file, std::ios::binary);
-  stream.read(line.data(), static_cast<std::streamsize>(longest));
+  stream.read(line.data(), static_cast<std::streamsize>(max_bytes));
   line.resize(static_cast<std::size_t>(stream.gcount()));
   if (!line.starts_with("#!")) return {};
   std::istringstream words(line.substr(2, line.find('\n') - 2));

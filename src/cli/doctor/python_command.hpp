@@ -5,14 +5,15 @@
 
 namespace trainrt::cli {
 
-/// What a command has a Python interpreter do.
+/// A command that runs a Python interpreter.
 struct PythonCommand {
-  std::string interpreter;  ///< its path
-  std::string script;       ///< that it is to run; "" if it runs no file (-c, -m)
+  std::string interpreter;  ///< path of the interpreter
+  std::string script;       ///< path of the script; "" if the command runs no file (-c, -m)
 };
 
-/// Of `python3 train.py`, and of a script whose first line names a Python (`./train.py`, `torchrun`), as the kernel reads
-/// it (execve(2)). nullopt if the command is another program, or is not found on this node.
+/// Returns the interpreter and the script of a command such as `python3 train.py`, or of a script whose first line (#!)
+/// names Python, such as `./train.py` or `torchrun`. Returns nullopt for another program, or if it is not found on this
+/// node.
 std::optional<PythonCommand> python_command_of(const std::vector<std::string>& command);
 
 }  // namespace trainrt::cli

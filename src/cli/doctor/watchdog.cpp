@@ -8,12 +8,12 @@
 
 namespace trainrt::cli {
 
-void Watchdog::watch(const std::string& what, double limit_seconds) {
-  timeout_.emplace(limit_seconds, [this, what, limit_seconds] {
+void Watchdog::watch(const std::string& operation, double limit_seconds) {
+  timeout_.emplace(limit_seconds, [this, operation, limit_seconds] {
     log::error(
-        fmt::format("{} holds this process on {} since {} s: ending. Look at what it uses there (a network file "
-                    "system that does not answer, a fabric that is down)",
-                    what, host_name(), limit_seconds));
+        fmt::format("{} has not finished on {} after {} s; ending all ranks. Check for a network file system that does not "
+                    "respond, or a network that is down",
+                    operation, host_name(), limit_seconds));
     wait_for_output_delivery();
     launch_.abort(static_cast<int>(ExitCode::failed));
   });

@@ -7,14 +7,15 @@
 
 namespace trainrt::cli {
 
-/// Ends the step (exit 70) if this process is held longer than a limit: a system call on a file system that does not
-/// answer never returns by itself. One for the life of a command.
+/// Ends all ranks with exit code 70 if an operation of this process takes longer than its time limit, because a system call
+/// on a file system that does not respond never returns. A command uses one object for all its operations.
 class Watchdog {
  public:
   explicit Watchdog(launch::Launch& launch) : launch_(launch) {}
 
-  /// From now on `what` may take so long; it stands in the message that is logged before the end.
-  void watch(const std::string& what, double limit_seconds);
+  /// Begins the time limit of the next operation, and ends that of the previous one. `operation` is a noun phrase for the
+  /// error message.
+  void watch(const std::string& operation, double limit_seconds);
 
  private:
   launch::Launch& launch_;

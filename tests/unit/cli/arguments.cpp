@@ -36,3 +36,9 @@ TEST_CASE("an unexpected argument is an error that quotes it, and explains -- if
   REQUIRE(parsed.program);
   CHECK(*parsed.program == Words{"python3", "--x"});
 }
+
+TEST_CASE("-o is the short form of --output, for commands with that option only") {
+  const Words words{"-o", "out.h5"};
+  CHECK(parse_arguments(words, {.with_value = {"output"}, .usage = "u"}).options.at("output") == "out.h5");
+  CHECK_THROWS_WITH(parse_arguments(words, {.max_operands = 2, .usage = "u"}), Contains("unknown option '-o'"));
+}
