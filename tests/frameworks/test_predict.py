@@ -150,7 +150,7 @@ def texts_are_kept_in_csv_and_h5_the_same_on_any_number_of_ranks():
     with open(folder / "3.csv", newline="") as file:
         equal([row["note"] for row in csv.DictReader(file)], notes, "texts of the .csv")
     refused_npz = predict(run_dir, folder / "out.npz", "--keep", "note", ranks=2, expected=USAGE)
-    check("--keep note: a .npz" in refused_npz.err and "Write .csv or .h5" in refused_npz.err, "it does not say what serves", refused_npz)
+    check("--keep note: the field holds texts" in refused_npz.err and "Write .csv or .h5" in refused_npz.err, "it does not say what serves", refused_npz)
 
 
 @test
