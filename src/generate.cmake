@@ -1,8 +1,8 @@
 # Generated sources: the tables of plug-ins, the HDF5 schemas, and the page of `trainrt report`.
 
-# trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): every .cpp of the folder
-# defines one `extern const <record>` named after its file in namespace <namespace>::plugins; the table is generated here.
-# TRAINRT_SOURCE: the checkout.
+# trainrt_plugins(<layer> <folder> <header> <record type> <namespace of the table> <table function>): adds the .cpp files of the
+# folder to the layer, and generates the table of their records. Each file defines one `extern const <record>`, named after the
+# file, in namespace <namespace>::plugins. The variable TRAINRT_SOURCE is the root of the checkout.
 function(trainrt_plugins layer folder header record namespace table)
   file(GLOB files CONFIGURE_DEPENDS ${TRAINRT_SOURCE}/src/${folder}/*.cpp)
   list(SORT files)
@@ -31,7 +31,7 @@ ${entries}  };
   target_sources(trainrt_${layer} PRIVATE ${files} ${out})
 endfunction()
 
-# trainrt_schemas(<layer>): hdf5_schemas/*.json, compiled in.
+# trainrt_schemas(<layer>): generates string literals of hdf5_schemas/*.json.
 function(trainrt_schemas layer)
   file(GLOB schemas CONFIGURE_DEPENDS ${TRAINRT_SOURCE}/hdf5_schemas/*.json)
   set(schema_entries "")

@@ -5,10 +5,10 @@
 #include <catch2/catch.hpp>
 #include <trainrt/error.hpp>
 
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/help.hpp"
 #include "cli/data/data_tool.hpp"
 #include "cli/data/source_choice.hpp"
-#include "cli/words/command.hpp"
-#include "cli/words/help.hpp"
 #include "io/files/file.hpp"
 #include "support/cpp/scratch.hpp"
 

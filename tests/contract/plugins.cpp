@@ -3,11 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "cli/checkpoints/exporter.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/help.hpp"
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/inspect/exporter.hpp"
 #include "cli/predict/prediction_writer.hpp"
-#include "cli/words/command.hpp"
-#include "cli/words/help.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
@@ -83,14 +83,15 @@ TEST_CASE("the help of every command shows its usage, and what it is for in one 
   }
 }
 
-TEST_CASE("every exporter is chosen by an ending of its own") {
+TEST_CASE("every exporter is selected by its extension") {
   for (const auto* exporter : cli::exporter_table())
-    CHECK(&cli::exporter_for("some/file.x" + std::string(exporter->extension)) == exporter);
-  CHECK_THROWS_WITH(cli::exporter_for("file.safetensor"), Contains("did you mean '.safetensors'") && Contains(".npz"));
-  CHECK_THROWS_AS(cli::exporter_for("file"), UsageError);
+    CHECK(cli::find_exporter("some/file.x" + std::string(exporter->extension)) == exporter);
+  CHECK(cli::find_exporter("file") == nullptr);
+  CHECK_THROWS_WITH(cli::throw_unknown_extension("file.safetensor", ""),
+                    Contains("did you mean '.safetensors'") && Contains(".npz"));
 }
 
-TEST_CASE("every writer of predictions is chosen by an ending of its own") {
+TEST_CASE("every prediction writer is selected by its extension") {
   for (const auto* writer : cli::predictions::writer_table())
     CHECK(&cli::prediction_writer_for("some/file.x" + std::string(writer->extension)) == writer);
   CHECK_THROWS_WITH(cli::prediction_writer_for("file.cvs"), Contains("did you mean '.csv'") && Contains(".npz"));

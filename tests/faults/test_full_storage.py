@@ -136,16 +136,16 @@ def check_compares_what_num_to_keep_checkpoints_take_with_what_is_free():
     for number, options, words, never in (("3", "size=100m", ["checkpoint.num_to_keep = 3 needs"], ["WARNING"]),
                                           ("500", "size=1m", ["WARNING: the file system has", "lower checkpoint.num_to_keep"], []),
                                           ("20", "size=100m,nr_inodes=50", ["WARNING: the file system has", "checkpoint.layout = single"], []),
-                                          ("0", "size=100m", ["all are kept (checkpoint.num_to_keep = 0), and there is room for"], ["WARNING"])):
+                                          ("0", "size=100m", ["all are kept (checkpoint.num_to_keep = 0); there is space for"], ["WARNING"])):
         job = run([*own_mount(storage, options), *script], env={"NUMBER": number})
         check_exit(job, FINISHED)
         line = next((line for line in job.out.splitlines() if line.startswith("checkpoints ")), "")
         for word in words:
             check(word in line, f"{word!r} is not in {line!r}", job)
         for word in never:
-            check(word not in job.out.replace("WARNING: it is memory", ""), f"the output contains {word!r}", job)
+            check(word not in job.out.replace("WARNING: files are in the memory", ""), f"the output contains {word!r}", job)
     fresh = alone(config, "check")
-    check("checkpoints     their size is known after the first one" in fresh.out, "a new run", fresh)
+    check("checkpoints     their size will be known after the first save" in fresh.out, "a new run", fresh)
 
 
 main()

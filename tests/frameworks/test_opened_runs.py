@@ -155,7 +155,7 @@ def a_stop_before_a_run_is_open_leaves_nothing():
     job.code = job.wait(30)
     check_exit(job, STOPPED)
     check(not run_dir_of(config).parent.exists() or not names_of_runs(config), "a run was made", job)
-    check("while no run of the program's was open" in job.err, "the reason", job)
+    check("while the program had no open run" in job.err, "the reason", job)
 
 
 @test

@@ -150,7 +150,7 @@ def texts_are_kept_in_csv_and_h5_the_same_on_any_number_of_ranks():
     with open(folder / "3.csv", newline="") as file:
         equal([row["note"] for row in csv.DictReader(file)], notes, "texts of the .csv")
     refused_npz = predict(run_dir, folder / "out.npz", "--keep", "note", ranks=2, expected=USAGE)
-    check("--keep note: a .npz" in refused_npz.err and "write .csv or .h5" in refused_npz.err, "it does not say what serves", refused_npz)
+    check("--keep note: the field holds texts" in refused_npz.err and "Write .csv or .h5" in refused_npz.err, "it does not say what serves", refused_npz)
 
 
 @test
@@ -255,9 +255,9 @@ def what_is_missing_is_named():
     refused("--keep", "lables", says="[data.test] has no field of this name (did you mean 'labels'?); its fields: images, labels")
     refused("--keep", "labels=label", says="fashion_mnist predicts a field of this name")
     refused(says="No such file or directory", run_dir="/no/such/run")
-    refused("--dataset", "tset", says="there is no [data.tset] (did you mean 'test'?)")
+    refused("--dataset", "tset", says="[data.tset] does not exist (did you mean 'test'?)")
     refused("--data.test.source=/no/file", says="/no/file")
-    refused("--data.test.on_error=skip", says="predictions are of each sample once")
+    refused("--data.test.on_error=skip", says="predictions need each sample exactly once")
     refused("--loop.hiden=3", says="hidden")
     refused("--loop.hidden=33", says="'model/fc1/weight' is a tensor of f32 [32, 784] in the checkpoint")
     plain = scratch() / "plain.npz"
@@ -265,10 +265,10 @@ def what_is_missing_is_named():
     refused(f"--data.new.source={plain}", says="[data.new] must have a u8 field 'images'")
     job = run([TRAINRT, "predict", _run, "-o", "/no/folder/out.h5"])
     check_exit(job, USAGE)
-    check("there is no directory" in job.err, "it is not named", job)
+    check("does not exist" in job.err, "it is not named", job)
     job = run([TRAINRT, "predict", _run, "-o", scratch() / "out.txt"])
     check_exit(job, USAGE)
-    check("there are: .csv, .h5, .npz" in job.err, "formats are not named", job)
+    check("valid extensions are .csv, .h5, .npz" in job.err, "formats are not named", job)
 
 
 @test

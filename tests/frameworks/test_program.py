@@ -966,7 +966,7 @@ def of_a_silent_program_it_is_said_that_its_progress_is_not_known():
     check("does not report progress" in (job.out + job.err).splitlines()[-1] and "0 steps" not in job.out + job.err, "the last line", job)
     equal([(record["silent"], record["saved_step"]) for record in attempts(run_dir)], [(True, None)] * 2, "the records")
     shown = run([TRAINRT, "result", run_dir])
-    for words in ("not known: the program does not report progress", "not reported", "unknown", "The goodput is unknown"):
+    for words in ("unknown: the program does not report progress", "not reported", "unknown", "The goodput is unknown"):
         check(words in shown.out, f"the result lacks {words!r}", shown)
     check("0 to 0" not in shown.out, "steps that nobody counted", shown)
     found = json.loads(run([TRAINRT, "result", run_dir, "--json"]).out)

@@ -1,8 +1,8 @@
 // Parses command lines of each kind of command, one word per input line, and the config that the options describe.
 #include <sstream>
 
-#include "cli/words/arguments.hpp"
-#include "cli/words/config_file.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/config/config_file.hpp"
 #include "config/run_spec.hpp"
 #include "support/fuzz/fuzz.hpp"
 
@@ -14,12 +14,8 @@ const std::vector<cli::ArgumentSpec>& kinds_of_commands() {
   static const std::vector<cli::ArgumentSpec> kinds = {
       {.with_value = {"config"}, .switches = {}, .overrides = true, .usage = "--config FILE"},
       {.with_value = {"config", "storage"}, .switches = {"json"}, .overrides = true, .usage = "doctor"},
-      {.with_value = {"output", "tensors"},
-       .switches = {"force"},
-       .least_operands = 1,
-       .most_operands = 1,
-       .usage = "export"},
-      {.with_value = {"threads"}, .switches = {"quiet"}, .least_operands = 1, .most_operands = 9, .usage = "verify"}};
+      {.with_value = {"output", "tensors"}, .switches = {"force"}, .min_operands = 1, .max_operands = 1, .usage = "export"},
+      {.with_value = {"threads"}, .switches = {"quiet"}, .min_operands = 1, .max_operands = 9, .usage = "verify"}};
   return kinds;
 }
 
@@ -35,12 +31,12 @@ void check(const std::vector<std::string>& words, const cli::ArgumentSpec& spec)
   if (!parsed) return;
   require(parsed->options.size() + parsed->operands.size() + parsed->overrides.size() <= words.size(),
           "a command line has no more options than words");
-  require(parsed->operands.size() >= spec.least_operands && parsed->operands.size() <= spec.most_operands,
+  require(parsed->operands.size() >= spec.min_operands && parsed->operands.size() <= spec.max_operands,
           "a command has as many operands as it takes");
   require(spec.overrides || parsed->overrides.empty(), "only some commands take keys of the config");
   unless_refused<UsageError>([&] {
     auto options = needed();
-    for (const auto& word : parsed->overrides) cli::take_override(options, word);
+    for (const auto& word : parsed->overrides) cli::apply_override(options, word);
     return config::make_run_spec(options);
   });
 }

@@ -1,5 +1,5 @@
 // Parses a config file and resolves the run that its keys describe.
-#include "cli/words/config_file.hpp"
+#include "cli/config/config_file.hpp"
 
 #include "config/run_spec.hpp"
 #include "support/fuzz/fuzz.hpp"
@@ -70,7 +70,7 @@ void read(const std::string& input) {
   Options by_hand;
   for (const auto& key : options->keys())
     if (key.find('=') == std::string::npos) {
-      cli::take_override(by_hand, "--" + key + "=" + options->text(key));
+      cli::apply_override(by_hand, "--" + key + "=" + options->text(key));
       require(by_hand.text(key) == options->text(key), "a key means the same in a file and on the command line");
     }
   unless_refused<UsageError>([&] { return config::make_run_spec(*options); });

@@ -32,7 +32,7 @@ def known():
     if not _known:
         parts = {part.splitlines()[0].split(":")[0].split(" (")[0]: re.findall(r"^  ([\w.]+) ", part, re.M) for part in output("list").split("\n\n")}
         _known["keys"] = set(parts["config keys"])
-        _known["tune"] = set(parts["keys of [tune], of a sweep"])
+        _known["tune"] = set(parts["keys of [tune], for a sweep"])
         _known["stop"] = set(parts["keys of [stop]"]) - {"METRIC"}
         _known["data"] = {key for title, keys in parts.items() if "data" in title and "[stop]" not in title and "[sink." not in title and "[callback." not in title for key in keys}
         _known["plugins"] = {f"{title[9:-1]}.{key}" for title, keys in parts.items() if title.startswith(("keys of [sink.", "keys of [callback.", "keys of [tune."))

@@ -102,13 +102,13 @@ def an_unknown_key_of_a_dataset_is_refused():
 def a_repeated_key_is_refused_with_both_lines():
     config, line = with_lines(linear_config(scratch(), "run", SHORT), "num_to_keep = 3")
     first = [number for number, text in enumerate(config.read_text().splitlines(), 1) if text.startswith("num_to_keep")][0]
-    refused(config, ("checkpoint.num_to_keep", "repeated", f"{config}:{line}", f"{config}:{first}"))
+    refused(config, ("checkpoint.num_to_keep", "set twice", f"{config}:{line}", f"{config}:{first}"))
 
 
 @test
 def a_repeated_key_in_a_section_that_comes_again_is_refused():
     config, line = with_lines(linear_config(scratch(), "run", SHORT), "[loop]", "epochs = 3")
-    refused(config, ("loop.epochs", "repeated", f"{config}:{line}"))
+    refused(config, ("loop.epochs", "set twice", f"{config}:{line}"))
 
 
 @test

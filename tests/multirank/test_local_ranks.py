@@ -145,7 +145,7 @@ def what_fails_each_time_is_given_up():
     equal(len(runs), 1, "runs: a restart continues the same", job)
     equal(len(attempts(runs[0])), 2, "attempts, those included that the ranks began by themselves", job)
     check("exited with 9" in job.err and "given up after 2 failures" in job.err and f"--run.name={runs[0].name}" in job.err, "the message", job)
-    check("goes on from what it saved by itself" in job.err and "last checkpoint" not in job.err, "it promises a checkpoint", job)
+    check("its program continues from its own files" in job.err and "last checkpoint" not in job.err, "it promises a checkpoint", job)
     nobody_is_left(job)
 
 
@@ -170,7 +170,7 @@ def refused(words, *named, env=None):
 
 PROGRAM = ["--", PYTHON, "train.py"]
 for title, number in (("no_ranks", ["-n", "0"]), ("a_word", ["-n", "two"]), ("nothing", ["-n"]), ("too_many", ["-n", "1000000"])):
-    add_test(f"{title}_is_no_number_of_ranks", refused, [*number, *PROGRAM], "-n takes a number of ranks, from 1")
+    add_test(f"{title}_is_no_number_of_ranks", refused, [*number, *PROGRAM], "-n requires the number of ranks, from 1")
 
 
 @test
@@ -229,7 +229,7 @@ def an_interpreter_without_a_script_and_without_input_is_refused():
                     [*terminal, TRAINRT, "-n", 2, "--", PYTHON]):
         job = run(command, cwd=scratch())
         check_exit(job, USAGE)
-        for word in ("reads its script from standard input, which is", "Name a script", "< train.py"):
+        for word in ("reads its script from standard input, which is", "Name the script", "< train.py"):
             check(word in job.err + job.out, f"the message lacks {word!r}", job)
 
 

@@ -148,7 +148,7 @@ def result_and_predict_print_the_iteration_that_a_copy_shows():
         shown = run([TRAINRT, "result", copy, *words])
         check_exit(shown, FINISHED)
         check(missing in shown.out and "stopped" in shown.out, "result does not say what is missing", shown)
-    check("holds iteration 3; the metrics shown are up to iteration 6" in run([TRAINRT, "result", copy]).out, "result does not print the iteration")
+    check("is of iteration 3, but the last metrics are of iteration 6" in run([TRAINRT, "result", copy]).out, "result does not print the iteration")
     shutil.rmtree(copy / NEWEST)
     job = run([TRAINRT, "predict", copy, "-o", scratch() / "out.csv", "--dataset", "train"])
     check_exit(job, FINISHED)

@@ -98,7 +98,7 @@ def no_more_nodes_are_left_out_than_allowed_and_none_that_cannot_be_replaced():
     for job in (capped, scarce, edited):
         ended(job, "FAILED")
     equal(nodes_and_blame(capped_dir), [(ALL, "n2"), (WITHOUT_N2, "n3")], "nodes of the attempts", capped)
-    check("n3 is not left out (1 attempt ended there (2)): 1 node already is (failure.max_excluded_nodes)" in capped.text, "it does not say so", capped)
+    check("node n3 is not excluded (1 attempt ended there (2)): 1 node excluded already (failure.max_excluded_nodes)" in capped.text, "it does not say so", capped)
     equal(nodes_and_blame(scarce_dir), [(ALL, "n2")] * 2, "nodes of the attempts", scarce)
     check("n2 should be left out, but is used: partition main has 2 other nodes of this kind, and the job needs 3" in scarce.text,
           "it does not say why", scarce)

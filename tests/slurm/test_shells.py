@@ -31,7 +31,7 @@ def ranks_run_on_this_node(kind):
     job = in_shell(kind, TRAINRT, "-n", 2, "--config", config)
     check_exit(job, FINISHED)
     check("2 ranks on 1 node" in job.out, "the number of ranks", job)
-    check("this start has" not in job.out, "it uses as many ranks as the job has tasks", job)
+    check("this run uses" not in job.out, "it uses as many ranks as the job has tasks", job)
 
 
 def supervise_uses_the_whole_job(kind):
@@ -45,7 +45,7 @@ def a_start_without_a_number_names_the_command_for_all_tasks(kind):
     config = linear_config(scratch(), "run")
     job = in_shell(kind, TRAINRT, "--config", config)
     check_exit(job, FINISHED)
-    check(re.search(rf"this start has 1 rank, and job \d+ has 2 tasks\. To use all of them: trainrt supervise --config {config}", job.out), "the warning", job)
+    check(re.search(rf"this run uses 1 rank, but job \d+ has 2 tasks\. To use all of them: trainrt supervise --config {config}", job.out), "the warning", job)
     equal([attempt["ranks"] for attempt in attempts(run_dir_of(config))], [1], "ranks", job)
 
 
@@ -78,7 +78,7 @@ def a_rank_under_srun_with_a_terminal_is_a_rank():
     job = Job([*IN_TERMINAL, "srun", "-N2", "-n2", "--pty", TRAINRT, "--config", config], env=CLUSTER.env)
     job.code = job.wait(60)
     check_exit(job, FINISHED)
-    check("2 ranks on 2 nodes" in job.out and "this start has" not in job.out, "the ranks", job)
+    check("2 ranks on 2 nodes" in job.out and "this run uses" not in job.out, "the ranks", job)
 
 
 def with_input(text, *command):

@@ -288,7 +288,7 @@ def without_scontrol_as_in_a_container_the_batch_script_requeues():
     CLUSTER.call("scancel", "--signal=USR1", f"{job.id}.0")
     job.wait_for_restart(1)
     ended(job, "COMPLETED")
-    check("could not be requeued (scontrol was not found): exit 75 leaves it to the batch script" in job.text, "it does not say so", job)
+    check("could not be requeued (scontrol was not found): exit code 75 leaves the requeue to the batch script" in job.text, "it does not say so", job)
     check_whole(run_dir_of(config), job)
 
 

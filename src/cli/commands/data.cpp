@@ -1,8 +1,8 @@
-// Tools for datasets, which are plug-ins in cli/data/tools.
+// trainrt data: tools for datasets, which are plug-ins in cli/data/tools.
 #include <fmt/format.h>
 
+#include "cli/command_line/command.hpp"
 #include "cli/data/data_tool.hpp"
-#include "cli/words/command.hpp"
 
 namespace trainrt::cli::plugins {
 

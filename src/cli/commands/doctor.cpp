@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "batch/signals.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/config/load_run_spec.hpp"
 #include "cli/doctor/doctor_check.hpp"
 #include "cli/doctor/doctor_container.hpp"
 #include "cli/doctor/doctor_report.hpp"
-#include "cli/terminal/watchdog.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
-#include "cli/words/load_spec.hpp"
+#include "cli/doctor/watchdog.hpp"
 #include "comm/agreement.hpp"
 #include "comm/backend.hpp"
 #include "core/files/shortage.hpp"
@@ -58,7 +58,7 @@ Settings settings_of(const Arguments& arguments) {
   Settings settings;
   try {
     std::optional<config::RunSpec> spec;
-    if (arguments.has("config") || arguments.program) spec = load_spec(arguments, std::string(doctor_usage));
+    if (arguments.has("config") || arguments.program) spec = load_run_spec(arguments, std::string(doctor_usage));
     settings.subject.storage = storage_of(arguments, spec);
     if (!spec) return settings;
     settings.launch.timeout_seconds = spec->failure.launch_timeout_s;

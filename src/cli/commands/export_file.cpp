@@ -1,19 +1,17 @@
-// A checkpoint as one plain file for other programs. (`export` itself is a word of C++.)
-#include <algorithm>
-#include <filesystem>
-
+// trainrt export: writes a checkpoint as one file for other programs. (`export` is a keyword of C++.)
 #include <fmt/format.h>
 
 #include "batch/signals.hpp"
-#include "cli/files/plain_file.hpp"
-#include "cli/inspect/choose_entries.hpp"
-#include "cli/inspect/exporter.hpp"
-#include "cli/inspect/find_checkpoint.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/checkpoints/exporter.hpp"
+#include "cli/checkpoints/find_checkpoint.hpp"
+#include "cli/checkpoints/select_entries.hpp"
+#include "cli/checkpoints/user_file_export.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "core/output/log.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli::plugins {
@@ -21,53 +19,59 @@ namespace trainrt::cli::plugins {
 namespace {
 
 constexpr std::string_view export_file_usage =
-    "export CHECKPOINT -o FILE.h5|FILE.safetensors|FILE.npz|FILE [--best] [--tensors PATTERN,...] [--force] [--quiet]";
+    "export CHECKPOINT|RUN_DIR -o FILE.h5|FILE.safetensors|FILE.npz|FILE [--best] [--tensors PATTERN,...] [--force] "
+    "[--quiet]";
 
-/// A file of the train function's own, as it is.
+/// Copies a file that the train function has written into the checkpoint.
 ExitCode export_own_file(const std::string& path, const std::string& directory, const Arguments& arguments) {
   const auto manifest = checkpoint::read_manifest(directory);
-  const auto* record = plain_file_for(path, manifest);
-  if (record == nullptr) refuse_extension(path, plain_files_of(manifest));
-  if (arguments.has("tensors")) throw UsageError("--tensors: " + record->name + " is copied as it is");
-  NewFile file(path, arguments.has("force"));
+  const auto* record = find_user_file(path, manifest);
+  if (record == nullptr) throw_unknown_extension(path, user_file_names(manifest));
+  if (arguments.has("tensors"))
+    throw UsageError(fmt::format("--tensors does not apply to '{}': {} is copied unchanged", path, record->name));
+  AtomicFile file(path, arguments.has("force"));
   batch::install_stop_signals();
-  ByteProgress progress("export", arguments.has("quiet"));
-  export_plain_file(directory, *record, file, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  ProgressLine progress("export", arguments.has("quiet"));
+  export_user_file(directory, *record, file, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
   file.commit();
   progress.end();
-  print_safely("{}: {} of {}, {}\n", path, record->name, directory, bytes_text(file.bytes()));
+  print_safely("{}: {} of {}, {}\n", path, record->name, directory, byte_size(file.bytes()));
+  return ExitCode::finished;
+}
+
+ExitCode export_tensors(const Exporter& exporter, const std::string& path, const std::string& directory,
+                        const Arguments& arguments) {
+  AtomicFile file(path, arguments.has("force"));
+  const checkpoint::PieceReader reader(directory);
+  const auto patterns = arguments.options.find("tensors");
+  const auto selected =
+      select_entries(reader, patterns == arguments.options.end() ? std::vector<std::string>() : words_in(patterns->second));
+  batch::install_stop_signals();
+  ProgressLine progress("export", arguments.has("quiet"));
+  const ExportSource source(reader, selected.tensors, selected.values,
+                            [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  const auto notes = exporter.write(source, file);
+  file.commit();
+  progress.end();
+  for (const auto& note : notes) log::info(note);
+  print_safely("{}: {} and {} of {}, {}\n", path, counted(std::ssize(selected.tensors), "tensor"),
+               counted(std::ssize(selected.values), "value"), directory, byte_size(file.bytes()));
   return ExitCode::finished;
 }
 
 ExitCode export_command(std::span<const std::string> words) {
-  std::vector<std::string> long_words(words.begin(), words.end());
-  std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
-  const auto arguments = parse_arguments(long_words, {.with_value = {"output", "tensors"},
-                                                      .switches = {"best", "force", "quiet"},
-                                                      .least_operands = 1,
-                                                      .most_operands = 1,
-                                                      .usage = std::string(export_file_usage)});
-  if (!arguments.has("output")) throw UsageError(fmt::format("which file? usage: trainrt {}", export_file_usage));
+  const auto arguments = parse_arguments(words, {.with_value = {"output", "tensors"},
+                                                 .switches = {"best", "force", "quiet"},
+                                                 .min_operands = 1,
+                                                 .max_operands = 1,
+                                                 .usage = std::string(export_file_usage)});
+  if (!arguments.has("output")) throw UsageError(fmt::format("missing -o FILE; usage: trainrt {}", export_file_usage));
   const auto& path = arguments.options.at("output");
-  const auto& where = arguments.operands[0];
-  const auto directory = arguments.has("best") ? find_best_checkpoint(where) : find_checkpoint(where);
+  const auto& source = arguments.operands[0];
+  const auto directory = arguments.has("best") ? find_best_checkpoint(source) : find_checkpoint(source);
   const auto* exporter = find_exporter(path);
-  if (exporter == nullptr) return export_own_file(path, directory, arguments);
-  NewFile file(path, arguments.has("force"));
-  const checkpoint::PieceReader reader(directory);
-  const auto chosen = choose_entries(
-      reader, arguments.has("tensors") ? split_patterns(arguments.options.at("tensors")) : std::vector<std::string>());
-  batch::install_stop_signals();
-  ByteProgress progress("export", arguments.has("quiet"));
-  const ExportSource source(reader, chosen.tensors, chosen.values,
-                            [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
-  const auto notes = exporter->write(source, file);
-  file.commit();
-  progress.end();
-  for (const auto& note : notes) log::info(note);
-  print_safely("{}: {} and {} of {}, {}\n", path, counted(static_cast<std::int64_t>(chosen.tensors.size()), "tensor"),
-               counted(static_cast<std::int64_t>(chosen.values.size()), "value"), directory, bytes_text(file.bytes()));
-  return ExitCode::finished;
+  return exporter == nullptr ? export_own_file(path, directory, arguments)
+                             : export_tensors(*exporter, path, directory, arguments);
 }
 
 }  // namespace
@@ -76,17 +80,20 @@ extern const Command export_file;
 const Command export_file{
     .name = "export",
     .usage = export_file_usage,
-    .help = "a checkpoint as one plain HDF5, safetensors or NumPy file",
+    .help = "write a checkpoint as one HDF5, safetensors or NumPy file",
     .details =
-        "CHECKPOINT is a checkpoint directory, or a run directory: its newest, or with --best the best by\n"
-        "checkpoint.score_attribute. The file's ending says the format "
-        "(`trainrt\n"
-        "list` shows all). Tensors are whole, per_rank ones with a first axis over the ranks. --tensors 'model/*,!*/bias'\n"
-        "chooses by name: * ? [] (* crosses '/'), the last pattern that matches decides, ! keeps out. All bytes are "
-        "checked\n"
-        "on the way; the file appears whole or not at all. An ending that a file of the train function's own has "
-        "(model.ubj\n"
-        "of xgboost) copies that one as it is, once its digest is checked. --force replaces one that is there.\n",
+        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is exported, or with --best the\n"
+        "best one by checkpoint.score_attribute. The extension of FILE selects the format; `trainrt list` shows all "
+        "formats.\n"
+        "Tensors are complete; a per_rank tensor has an additional first axis, the rank.\n"
+        "--tensors 'model/*,!*/bias' selects tensors and values by name. A pattern may contain *, ? and []; * also "
+        "matches\n"
+        "'/'. A pattern that begins with ! excludes names; the last pattern that matches a name decides.\n"
+        "If FILE has the extension of a file that the train function has written into the checkpoint (model.ubj of\n"
+        "xgboost), that file is copied unchanged.\n"
+        "All bytes are checked, and FILE appears only when it is complete. --force replaces an existing file. --quiet "
+        "shows\n"
+        "no progress.\n",
     .run = export_command};
 
 }  // namespace trainrt::cli::plugins

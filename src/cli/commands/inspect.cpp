@@ -1,19 +1,20 @@
-// What a checkpoint holds: its record, its tensors and values, where the tensors lie, and what their numbers are like.
+// trainrt inspect: shows the content of a checkpoint, where its tensors are stored, and statistics of their elements.
 #include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/format/validation.hpp"
-#include "cli/inspect/choose_entries.hpp"
-#include "cli/inspect/find_checkpoint.hpp"
-#include "cli/inspect/tensor_statistics.hpp"
-#include "cli/inspect/tensor_stream.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/checkpoints/find_checkpoint.hpp"
+#include "cli/checkpoints/select_entries.hpp"
+#include "cli/checkpoints/tensor_statistics.hpp"
+#include "cli/checkpoints/tensor_stream.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
 #include "cli/terminal/print.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/json_number.hpp"
 
 namespace trainrt::cli::plugins {
@@ -23,15 +24,15 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view inspect_usage = "inspect CHECKPOINT [--tensor PATTERN] [--stats] [--json] [--quiet]";
+constexpr std::string_view inspect_usage = "inspect CHECKPOINT|RUN_DIR [--tensor PATTERN] [--stats] [--json] [--quiet]";
 
-/// Everything that either form shows.
+/// The data that both output formats show.
 struct Inspection {
   std::string directory;
   const PieceReader& reader;
-  Chosen chosen;
+  SelectedEntries selected;
   bool with_slabs = false;
-  std::map<const PieceReader::Tensor*, TensorStatistics> statistics;  // of all that are chosen, or of none
+  std::map<const PieceReader::Tensor*, TensorStatistics> statistics;  ///< of all selected tensors, or empty
 
   const checkpoint::Manifest& manifest() const { return reader.manifest(); }
   checkpoint::Meta meta() const { return checkpoint::with_validation(manifest().meta, directory); }
@@ -45,15 +46,15 @@ std::uint64_t bytes_on_disk(const checkpoint::Manifest& manifest) {
   return bytes;
 }
 
-std::map<const PieceReader::Tensor*, TensorStatistics> gather(const PieceReader& reader, const Tensors& tensors,
-                                                              bool quiet) {
+std::map<const PieceReader::Tensor*, TensorStatistics> compute_statistics(const PieceReader& reader, const Tensors& tensors,
+                                                                          bool quiet) {
   std::map<const PieceReader::Tensor*, StatisticsGatherer> gatherers;
   std::uint64_t all = 0;
   for (const auto* tensor : tensors) {
     gatherers.emplace(tensor, StatisticsGatherer(tensor->dtype));
     all += bytes_of(*tensor);
   }
-  ByteProgress progress("statistics", quiet);
+  ProgressLine progress("statistics", quiet);
   std::uint64_t done = 0;
   stream_tensors(reader, tensors, [&](const TensorPiece& piece) {
     gatherers.at(&piece.tensor).add(piece.bytes);
@@ -64,7 +65,7 @@ std::map<const PieceReader::Tensor*, TensorStatistics> gather(const PieceReader&
   return statistics;
 }
 
-// --- for programs -------------------------------------------------------------------------------------------------------
+// --- JSON output -------------------------------------------------------------------------------------------------------
 
 Json json_of(double number) { return json_of_number(number); }
 Json json_of(std::int64_t number) { return number; }
@@ -118,19 +119,19 @@ Json json_of(const Inspection& inspection) {
   for (const auto& file : manifest.files)
     files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"rank", file.rank < 0 ? Json() : Json(file.rank)}});
   Json tensors = Json::array();
-  for (const auto* tensor : inspection.chosen.tensors) tensors.push_back(json_of(inspection, *tensor));
+  for (const auto* tensor : inspection.selected.tensors) tensors.push_back(json_of(inspection, *tensor));
   Json values = Json::array();
-  for (const auto* value : inspection.chosen.values)
+  for (const auto* value : inspection.selected.values)
     values.push_back({{"name", value->name},
                       {"dtype", value->dtype},
                       {"value", std::visit([](const auto& v) { return json_of(v); }, value->value)}});
-  const bool of_a_run = meta.attempt > 0;
+  const bool is_of_run = meta.attempt > 0;
   return {{"directory", inspection.directory},
           {"index", meta.number},
-          {"iteration", of_a_run ? Json(meta.iteration) : Json()},
-          {"step", of_a_run ? Json(meta.step) : Json()},
+          {"iteration", is_of_run ? Json(meta.iteration) : Json()},
+          {"step", is_of_run ? Json(meta.step) : Json()},
           {"ranks", meta.ranks},
-          {"attempt", of_a_run ? Json(meta.attempt) : Json()},
+          {"attempt", is_of_run ? Json(meta.attempt) : Json()},
           {"created", meta.created},
           {"bytes", bytes_on_disk(manifest)},
           {"metrics", metrics},
@@ -142,7 +143,7 @@ Json json_of(const Inspection& inspection) {
           {"values", values}};
 }
 
-// --- for people ---------------------------------------------------------------------------------------------------------
+// --- text output --------------------------------------------------------------------------------------------------------
 
 std::string text_of(double number) { return fmt::format("{:.6g}", number); }
 std::string text_of(std::int64_t number) { return fmt::format("{}", number); }
@@ -163,16 +164,15 @@ void print_record(const Inspection& inspection) {
   if (meta.attempt > 0)
     print_safely("iteration   {}\nstep        {}\nattempt     {}\n", meta.iteration, meta.step, meta.attempt);
   else
-    print_safely("saved by    a CheckpointStore, which counts saves (the index), not steps\n");
+    print_safely("saved by    a CheckpointStore, which counts saves (index) instead of steps\n");
   print_safely("ranks       {}\ncreated     {}\n", meta.ranks, meta.created);
-  print_safely("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), bytes_text(bytes_on_disk(manifest)),
+  print_safely("bytes       {} ({}) in {} shard{}\n", bytes_on_disk(manifest), byte_size(bytes_on_disk(manifest)),
                manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s");
   for (const auto& [name, value] : meta.metrics) print_safely("metric      {} = {}\n", printable(name), text_of(value));
   if (!meta.validation.empty())
-    print_safely("validation  {}\n", meta.awaits_validation ? "awaited" : "done: its metrics are among those above");
+    print_safely("validation  {}\n", meta.awaits_validation ? "awaited" : "done; its metrics are included above");
   if (meta.metadata != "{}") print_safely("metadata    {}\n", Json::parse(meta.metadata).dump());
-  for (const auto& file : manifest.files)
-    print_safely("file        {}  {}\n", printable(file.name), bytes_text(file.bytes));
+  for (const auto& file : manifest.files) print_safely("file        {}  {}\n", printable(file.name), byte_size(file.bytes));
   Table shards({{"shard"}, {"bytes", true}, {"written by rank"}});
   for (const auto& shard : manifest.shards) {
     std::vector<int> ranks;
@@ -189,7 +189,7 @@ void print_tensors(const Inspection& inspection) {
     for (const auto* title : {"min", "max", "mean", "std", "nan", "inf", "zero"}) columns.push_back({title, true});
   Table table(columns);
   std::uint64_t bytes = 0;
-  for (const auto* tensor : inspection.chosen.tensors) {
+  for (const auto* tensor : inspection.selected.tensors) {
     std::vector<std::string> cells{printable(tensor->name), std::string(trainrt::name_of(tensor->dtype)),
                                    to_string(tensor->shape), tensor->placement, std::to_string(bytes_of(*tensor))};
     if (with_statistics) {
@@ -201,12 +201,12 @@ void print_tensors(const Inspection& inspection) {
     bytes += bytes_of(*tensor);
   }
   if (!table.empty())
-    print_safely("tensors ({}, {})\n{}", inspection.chosen.tensors.size(), bytes_text(bytes), table.text());
+    print_safely("tensors ({}, {})\n{}", inspection.selected.tensors.size(), byte_size(bytes), table.text());
 }
 
 void print_slabs(const Inspection& inspection) {
   Table table({{"slab of"}, {"shard"}, {"rank", true}, {"offset"}, {"shape"}});
-  for (const auto* tensor : inspection.chosen.tensors)
+  for (const auto* tensor : inspection.selected.tensors)
     for (const auto& piece : tensor->slabs)
       table.add({printable(tensor->name), inspection.shard_of(piece), std::to_string(piece.rank),
                  to_string(piece.box.offset), to_string(piece.box.shape)});
@@ -215,7 +215,7 @@ void print_slabs(const Inspection& inspection) {
 
 void print_values(const Inspection& inspection) {
   Table table({{"name"}, {"dtype"}, {"value"}});
-  for (const auto* value : inspection.chosen.values)
+  for (const auto* value : inspection.selected.values)
     table.add({printable(value->name), value->dtype, text_of(value->value)});
   if (!table.empty()) print_safely("\nvalues\n{}", table.text());
 }
@@ -223,29 +223,30 @@ void print_values(const Inspection& inspection) {
 ExitCode inspect_command(std::span<const std::string> words) {
   const auto arguments = parse_arguments(words, {.with_value = {"tensor"},
                                                  .switches = {"stats", "json", "quiet"},
-                                                 .least_operands = 1,
-                                                 .most_operands = 1,
+                                                 .min_operands = 1,
+                                                 .max_operands = 1,
                                                  .usage = std::string(inspect_usage)});
   const auto directory = find_checkpoint(arguments.operands[0]);
   const PieceReader reader(directory);
-  const bool some = arguments.has("tensor");
+  const bool has_pattern = arguments.has("tensor");
   Inspection inspection{
       directory,
       reader,
-      choose_entries(reader, some ? std::vector{arguments.options.at("tensor")} : std::vector<std::string>()),
-      some,
+      select_entries(reader, has_pattern ? std::vector{arguments.options.at("tensor")} : std::vector<std::string>()),
+      has_pattern,
       {}};
-  if (arguments.has("stats")) inspection.statistics = gather(reader, inspection.chosen.tensors, arguments.has("quiet"));
+  if (arguments.has("stats"))
+    inspection.statistics = compute_statistics(reader, inspection.selected.tensors, arguments.has("quiet"));
   if (arguments.has("json")) {
     print_json(json_of(inspection));
     return ExitCode::finished;
   }
-  if (!some) {
+  if (!has_pattern) {
     print_record(inspection);
     print_safely("\n");
   }
   print_tensors(inspection);
-  if (some) print_slabs(inspection);
+  if (has_pattern) print_slabs(inspection);
   print_values(inspection);
   return ExitCode::finished;
 }
@@ -256,14 +257,16 @@ extern const Command inspect;
 const Command inspect{
     .name = "inspect",
     .usage = inspect_usage,
-    .help = "what a checkpoint holds: tensors, values, metrics; with --stats what the numbers are like",
+    .help = "show the tensors, values and metrics of a checkpoint, and statistics of its tensors",
     .details =
-        "CHECKPOINT is a checkpoint directory, or a run directory: its newest. --tensor NAME (or a pattern: * ? [], * "
-        "crosses\n"
-        "'/') shows where the tensor's slabs lie. --stats reads the tensors: min, max, mean and standard deviation (of "
-        "the\n"
-        "population) of the finite elements, and how many are NaN, infinite and zero. --json prints one JSON object, for\n"
-        "programs. What is read is checked: damage is named, with exit code 70.\n",
+        "CHECKPOINT is a checkpoint directory. For a run directory, the newest checkpoint is shown.\n"
+        "--tensor PATTERN shows only the tensors and values of this name, and in which files the slabs of the tensors are\n"
+        "stored. A pattern may contain *, ? and []; * also matches '/'.\n"
+        "--stats reads the tensors and shows the minimum, maximum, mean and standard deviation (of the population) of "
+        "their\n"
+        "finite elements, and the numbers of NaN, infinite and zero elements.\n"
+        "--json prints one JSON object. --quiet shows no progress.\n"
+        "All bytes that are read are checked; the exit code is 70 if they are damaged.\n",
     .run = inspect_command};
 
 }  // namespace trainrt::cli::plugins

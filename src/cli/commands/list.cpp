@@ -1,10 +1,9 @@
-// What there is to choose from: train functions, config keys, and the plug-ins of each kind.
-
-#include "cli/inspect/exporter.hpp"
+// trainrt list: shows all train functions, config keys and plug-ins.
+#include "cli/checkpoints/exporter.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
 #include "cli/predict/prediction_writer.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
 #include "comm/backend.hpp"
 #include "comm/gpu_backend.hpp"
 #include "config/section.hpp"
@@ -29,13 +28,13 @@ namespace {
 
 constexpr std::string_view list_usage = "list";
 
-std::string facts_in_brackets(const OptionSpec& option) {
+std::string facts_in_parentheses(const OptionSpec& option) {
   const auto facts = facts_of(option);
   return facts.empty() ? "" : " (" + facts + ")";
 }
 
 void print_options(std::span<const OptionSpec> options) {
-  for (const auto& option : options) print_safely("  {:<28} {}{}\n", option.key, option.help, facts_in_brackets(option));
+  for (const auto& option : options) print_safely("  {:<28} {}{}\n", option.key, option.help, facts_in_parentheses(option));
 }
 
 template <class Record>
@@ -44,7 +43,7 @@ void print_table(std::string_view title, PluginTable<Record> table) {
   for (const auto* record : table) print_safely("  {:<28} {}\n", record->name, record->help);
 }
 
-/// The same, and the keys of each in its section [SECTION.NAME].
+/// Prints the plug-ins of a table, and the keys of the section [SECTION.NAME] of each.
 template <class Record>
 void print_with_keys(std::string_view title, PluginTable<Record> table, std::string_view section) {
   print_table(title, table);
@@ -59,7 +58,8 @@ std::string facts_of_parameter(const data::ParameterSpec& spec) {
   if (spec.type == data::ParameterType::unsupported) return "not supported";
   const auto valid = data::valid_values(spec);
   if (spec.default_value.empty()) return valid + "; required";
-  if (spec.default_value.starts_with('=')) return fmt::format("{}; default: as {}", valid, spec.default_value.substr(1));
+  if (spec.default_value.starts_with('='))
+    return fmt::format("{}; default: value of {}", valid, spec.default_value.substr(1));
   return fmt::format("{}; default: {}", valid, spec.default_value);
 }
 
@@ -77,7 +77,7 @@ ExitCode list_command(std::span<const std::string> words) {
   for (const auto& function : trainer::available_functions(builtin_functions())) {
     print_safely("  {:<28} {}\n", function.name, function.help);
     for (const auto& key : function.declared.loop)
-      print_safely("      loop.{:<21} {}{}\n", key.key, key.help, facts_in_brackets(key));
+      print_safely("      loop.{:<21} {}{}\n", key.key, key.help, facts_in_parentheses(key));
     if (!function.declared.datasets.empty())
       print_safely("      needs {}\n", "[data." + join(function.declared.datasets, "], [data.") + "]");
   }
@@ -94,11 +94,11 @@ ExitCode list_command(std::span<const std::string> words) {
   print_preprocessors();
   print_with_keys("metric sinks", metrics::sink_table(), "sink");
   print_with_keys("callbacks (run.callbacks)", trainer::callback_table(), "callback");
-  print_safely("\nkeys of [tune], of a sweep (trainrt tune)\n");
+  print_safely("\nkeys of [tune], for a sweep (trainrt tune)\n");
   print_options(tune::sweep_options());
   print_table("searchers (tune.searcher)", tune::searcher_table());
   print_with_keys("schedulers of trials (tune.scheduler)", tune::scheduler_table(), "tune");
-  print_table("frameworks whose variables programs get (program.env)", program::environment_table());
+  print_table("frameworks whose environment variables programs get (program.env)", program::environment_table());
   print_table("export formats", exporter_table());
   print_table("formats of predictions", predictions::writer_table());
   print_table("launchers", launch::launcher_table());
@@ -113,7 +113,7 @@ extern const Command list;
 const Command list{
     .name = "list",
     .usage = list_usage,
-    .help = "train functions, config keys, data formats, sinks, frameworks, export formats, launchers, backends",
+    .help = "list train functions, config keys, data formats, sinks, frameworks, export formats, launchers, backends",
     .details = "",
     .run = list_command};
 

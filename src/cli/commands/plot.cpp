@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/files/new_file.hpp"
-#include "cli/inspect/run_choice.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/files/atomic_file.hpp"
+#include "cli/runs/read_runs.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
 #include "core/options.hpp"
 #include "core/output/log.hpp"
 #include "core/output/terminal.hpp"
@@ -109,12 +109,12 @@ ExitCode plot_command(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   const auto arguments = parse_arguments(long_words, {.with_value = {"output", "metrics", "x", "log", "smooth", "size"},
                                                       .switches = {"force"},
-                                                      .least_operands = 1,
-                                                      .most_operands = 10000,
+                                                      .min_operands = 1,
+                                                      .max_operands = 10000,
                                                       .usage = std::string(plot_usage)});
   const auto metrics = chart_options(arguments);
   const auto options = plot_options(arguments);
-  const auto runs = runs_of(arguments.operands);
+  const auto runs = read_runs(arguments.operands);
   view::check_metrics_and_axes(runs, metrics);
   const auto [charts, omitted_metrics] = view::metric_charts(runs, metrics);
   if (omitted_metrics > 0)
@@ -125,7 +125,7 @@ ExitCode plot_command(std::span<const std::string> words) {
     return ExitCode::finished;
   }
   const auto& path = arguments.options.at("output");
-  NewFile file(path, arguments.has("force"));
+  AtomicFile file(path, arguments.has("force"));
   file.write(0, picture_file(charts, options));
   file.commit();
   print_safely("{}: {} of {}\n", path, counted(static_cast<std::int64_t>(charts.size()), "metric"),

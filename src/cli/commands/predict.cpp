@@ -11,14 +11,14 @@
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/other_files.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/rank_count_option.hpp"
 #include "cli/data/convert/source_files.hpp"
 #include "cli/data/opened_data.hpp"
 #include "cli/predict/prediction_output.hpp"
 #include "cli/predict/prediction_plan.hpp"
-#include "cli/start/local_ranks.hpp"
-#include "cli/supervise/job_shell.hpp"
+#include "cli/start/slurm_environment.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/command.hpp"
 #include "core/output/log.hpp"
 #include "core/rank_zero.hpp"
 #include "io/files/file.hpp"
@@ -44,8 +44,8 @@ Arguments arguments_of(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   auto arguments = parse_arguments(long_words, {.with_value = {"output", "keep", "dataset"},
                                                 .switches = {"best", "spreadsheet", "force", "quiet"},
-                                                .least_operands = 1,
-                                                .most_operands = 1,
+                                                .min_operands = 1,
+                                                .max_operands = 1,
                                                 .overrides = true,
                                                 .usage = std::string(predict_usage)});
   if (!arguments.has("output"))
@@ -105,7 +105,7 @@ class PredictionCommand final : public trainer::RankCommand {
 
   ExitCode execute(const config::RunSpec& spec, launch::Launch& launch, Communicator& communicator) override {
     trainer::predict(spec, job_, launch, communicator);
-    RankZero(communicator.rank()).run([&] { print_safely("{}\n", output_->in_words()); });
+    RankZero(communicator.rank()).run([&] { print_safely("{}\n", output_->summary()); });
     return ExitCode::finished;
   }
 
@@ -159,7 +159,7 @@ ExitCode predict_on_this_node(int ranks, const std::vector<std::string>& words) 
 
 ExitCode predict_command(std::span<const std::string> given) {
   std::vector<std::string> words(given.begin(), given.end());
-  if (const auto ranks = take_local_ranks(words, predict_usage)) return predict_on_this_node(*ranks, words);
+  if (const auto ranks = take_rank_count_option(words, predict_usage)) return predict_on_this_node(*ranks, words);
   const auto arguments = arguments_of(words);
   PredictionCommand command(arguments);
   return trainer::execute_on_ranks(command, Environment::of_process());

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/files/new_file.hpp"
-#include "cli/inspect/run_choice.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/files/atomic_file.hpp"
+#include "cli/runs/read_runs.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
 #include "core/host.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
 #include "view/page/page.hpp"
 
@@ -42,19 +42,19 @@ ExitCode report_command(std::span<const std::string> words) {
   std::replace(long_words.begin(), long_words.end(), std::string("-o"), std::string("--output"));
   const auto arguments = parse_arguments(long_words, {.with_value = {"output"},
                                                       .switches = {"force"},
-                                                      .least_operands = 1,
-                                                      .most_operands = 10000,
+                                                      .min_operands = 1,
+                                                      .max_operands = 10000,
                                                       .usage = std::string(report_usage)});
   const auto path = output_of(arguments);
-  NewFile file(path, arguments.has("force"));
-  auto runs = runs_of(arguments.operands);
+  AtomicFile file(path, arguments.has("force"));
+  auto runs = read_runs(arguments.operands);
   if (runs.empty()) throw UsageError("no run can be read");
   const auto count = static_cast<std::int64_t>(runs.size());
   const auto page = count == 1 ? view::page::page_of(view::page::view_of(std::move(runs.front())), utc_now())
                                : view::page::page_of(runs, title_of(arguments.operands.front()), utc_now());
   file.write(0, page);
   file.commit();
-  print_safely("{}: {}, {}\n", path, counted(count, "run"), bytes_text(page.size()));
+  print_safely("{}: {}, {}\n", path, counted(count, "run"), byte_size(page.size()));
   return ExitCode::finished;
 }
 

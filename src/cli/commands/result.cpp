@@ -1,4 +1,5 @@
-// How a run stands: state, last and best metrics, checkpoints, attempts, and where its time went.
+// trainrt result: shows the state, metrics, checkpoints, attempts, times and resources of a run, or a table of several
+// runs.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -8,14 +9,14 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "cli/inspect/run_comparison.hpp"
-#include "cli/inspect/usage_table.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/runs/comparison_table.hpp"
+#include "cli/runs/read_runs.hpp"
+#include "cli/runs/usage_table.hpp"
 #include "cli/terminal/print.hpp"
 #include "cli/terminal/table.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
 #include "core/host.hpp"
-#include "core/output/log.hpp"
 #include "core/text/text.hpp"
 #include "io/files/file.hpp"
 #include "rundir/records/point_words.hpp"
@@ -36,7 +37,7 @@ void print_metrics(std::string_view title, const metrics::Record& record) {
     if (!key.starts_with("_")) std::visit([&](const auto& shown) { print_safely("  {:<20} {}\n", key, shown); }, value);
 }
 
-/// With a line for reports that cannot be the best since their score is NaN.
+/// Prints the metrics of the best report, and the number of reports that were ignored because their score is NaN.
 void print_best_metrics(const view::RunSummary& summary) {
   const auto attribute = summary.record.spec.find("checkpoint.score_attribute");
   if (attribute == summary.record.spec.end()) return;
@@ -48,11 +49,11 @@ void print_best_metrics(const view::RunSummary& summary) {
     print_safely("  {} of {} reports have NaN as {} and were ignored\n", count, summary.reports.size(), attribute->second);
 }
 
-/// All names, or the first and how many there are.
+/// Returns all names, or the first name and the number of the others.
 std::string nodes_text(const std::vector<std::string>& nodes) {
-  constexpr std::size_t shown = 4;
-  return nodes.size() <= shown ? fmt::format("{}", fmt::join(nodes, ","))
-                               : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
+  constexpr std::size_t max_shown = 4;
+  return nodes.size() <= max_shown ? fmt::format("{}", fmt::join(nodes, ","))
+                                   : fmt::format("{} and {} more", nodes[0], nodes.size() - 1);
 }
 
 void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::size_t attempt_count) {
@@ -70,10 +71,9 @@ void print_attempts(const std::vector<rundir::AttemptRecord>& attempts, std::siz
                std::to_string(attempt.ranks), nodes_text(attempt.nodes), view::iterations_of(attempt),
                view::steps_of(attempt), view::saved_point_of(attempt), first_line(attempt.why)});
   const auto unreadable = attempt_count - attempts.size();
-  print_safely(
-      "attempts{}\n{}",
-      unreadable == 0 ? "" : fmt::format(" ({}, {} of them without a record that can be read)", attempt_count, unreadable),
-      table.text());
+  print_safely("attempts{}\n{}",
+               unreadable == 0 ? "" : fmt::format(" ({}, {} of them without a readable record)", attempt_count, unreadable),
+               table.text());
 }
 
 std::vector<std::string> time_cells(const std::string& title, const rundir::TimeAccount& account) {
@@ -116,35 +116,35 @@ void print_time(const view::RunSummary& summary) {
 void print_time_left(const rundir::Forecast& forecast) {
   print_safely(
       "time left\n  {}{}: training {}, saves {}, repeated after failures {}, starts and ends of jobs {}, in the queue {}\n",
-      clock_text(forecast.left_s()),
-      forecast.runs ? ", until " + utc_before(-forecast.left_s()) : " from the next start on",
+      clock_text(forecast.left_s()), forecast.runs ? ", until " + utc_before(-forecast.left_s()) : " after the next start",
       clock_text(forecast.training_s), clock_text(forecast.saves_s), clock_text(forecast.repeated_s),
-      clock_text(forecast.jobs_s), forecast.waits_known ? clock_text(forecast.waiting_s) : "not known");
+      clock_text(forecast.jobs_s), forecast.waits_known ? clock_text(forecast.waiting_s) : "unknown");
   if (const auto advice = rundir::advice_of(forecast); !advice.empty()) print_safely("  {}\n", advice);
 }
 
 void print_excluded_nodes(const std::vector<rundir::ExcludedNode>& excluded) {
   if (excluded.empty()) return;
-  Table table({{"node"}, {"since attempt", true}, {"why it is left out"}});
+  Table table({{"node"}, {"since attempt", true}, {"why it is excluded"}});
   for (const auto& node : excluded)
     table.add({node.node, node.since_attempt > 0 ? std::to_string(node.since_attempt) : "-", first_line(node.why)});
-  print_safely("excluded nodes (in a new job: sbatch --exclude={}; {} in the run directory keeps them)\n{}",
+  print_safely("excluded nodes (for a new job: sbatch --exclude={}; recorded in {} in the run directory)\n{}",
                fmt::join(rundir::names_of(excluded), ","), rundir::excluded_nodes_name, table.text());
 }
 
-/// What a run directory that lacks its end shows instead, which a copy of an older checkpoint does.
-void print_what_is_missing(const view::RunSummary& summary) {
+/// Prints warnings about checkpoints that are missing or will be deleted.
+void print_warnings(const view::RunSummary& summary) {
   if (!summary.purge_warning.empty()) print_safely("WARNING     {}\n", summary.purge_warning);
   if (!summary.contradiction.empty())
-    print_safely("WARNING     {}: the same command again would be refused, until they are back\n", summary.contradiction);
+    print_safely("WARNING     {}: the run cannot be continued until they are restored\n", summary.contradiction);
   else if (!summary.missing_end.empty())
-    print_safely("WARNING     {}. The run is not finished: the same command again continues it\n", summary.missing_end);
+    print_safely("WARNING     {}. The run is not finished; run the same command again to continue it\n",
+                 summary.missing_end);
   using rundir::RunState;
-  const bool is_over = summary.state == RunState::finished || summary.state == RunState::stopped;
-  if (!is_over || summary.checkpoints.empty() || summary.reports.empty()) return;
+  const bool has_ended = summary.state == RunState::finished || summary.state == RunState::stopped;
+  if (!has_ended || summary.checkpoints.empty() || summary.reports.empty()) return;
   const auto& newest = summary.checkpoints.back();
   if (newest.iteration < summary.last()->iteration)
-    print_safely("WARNING     the newest checkpoint, {}, holds iteration {}; the metrics shown are up to iteration {}\n",
+    print_safely("WARNING     the newest checkpoint, {}, is of iteration {}, but the last metrics are of iteration {}\n",
                  checkpoint::directory_name(newest.number), newest.iteration, summary.last()->iteration);
 }
 
@@ -152,8 +152,8 @@ void print_run(const view::RunSummary& summary) {
   print_safely(
       "run         {} ({})\nstate       {}\ndirectory   {}\niterations  {}\n", summary.record.name, summary.record.function,
       rundir::word_of(summary.state), summary.run_dir,
-      summary.is_silent() ? "not known: the program does not report progress" : std::to_string(summary.reports.size()));
-  print_what_is_missing(summary);
+      summary.is_silent() ? "unknown: the program does not report progress" : std::to_string(summary.reports.size()));
+  print_warnings(summary);
   if (summary.last() != nullptr) print_metrics("last metrics", *summary.last());
   print_best_metrics(summary);
   print_safely("checkpoints\n");
@@ -168,42 +168,24 @@ void print_run(const view::RunSummary& summary) {
   if (summary.forecast) print_time_left(*summary.forecast);
 }
 
-// --- the runs of a folder ---------------------------------------------------------------------------------------------
-
-/// A run that cannot be read is warned of and left out.
-std::vector<view::RunSummary> summaries_of(const std::vector<std::string>& run_dirs) {
-  std::vector<view::RunSummary> summaries;
-  for (const auto& run_dir : run_dirs) try {
-      summaries.push_back(view::summary_of(run_dir));
-    } catch (const Error& error) {
-      log::warning(fmt::format("{}: {}", run_dir, error.what()));
-    }
-  return summaries;
-}
-
-ExitCode result_of_storage(const std::string& storage, bool json) {
-  const auto run_dirs = view::run_dirs_in(storage);
-  if (run_dirs.empty())
-    throw UsageError(storage + " is neither a run directory (run.json) nor a folder with run directories in it");
-  const auto runs = summaries_of(run_dirs);
+ExitCode result_of_folder(const std::string& folder, bool json) {
+  const auto [runs, all_readable] = read_folder(folder);
   if (json) {
     auto all = Json::array();
     for (const auto& run : runs) all.push_back(view::as_json(run));
     print_json(all);
   } else {
-    print_safely("{}", comparison_of(runs));
+    print_safely("{}", comparison_table(runs));
   }
-  return runs.size() == run_dirs.size() ? ExitCode::finished : ExitCode::failed;
+  return all_readable ? ExitCode::finished : ExitCode::failed;
 }
 
 ExitCode result_command(std::span<const std::string> words) {
-  const auto arguments = parse_arguments(words, {.with_value = {},
-                                                 .switches = {"json"},
-                                                 .least_operands = 1,
-                                                 .most_operands = 1,
-                                                 .usage = std::string(result_usage)});
+  const auto arguments = parse_arguments(
+      words,
+      {.with_value = {}, .switches = {"json"}, .min_operands = 1, .max_operands = 1, .usage = std::string(result_usage)});
   const auto path = std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
-  if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_storage(path, arguments.has("json"));
+  if (!io::exists(std::filesystem::path(path) / "run.json")) return result_of_folder(path, arguments.has("json"));
   const auto summary = view::summary_of(path);
   if (arguments.has("json"))
     print_json(view::as_json(summary));
@@ -218,14 +200,17 @@ extern const Command result;
 const Command result{
     .name = "result",
     .usage = result_usage,
-    .help = "state, last and best metrics, checkpoints and attempts of a run, where its time went and what it used",
+    .help = "show the state, metrics, checkpoints and attempts of a run, where its time went and what it used",
     .details =
-        "Of a folder with run directories in it (run.storage_path): a table of its runs, with the [loop] keys that "
-        "differ\nand each run's best metrics by checkpoint.score_attribute, or its last. --json prints one JSON "
-        "object, or\nof several runs an array of them, for programs.\n"
-        "\nA run or an attempt is running; finished (also if a rule ended it early); stopped (saved on purpose: the\n"
-        "same command continues it); failed (by an error); or killed (its processes are gone and wrote no end). A\n"
-        "run without an attempt is starting. A trial can also be waiting (not begun) or paused (saved, for now).\n",
+        "For a folder of run directories, such as run.storage_path, shows a table of its runs: the keys of [loop] that\n"
+        "differ, and the best metrics of each run by checkpoint.score_attribute, or else its last ones.\n"
+        "--json prints one JSON object, or an array of objects for several runs.\n"
+        "\nStates of a run or an attempt: running; finished (also if a rule ended it early); stopped (saved and stopped "
+        "on\n"
+        "purpose: the same command continues it); failed (ended by an error); killed (its processes ended without "
+        "recording\n"
+        "why). A run without an attempt is starting. A trial can also be waiting (not started) or paused (saved for "
+        "now).\n",
     .run = result_command};
 
 }  // namespace trainrt::cli::plugins

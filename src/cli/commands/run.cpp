@@ -1,15 +1,15 @@
 // srun trainrt --config train.ini: starts or resumes the run that the config names.
 #include <optional>
 
-#include "cli/start/become_program.hpp"
-#include "cli/start/local_ranks.hpp"
-#include "cli/start/program_runs.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/command_line/rank_count_option.hpp"
+#include "cli/config/load_run_spec.hpp"
+#include "cli/start/exec_program.hpp"
+#include "cli/start/requested_runs.hpp"
+#include "cli/start/resolve_train_function.hpp"
 #include "cli/start/script_input.hpp"
-#include "cli/start/train_call.hpp"
-#include "cli/supervise/job_shell.hpp"
+#include "cli/start/slurm_environment.hpp"
 #include "cli/supervise/local_run.hpp"
-#include "cli/words/command.hpp"
-#include "cli/words/load_spec.hpp"
 #include "core/output/log.hpp"
 #include "launch/expected_size.hpp"
 #include "launch/shell_step.hpp"
@@ -39,27 +39,27 @@ class TrainingCommand final : public trainer::RankCommand {
       : words_(words), environment_(environment) {}
 
   config::RunSpec load_config() override {
-    auto spec = load_spec(words_, std::string(run_usage));
+    auto spec = load_run_spec(words_, std::string(run_usage));
     if (launch::is_shell_step(environment_)) warn_of_unused_tasks(1, words_);
-    take_script_from_input(spec);
-    if (spec.program.has_trainer) become_program(spec, launch::claimed_rank(environment_));
+    hold_script_from_input(spec);
+    if (spec.program.has_trainer) exec_program(spec, launch::claimed_rank(environment_));
     return spec;
   }
 
   void prepare(config::RunSpec& spec, const World& world) override {
     trainer::require_workers(spec, world.size);
-    training_ = prepared_training(spec);
+    training_ = prepare_train_function(spec);
     if (const auto trial = take_trial()) training_.call.callbacks.push_back(tune::trial_callback(*trial));
   }
 
-  std::string description(const config::RunSpec& spec) const override { return described(spec, training_.call); }
+  std::string description(const config::RunSpec& spec) const override { return train_function_text(spec, training_.call); }
 
   ExitCode execute(const config::RunSpec& spec, launch::Launch& launch, Communicator& communicator) override {
     const auto require = [&](const config::RunSpec& requested) {
       trainer::require_workers(requested, launch.world().size);
       trainer::check_spec(requested);
     };
-    const auto outcome = training_.host ? run_programs(spec, training_, launch, communicator, require)
+    const auto outcome = training_.host ? run_requested(spec, training_, launch, communicator, require)
                                         : trainer::run(spec, training_.call, launch, communicator);
     log::info(outcome.message);
     return outcome.code;
@@ -68,16 +68,16 @@ class TrainingCommand final : public trainer::RankCommand {
  private:
   std::span<const std::string> words_;
   const Environment& environment_;
-  Training training_;
+  ResolvedFunction training_;
 };
 
 ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, const Environment& environment) {
   if (launch::is_rank_of_several(environment))
     throw UsageError("-n cannot be used in one of several ranks that srun or mpiexec started: remove -n");
-  const auto spec = load_spec(words, std::string(run_usage));
+  const auto spec = load_run_spec(words, std::string(run_usage));
   if (spec.scaling.num_workers > 0 || spec.scaling.min_workers > 0) trainer::require_workers(spec, ranks);
   trainer::require_own_run(spec);
-  take_script_from_input(spec);
+  hold_script_from_input(spec);
   warn_of_unused_tasks(ranks, words);
   leave_shell_step();
   return run_on_this_node(spec, ranks, words);
@@ -86,7 +86,7 @@ ExitCode start_local_ranks(int ranks, const std::vector<std::string>& words, con
 ExitCode run_command(std::span<const std::string> given) {
   std::vector<std::string> words(given.begin(), given.end());
   const auto environment = Environment::of_process();
-  if (const auto ranks = take_local_ranks(words, run_usage)) return start_local_ranks(*ranks, words, environment);
+  if (const auto ranks = take_rank_count_option(words, run_usage)) return start_local_ranks(*ranks, words, environment);
   TrainingCommand command(words, environment);
   return trainer::execute_on_ranks(command, environment);
 }

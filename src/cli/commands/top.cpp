@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/supervise/job_runs.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/runs/job_runs.hpp"
 #include "cli/terminal/full_screen.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
 #include "core/environment.hpp"
 #include "core/host.hpp"
 #include "core/options.hpp"
@@ -60,7 +60,7 @@ std::string run_dir_of(const Arguments& arguments) {
     return std::filesystem::absolute(arguments.operands[0]).lexically_normal().string();
   }
   const auto& job = arguments.options.at("job");
-  const auto run_dirs = runs_of_job(job, arguments.operands);
+  const auto run_dirs = find_runs_of_job(job, arguments.operands);
   if (run_dirs.size() > 1)
     log::info(fmt::format("job {} has {} runs; showing the newest. To show another: trainrt top {}", job, run_dirs.size(),
                           shell_quoted(run_dirs[1])));
@@ -143,8 +143,8 @@ view::LiveStatus watch(view::LiveRun& live, view::LiveStatus first, double inter
 ExitCode top_command(std::span<const std::string> words) {
   const auto arguments = parse_arguments(words, {.with_value = {"job", "interval"},
                                                  .switches = {"once"},
-                                                 .least_operands = 0,
-                                                 .most_operands = 1000,
+                                                 .min_operands = 0,
+                                                 .max_operands = 1000,
                                                  .usage = std::string(top_usage)});
   const auto interval_s = interval_of(arguments);
   view::LiveRun live(run_dir_of(arguments));

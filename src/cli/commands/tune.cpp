@@ -12,15 +12,14 @@
 #include "batch/restart_decision.hpp"
 #include "batch/signals.hpp"
 #include "batch/slurm_job.hpp"
-#include "cli/start/prepare_srun.hpp"
-#include "cli/supervise/job_shell.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
+#include "cli/config/config_file.hpp"
+#include "cli/config/load_run_spec.hpp"
+#include "cli/start/slurm_environment.hpp"
 #include "cli/tune/sweep_check.hpp"
 #include "cli/tune/sweep_results.hpp"
 #include "cli/tune/tune_slices.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
-#include "cli/words/config_file.hpp"
-#include "cli/words/load_spec.hpp"
 #include "core/environment.hpp"
 #include "core/output/log.hpp"
 #include "core/process/child_environment.hpp"
@@ -114,9 +113,9 @@ std::string in_words(ExitCode code, const tune::Sweep& sweep) {
 tune::Sweep sweep_of(const Arguments& arguments) {
   if (!arguments.has("config"))
     throw UsageError("missing option: --config FILE; usage: trainrt " + std::string(tune_usage));
-  take_trust(arguments);
+  trust_given_owner(arguments);
   auto config = read_config_file(arguments.options.at("config"));
-  for (const auto& word : arguments.overrides) take_override(config, word);
+  for (const auto& word : arguments.overrides) apply_override(config, word);
   return tune::Sweep(trainer::expanded_config(config, Environment::of_process()));
 }
 
@@ -127,7 +126,7 @@ void warn_of_changed_code(const tune::Sweep& sweep) {
   if (!record) return;
   const auto options = sweep.config_of(0, sweep.params_of(0));
   auto spec = config::make_run_spec(options);
-  if (!spec.train.program.empty()) spec.train.command = program_words(*options.find("train.program"));
+  if (!spec.train.program.empty()) spec.train.command = split_program(*options.find("train.program"));
   trainer::warn_of_changed_code(*record, spec, fmt::format("the sweep in {} was started", sweep.directory()));
 }
 
@@ -202,7 +201,7 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
   if (launch::is_in_step(environment)) return run_as_rank(arguments, environment);
   const auto sweep = sweep_of(arguments);
   const auto job = job_size(environment);
-  if (job.tasks > 0) prepare_srun(environment);
+  if (job.tasks > 0) set_srun_variables(environment);
   if (job.tasks > 0 && sweep.workers() > job.tasks)
     throw UsageError(
         fmt::format("tune.workers = {}, but the job has only {} task{}: submit it with sbatch --ntasks={} or more",
@@ -218,7 +217,7 @@ ExitCode run_sweep(const Arguments& arguments, std::span<const std::string> word
 ExitCode tune_command(std::span<const std::string> words) {
   const auto arguments = parse_arguments(words, {.with_value = {"config", "trust-owner"},
                                                  .switches = {"json", "csv", "watch"},
-                                                 .most_operands = 2,
+                                                 .max_operands = 2,
                                                  .overrides = true,
                                                  .usage = std::string(tune_usage)});
   if (arguments.operands.empty()) return run_sweep(arguments, words);

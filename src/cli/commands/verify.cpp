@@ -1,4 +1,4 @@
-// Checksums and schemas of a checkpoint, of a run, of a metrics file, or of predictions.
+// trainrt verify: checks the checksums and schemas of a checkpoint, a run, a metrics file, or predictions.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -11,10 +11,10 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/load/verify.hpp"
 #include "checkpoint/other_files.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/command_line/arguments.hpp"
+#include "cli/command_line/command.hpp"
 #include "cli/terminal/print.hpp"
-#include "cli/words/arguments.hpp"
-#include "cli/words/command.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/options.hpp"
 #include "io/files/file.hpp"
@@ -31,18 +31,18 @@ namespace {
 
 constexpr std::string_view verify_usage = "verify PATH [--threads N] [--quiet]";
 
-struct How {
+struct VerifyOptions {
   int threads = 1;
   bool quiet = false;
 };
 
-/// What was found in a file or a directory.
+/// The result of checking a file or a directory.
 struct Findings {
   std::vector<std::string> damage;
   std::vector<std::string> notes;
 };
 
-/// `summary` follows the path.
+/// Prints the result for `path`, followed by `summary`. Returns whether it is undamaged.
 bool print_findings(const std::string& path, const Findings& findings, std::string_view summary = "") {
   print_safely("{}  {}{}\n", findings.damage.empty() ? "ok      " : "DAMAGED ", path, summary);
   for (const auto& line : findings.damage) print_safely("          {}\n", line);
@@ -51,15 +51,15 @@ bool print_findings(const std::string& path, const Findings& findings, std::stri
   return findings.damage.empty();
 }
 
-bool verify_checkpoint(const fs::path& directory, const How& how) {
-  ByteProgress progress("verify " + directory.filename().string(), how.quiet);
+bool verify_checkpoint(const fs::path& directory, const VerifyOptions& options) {
+  ProgressLine progress("verify " + directory.filename().string(), options.quiet);
   Findings findings;
-  findings.damage =
-      checkpoint::verify(directory, how.threads, [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
+  findings.damage = checkpoint::verify(directory, options.threads,
+                                       [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); });
   progress.end();
   try {
     findings.notes = checkpoint::unlisted_files(directory);
-  } catch (const Error&) {  // the manifest's damage is among the findings already
+  } catch (const Error&) {  // a damaged manifest is reported by verify()
   }
   const bool without_view = !checkpoint::has_view(directory);
   if (without_view)
@@ -80,7 +80,7 @@ Findings check_run_record(const fs::path& run) try {
   return {{error.what()}, {}};
 }
 
-/// One record a line, iterations 1 to n.
+/// Checks that each line of result.json is a record, for the iterations 1 to n.
 Findings check_result_log(const fs::path& path) try {
   const auto text = io::read_file(path);
   Findings findings;
@@ -89,14 +89,14 @@ Findings check_result_log(const fs::path& path) try {
     ++line;
     const auto end = text.find('\n', at);
     if (end == std::string::npos) {
-      findings.notes.push_back(fmt::format("line {} has no end: it is being written, or was cut by a kill", line));
+      findings.notes.push_back(fmt::format("line {} is incomplete: it is being written, or its writer was killed", line));
       break;
     }
     const auto record = metrics::from_json(std::string_view(text).substr(at, end - at));
     if (!record)
-      findings.damage.push_back(fmt::format("'{}': line {} is no record", path.string(), line));
+      findings.damage.push_back(fmt::format("'{}': line {} is not a valid record", path.string(), line));
     else if (record->iteration != line)
-      findings.damage.push_back(fmt::format("'{}': line {} holds iteration {}", path.string(), line, record->iteration));
+      findings.damage.push_back(fmt::format("'{}': line {} has iteration {}", path.string(), line, record->iteration));
     if (findings.damage.size() == 10) break;
     at = end + 1;
   }
@@ -105,27 +105,30 @@ Findings check_result_log(const fs::path& path) try {
   return {{error.what()}, {}};
 }
 
-/// Records of attempts that cannot be read (why is a warning of the reader's).
+/// Checks that the records of all attempts can be read. The reader logs why one cannot.
 Findings check_attempts(const fs::path& run) {
   std::set<std::string> readable;
   for (const auto& record : rundir::read_attempts(run)) readable.insert(rundir::attempt_name(record.number) + ".json");
   Findings findings;
   for (const auto& name : io::list_directory(run / "attempts"))
     if (name.ends_with(".json") && !name.starts_with('.') && !readable.contains(name))
-      findings.damage.push_back(fmt::format("'{}' is no record of an attempt", (run / "attempts" / name).string()));
+      findings.damage.push_back(
+          fmt::format("'{}' is not a valid record of an attempt", (run / "attempts" / name).string()));
   return findings;
 }
 
-bool verify_run(const fs::path& run, const How& how) {
-  bool whole = true;
+bool verify_run(const fs::path& run, const VerifyOptions& options) {
+  bool is_intact = true;
   for (const auto number : checkpoint::numbers_in(run))
-    whole = verify_checkpoint(run / checkpoint::directory_name(number), how) && whole;
-  if (const auto path = run / "run.json"; io::exists(path)) whole = print_findings(path, check_run_record(run)) && whole;
+    is_intact = verify_checkpoint(run / checkpoint::directory_name(number), options) && is_intact;
+  if (const auto path = run / "run.json"; io::exists(path))
+    is_intact = print_findings(path, check_run_record(run)) && is_intact;
   if (const auto path = run / "result.json"; io::exists(path))
-    whole = print_findings(path, check_result_log(path)) && whole;
-  if (const auto path = run / "attempts"; io::exists(path)) whole = print_findings(path, check_attempts(run)) && whole;
-  if (const auto path = run / "metrics.h5"; io::exists(path)) whole = verify_metrics(path) && whole;
-  return whole;
+    is_intact = print_findings(path, check_result_log(path)) && is_intact;
+  if (const auto path = run / "attempts"; io::exists(path))
+    is_intact = print_findings(path, check_attempts(run)) && is_intact;
+  if (const auto path = run / "metrics.h5"; io::exists(path)) is_intact = verify_metrics(path) && is_intact;
+  return is_intact;
 }
 
 int thread_count(const Arguments& arguments) {
@@ -140,28 +143,28 @@ int thread_count(const Arguments& arguments) {
 ExitCode verify_command(std::span<const std::string> words) {
   const auto arguments = parse_arguments(words, {.with_value = {"threads"},
                                                  .switches = {"quiet"},
-                                                 .least_operands = 1,
-                                                 .most_operands = 1,
+                                                 .min_operands = 1,
+                                                 .max_operands = 1,
                                                  .usage = std::string(verify_usage)});
-  const How how{thread_count(arguments), arguments.has("quiet")};
+  const VerifyOptions options{thread_count(arguments), arguments.has("quiet")};
   std::error_code error;
   const auto path = fs::canonical(arguments.operands[0], error);
   if (error) throw UsageError(fmt::format("'{}': {}", arguments.operands[0], error.message()));
   const GuardedTree guarded(path);
-  bool whole = false;
+  bool is_intact = false;
   if (fs::is_regular_file(path) && path.filename() == "metrics.h5")
-    whole = verify_metrics(path);
+    is_intact = verify_metrics(path);
   else if (fs::is_regular_file(path) && path.extension() == ".h5")
-    whole = verify_predictions(path);
+    is_intact = verify_predictions(path);
   else if (io::exists(path / checkpoint::manifest_name) || checkpoint::number_of(path.filename()))
-    whole = verify_checkpoint(path, how);
+    is_intact = verify_checkpoint(path, options);
   else if (fs::is_directory(path) && (io::exists(path / "run.json") || checkpoint::highest_number(path) >= 0))
-    whole = verify_run(path, how);
+    is_intact = verify_run(path, options);
   else
     throw UsageError(path.string() +
-                     " is neither a run directory (run.json), a checkpoint (manifest.json), a metrics.h5 nor a .h5 of "
+                     " is not a run directory (run.json), a checkpoint (manifest.json), a metrics.h5, or an .h5 file of "
                      "predictions");
-  return whole ? ExitCode::finished : ExitCode::failed;
+  return is_intact ? ExitCode::finished : ExitCode::failed;
 }
 
 }  // namespace
@@ -170,12 +173,15 @@ extern const Command verify;
 const Command verify{
     .name = "verify",
     .usage = verify_usage,
-    .help = "checksums and schemas of a checkpoint, of a run with all it holds, of a metrics file or predictions",
+    .help = "check the checksums and schemas of a checkpoint, a run, a metrics file, or predictions",
     .details =
-        "All files of a checkpoint are read by several threads (--threads, otherwise one a core, 16 at most).\n"
-        "Exit code 0: everything is whole; 70: something is damaged, and named. A missing state.h5 (the next\n"
-        "start of the run makes it) and files that do not belong to a checkpoint are noted and no damage.\n"
-        "--quiet shows no progress.\n",
+        "PATH is a checkpoint, a run directory, a metrics.h5, or an .h5 file of `trainrt predict`. --threads sets the "
+        "number\n"
+        "of threads that read a checkpoint (default: one per core, at most 16). --quiet shows no progress.\n"
+        "A missing state.h5, which the next start of the run writes again, and files that do not belong to a checkpoint "
+        "are\n"
+        "noted, but are not damage.\n"
+        "Exit codes: 0 no damage was found, 70 something is damaged, and named.\n",
     .run = verify_command};
 
 }  // namespace trainrt::cli::plugins

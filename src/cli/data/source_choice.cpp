@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <trainrt/error.hpp>
 
-#include "cli/words/config_file.hpp"
+#include "cli/config/config_file.hpp"
 #include "config/renamed_keys.hpp"
 #include "core/environment.hpp"
 #include "core/text/text.hpp"
@@ -88,7 +88,7 @@ void add_section(SourceChoice& choice, const std::string& path) {
 
 SourceChoice choose_source(std::span<const std::string> words, ArgumentSpec own) {
   own.with_value.insert(own.with_value.end(), {"config", "seed"});
-  own.most_operands = max_sources;
+  own.max_operands = max_sources;
   SourceChoice choice;
   choice.arguments = parse_arguments(take_keys(words, own, choice.keys), own);
   const auto& arguments = choice.arguments;

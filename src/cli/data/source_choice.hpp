@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "cli/words/arguments.hpp"
+#include "cli/command_line/arguments.hpp"
 #include "config/renamed_keys.hpp"
 #include "core/options.hpp"
 

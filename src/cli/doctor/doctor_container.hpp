@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/files/probe_file.hpp"
+#include "cli/doctor/probe_file.hpp"
 #include "launch/step_view.hpp"
 
 namespace trainrt::cli::doctor {

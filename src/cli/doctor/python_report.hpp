@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cli/doctor/doctor_ranks.hpp"
-#include "cli/start/python_interpreter.hpp"
+#include "cli/doctor/python_command.hpp"
 
 namespace trainrt::cli {
 

@@ -1,11 +1,11 @@
-// NumPy's archive: a zip file of .npy arrays (NumPy Enhancement Proposal 1), read by numpy.load without pickle.
+// NumPy's archive (.npz): an array for each tensor, and an array without axes for each value.
 #include <set>
 
 #include <fmt/format.h>
 
+#include "cli/checkpoints/exporter.hpp"
 #include "cli/files/npy_array.hpp"
-#include "cli/files/zip_file.hpp"
-#include "cli/inspect/exporter.hpp"
+#include "cli/files/npz_file.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli::plugins {
@@ -14,61 +14,48 @@ using checkpoint::PieceReader;
 
 namespace {
 
-void add_text(ZipFile& zip, const std::string& name, const std::string& head, std::string_view bytes) {
-  zip.begin(name, head.size() + bytes.size());
-  zip.write(std::as_bytes(std::span(head)));
-  zip.write(std::as_bytes(std::span(bytes)));
-}
-
-/// As UTF-32, NumPy's texts; `text` is UTF-8.
-std::u32string utf32(const std::string& text) {
+/// Converts valid UTF-8 to UTF-32, the encoding of strings in NumPy's arrays.
+std::u32string utf32(std::string_view text) {
   std::u32string wide;
-  for (const unsigned char c : text)
-    if ((c & 0xC0) == 0x80)
-      wide.back() = (wide.back() << 6) | (c & 0x3F);
-    else
-      wide += c < 0x80 ? c : c < 0xE0 ? c & 0x1F : c < 0xF0 ? c & 0x0F : c & 0x07;
+  while (!text.empty()) {
+    const auto character = first_character(text);
+    wide += character.point;
+    text.remove_prefix(character.bytes);
+  }
   return wide;
 }
 
-void add_value(ZipFile& zip, const PieceReader::NamedValue& value) {
-  const auto name = value.name + ".npy";
-  auto bytes = bytes_of(value.value);
-  if (value.dtype != "string") return add_text(zip, name, npy_header(npy_description(dtype_from(value.dtype)), {}), bytes);
-  if (is_utf8(bytes)) {
-    auto wide = utf32(bytes);
-    if (wide.empty()) wide.resize(1);
-    return add_text(zip, name, npy_header(fmt::format("<U{}", wide.size()), {}),
-                    {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(char32_t)});
-  }
-  add_text(zip, name, npy_header(fmt::format("|S{}", bytes.size()), {}), bytes);
+void add_string(NpzFile& npz, const std::string& name, const std::string& bytes) {
+  if (!is_utf8(bytes)) return npz.add_scalar(name, fmt::format("|S{}", bytes.size()), bytes);
+  auto wide = utf32(bytes);
+  if (wide.empty()) wide.resize(1);  // NumPy has no type <U0
+  npz.add_scalar(name, fmt::format("<U{}", wide.size()),
+                 {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(char32_t)});
 }
 
-std::vector<std::string> write_npz(const ExportSource& source, NewFile& file) {
-  ZipFile zip(file);
-  for (const auto* value : source.values()) add_value(zip, *value);
+std::vector<std::string> write_npz(const ExportSource& source, AtomicFile& file) {
+  NpzFile npz(file);
+  for (const auto* value : source.values()) {
+    const auto bytes = bytes_of(value->value);
+    if (value->dtype == "string")
+      add_string(npz, value->name, bytes);
+    else
+      npz.add_scalar(value->name, npy_description(dtype_from(value->dtype)), bytes);
+  }
   std::set<std::string_view> converted_types;
   const auto begin = [&](const PieceReader::Tensor& tensor) {
-    const auto head = npy_header(npy_description(tensor.dtype), tensor.shape);
-    const auto wider = is_widened(tensor.dtype) ? sizeof(float) / size_of(tensor.dtype) : 1;
-    zip.begin(tensor.name + ".npy", head.size() + bytes_of(tensor) * wider);
-    zip.write(std::as_bytes(std::span(head)));
-    if (wider > 1) converted_types.insert(trainrt::name_of(tensor.dtype));
+    npz.begin(tensor.name, tensor.dtype, tensor.shape);
+    if (is_widened(tensor.dtype)) converted_types.insert(trainrt::name_of(tensor.dtype));
   };
   for (const auto* tensor : source.tensors())
-    if (bytes_of(*tensor) == 0) begin(*tensor);
+    if (bytes_of(*tensor) == 0) begin(*tensor);  // has no piece
   source.stream([&](const TensorPiece& piece) {
     if (piece.first == 0) begin(piece.tensor);
-    if (is_widened(piece.tensor.dtype)) {
-      const auto floats = widened(piece.tensor.dtype, piece.bytes);
-      zip.write(std::as_bytes(std::span(floats)));
-    } else {
-      zip.write(piece.bytes);
-    }
+    npz.write(piece.bytes);
   });
-  zip.finish();
+  npz.finish();
   if (converted_types.empty()) return {};
-  return {fmt::format("NumPy has no {}: such tensors are float32 in the file, with the same numbers",
+  return {fmt::format("NumPy has no type {}: the file contains such tensors as float32, with the same values",
                       fmt::join(converted_types, ", "))};
 }
 
@@ -77,7 +64,7 @@ std::vector<std::string> write_npz(const ExportSource& source, NewFile& file) {
 extern const Exporter npz;
 const Exporter npz{.name = "npz",
                    .extension = ".npz",
-                   .help = "numpy.load reads it; bf16 and f8 become float32, with the same numbers",
+                   .help = "NumPy archive for numpy.load; bf16 and f8 are stored as float32, with the same values",
                    .write = write_npz};
 
 }  // namespace trainrt::cli::plugins

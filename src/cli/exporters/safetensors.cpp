@@ -1,4 +1,4 @@
-// The format of Hugging Face's safetensors library: the length of a JSON header, the header, the bytes of all tensors.
+// The safetensors format of Hugging Face: the length of a JSON header, the header, and the bytes of all tensors.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <trainrt/error.hpp>
 
-#include "cli/inspect/exporter.hpp"
+#include "cli/checkpoints/exporter.hpp"
 
 namespace trainrt::cli::plugins {
 
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t longest_header = 100'000'000;  // more is refused by the library
+constexpr std::size_t max_header_bytes = 100'000'000;  // limit of the safetensors library
 const std::string metadata_key = "__metadata__";
 
 const char* format_name(DType dtype) {
@@ -27,19 +27,19 @@ const char* format_name(DType dtype) {
   return names.at(dtype);
 }
 
-/// A tensor of the file: one of the checkpoint, or a number of it without axes.
+/// A tensor of the file: a tensor of the checkpoint, or a number as a tensor without axes.
 struct Item {
   std::string name;
   DType dtype;
   Shape shape;
-  const PieceReader::Tensor* tensor;     // or
-  const PieceReader::NamedValue* value;  // this
-  std::uint64_t at = 0;                  // behind the header
+  const PieceReader::Tensor* tensor;     ///< nullptr for a number
+  const PieceReader::NamedValue* value;  ///< nullptr for a tensor
+  std::uint64_t at = 0;                  ///< offset after the header
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(element_count(shape)) * size_of(dtype); }
 };
 
-/// As the library orders them, the widest types first: so each lies aligned for its type.
+/// Returns the tensors in the order of the library: the widest types first, so that each tensor is aligned for its type.
 std::vector<Item> items_of(const ExportSource& source) {
   std::vector<Item> items;
   for (const auto* tensor : source.tensors())
@@ -59,15 +59,18 @@ std::vector<Item> items_of(const ExportSource& source) {
   return items;
 }
 
-/// Texts, which are no tensors, and what the manifest says. "format" says whose layout the tensors have: transformers loads
-/// no file without it.
+[[noreturn]] void throw_reserved(const std::string& name) {
+  throw UsageError(
+      fmt::format("the name '{}' is reserved in safetensors files: exclude it with --tensors '!{}'", name, name));
+}
+
+/// Returns the metadata: strings, which cannot be tensors, and the meta data of the checkpoint. The transformers library
+/// requires the entry "format".
 Json metadata_of(const ExportSource& source) {
   Json metadata = {{"format", "pt"}, {"trainrt", source.meta_text()}};
   for (const auto* value : source.values()) {
     if (value->dtype != "string") continue;
-    if (metadata.contains(value->name))
-      throw UsageError(fmt::format("safetensors keeps the name '{}' for itself; leave it out: --tensors '!{}'", value->name,
-                                   value->name));
+    if (metadata.contains(value->name)) throw_reserved(value->name);
     metadata[value->name] = bytes_of(value->value);
   }
   return metadata;
@@ -77,21 +80,20 @@ std::string header_of(const ExportSource& source, const std::vector<Item>& items
   Json header;
   header[metadata_key] = metadata_of(source);
   for (const auto& item : items) {
-    if (item.name == metadata_key)
-      throw UsageError(
-          fmt::format("safetensors keeps the name '{}' for itself; leave it out: --tensors '!{}'", item.name, item.name));
+    if (item.name == metadata_key) throw_reserved(item.name);
     header[item.name] = {
         {"dtype", format_name(item.dtype)}, {"shape", item.shape}, {"data_offsets", {item.at, item.at + item.bytes()}}};
   }
   auto text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');
-  if (text.size() > longest_header)
-    throw Error(fmt::format("the header would have {} bytes, and safetensors takes {} at most; choose fewer tensors",
-                            text.size(), longest_header));
+  if (text.size() > max_header_bytes)
+    throw Error(fmt::format(
+        "the header would have {} bytes, but safetensors allows at most {}; select fewer tensors with --tensors",
+        text.size(), max_header_bytes));
   return text;
 }
 
-std::vector<std::string> write_safetensors(const ExportSource& source, NewFile& file) {
+std::vector<std::string> write_safetensors(const ExportSource& source, AtomicFile& file) {
   const auto items = items_of(source);
   const auto header = header_of(source, items);
   const std::uint64_t length = header.size();
@@ -101,16 +103,16 @@ std::vector<std::string> write_safetensors(const ExportSource& source, NewFile& 
   file.write(0, std::as_bytes(std::span(&length, 1)));
   file.write(sizeof length, header);
   Tensors order;
-  std::map<const PieceReader::Tensor*, std::uint64_t> places;
+  std::map<const PieceReader::Tensor*, std::uint64_t> offsets;
   for (const auto& item : items) {
     if (item.value != nullptr) {
       file.write(data_at + item.at, bytes_of(item.value->value));
     } else {
       order.push_back(item.tensor);
-      places[item.tensor] = data_at + item.at;
+      offsets[item.tensor] = data_at + item.at;
     }
   }
-  source.stream(order, [&](const TensorPiece& piece) { file.write(places.at(&piece.tensor) + piece.first, piece.bytes); });
+  source.stream(order, [&](const TensorPiece& piece) { file.write(offsets.at(&piece.tensor) + piece.first, piece.bytes); });
   return {};
 }
 
@@ -120,7 +122,7 @@ extern const Exporter safetensors;
 const Exporter safetensors{
     .name = "safetensors",
     .extension = ".safetensors",
-    .help = "Hugging Face's format: names as they are, numbers as tensors without axes, texts in __metadata__",
+    .help = "Hugging Face's format: numbers are tensors without axes, and strings are in __metadata__",
     .write = write_safetensors};
 
 }  // namespace trainrt::cli::plugins

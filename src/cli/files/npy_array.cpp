@@ -13,7 +13,7 @@ namespace {
 template <class Bits>
 std::vector<float> floats_of(std::span<const std::byte> bytes, float (*decode)(Bits)) {
   std::vector<float> floats(bytes.size() / sizeof(Bits));
-  const auto* bits = reinterpret_cast<const Bits*>(bytes.data());  // pieces begin aligned
+  const auto* bits = reinterpret_cast<const Bits*>(bytes.data());  // aligned, see widened()
   for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = decode(bits[i]);
   return floats;
 }
@@ -52,8 +52,8 @@ std::string_view npy_description(DType dtype) {
 std::string npy_header(std::string_view description, const Shape& shape) {
   auto dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", description,
                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  constexpr std::size_t frame = 10;
-  dictionary.append(63 - (frame + dictionary.size()) % 64, ' ');
+  constexpr std::size_t preamble = 10;  // magic string, version, and length of the dictionary
+  dictionary.append(63 - (preamble + dictionary.size()) % 64, ' ');
   dictionary += '\n';
   std::string header("\x93NUMPY\x01\x00", 8);
   header += static_cast<char>(dictionary.size() % 256);

@@ -9,18 +9,19 @@
 
 namespace trainrt::cli {
 
-// NumPy's .npy arrays (NumPy Enhancement Proposal 1).
+// Functions for NumPy's .npy format (NumPy Enhancement Proposal 1). NumPy has no bf16 and f8, so that such values are
+// converted to f32, which represents each of them exactly.
 
-/// NumPy's name of a type, "<f4". bf16 and f8, which it lacks, are float32 there.
+/// Returns NumPy's name of a data type, such as "<f4". bf16 and f8 have the name of f32.
 std::string_view npy_description(DType dtype);
 
-/// What stands in front of an array's bytes: a Python literal, padded so that these begin at a multiple of 64.
+/// Returns the header of a .npy file: a Python literal, padded so that the array begins at a multiple of 64 bytes.
 std::string npy_header(std::string_view description, const Shape& shape);
 
-/// bf16 and f8, which NumPy lacks: f32 holds every number of theirs.
+/// Returns whether values of this type must be converted to f32 for NumPy: true for bf16 and f8.
 bool is_widened(DType dtype);
 
-/// Values of f16, bf16 or f8 as f32, which holds them all. `bytes` begin aligned.
+/// Converts values of f16, bf16 or f8 to f32. `bytes` must be aligned for their type.
 std::vector<float> widened(DType dtype, std::span<const std::byte> bytes);
 
 }  // namespace trainrt::cli

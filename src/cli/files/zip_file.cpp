@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
 #include <trainrt/error.hpp>
 
 namespace trainrt::cli {
@@ -17,20 +18,20 @@ struct ZipFile::Calls {
   static uLong write(voidpf opaque, voidpf, const void* data, uLong size) {
     auto& zip = self(opaque);
     try {
-      zip.sink_(zip.at_, std::span(static_cast<const std::byte*>(data), size));
-      zip.at_ += size;
-      zip.bytes_ = std::max(zip.bytes_, zip.at_);
+      zip.sink_(zip.offset_, std::span(static_cast<const std::byte*>(data), size));
+      zip.offset_ += size;
+      zip.bytes_ = std::max(zip.bytes_, zip.offset_);
       return size;
     } catch (...) {
       zip.error_ = std::current_exception();
       return 0;
     }
   }
-  static ZPOS64_T tell(voidpf opaque, voidpf) { return self(opaque).at_; }
+  static ZPOS64_T tell(voidpf opaque, voidpf) { return self(opaque).offset_; }
   static long seek(voidpf opaque, voidpf, ZPOS64_T offset, int origin) {
     auto& zip = self(opaque);
-    const auto from = origin == ZLIB_FILEFUNC_SEEK_CUR ? zip.at_ : origin == ZLIB_FILEFUNC_SEEK_END ? zip.bytes_ : 0;
-    zip.at_ = from + offset;
+    const auto from = origin == ZLIB_FILEFUNC_SEEK_CUR ? zip.offset_ : origin == ZLIB_FILEFUNC_SEEK_END ? zip.bytes_ : 0;
+    zip.offset_ = from + offset;
     return 0;
   }
   static int close(voidpf, voidpf) { return 0; }
@@ -41,23 +42,23 @@ ZipFile::ZipFile(Sink sink) : sink_(std::move(sink)) {
   zlib_filefunc64_def calls{Calls::open, Calls::read,  Calls::write,  Calls::tell,
                             Calls::seek, Calls::close, Calls::failed, this};
   zip_ = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &calls);
-  if (zip_ == nullptr) throw Error("cannot begin a zip archive: out of memory");
+  if (zip_ == nullptr) throw Error("cannot create a zip archive: out of memory");
 }
 
 ZipFile::~ZipFile() {
-  if (zip_ != nullptr) zipClose(zip_, nullptr);  // the file is not committed
+  if (zip_ != nullptr) zipClose(zip_, nullptr);  // frees memory; the incomplete archive is not committed
 }
 
-void ZipFile::check(int result, const char* what) {
+void ZipFile::check(int result, const char* operation) {
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  if (result != ZIP_OK)
-    throw Error(std::string("cannot ") + what + " a zip archive: minizip says " + std::to_string(result));
+  if (result != ZIP_OK) throw Error(fmt::format("cannot {} a zip archive: minizip returned {}", operation, result));
 }
 
 void ZipFile::begin(const std::string& name, std::uint64_t bytes) {
   end_entry();
   if (name.size() > std::numeric_limits<std::uint16_t>::max())
-    throw Error("the name '" + name.substr(0, 60) + "...' is too long for a zip archive");
+    throw Error(fmt::format("the name '{}...' is too long for a zip archive: {} bytes, at most {}", name.substr(0, 60),
+                            name.size(), std::numeric_limits<std::uint16_t>::max()));
   constexpr uLong made_by_unix_4_5 = (3 << 8) | 45;
   constexpr uLong utf8_names = 1 << 11;
   zip_fileinfo info{};
@@ -71,9 +72,9 @@ void ZipFile::begin(const std::string& name, std::uint64_t bytes) {
 }
 
 void ZipFile::write(std::span<const std::byte> bytes) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // minizip counts in 32 bits
+  constexpr std::size_t max_bytes = std::size_t{1} << 30;  // minizip counts in 32 bits
   while (!bytes.empty()) {
-    const auto count = std::min(bytes.size(), most);
+    const auto count = std::min(bytes.size(), max_bytes);
     check(zipWriteInFileInZip(zip_, bytes.data(), static_cast<unsigned>(count)), "write into");
     bytes = bytes.subspan(count);
   }

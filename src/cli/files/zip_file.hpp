@@ -5,38 +5,43 @@
 #include <span>
 #include <string>
 
-#include "cli/files/new_file.hpp"
+#include "cli/files/atomic_file.hpp"
 
 namespace trainrt::cli {
 
-/// Writes a zip archive by minizip: entries one after the other, stored as they are, of any size. Its names are UTF-8. No
-/// times: the same content makes the same bytes.
+/// Writes a zip archive with minizip: uncompressed entries of any size, one after the other, with UTF-8 names. The archive
+/// contains no times, so that equal contents give equal bytes.
 class ZipFile {
  public:
-  /// Writes bytes at a place of the archive: places ascend, but that sizes and checksums are filled in afterwards.
-  using Sink = std::function<void(std::uint64_t at, std::span<const std::byte> bytes)>;
+  /// Writes bytes at an offset of the archive. Offsets ascend, except for the sizes and checksums of an entry, which are
+  /// written when the entry ends.
+  using Sink = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
   explicit ZipFile(Sink sink);
-  explicit ZipFile(NewFile& file) : ZipFile([&file](std::uint64_t at, auto bytes) { file.write(at, bytes); }) {}
+  /// Writes into `file`, which must outlive this object.
+  explicit ZipFile(AtomicFile& file) : ZipFile([&file](std::uint64_t offset, auto bytes) { file.write(offset, bytes); }) {}
   ~ZipFile();
   ZipFile(const ZipFile&) = delete;
 
-  /// Begins an entry, and ends the one before.
+  /// Begins an entry of `bytes` bytes and ends the previous one. Like write() and finish(), rethrows errors of the sink and
+  /// throws Error if minizip fails.
   void begin(const std::string& name, std::uint64_t bytes);
+  /// Writes the next bytes of the current entry.
   void write(std::span<const std::byte> bytes);
+  /// Ends the last entry and writes the directory of the archive.
   void finish();
-  std::uint64_t bytes() const { return bytes_; }  ///< to the end of what was written
+  std::uint64_t bytes() const { return bytes_; }  ///< end of the last byte that was written
 
  private:
-  struct Calls;  // what minizip calls
-  void check(int result, const char* what);
+  struct Calls;  // callbacks for minizip
+  void check(int result, const char* operation);
   void end_entry();
 
   Sink sink_;
   std::uint64_t bytes_ = 0;
   void* zip_ = nullptr;
   bool in_entry_ = false;
-  std::uint64_t at_ = 0;      // if minizip writes next
-  std::exception_ptr error_;  // minizip is C: what was thrown below it waits here
+  std::uint64_t offset_ = 0;  ///< of the next write by minizip
+  std::exception_ptr error_;  ///< exception of the sink, kept here because it cannot pass through C code
 };
 
 }  // namespace trainrt::cli

@@ -47,7 +47,8 @@ std::uint64_t resident_bytes() {
   }
 }
 
-/// Returns the limit of h5_guard.hpp, and at most half of the available memory, which other processes also use.
+/// Returns the maximum memory in bytes for the examination of a file of `file_bytes` bytes (h5_guard.hpp), but at most half
+/// of the available memory, which other processes also use.
 std::uint64_t memory_for(std::uint64_t file_bytes) {
   constexpr std::uint64_t min_bytes = std::uint64_t{1} << 30, times = 16;
   return std::min(std::max(min_bytes, times * file_bytes), available_memory() / 2);

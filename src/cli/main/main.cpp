@@ -7,20 +7,20 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/words/dispatch.hpp"
+#include "cli/command_line/dispatch.hpp"
 #include "core/process/ignored_signal.hpp"
 #include "io/hdf5/h5.hpp"
 
 namespace {
 
-/// A file that is opened must not become a standard stream that was closed: what is printed would land in it. What stands
-/// in its place here cannot be written, so that lost output is noticed.
+/// Opens /dev/null in place of closed standard streams, since a file that is opened later would otherwise become the stream
+/// and receive its output. Output streams are opened for reading only, so that lost output is reported as an error.
 void occupy_standard_streams() {
   for (const int number : {0, 1, 2})
     if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/// Bit N: signal N was ignored when this program was started.
+/// Bit N is set if signal N was ignored when this program was started.
 unsigned ignored_at_start = 0;
 constexpr int last_signal = 31;
 
@@ -29,14 +29,14 @@ void note_ignored_signals() {
     if (trainrt::is_signal_ignored(number)) ignored_at_start |= 1U << number;
 }
 
-/// Runs before the initializers of shared libraries: that of UCX installs a handler for SIGHUP.
+/// Runs note_ignored_signals() before the initializers of shared libraries, because UCX then installs a handler for SIGHUP.
 [[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = note_ignored_signals;
 
-/// Signals that were ignored at the start stay ignored (nohup), but for SIGCHLD: waitpid() would find no children.
+/// Ignores the signals that were ignored at the start (nohup), except SIGCHLD, without which waitpid() would not work.
 void set_signals() {
   for (int number = 1; number <= last_signal; ++number)
     if ((ignored_at_start & 1U << number) != 0) std::signal(number, number == SIGCHLD ? SIG_DFL : SIG_IGN);
-  trainrt::ignore_signal_here(SIGXFSZ);  // a write beyond `ulimit -f` fails then (EFBIG), and says so
+  trainrt::ignore_signal_here(SIGXFSZ);  // a write beyond `ulimit -f` then fails with EFBIG, which is reported
 }
 
 }  // namespace

@@ -4,15 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "core/text/byte_size.hpp"
 #include "core/text/text.hpp"
 
 namespace trainrt::cli {
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page_bytes = 4096;
 
-std::string samples_done(std::uint64_t done, std::uint64_t all) { return fmt::format("{} of {} samples", done, all); }
+std::string progress_in_samples(std::uint64_t done, std::uint64_t all) {
+  return fmt::format("{} of {} samples", done, all);
+}
 
 }  // namespace
 
@@ -21,25 +24,25 @@ PredictionOutput::PredictionOutput(std::string path, bool replace, bool quiet, P
       writer_(prediction_writer_for(path_)),
       table_(std::move(table)),
       file_(path_, replace),
-      progress_("predict", quiet, ByteProgress::standard_error(), samples_done) {
+      progress_("predict", quiet, ProgressLine::standard_error(), progress_in_samples) {
   if (table_.for_spreadsheets && writer_.extension != ".csv")
-    throw UsageError(fmt::format("--spreadsheet protects the cells of a .csv file, and '{}' is none: leave it out", path_));
+    throw UsageError(fmt::format("--spreadsheet applies only to .csv files, not to '{}'", path_));
 }
 
 trainer::PredictedRows PredictionOutput::begin(const std::vector<trainer::PredictedField>& fields, std::uint64_t samples) {
   table_.fields = fields;
   table_.samples = samples;
   if (writer_.require != nullptr) writer_.require(table_);
-  if (writer_.lay_out != nullptr) return rows_ = {file_.aside(), writer_.lay_out(table_, file_)};
+  if (writer_.lay_out != nullptr) return rows_ = {file_.temporary_path(), writer_.lay_out(table_, file_)};
   std::uint64_t end = 0;
-  std::vector<std::uint64_t> places;
+  std::vector<std::uint64_t> offsets;
   for (const auto& field : fields) {
-    places.push_back(end);
-    end += (samples * field.row_bytes() + page - 1) / page * page;
+    offsets.push_back(end);
+    end += (samples * field.row_bytes() + page_bytes - 1) / page_bytes * page_bytes;
   }
   rows_file_.emplace(path_ + ".rows", true);
   rows_file_->reserve(end);
-  return rows_ = {rows_file_->aside(), std::move(places)};
+  return rows_ = {rows_file_->temporary_path(), std::move(offsets)};
 }
 
 void PredictionOutput::complete() {
@@ -52,11 +55,11 @@ void PredictionOutput::complete() {
   progress_.end();
 }
 
-std::string PredictionOutput::in_words() const {
+std::string PredictionOutput::summary() const {
   std::vector<std::string> names;
   for (const auto& field : table_.fields) names.push_back(field.name);
   return fmt::format("{}: {} of [data.{}] ({}), {}", path_, counted(static_cast<std::int64_t>(table_.samples), "sample"),
-                     table_.dataset, join(names), bytes_text(file_.bytes()));
+                     table_.dataset, join(names), byte_size(file_.bytes()));
 }
 
 }  // namespace trainrt::cli

@@ -2,34 +2,37 @@
 #include <optional>
 #include <string>
 
-#include "cli/files/new_file.hpp"
+#include "cli/files/atomic_file.hpp"
 #include "cli/predict/prediction_writer.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/progress_line.hpp"
 
 namespace trainrt::cli {
 
-/// Rank 0's: the file that predictions become, whole or not at all.
+/// Writes the output file of `trainrt predict`, which appears only when it is complete. Only rank 0 has one; all ranks
+/// write their rows into a file that it names.
 class PredictionOutput {
  public:
-  /// UsageError as NewFile; also for an ending that no writer has. `table`: all but fields and samples.
+  /// `table` lacks its fields and number of samples, which begin() sets. Throws UsageError if no writer has the extension
+  /// of `path`, and the errors of AtomicFile.
   PredictionOutput(std::string path, bool replace, bool quiet, PredictedTable table);
 
-  /// Where the ranks write their rows: into the file itself, or into one beside it that goes again.
+  /// Creates the file for the rows, and returns its path and the offsets of the fields in it. It is the output file itself,
+  /// or else a temporary file next to it.
   trainer::PredictedRows begin(const std::vector<trainer::PredictedField>& fields, std::uint64_t samples);
   void show(std::uint64_t done, std::uint64_t samples) { progress_.show(done, samples); }
-  /// All rows are durable.
+  /// Completes the output file. Must be called when the rows of all ranks are durable.
   void complete();
-  /// "out.csv: 333 samples of [data.test] (label, logits), 12.3 KiB"
-  std::string in_words() const;
+  /// Returns a summary: "out.csv: 333 samples of [data.test] (label, logits), 12.3 KiB".
+  std::string summary() const;
 
  private:
   std::string path_;
   const PredictionWriter& writer_;
   PredictedTable table_;
-  NewFile file_;
-  std::optional<NewFile> rows_file_;
+  AtomicFile file_;
+  std::optional<AtomicFile> rows_file_;  ///< the temporary file with the rows, if the writer needs one
   trainer::PredictedRows rows_;
-  ByteProgress progress_;
+  ProgressLine progress_;
 };
 
 }  // namespace trainrt::cli

@@ -10,8 +10,8 @@
 #include <trainrt/error.hpp>
 
 #include "checkpoint/format/names.hpp"
-#include "cli/inspect/find_checkpoint.hpp"
-#include "cli/words/config_file.hpp"
+#include "cli/checkpoints/find_checkpoint.hpp"
+#include "cli/config/config_file.hpp"
 #include "config/renamed_keys.hpp"
 #include "config/section.hpp"
 #include "core/environment.hpp"
@@ -33,42 +33,46 @@ namespace {
 
 constexpr std::string_view data_prefix = "data.";
 constexpr const char* origin_of_predict = "trainrt predict";
+/// Keys that change which samples training uses, or their order.
 const std::set<std::string> keys_of_training = {"shuffle", "shuffle_seed", "block", "window", "split", "draw_by_weight"};
 
 bool is_library(const std::string& key) { return key.ends_with(".library") && !key.starts_with(data_prefix); }
 
-void set_given(Options& options, const std::string& key, const std::string& text, const std::string& origin) {
+void set_if_given(Options& options, const std::string& key, const std::string& text, const std::string& origin) {
   if (!text.empty()) options.set(key, {text, origin});
 }
 
 std::string origin_of(const fs::path& checkpoint) { return fs::path(checkpoint::run_of(checkpoint)) / "run.json"; }
 
-/// Paths that a run has recorded are written out; those of the command line may name environment variables.
-void take_overrides(Options& options, const Arguments& arguments) {
+/// Stores the values of the command line. Environment variables in their paths are expanded, as they were in the recorded
+/// paths of the run.
+void apply_overrides(Options& options, const Arguments& arguments) {
   Options given;
-  for (const auto& word : arguments.overrides) take_override(given, word);
+  for (const auto& word : arguments.overrides) apply_override(given, word);
   const auto expanded = trainer::expanded_config(given, Environment::of_process());
   for (const auto& key : expanded.keys()) options.set(key, *expanded.find(key));
 }
 
 std::vector<std::string> texts_of(const std::vector<fs::path>& paths) { return {paths.begin(), paths.end()}; }
 
-/// What of a run's config a prediction goes by: not how it was launched, nor how it was saved.
-void take_run(Options& options, const rundir::RunRecord& record, const std::string& origin) {
+/// Stores the recorded values that a prediction needs: [loop], [data.NAME], the seed, the train function and installed
+/// libraries.
+void apply_record(Options& options, const rundir::RunRecord& record, const std::string& origin) {
   for (const auto& [key, text] : record.loop) options.set("loop." + key, {text, origin});
   for (const auto& [key, text] : record.spec)
     if (key.starts_with(data_prefix) || key == "run.seed" || (is_library(key) && is_installed_module(text)))
-      set_given(options, key, text, origin);
+      set_if_given(options, key, text, origin);
   const auto program = record.spec.find("train.program");
   const bool is_program = program != record.spec.end() && !program->second.empty();
   if (!is_program && record.function != trainer::function_of_program)
-    set_given(options, "train.function", record.function, origin);
+    set_if_given(options, "train.function", record.function, origin);
 }
 
-/// The run directory may be another user's: a library that it names is loaded only if it is installed as a module.
+/// Throws UsageError if the train function needs a library that only the run directory names and that is not an installed
+/// module: the directory may belong to another user, and must not choose the code that runs.
 void require_library(const Options& options, const rundir::RunRecord& record, const std::string& origin) {
   const auto* function = options.find("train.function");
-  if (function == nullptr || function->origin != origin) return;  // the caller names another
+  if (function == nullptr || function->origin != origin) return;  // the command line names another function
   for (const auto& [key, text] : record.spec) {
     const bool is_needed = key == "train.library" || key == function->text + ".library";
     if (!is_library(key) || text.empty() || !is_needed || !options.text(key).empty()) continue;
@@ -79,15 +83,16 @@ void require_library(const Options& options, const rundir::RunRecord& record, co
   }
 }
 
-/// Of a checkpoint that lies in no run directory there is none.
-std::optional<rundir::RunRecord> take_record(Options& options, const std::string& checkpoint) {
+/// Reads the record of the checkpoint's run and stores its values. Returns nullopt if the checkpoint is not in a run
+/// directory.
+std::optional<rundir::RunRecord> read_record(Options& options, const std::string& checkpoint) {
   const fs::path run = checkpoint::run_of(checkpoint);
   auto record = rundir::read_run_record(run);
   if (record) record->spec = config::with_new_names(record->spec);
   const auto name = run.filename().string();
   options.set("run.name", {config::is_plain_name(name) ? name : "run", origin_of_predict});
   options.set("run.storage_path", {run.parent_path().string(), origin_of_predict});
-  if (record) take_run(options, *record, origin_of(checkpoint));
+  if (record) apply_record(options, *record, origin_of(checkpoint));
   return record;
 }
 
@@ -95,17 +100,17 @@ void require_function(const Options& options, bool has_record, const std::string
   if (!options.text("train.function").empty() || !options.text("train.library").empty()) return;
   if (has_record)
     throw UsageError(
-        fmt::format("the run of {} trained a program: `trainrt predict` works with train functions. One that can load its "
-                    "checkpoints is named by --train.function=NAME or --train.library=FILE.so",
+        fmt::format("the run of {} trained a program, and `trainrt predict` requires a train function: name one that can "
+                    "load this checkpoint, with --train.function=NAME or --train.library=FILE.so",
                     checkpoint));
   throw UsageError(
-      fmt::format("{} lies in no run directory (run.json): say which train function it is of, --train.function=NAME or "
-                  "--train.library=FILE.so, and its keys, --loop.KEY=VALUE",
+      fmt::format("{} is not in a run directory (run.json): name its train function with --train.function=NAME or "
+                  "--train.library=FILE.so, and its keys with --loop.KEY=VALUE",
                   checkpoint));
 }
 
-/// NAME of --data.NAME.key=value.
-std::string name_in(const std::string& word) {
+/// Returns NAME of --data.NAME.key=value.
+std::string dataset_in(const std::string& word) {
   const auto rest = word.substr(std::string("--data.").size());
   return rest.substr(0, rest.find('.'));
 }
@@ -114,39 +119,42 @@ std::string chosen_dataset(const Arguments& arguments) {
   if (const auto given = arguments.options.find("dataset"); given != arguments.options.end()) return given->second;
   std::vector<std::string> names;
   for (const auto& word : arguments.overrides)
-    if (word.starts_with("--data.") && !std::ranges::count(names, name_in(word))) names.push_back(name_in(word));
+    if (word.starts_with("--data.") && !std::ranges::count(names, dataset_in(word))) names.push_back(dataset_in(word));
   if (names.size() > 1)
-    throw UsageError(fmt::format("predictions are made over one dataset, and there are keys of {}: choose it, --dataset {}",
-                                 join(names), names.front()));
+    throw UsageError(
+        fmt::format("the command line has keys of several datasets: {}. Choose one of them, for example --dataset {}",
+                    join(names), names.front()));
   return names.empty() ? "test" : names.front();
 }
 
-[[noreturn]] void refuse_dataset(const std::string& name, const OptionValue& value, const std::string& why) {
-  throw UsageError(fmt::format("{}: [data.{}] {}; predictions are of each sample once", value.origin, name, why));
+[[noreturn]] void throw_unsuitable(const std::string& name, const OptionValue& value, const std::string& reason) {
+  throw UsageError(
+      fmt::format("{}: [data.{}] {}, but predictions need each sample exactly once", value.origin, name, reason));
 }
 
-/// Each sample once, in its order, whatever training does with them.
-Options in_order(const std::string& name, const Options& given) {
+/// Returns the keys of a dataset without those of training, so that it has each sample once, in its original order.
+Options without_training_keys(const std::string& name, const Options& given) {
   Options options;
   for (const auto& key : given.keys()) {
     const auto& value = *given.find(key);
-    if (key == "weights" && !value.text.empty()) refuse_dataset(name, value, "mixes its sources by weights");
+    if (key == "weights" && !value.text.empty()) throw_unsuitable(name, value, "mixes its sources by weights");
     if (!keys_of_training.contains(key)) options.set(key, value);
   }
-  if (data::skips_errors(options)) refuse_dataset(name, *options.find("on_error"), "skips what cannot be read (on_error)");
+  if (data::skips_errors(options))
+    throw_unsuitable(name, *options.find("on_error"), "skips samples that cannot be read (on_error)");
   return options;
 }
 
-void keep_only(const std::string& name, config::RunSpec& spec) {
+void select_dataset(const std::string& name, config::RunSpec& spec) {
   const auto found = spec.data.find(name);
   if (found == spec.data.end()) {
-    std::vector<std::string> there;
-    for (const auto& [known, options] : spec.data) there.push_back(known);
-    throw UsageError(
-        fmt::format("there is no [data.{}]{}: give --data.{}.source=FILE, or --dataset with one of the run's: {}", name,
-                    did_you_mean(name, there), name, there.empty() ? "none" : join(there)));
+    std::vector<std::string> known_names;
+    for (const auto& [known, options] : spec.data) known_names.push_back(known);
+    throw UsageError(fmt::format(
+        "[data.{}] does not exist{}: give --data.{}.source=FILE, or --dataset with a dataset of the run: {}", name,
+        did_you_mean(name, known_names), name, known_names.empty() ? "(it has none)" : join(known_names)));
   }
-  spec.data = {{name, in_order(name, found->second)}};
+  spec.data = {{name, without_training_keys(name, found->second)}};
 }
 
 std::vector<trainer::KeptField> kept_fields(const Arguments& arguments) {
@@ -158,14 +166,16 @@ std::vector<trainer::KeptField> kept_fields(const Arguments& arguments) {
     const auto field = trim(word.substr(0, equals));
     const auto name = equals == std::string::npos ? field : trim(word.substr(equals + 1));
     if (field.empty() || name.empty())
-      throw UsageError(fmt::format(
-          "--keep is '{}': it takes fields of the dataset, FIELD or FIELD=NAME, with commas between", given->second));
+      throw UsageError(
+          fmt::format("--keep is '{}'; it must be a comma-separated list of fields of the dataset, FIELD or FIELD=NAME",
+                      given->second));
     kept.push_back({field, name});
   }
   return kept;
 }
 
-/// A key of [loop] that names code is the caller's, as a library is.
+/// Throws UsageError if a key of [loop] that names a file with code is not given on the command line; see
+/// require_library().
 void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec& spec) {
   for (const auto& key : entry.declared.code) {
     const auto* value = spec.loop.find(key);
@@ -180,18 +190,18 @@ void require_own_code(const trainer::FunctionEntry& entry, const config::RunSpec
 }  // namespace
 
 PredictionPlan plan_prediction(const Arguments& arguments) {
-  const auto& where = arguments.operands.at(0);
+  const auto& path = arguments.operands.at(0);
   PredictionPlan plan;
-  plan.checkpoint = arguments.has("best") ? find_best_checkpoint(where) : find_checkpoint(where);
+  plan.checkpoint = arguments.has("best") ? find_best_checkpoint(path) : find_checkpoint(path);
   plan.dataset = chosen_dataset(arguments);
   plan.kept = kept_fields(arguments);
   Options options;
-  const auto record = take_record(options, plan.checkpoint);
-  take_overrides(options, arguments);
+  const auto record = read_record(options, plan.checkpoint);
+  apply_overrides(options, arguments);
   if (record) require_library(options, *record, origin_of(plan.checkpoint));
   require_function(options, record.has_value(), plan.checkpoint);
   plan.spec = config::make_run_spec(options);
-  keep_only(plan.dataset, plan.spec);
+  select_dataset(plan.dataset, plan.spec);
   return plan;
 }
 

@@ -13,8 +13,8 @@ namespace trainrt::cli {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{4} << 20;  // a multiple of the size of every type
-constexpr std::size_t pages_around = 2 * 4096;
+constexpr std::size_t piece_bytes = std::size_t{4} << 20;  // a multiple of the size of each type
+constexpr std::size_t page_padding = 2 * 4096;             // for reads of complete pages
 
 }  // namespace
 
@@ -22,7 +22,7 @@ PredictedValues::PredictedValues(const PredictedTable& table, trainer::Predicted
     : table_(table),
       rows_(std::move(rows)),
       file_(io::PositionalFile::open(rows_.path, io::PositionalFile::Cache::use)),
-      pool_(piece_bytes + pages_around, piece_bytes + pages_around) {}
+      pool_(piece_bytes + page_padding, piece_bytes + page_padding) {}
 
 void PredictedValues::stream(std::size_t field, std::uint64_t first, std::uint64_t count, const Take& take) {
   const auto row = table_.fields[field].row_bytes();
@@ -34,7 +34,7 @@ void PredictedValues::stream(std::size_t field, std::uint64_t first, std::uint64
   }
 }
 
-std::vector<std::byte> PredictedValues::of(std::size_t field, std::uint64_t first, std::uint64_t count) {
+std::vector<std::byte> PredictedValues::read(std::size_t field, std::uint64_t first, std::uint64_t count) {
   std::vector<std::byte> values;
   stream(field, first, count, [&](auto piece) { values.insert(values.end(), piece.begin(), piece.end()); });
   return values;
@@ -47,7 +47,7 @@ const PredictionWriter& prediction_writer_for(const std::string& path) {
     if (writer->extension == extension) return *writer;
     known.emplace_back(writer->extension);
   }
-  throw UsageError(fmt::format("'{}' does not end like a file that predictions can be written to{}; there are: {}", path,
+  throw UsageError(fmt::format("'{}' has no extension of a format for predictions{}; valid extensions are {}", path,
                                did_you_mean(extension, known), join(known)));
 }
 

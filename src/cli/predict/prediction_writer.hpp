@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/files/new_file.hpp"
+#include "cli/files/atomic_file.hpp"
 #include "core/plugin.hpp"
 #include "io/files/block_pool.hpp"
 #include "io/files/positional_file.hpp"
@@ -14,26 +14,28 @@
 
 namespace trainrt::cli {
 
-/// What is written of predictions.
+/// The description of a table of predictions.
 struct PredictedTable {
   std::vector<trainer::PredictedField> fields;
   std::uint64_t samples = 0;
-  std::string checkpoint;  ///< its directory
+  std::string checkpoint;  ///< path of its directory
   std::string function;
   std::string dataset;
-  bool for_spreadsheets = false;  ///< in .csv: texts that a spreadsheet would take for a formula get an apostrophe
+  /// For .csv: whether texts that a spreadsheet would evaluate as a formula are prefixed with an apostrophe.
+  bool for_spreadsheets = false;
 };
 
-/// The rows that the ranks have written, field by field.
+/// The rows that the ranks have written, stored field by field in one file.
 class PredictedValues {
  public:
   PredictedValues(const PredictedTable& table, trainer::PredictedRows rows);
 
   using Take = std::function<void(std::span<const std::byte> values)>;
-  /// The values of a field for `count` samples from `first` on, in pieces of some MiB that hold whole values.
+  /// Passes the values of field number `field` of `count` samples, from sample `first` on, to `take` in pieces of up to 4
+  /// MiB, which contain complete values.
   void stream(std::size_t field, std::uint64_t first, std::uint64_t count, const Take& take);
-  /// The same in one piece.
-  std::vector<std::byte> of(std::size_t field, std::uint64_t first, std::uint64_t count);
+  /// Returns the same values in one vector.
+  std::vector<std::byte> read(std::size_t field, std::uint64_t first, std::uint64_t count);
 
  private:
   const PredictedTable& table_;
@@ -42,24 +44,25 @@ class PredictedValues {
   io::BlockPool pool_;
 };
 
-/// A plug-in: one file in cli/predict/writers. What predictions become.
+/// A file format for predictions. A plug-in: each file in cli/predict/writers defines one. It has either `lay_out` or
+/// `write`.
 struct PredictionWriter {
   std::string_view name;       ///< "csv"
-  std::string_view extension;  ///< ".csv": chooses it
+  std::string_view extension;  ///< extension of the files in this format: ".csv"
   std::string_view help;
-  /// UsageError that says what cannot be written, before anything is predicted. nullptr if all can.
+  /// Throws UsageError if the format cannot store the table; called before the prediction. nullptr: no restriction.
   void (*require)(const PredictedTable& table) = nullptr;
-  /// Either: makes the whole file but for the rows, which all ranks then write where this says.
-  std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, NewFile& file) = nullptr;
-  /// or: writes the whole file from rows that lie in another one.
-  void (*write)(const PredictedTable& table, PredictedValues& values, NewFile& file) = nullptr;
+  /// Writes everything except the rows. Returns the offset of the rows of each field, at which all ranks then write them.
+  std::vector<std::uint64_t> (*lay_out)(const PredictedTable& table, AtomicFile& file) = nullptr;
+  /// Writes the complete file from the rows, which the ranks have written to another file.
+  void (*write)(const PredictedTable& table, PredictedValues& values, AtomicFile& file) = nullptr;
 };
 
 namespace predictions {
 PluginTable<PredictionWriter> writer_table();
 }
 
-/// The writer for a file's name; UsageError that lists the extensions if there is none.
+/// Returns the writer for the extension of `path`. Throws UsageError that lists the valid extensions for an unknown one.
 const PredictionWriter& prediction_writer_for(const std::string& path);
 
 }  // namespace trainrt::cli

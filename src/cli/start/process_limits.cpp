@@ -11,8 +11,8 @@ namespace trainrt::cli {
 
 namespace {
 
-constexpr std::uint64_t enough_files = 4096;    // sockets, libraries, and a DataLoader that passes tensors as descriptors
-constexpr std::uint64_t enough_threads = 4096;  // a few ranks with OpenMP, BLAS, gRPC and DataLoader workers
+constexpr std::uint64_t enough_files = 4096;    // for sockets, libraries, and DataLoader workers that share tensors
+constexpr std::uint64_t enough_threads = 4096;  // for a few ranks with OpenMP, BLAS, gRPC and DataLoader workers
 
 Limit limit_of(__rlimit_resource which) {
   rlimit found{};
@@ -21,10 +21,10 @@ Limit limit_of(__rlimit_resource which) {
   return {value(found.rlim_cur), value(found.rlim_max)};
 }
 
-std::string may_be_raised(const Limit& limit, const char* option) {
-  if (limit.most == limit.now) return "";
-  return limit.most == unlimited ? fmt::format(", ulimit {} unlimited is allowed", option)
-                                 : fmt::format(", ulimit {} {} is allowed", option, limit.most);
+std::string hard_limit_text(const Limit& limit, const char* option) {
+  if (limit.hard == limit.soft) return "";
+  return limit.hard == unlimited ? fmt::format(", ulimit {} unlimited is allowed", option)
+                                 : fmt::format(", ulimit {} {} is allowed", option, limit.hard);
 }
 
 }  // namespace
@@ -41,18 +41,19 @@ ProcessLimits own_limits() {
 
 std::vector<std::string> limits_too_low(const ProcessLimits& limits) {
   std::vector<std::string> found;
-  const auto add = [&](const Limit& limit, std::uint64_t enough, std::uint64_t unit, const char* what, const char* option) {
-    if (limit.now >= enough) return;
-    const Limit shown{limit.now / unit, limit.most == unlimited ? unlimited : limit.most / unit};
-    found.push_back(fmt::format("{} {} (ulimit {}{})", shown.now, what, option, may_be_raised(shown, option)));
+  const auto add = [&](const Limit& limit, std::uint64_t enough, std::uint64_t unit, const char* resource,
+                       const char* option) {
+    if (limit.soft >= enough) return;
+    const Limit shown{limit.soft / unit, limit.hard == unlimited ? unlimited : limit.hard / unit};
+    found.push_back(fmt::format("{} {} (ulimit {}{})", shown.soft, resource, option, hard_limit_text(shown, option)));
   };
   add(limits.open_files, enough_files, 1, "open files", "-n");
   add(limits.processes, enough_threads, 1, "processes and threads", "-u");
-  add(limits.address_space, unlimited, 1024, "KiB of address space, of which CUDA and torch reserve more than they use",
+  add(limits.address_space, unlimited, 1024, "KiB of address space, although CUDA and torch reserve more than they use",
       "-v");
   add(limits.data, unlimited, 1024, "KiB of data", "-d");
-  add(limits.cpu_time, unlimited, 1, "s of CPU time, and the program is killed", "-t");
-  add(limits.file_size, unlimited, 1024, "KiB a file, for checkpoints too", "-f");
+  add(limits.cpu_time, unlimited, 1, "s of CPU time, after which the program is killed", "-t");
+  add(limits.file_size, unlimited, 1024, "KiB per file, including checkpoints", "-f");
   return found;
 }
 

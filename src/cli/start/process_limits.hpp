@@ -5,17 +5,18 @@
 
 namespace trainrt::cli {
 
-/// One of the limits of getrlimit(2): what holds now, and how far a process may raise it.
+/// A resource limit of getrlimit(2).
 struct Limit {
-  std::uint64_t now = 0;  ///< unlimited: without one
-  std::uint64_t most = 0;
+  std::uint64_t soft = 0;  ///< the limit in effect
+  std::uint64_t hard = 0;  ///< the value to which a process may raise the soft limit
 };
+/// Value of a resource that is not limited.
 constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
-/// Those that programs which train come upon; a program inherits its rank's.
+/// The resource limits that training programs can reach. A program inherits the limits of its rank.
 struct ProcessLimits {
   Limit open_files;     ///< ulimit -n
-  Limit processes;      ///< ulimit -u: of this user on this node, threads count
+  Limit processes;      ///< ulimit -u: processes and threads of this user on this node
   Limit address_space;  ///< ulimit -v, bytes
   Limit data;           ///< ulimit -d, bytes
   Limit cpu_time;       ///< ulimit -t, seconds
@@ -23,10 +24,11 @@ struct ProcessLimits {
   Limit core_file;      ///< ulimit -c, bytes
 };
 
-/// Of this process. Throws Error.
+/// Returns the limits of this process. Throws Error.
 ProcessLimits own_limits();
 
-/// "1024 open files (ulimit -n): ..." for each that is too low. Pure.
+/// Returns a description of each limit that is too low for training: "1024 open files (ulimit -n, ulimit -n 4096 is
+/// allowed)". Pure function.
 std::vector<std::string> limits_too_low(const ProcessLimits& limits);
 
 }  // namespace trainrt::cli

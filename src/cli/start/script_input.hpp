@@ -3,9 +3,9 @@
 
 namespace trainrt::cli {
 
-/// If an interpreter reads the program's script from standard input (`python3 -`): reads it to its end, so that each start
-/// of the program can read it. Call before any thread starts. Throws UsageError if there is no script: a terminal,
-/// /dev/null, an empty file or pipe, or a pipe that nobody writes to for failure.launch_timeout seconds.
-void take_script_from_input(const config::RunSpec& spec);
+/// If the program's interpreter reads its script from standard input (`python3 -`): reads the script into memory, so that
+/// each start of the program can read it. Must be called before any thread starts. Throws UsageError if standard input has
+/// no script: it is a terminal, /dev/null, or empty, or nothing arrives for failure.launch_timeout seconds.
+void hold_script_from_input(const config::RunSpec& spec);
 
 }  // namespace trainrt::cli

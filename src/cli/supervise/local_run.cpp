@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,65 +11,65 @@
 #include "batch/restart_decision.hpp"
 #include "batch/signal_queue.hpp"
 #include "cli/start/process_limits.hpp"
-#include "cli/supervise/watched_run.hpp"
-#include "cli/words/verdict_text.hpp"
+#include "cli/supervise/restart_message.hpp"
+#include "cli/supervise/supervised_run.hpp"
 #include "config/run_name.hpp"
+#include "core/descriptor.hpp"
 #include "core/output/log.hpp"
 #include "core/process/program_input.hpp"
 #include "core/text/text.hpp"
-#include "io/files/file.hpp"
 #include "launch/rank_group.hpp"
 #include "program/children/script.hpp"
 #include "rundir/attempts/attempt_files.hpp"
-#include "rundir/attempts/progress.hpp"
 #include "rundir/storage/opened_run.hpp"
 
 namespace trainrt::cli {
 
 namespace {
 
-/// Whoever starts this command knows only the exit codes of trainrt: a rank that a signal or MPI ended has failed.
+/// Returns the exit code of this process. A caller knows only trainrt's exit codes, so that 70 replaces all others, for
+/// example after a signal.
 ExitCode exit_code_of(const launch::GroupEnd& end) {
   for (const auto code : {ExitCode::finished, ExitCode::usage, ExitCode::stopped, ExitCode::no_progress})
     if (end.exit_code == static_cast<int>(code)) return code;
   return ExitCode::failed;
 }
 
-/// Of ranks that ended before they could say anything: what this shell allows too little of.
-std::string limits_in_words() {
+/// Returns a description of resource limits that may have ended ranks before they could report an error.
+std::string low_limits_text() {
   const auto low = limits_too_low(own_limits());
   return low.empty() ? "" : "; limits of this shell that may be too low: " + join(low);
 }
 
+/// Supervises the ranks of one run on this node.
 class LocalRun {
  public:
   LocalRun(const config::RunSpec& spec, int ranks, std::vector<std::string> command)
-      : config_(spec), spec_(watched_run(spec)), ranks_(ranks), command_(std::move(command)) {}
+      : run_(spec), ranks_(ranks), command_(std::move(command)) {}
 
   ExitCode run() {
-    let_ranks_tell_run(config_);
     for (;;) {
-      auto before = last_number();
-      const auto end = attempt();
-      const auto then = std::exchange(spec_, watched_run(config_));
-      before = number_before(then, before, spec_);
-      const auto verdict = batch::decide(situation_of(end, before), {.max_failures = spec_.failure.max_failures});
-      if (verdict.limit == batch::RestartDecision::Limit::max_failures &&
-          verdict.action == batch::RestartDecision::Action::give_up)
-        give_up();
-      if (verdict.action != batch::RestartDecision::Action::restart || stop_signal_ != 0) return exit_code_of(end);
-      log::warning(text_of(verdict));
-      stop_signal_ = signals_.wait(verdict.wait_s);
-      if (stop_signal_ != 0) return ExitCode::stopped;  // everything that is committed is safe
+      const auto end = run_ranks();
+      const auto decision = decide_after(end);
+      if (decision.limit == batch::RestartDecision::Limit::max_failures &&
+          decision.action == batch::RestartDecision::Action::give_up)
+        log_give_up();
+      if (decision.action != batch::RestartDecision::Action::restart || stop_signal_ != 0) return exit_code_of(end);
+      log::warning(restart_message(decision));
+      stop_signal_ = signals_.wait(decision.wait_s);
+      if (stop_signal_ != 0) return ExitCode::stopped;  // all ranks have ended, and everything is saved
     }
   }
 
  private:
-  launch::GroupEnd attempt() {
-    setenv("TRAINRT_FAILURES", std::to_string(failures_).c_str(), 1);
-    const io::Descriptor input(config_.train.program.empty() ? -1 : input_.open());
-    launch::RankGroup group(command_, ranks_, {spec_.failure.launch_timeout_s, spec_.failure.collective_timeout_s},
-                            {input.get(), program::reads_script_from_input(config_.train.command)});
+  /// Starts the ranks, and forwards stop signals to them until they have ended.
+  launch::GroupEnd run_ranks() {
+    run_.begin_start(failures_);
+    const auto& train = run_.config().train;
+    const Descriptor input(train.program.empty() ? -1 : input_.open());
+    const auto& failure = run_.spec().failure;
+    launch::RankGroup group(command_, ranks_, {failure.launch_timeout_s, failure.collective_timeout_s},
+                            {input.get(), program::reads_script_from_input(train.command)});
     while (!group.ended()) {
       pollfd waiting{.fd = signals_.fd(), .events = POLLIN, .revents = 0};
       poll(&waiting, 1, 100);
@@ -80,54 +79,44 @@ class LocalRun {
         group.signal(signal);
       }
     }
+    run_.end_start();
     return group.end();
   }
 
-  batch::Situation situation_of(const launch::GroupEnd& end, int before) {
-    batch::Situation situation{.exit_code = end.exit_code, .how = how_ = write_down(end, before)};
-    situation.silent = rundir::last_attempt_was_silent(spec_.run_dir);
+  batch::RestartDecision decide_after(const launch::GroupEnd& end) {
+    how_ = record_end(end);
+    failures_ += run_.restarts_by_ranks() + (end.exit_code == 0 ? 0 : 1);
+    batch::Situation situation{.exit_code = end.exit_code, .how = how_, .failures = failures_, .silent = run_.is_silent()};
     if (end.exit_code == static_cast<int>(ExitCode::stopped)) situation.ending = batch::JobEnding::cancelled;
-    failures_ += std::max(0, last_number() - before - 1);  // after which the ranks went on by themselves
-    situation.failures = end.exit_code == 0 ? failures_ : ++failures_;
-    return situation;
+    return batch::decide(situation, {.max_failures = run_.spec().failure.max_failures});
   }
 
-  int last_number() const {
-    const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
-    return attempts.empty() ? 0 : attempts.back().number;
-  }
-
-  /// Closes the record of an attempt that was killed. Returns how it ended.
-  std::string write_down(const launch::GroupEnd& end, int before) const {
+  /// Writes the end of an attempt that was killed into its record. Returns how the ranks ended, as a phrase for messages.
+  std::string record_end(const launch::GroupEnd& end) const {
     const bool is_signal = end.exit_code > 128 && end.exit_code <= 128 + SIGRTMAX;
-    const auto seen = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
-                                : fmt::format("failed: rank {} ended with {}", end.rank, end.exit_code);
-    const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
-    if (attempts.empty() || attempts.back().number <= before)
-      return seen + " before an attempt had begun" + (end.exit_code == 0 ? "" : limits_in_words());
-    const auto& last = attempts.back();
-    if (!last.end.empty()) return fmt::format("attempt {}: {}", last.number, first_line(last.why));
-    rundir::close_attempt(spec_.run_dir, last.number, seen, end.exit_code);
-    return fmt::format("attempt {}: {}", last.number, seen);
+    const auto why = is_signal ? fmt::format("killed: signal {} ended rank {}", end.exit_code - 128, end.rank)
+                               : fmt::format("failed: rank {} exited with {}", end.rank, end.exit_code);
+    const auto attempt = run_.begun_attempt();
+    if (!attempt) return why + " before an attempt had begun" + (end.exit_code == 0 ? "" : low_limits_text());
+    if (!attempt->end.empty()) return fmt::format("attempt {}: {}", attempt->number, first_line(attempt->why));
+    rundir::close_attempt(run_.spec().run_dir, attempt->number, why, end.exit_code);
+    return fmt::format("attempt {}: {}", attempt->number, why);
   }
 
-  void give_up() const {
-    log::error(
-        fmt::format("given up after {} (failure.max_failures = {}); {}. Fix what the errors above say and start the same "
-                    "run again, with "
-                    "--run.name={}: {}",
-                    counted(failures_, "failure"), spec_.failure.max_failures, how_, spec_.run.name,
-                    rundir::last_attempt_was_silent(spec_.run_dir) ? "its program goes on from what it saved by itself"
-                                                                   : "it continues from its last checkpoint"));
+  void log_give_up() const {
+    log::error(fmt::format(
+        "given up after {} (failure.max_failures = {}); {}. Fix the errors above and start the same run again, "
+        "with --run.name={}: {}",
+        counted(failures_, "failure"), run_.spec().failure.max_failures, how_, run_.spec().run.name,
+        run_.is_silent() ? "its program continues from its own files" : "it continues from its last checkpoint"));
   }
 
-  const config::RunSpec& config_;
-  config::RunSpec spec_;  ///< of the run that is watched over
+  SupervisedRun run_;
   int ranks_;
   std::vector<std::string> command_;
   batch::SignalQueue signals_;
   ProgramInput input_;
-  std::string how_;  ///< the last attempt ended
+  std::string how_;  ///< how the last attempt ended
   int failures_ = 0;
   int stop_signal_ = 0;
 };
@@ -136,11 +125,11 @@ class LocalRun {
 
 ExitCode run_on_this_node(const config::RunSpec& spec, int ranks, const std::vector<std::string>& words) {
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(), "run"};
-  // A name that was made of the moment must be the same after a restart.
-  if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
   command.insert(command.end(), words.begin(), words.end());
+  // A generated name contains the time, so that restarted ranks must inherit it.
+  if (spec.run.is_name_default) setenv(config::run_name_variable, spec.run.name.c_str(), 1);
   const auto code = LocalRun(spec, ranks, std::move(command)).run();
-  rundir::forget_opened_run(spec.run_dir);  // the next start finds its runs by itself
+  rundir::forget_opened_run(spec.run_dir);  // the next start begins with the run of the config
   return code;
 }
 

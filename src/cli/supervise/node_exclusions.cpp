@@ -35,7 +35,7 @@ bool is_in(const std::vector<std::string>& names, const std::string& name) {
 
 void NodeExclusions::read(const config::RunSpec& spec) { nodes_ = rundir::read_excluded_nodes(spec.run_dir); }
 
-void NodeExclusions::take_end(const config::RunSpec& spec) {
+void NodeExclusions::update_after_attempt(const config::RunSpec& spec) {
   try {
     read(spec);
   } catch (const Error& error) {
@@ -47,22 +47,20 @@ void NodeExclusions::take_end(const config::RunSpec& spec) {
   const auto bad = batch::bad_node(ends, rundir::names_of(nodes_), rules);
   if (!bad) return;
   if (!bad->can_exclude)
-    return log::warning(fmt::format("{} is not left out ({}): {} already {} (failure.max_excluded_nodes)", bad->name,
-                                    bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node"),
-                                    nodes_.size() == 1 ? "is" : "are"));
+    return log::warning(fmt::format("node {} is not excluded ({}): {} excluded already (failure.max_excluded_nodes)",
+                                    bad->name, bad->why, counted(static_cast<std::int64_t>(nodes_.size()), "node")));
   add(spec, {.node = bad->name, .why = bad->why, .since_attempt = ends.back().attempt, .time = utc_now()});
 }
 
 void NodeExclusions::add(const config::RunSpec& spec, rundir::ExcludedNode node) {
-  log::warning(
-      fmt::format("{} is left out from now on: {}. {}/{} keeps that; the run uses the node again if its entry is "
-                  "removed",
-                  node.node, node.why, spec.run_dir, rundir::excluded_nodes_name));
+  log::warning(fmt::format("node {} is excluded from now on: {}. To use it again, remove its entry from {}/{}", node.node,
+                           node.why, spec.run_dir, rundir::excluded_nodes_name));
   nodes_.push_back(std::move(node));
   try {
     rundir::write_excluded_nodes(spec.run_dir, nodes_);
   } catch (const Error& error) {
-    log::warning(fmt::format("that could not be written down, and holds for this job alone: {}", error.what()));
+    log::warning(
+        fmt::format("the excluded node could not be recorded, and is excluded in this job only: {}", error.what()));
   }
 }
 
@@ -76,22 +74,22 @@ void NodeExclusions::mark(batch::Situation& situation, const std::optional<batch
 std::string NodeExclusions::refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
                                     const batch::RestartLimits& limits, int max_nodes) const {
   if (nodes_.size() >= static_cast<std::size_t>(max_nodes))
-    return fmt::format("{} already left out (failure.max_excluded_nodes)",
+    return fmt::format("{} excluded already (failure.max_excluded_nodes)",
                        counted(static_cast<std::int64_t>(nodes_.size()), "node"));
   auto names = rundir::names_of(nodes_);
-  auto next = std::ranges::find_if(situation.nodes, [&](const auto& node) { return !is_in(names, node.name); });
-  if (next == situation.nodes.end()) return "Slurm does not tell of the job's nodes";
+  const auto next = std::ranges::find_if(situation.nodes, [&](const auto& node) { return !is_in(names, node.name); });
+  if (next == situation.nodes.end()) return "Slurm does not report the nodes of the job";
   names.push_back(next->name);
   for (auto& node : situation.nodes) node.excluded = is_in(names, node.name);
   situation.no_other_nodes = job_.no_other_nodes(facts, names);
   return batch::why_not_without_excluded(situation, limits);
 }
 
-void NodeExclusions::pass_on(const std::optional<batch::JobFacts>& before) const {
+void NodeExclusions::apply_to_requeued_job(const std::optional<batch::JobFacts>& before) const {
   if (nodes_.empty()) return;
   const auto names = rundir::names_of(nodes_);
   if (const auto error = job_.exclude(names, before); !error.empty())
-    log::warning(fmt::format("job {} may get nodes again that are left out ({}). Submit it with `sbatch --exclude={}`",
+    log::warning(fmt::format("job {} may get excluded nodes again ({}). Submit it with `sbatch --exclude={}`",
                              job_.task_id(), error, join(names, ",")));
 }
 

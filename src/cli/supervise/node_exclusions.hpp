@@ -10,27 +10,30 @@
 
 namespace trainrt::cli {
 
-/// The nodes that a supervised run does without: those of its excluded_nodes.json, to which it adds bad and slow ones
-/// (batch/bad_nodes.hpp), each with a line on standard error.
+/// The nodes that a supervised run avoids: those in its file excluded_nodes.json, to which this class adds bad and slow
+/// nodes (batch/bad_nodes.hpp). It logs a warning for each node that it adds.
 class NodeExclusions {
  public:
-  /// `job` must live longer.
+  /// `job` must outlive this object.
   explicit NodeExclusions(const batch::SlurmJob& job) : job_(job) {}
 
-  /// Reads the file anew: a person may have changed it. UsageError if it cannot be read.
+  /// Reads the file again, because the user may have changed it. Throws UsageError if it cannot be read.
   void read(const config::RunSpec& spec);
   bool empty() const { return nodes_.empty(); }
 
-  /// After the newest attempt of the run has ended: adds the node that it ended at, if the run is to do without that. A
-  /// file that cannot be read or written is warned of; what was known before holds on.
-  void take_end(const config::RunSpec& spec);
-  /// Says which of the situation's nodes are excluded, and whether a requeue would bring others.
+  /// Reads the file, and adds the node that ended the run's newest attempt if batch::bad_node() demands it. Must be called
+  /// after that attempt has ended. Logs a warning if the file cannot be read or written, and then keeps the nodes in
+  /// memory.
+  void update_after_attempt(const config::RunSpec& spec);
+  /// Marks the excluded nodes of the situation, and stores why a requeue cannot replace them (Situation::no_other_nodes).
   void mark(batch::Situation& situation, const std::optional<batch::JobFacts>& facts) const;
-  /// Why a further node cannot be left out, as far as can be told before its attempt has ended; "" if it can.
+  /// Returns the reason why one more node cannot be excluded, as far as it is known before an attempt has ended; "" if it
+  /// can. `max_nodes` is failure.max_excluded_nodes.
   std::string refusal(batch::Situation situation, const std::optional<batch::JobFacts>& facts,
                       const batch::RestartLimits& limits, int max_nodes) const;
-  /// The job is requeued, and gets none of them again; warns if that cannot be had. `before`: the job as it was.
-  void pass_on(const std::optional<batch::JobFacts>& before) const;
+  /// Excludes the nodes from the next allocation of the job, which has just been requeued. `before` is the job before
+  /// the requeue. Logs a warning if this fails.
+  void apply_to_requeued_job(const std::optional<batch::JobFacts>& before) const;
 
  private:
   void add(const config::RunSpec& spec, rundir::ExcludedNode node);

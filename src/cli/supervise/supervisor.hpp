@@ -10,50 +10,49 @@
 #include "batch/slurm_job.hpp"
 #include "batch/step.hpp"
 #include "cli/supervise/node_exclusions.hpp"
+#include "cli/supervise/supervised_run.hpp"
 #include "config/run_spec.hpp"
 #include "core/process/program_input.hpp"
-#include "rundir/records/attempt_record.hpp"
 
 namespace trainrt::cli {
 
-/// Keeps one run going inside a Slurm allocation: starts the step, and after each attempt does what batch::decide() says.
-/// It writes into the attempts' records how they ended if they could not do it themselves, and says each decision on
-/// standard error.
+/// Keeps one run going inside a Slurm allocation (`trainrt supervise`). It starts the ranks with srun and, after each
+/// attempt, performs the action that batch::decide() returns: restart, requeue the job, or give up. It prints each decision
+/// on standard error.
 class Supervisor {
  public:
-  /// `program` is started with `words` by srun.
+  /// srun starts the program `program` with the arguments `words`.
   Supervisor(config::RunSpec spec, batch::SlurmJob job, std::string program, std::vector<std::string> words);
 
-  /// Until the run is finished, or this allocation can do no more for it. Returns the exit code for the batch script.
+  /// Runs until the run has finished, or until this allocation cannot continue it. Returns the exit code for the batch
+  /// script.
   ExitCode run();
 
  private:
-  batch::RestartDecision begin();
-  batch::RestartDecision after(const batch::StepEnd& end, int last_number, bool needed_all);
-  batch::RestartDecision asked_to_end(int signal);
-  batch::RestartLimits limits() const;
-  void tell_ranks() const;
-  std::vector<std::string> command(const batch::RestartDecision& shape) const;
-  std::vector<batch::Node> nodes_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;
-  std::string write_down(const batch::StepEnd& end, batch::JobEnding ending, int last_number) const;
-  bool has_finished() const;
-  int last_number() const;
-  std::optional<rundir::AttemptRecord> attempt_since(int last_number) const;
-  void close_what_was_killed_with_the_job() const;
-  ExitCode carry_out(const batch::RestartDecision& verdict) const;
-  void write_state(rundir::RunState state) const;
+  batch::RestartDecision decide_first_step();
+  batch::StepEnd run_step(const batch::RestartDecision& shape);
+  batch::RestartDecision decide_after(const batch::StepEnd& end, bool needed_all_nodes);
+  batch::RestartDecision decide_after_signal(int signal) const;
+  ExitCode carry_out(const batch::RestartDecision& decision);
 
-  config::RunSpec config_;
-  config::RunSpec spec_;  ///< of the run that is watched over
+  void set_exclusion_variable() const;
+  std::vector<std::string> command(const batch::RestartDecision& shape) const;
+  batch::JobEnding ending_after(const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts) const;
+  std::optional<rundir::AttemptRecord> begun_attempt() const;
+  void inspect_nodes(batch::Situation& situation, const batch::StepEnd& end, const std::optional<batch::JobFacts>& facts);
+  void count_failures(batch::Situation& situation);
+  batch::RestartLimits limits() const;
+
+  SupervisedRun run_;
   batch::SlurmJob job_;
   std::string program_;
   std::vector<std::string> words_;
   batch::SignalQueue signals_;
   ProgramInput input_;
   NodeExclusions exclusions_{job_};
-  bool returns_ = false;  ///< Slurm requeues the job by itself
-  int failures_ = 0;
-  std::size_t lost_nodes_ = 0;
+  bool slurm_requeues_ = false;  ///< whether Slurm requeues the job without a request by this process
+  int failures_ = 0;             ///< in this allocation
+  std::size_t lost_nodes_ = 0;   ///< after the last attempt
 };
 
 }  // namespace trainrt::cli

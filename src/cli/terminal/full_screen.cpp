@@ -15,9 +15,9 @@ namespace trainrt::cli {
 
 namespace {
 
-constexpr std::string_view take = "\x1b[?1049h\x1b[?25l\x1b[2J", give_back = "\x1b[0m\x1b[?25h\x1b[?1049l";
+constexpr std::string_view enter = "\x1b[?1049h\x1b[?25l\x1b[2J", leave = "\x1b[0m\x1b[?25h\x1b[?1049l";
 constexpr std::string_view home = "\x1b[H", clear_line = "\x1b[K", clear_below = "\x1b[J";
-constexpr double between_looks_s = 0.2;  // at the size
+constexpr double size_check_interval_s = 0.2;
 constexpr char ctrl_c = 3, ctrl_d = 4, escape = 27;
 
 bool write_all(std::string_view text) {
@@ -37,18 +37,18 @@ std::optional<TerminalSize> FullScreen::size() { return isatty(STDOUT_FILENO) ==
 FullScreen::FullScreen() : size_(size()) {
   termios terminal{};
   if (tcgetattr(STDIN_FILENO, &terminal) == 0) {
-    before_ = terminal;
+    original_ = terminal;
     terminal.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     terminal.c_cc[VMIN] = 0;
     terminal.c_cc[VTIME] = 0;
     tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
   }
-  write_all(take);
+  write_all(enter);
 }
 
 FullScreen::~FullScreen() {
-  write_all(give_back);
-  if (before_) tcsetattr(STDIN_FILENO, TCSADRAIN, &*before_);
+  write_all(leave);
+  if (original_) tcsetattr(STDIN_FILENO, TCSADRAIN, &*original_);
 }
 
 bool FullScreen::show(std::span<const std::string> lines) const {
@@ -62,11 +62,11 @@ bool FullScreen::show(std::span<const std::string> lines) const {
   return write_all(text);
 }
 
-FullScreen::Input FullScreen::key() {
+FullScreen::Input FullScreen::read_key() {
   std::array<char, 64> keys{};
   const auto count = ::read(STDIN_FILENO, keys.data(), keys.size());
-  if (count <= 0) return Input::quit;  // the terminal is gone
-  // A lone Escape; as the first of several it is an arrow's or another key's.
+  if (count <= 0) return Input::quit;  // the terminal was closed
+  // Escape alone. In front of other bytes it is the code of an arrow key or another special key.
   if (keys[0] == escape) return count == 1 ? Input::quit : Input::none;
   const auto quits = [](char c) { return c == 'q' || c == 'Q' || c == ctrl_c || c == ctrl_d; };
   return std::any_of(keys.begin(), keys.begin() + count, quits) ? Input::quit : Input::key;
@@ -76,12 +76,12 @@ FullScreen::Input FullScreen::wait(double seconds) {
   const double until = monotonic_seconds() + seconds;
   for (double left = seconds; left > 0; left = until - monotonic_seconds()) {
     std::array<pollfd, 2> waiting = {pollfd{.fd = signals_.fd(), .events = POLLIN, .revents = 0},
-                                     pollfd{.fd = before_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}};
-    poll(waiting.data(), waiting.size(), static_cast<int>(1000 * std::min(left, between_looks_s)) + 1);
+                                     pollfd{.fd = original_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}};
+    poll(waiting.data(), waiting.size(), static_cast<int>(1000 * std::min(left, size_check_interval_s)) + 1);
     for (int signal = signals_.take(); signal != 0; signal = signals_.take())
       if (signal != SIGCHLD) return Input::quit;
     if (waiting[1].revents != 0)
-      if (const auto input = key(); input != Input::none) return input;
+      if (const auto input = read_key(); input != Input::none) return input;
     if (const auto now = size(); now != size_) {
       size_ = now;
       return now ? Input::resized : Input::quit;

@@ -4,17 +4,18 @@
 
 namespace trainrt::cli {
 
-/// Lines of columns for people: each as wide as its widest cell, two blanks between.
+/// A table as plain text, in columns that are as wide as their widest cells.
 class Table {
  public:
   struct Column {
     std::string title;
-    bool right = false;  ///< numbers
+    bool right = false;  ///< whether cells are aligned to the right, for numbers
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<std::string> cells);  ///< as many as there are columns; each is shown in one line
+  /// Adds a row. Missing cells are empty; line breaks and control characters are escaped.
+  void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  /// With the titles; every line begins with `indent`.
+  /// Returns the titles and the rows, each line after `indent`.
   std::string text(const std::string& indent = "  ") const;
 
  private:
@@ -22,7 +23,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A name as it is if all of it can be shown; else as a JSON text, with its control characters escaped.
+/// Returns `name` unchanged if all its characters are printable, otherwise as a JSON string with escaped characters.
 std::string printable(const std::string& name);
 
 }  // namespace trainrt::cli

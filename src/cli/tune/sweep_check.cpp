@@ -5,8 +5,8 @@
 
 #include <trainrt/error.hpp>
 
-#include "cli/start/train_call.hpp"
-#include "cli/words/load_spec.hpp"
+#include "cli/config/load_run_spec.hpp"
+#include "cli/start/resolve_train_function.hpp"
 #include "io/files/file.hpp"
 #include "trainer/run/start_check.hpp"
 #include "trainer/start/expanded_config.hpp"
@@ -21,13 +21,13 @@ config::RunSpec spec_of_trial(const tune::Sweep& sweep, std::uint64_t trial) {
   auto options = trainer::written_config(sweep.common_config());
   const auto own = sweep.own_config_of(trial, sweep.params_of(trial));
   for (const auto& key : own.keys()) options.set(key, *own.find(key));
-  return spec_of(std::move(options), {}, "tune");
+  return run_spec_from(std::move(options), {}, "tune");
 }
 
 /// Returns the error with which the trial cannot start; "" if it can start.
 std::string start_error(const tune::Sweep& sweep, std::uint64_t trial) try {
   auto spec = spec_of_trial(sweep, trial);
-  const auto training = prepared_training(spec);
+  const auto training = prepare_train_function(spec);
   static_cast<void>(trainer::check_start(spec, training.call));
   return {};
 } catch (const Error& error) {
@@ -41,7 +41,7 @@ void check_trials(const tune::Sweep& sweep) {
   constexpr std::uint64_t max_checked = 100;
   for (std::uint64_t trial = 0; trial < std::min(sweep.trials(), max_checked); ++trial) {
     auto spec = spec_of_trial(sweep, trial);
-    take_declared(spec);
+    check_declared_keys(spec);
   }
   if (io::exists(sweep.directory() + "/sweep.json")) return;  // the sweep exists, and its trials may be running
   const auto error = start_error(sweep, 0);

@@ -1,7 +1,7 @@
 #pragma once
 #include <trainrt/error.hpp>
 
-#include "cli/words/arguments.hpp"
+#include "cli/command_line/arguments.hpp"
 
 namespace trainrt::cli {
 

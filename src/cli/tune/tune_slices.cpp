@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "batch/signals.hpp"
-#include "cli/start/train_call.hpp"
-#include "cli/words/load_spec.hpp"
+#include "cli/config/load_run_spec.hpp"
+#include "cli/start/resolve_train_function.hpp"
 #include "comm/agreement.hpp"
 #include "core/files/guarded_tree.hpp"
 #include "core/output/log.hpp"
@@ -108,16 +108,16 @@ ExitCode Slice::train(const tune::TrialStart& start) {
 }
 
 trainer::RunOutcome Slice::run_trial(const tune::TrialStart& start) {
-  auto config = trainer::load_config([&] { return load_spec(start.words, "tune"); });
-  Training training;
+  auto config = trainer::load_config([&] { return load_run_spec(start.words, "tune"); });
+  ResolvedFunction training;
   const auto prepare = [&] {
     trainer::require_workers(*config.spec, launch_.world().size);
-    training = prepared_training(*config.spec);
+    training = prepare_train_function(*config.spec);
     training.call.callbacks.push_back(tune::trial_callback(start.trial));
     training.call.has_caller = true;
   };
   trainer::agree_on_config(config, *communicator_, prepare);
-  trainer::log_ranks(launch_.world(), *communicator_, described(*config.spec, training.call));
+  trainer::log_ranks(launch_.world(), *communicator_, train_function_text(*config.spec, training.call));
   return trainer::run(*config.spec, training.call, launch_, *communicator_);
 }
 

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/words/arguments.hpp"
-#include "cli/words/config_file.hpp"
+#include "cli/config/config_file.hpp"
 #include "config/run_spec.hpp"
 #include "support/cpp/scratch.hpp"
 
@@ -26,7 +25,7 @@ class ConfigFile {
 
 }  // namespace
 
-TEST_CASE("values keep what a comment sign does not start, and lose what it does") {
+TEST_CASE("a comment sign starts a comment only at the start of a line or after a blank, outside quotes") {
   const auto options =
       ConfigFile("# head\n[run]\nname = a#b   # a comment\nother=\"x # y\"\n; also a comment\n[ loop ]\nlr = 1e-3\n")
           .read();
@@ -36,28 +35,28 @@ TEST_CASE("values keep what a comment sign does not start, and lose what it does
   CHECK_THAT(options.find("loop.lr")->origin, Contains(":7"));
 }
 
-TEST_CASE("a repeated key names both lines, across sections of the same name too") {
+TEST_CASE("a key that is set twice is an error that names both lines") {
   CHECK_THROWS_WITH(ConfigFile("[a]\nx = 1\n[b]\ny = 2\n[a]\nx = 3\n").read(),
                     Contains(":6") && Contains(":2") && Contains("a.x"));
 }
 
-TEST_CASE("lines of no form are named") {
+TEST_CASE("an invalid line is an error that names the line and the valid form") {
   CHECK_THROWS_WITH(ConfigFile("[a]\njust words\n").read(), Contains(":2") && Contains("key = value"));
-  CHECK_THROWS_WITH(ConfigFile("x = 1\n").read(), Contains(":1") && Contains("before any [section]"));
+  CHECK_THROWS_WITH(ConfigFile("x = 1\n").read(), Contains(":1") && Contains("put it after a line [section]"));
   CHECK_THROWS_WITH(ConfigFile("[a\nx = 1\n").read(), Contains(":1") && Contains("[section]"));
   CHECK_THROWS_WITH(read_config_file("/no/such/file.ini"), Contains("/no/such/file.ini") && Contains("No such file"));
   CHECK_THROWS_AS(read_config_file("/tmp"), UsageError);
 }
 
-TEST_CASE("the command line beats the file, once a key") {
+TEST_CASE("the command line overrides the file, once per key") {
   auto options = ConfigFile("[loop]\nlr = 1\n").read();
-  take_override(options, "--loop.lr=2");
+  apply_override(options, "--loop.lr=2");
   CHECK(options.text("loop.lr") == "2");
-  CHECK_THROWS_WITH(take_override(options, "--loop.lr=3"), Contains("twice"));
-  CHECK_THROWS_AS(take_override(options, "--nodots=3"), UsageError);
+  CHECK_THROWS_WITH(apply_override(options, "--loop.lr=3"), Contains("twice"));
+  CHECK_THROWS_AS(apply_override(options, "--nodots=3"), UsageError);
 }
 
-TEST_CASE("a run's name must stay in its directory") {
+TEST_CASE("a run name that is not a plain name is an error") {
   for (const auto* bad : {"", "..", "a/b", ".hidden", "/abs"}) {
     INFO(bad);
     CHECK_THROWS_AS(
@@ -67,7 +66,7 @@ TEST_CASE("a run's name must stay in its directory") {
   }
 }
 
-TEST_CASE("free sections keep their keys, declared ones are checked") {
+TEST_CASE("keys of [loop] and [data.NAME] are kept, and keys of declared sections are checked") {
   const auto spec = config::make_run_spec(
       ConfigFile(
           "[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n[loop]\nanything = 1\n[data.train]\nsource = s\n")
@@ -79,38 +78,28 @@ TEST_CASE("free sections keep their keys, declared ones are checked") {
       Contains(":4") && Contains("run.seed"));
 }
 
-TEST_CASE("options are never guessed from their first letters") {
-  const std::vector<std::string> words = {"--conf", "x.ini"};
-  CHECK_THROWS_WITH(parse_arguments(words, {.with_value = {"config"}, .usage = "u"}), Contains("--config"));
-  const std::vector<std::string> twice = {"--config=a", "--config=b"};
-  CHECK_THROWS_AS(parse_arguments(twice, {.with_value = {"config"}, .usage = "u"}), UsageError);
-  const std::vector<std::string> good = {"--config", "a.ini", "--loop.lr=1"};
-  CHECK(parse_arguments(good, {.with_value = {"config"}, .overrides = true, .usage = "u"}).overrides ==
-        std::vector<std::string>{"--loop.lr=1"});
-}
-
-TEST_CASE("what is no UTF-8 text, and what is no plain file, is refused with its place") {
+TEST_CASE("a value that is not UTF-8 and a config that is a device are errors") {
   CHECK_THROWS_WITH(ConfigFile("[run]\nname = caf\xe9\n").read(), Contains(":2") && Contains("UTF-8"));
   CHECK_THROWS_WITH(read_config_file("/dev/zero"), Contains("device"));
   Options options;
-  CHECK_THROWS_WITH(take_override(options, "--loop.note=caf\xe9"), Contains("UTF-8"));
+  CHECK_THROWS_WITH(apply_override(options, "--loop.note=caf\xe9"), Contains("UTF-8"));
   CHECK(ConfigFile("[run]\nname = caf\xc3\xa9\n").read().text("run.name") == "caf\xc3\xa9");
 }
 
-TEST_CASE("a byte-order mark at the start is skipped") {
+TEST_CASE("a byte-order mark at the start of a config is skipped") {
   const auto options = ConfigFile("\xEF\xBB\xBF[run]\r\nname = n\r\n").read();
   CHECK(options.text("run.name") == "n");
   CHECK_THAT(options.find("run.name")->origin, Contains(":2"));
 }
 
-TEST_CASE("a quote that is not closed and a NUL byte are named with their line") {
+TEST_CASE("an unclosed quote and a NUL byte are errors that name their line") {
   CHECK_THROWS_WITH(ConfigFile("[run]\nname = \"my run   # a comment\n").read(), Contains(":2") && Contains("not closed"));
   CHECK_THROWS_WITH(ConfigFile("[run]\nname = my run\"\n").read(), Contains(":2") && Contains("not closed"));
   CHECK(ConfigFile("[run]\nname = n   # 5\" wide\n").read().text("run.name") == "n");
   CHECK_THROWS_WITH(ConfigFile(std::string("[run]\nname = a\0b\n", 17)).read(), Contains(":2") && Contains("NUL"));
 }
 
-TEST_CASE("no time or count of the config is outside what the run can count") {
+TEST_CASE("a time or count outside its range is an error that names the line") {
   const auto spec = [](const std::string& lines) {
     return config::make_run_spec(
         ConfigFile("[run]\nname = n\nstorage_path = r\n[train]\nfunction = f\n" + lines + "\n").read());
@@ -128,7 +117,7 @@ TEST_CASE("no time or count of the config is outside what the run can count") {
   CHECK_NOTHROW(spec("[checkpoint]\nevery = 0.001 s\n[failure]\nhang_timeout = 1e9 s"));
 }
 
-TEST_CASE("keys that are written as a file are read as the same, or refused") {
+TEST_CASE("a value that is written to a config file is read back unchanged, or is an error") {
   Options options;
   const std::vector<std::string> values{"0.1",
                                         "",
@@ -148,6 +137,6 @@ TEST_CASE("keys that are written as a file are read as the same, or refused") {
   for (const auto* value : {"one \" quote", "two\nlines"}) {
     Options bad;
     bad.set("loop.key", {value, ""});
-    CHECK_THROWS_WITH(config_file_text(bad), Contains("loop.key") && Contains("no line of a config can hold"));
+    CHECK_THROWS_WITH(config_file_text(bad), Contains("loop.key") && Contains("a config file cannot contain"));
   }
 }

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/load/piece_reader.hpp"
-#include "cli/inspect/choose_entries.hpp"
-#include "cli/inspect/exporter.hpp"
+#include "cli/checkpoints/exporter.hpp"
+#include "cli/checkpoints/select_entries.hpp"
 #include "core/small_floats.hpp"
 #include "io/files/file.hpp"
 #include "io/hdf5/h5_types.hpp"
@@ -28,14 +28,14 @@ namespace {
 
 constexpr int writers = 3;
 
-/// A checkpoint with every dtype in every placement, and what it exports to.
+/// Exports a checkpoint with every dtype in every placement.
 class Exported {
  public:
   explicit Exported(const std::string& name, const std::vector<std::string>& patterns = {}) : path_(run_ / name) {
     save_on(writers, every_kind(), run_.path(), 0, 1);
     notes = write(path_, patterns);
   }
-  /// The same checkpoint once more, into another file.
+  /// Exports the same checkpoint to another file and returns its path.
   std::string again(const std::string& name, const std::vector<std::string>& patterns) const {
     write(run_ / name, patterns);
     return run_ / name;
@@ -46,18 +46,18 @@ class Exported {
  private:
   std::vector<std::string> write(const std::string& path, const std::vector<std::string>& patterns) const {
     const checkpoint::PieceReader reader(run_ / "checkpoint_000000");
-    const auto chosen = choose_entries(reader, patterns);
-    NewFile file(path, false);
-    auto said = exporter_for(path).write(ExportSource(reader, chosen.tensors, chosen.values, {}), file);
+    const auto selected = select_entries(reader, patterns);
+    AtomicFile file(path, false);
+    auto notes_of_export = find_exporter(path)->write(ExportSource(reader, selected.tensors, selected.values, {}), file);
     file.commit();
-    return said;
+    return notes_of_export;
   }
 
   Scratch run_;
   std::string path_;
 };
 
-/// All bytes of a tensor as it is exported.
+/// Returns all bytes of an exported tensor.
 std::string expected_bytes(const Spec& spec) {
   if (spec.placement != Placement::per_rank) return whole_bytes(spec, 1, 0);
   std::string bytes;
@@ -71,7 +71,7 @@ Shape expected_shape(const Spec& spec) {
   return shape;
 }
 
-/// The entries of a zip archive.
+/// Returns the entries of a zip archive, and checks that they are not compressed.
 std::map<std::string, std::string> unzip(const std::string& path) {
   std::map<std::string, std::string> entries;
   auto* zip = unzOpen64(path.c_str());
@@ -84,7 +84,7 @@ std::map<std::string, std::string> unzip(const std::string& path) {
     std::string bytes(info.uncompressed_size, '\0');
     unzOpenCurrentFile(zip);
     CHECK(unzReadCurrentFile(zip, bytes.data(), static_cast<unsigned>(bytes.size())) == static_cast<int>(bytes.size()));
-    CHECK(unzCloseCurrentFile(zip) == UNZ_OK);  // the CRC
+    CHECK(unzCloseCurrentFile(zip) == UNZ_OK);  // checks the CRC
     entries[name.c_str()] = bytes;
   }
   unzClose(zip);
@@ -108,7 +108,7 @@ float decoded(DType dtype, const std::string& bytes, std::size_t i) {
 
 }  // namespace
 
-TEST_CASE("an HDF5 export holds every dtype bit for bit, contiguous, under its name") {
+TEST_CASE("an HDF5 export has the exact values of every dtype in contiguous datasets") {
   const Exported exported("all.h5");
   const auto lock = io::h5_lock();
   const auto file = io::h5_open(exported.path());
@@ -133,7 +133,7 @@ TEST_CASE("an HDF5 export holds every dtype bit for bit, contiguous, under its n
   CHECK(found == model.steps);
 }
 
-TEST_CASE("a safetensors export follows the format's rules and holds every dtype bit for bit") {
+TEST_CASE("a safetensors export keeps the rules of the format and has the exact values of every dtype") {
   const Exported exported("all.safetensors");
   const auto bytes = io::read_file(exported.path());
   std::uint64_t length = 0;
@@ -144,7 +144,7 @@ TEST_CASE("a safetensors export follows the format's rules and holds every dtype
   const auto data = bytes.substr(8 + length);
   CHECK(header["__metadata__"]["format"] == "pt");
   for (const auto& [key, text] : header["__metadata__"].items()) CHECK(text.is_string());
-  std::uint64_t end = 0;  // no gaps, no overlaps, in the header's order
+  std::uint64_t end = 0;  // without gaps and overlaps, in the order of the header
   for (const auto& [name, item] : header.items()) {
     if (name == "__metadata__") continue;
     CHECK(item["data_offsets"][0] == end);
@@ -168,7 +168,7 @@ TEST_CASE("a safetensors export follows the format's rules and holds every dtype
   CHECK(header["epoch"]["dtype"] == "I64");
 }
 
-TEST_CASE("an npz export holds every dtype; the types that NumPy lacks are the same numbers as float32") {
+TEST_CASE("an npz export has the values of every dtype, as float32 if NumPy lacks the type") {
   const Exported exported("all.npz");
   REQUIRE(exported.notes.size() == 1);
   CHECK_THAT(exported.notes[0], Catch::Contains("bf16") && Catch::Contains("f8e4m3") && Catch::Contains("f8e5m2"));
@@ -197,7 +197,7 @@ TEST_CASE("an npz export holds every dtype; the types that NumPy lacks are the s
   CHECK(Exported("other.npz", {"whole/f32"}).notes.empty());
 }
 
-TEST_CASE("the same checkpoint exports to the same bytes") {
+TEST_CASE("two exports of a checkpoint have equal bytes") {
   for (const auto* name : {"a.h5", "a.safetensors", "a.npz"}) {
     INFO(name);
     const std::vector<std::string> patterns = {"whole/*", "epoch"};
@@ -207,40 +207,7 @@ TEST_CASE("the same checkpoint exports to the same bytes") {
   }
 }
 
-TEST_CASE("what cannot be exported is refused by name") {
+TEST_CASE("a pattern without a match is an error that names the nearest tensor") {
   CHECK_THROWS_WITH(Exported("a.npz", {"whole/f31"}),
                     Catch::Contains("whole/f31") && Catch::Contains("did you mean 'whole/f32'"));
-}
-
-TEST_CASE("a new file appears whole or not at all") {
-  Scratch folder;
-  const auto path = folder / "file";
-  { NewFile(path, false).write(5, "abc"); }
-  CHECK(fs::is_empty(folder.path()));
-  {
-    NewFile file(path, false);
-    file.reserve(10);
-    file.write(5, "abc");
-    CHECK(file.bytes() == 10);
-    file.commit();
-  }
-  CHECK(io::read_file(path) == std::string("\0\0\0\0\0abc\0\0", 10));
-  CHECK_THROWS_WITH(NewFile(path, false), Catch::Contains("exists already") && Catch::Contains("--force"));
-  { NewFile(path, true).write(0, "not this"); }
-  CHECK(io::read_file(path).size() == 10);
-  {
-    NewFile file(path, true);
-    file.write(0, "new");
-    file.commit();
-  }
-  CHECK(io::read_file(path) == "new");
-  {
-    NewFile file(folder / "raced", false);
-    file.write(0, "late");
-    std::ofstream(folder / "raced") << "first";
-    CHECK_THROWS_WITH(file.commit(), Catch::Contains("exists already"));
-  }
-  CHECK(io::read_file(folder / "raced") == "first");
-  CHECK(io::list_directory(folder.path()) == std::vector<std::string>{"file", "raced"});
-  CHECK_THROWS_AS(NewFile(folder / "none/file", false), UsageError);
 }

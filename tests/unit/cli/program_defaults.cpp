@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/words/program_defaults.hpp"
+#include "cli/config/program_defaults.hpp"
 
 using namespace trainrt;
 using namespace trainrt::cli;
@@ -14,12 +14,12 @@ namespace {
 using Command = std::vector<std::string>;
 
 std::string name(const Command& command, const std::map<std::string, std::string>& environment = {{"SLURM_JOB_ID", "12"}}) {
-  return name_of_run({}, command, Environment(environment));
+  return default_run_name({}, command, Environment(environment));
 }
 
 }  // namespace
 
-TEST_CASE("a run is named after the script, the job and all words") {
+TEST_CASE("the default name of a run depends on the script, the job and all words") {
   const Command train = {"python3", "-u", "code/train.py", "--lr", "0.1"};
   CHECK_THAT(name(train), Matches("train-12-[0-9a-f]{8}"));
   CHECK(name(train) == name(train));
@@ -33,15 +33,14 @@ TEST_CASE("a run is named after the script, the job and all words") {
   CHECK(names.size() == 5);
 }
 
-TEST_CASE(
-    "runs of one job that differ in a key or a variable that they name have other names, and a requeue has the same") {
+TEST_CASE("runs of one job that differ in a key or an environment variable have different names") {
   const Command train = {"sh", "-c", "python3 train.py --seed $SEED --fold ${FOLD}"};
   const auto named = [&](std::map<std::string, std::string> environment,
                          const std::map<std::string, OptionValue>& given = {}) {
     environment["SLURM_JOB_ID"] = "12";
     Options options;
     for (const auto& [key, value] : given) options.set(key, value);
-    return name_of_run(options, train, Environment(environment));
+    return default_run_name(options, train, Environment(environment));
   };
   const std::string here(command_line);
   const auto first = named({{"SEED", "1"}, {"FOLD", "a"}});
@@ -58,18 +57,18 @@ TEST_CASE(
   CHECK(names.size() == 8);
   const Command of_rank = {"sh", "-c", "train $SLURM_PROCID $RANK $HOSTNAME"};
   const auto on_rank = [&](const std::string& rank) {
-    return name_of_run(
+    return default_run_name(
         {}, of_rank,
         Environment({{"SLURM_JOB_ID", "12"}, {"SLURM_PROCID", rank}, {"RANK", rank}, {"HOSTNAME", "n" + rank}}));
   };
   CHECK(on_rank("0") == on_rank("1"));
 }
 
-TEST_CASE("outside a job a run is named after the script and the moment") {
+TEST_CASE("outside a job, the default name of a run has the script and the time") {
   CHECK_THAT(name({"python3", "train.py"}, {}), Matches("train-[0-9]{8}-[0-9]{6}-[0-9]{3}"));
 }
 
-TEST_CASE("the name of a run is a plain name whatever the command is") {
+TEST_CASE("the default name of a run is a plain name for any command") {
   for (const auto& [command, stem] :
        std::vector<std::pair<Command, std::string>>{{{"/opt/my solver.x"}, "my_solver-"},
                                                     {{"python3", "-m", "pkg.train"}, "pkg-"},
@@ -83,7 +82,7 @@ TEST_CASE("the name of a run is a plain name whatever the command is") {
   }
 }
 
-TEST_CASE("what is given is kept, and the rest is filled in") {
+TEST_CASE("the defaults of a program do not replace given keys") {
   const Environment environment({{"SLURM_JOB_ID", "12"}, {"SLURM_SUBMIT_DIR", "/home/me"}});
   Options options;
   CHECK(add_program_defaults(options, {"./solver"}, environment));

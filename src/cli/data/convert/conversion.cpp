@@ -9,8 +9,9 @@
 
 #include "cli/data/convert/source_files.hpp"
 #include "cli/data/in_order.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "core/output/log.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/version.hpp"
 #include "data/section/dataset_section.hpp"
 #include "io/storage_error.hpp"
@@ -196,7 +197,7 @@ void Conversion::write_rows(Part& part) {
   const auto threads = std::min(spec_.threads, order.max_threads());
   const auto writer = writer_.open(part.job, *part.file);
   if (part.file->done().parts < order.parts()) part.order->hold(threads, spec_.quiet);
-  ByteProgress progress(fs::path(part.path).filename().string(), spec_.quiet);
+  ProgressLine progress(fs::path(part.path).filename().string(), spec_.quiet);
   InOrder parts(part.file->done().parts, order.parts());
   parts.run(
       threads, [&](std::uint64_t number) { return writer->prepare(order.read(number)); },
@@ -214,7 +215,7 @@ std::vector<std::string> Conversion::summary() const {
   for (const auto& part : parts_)
     lines.push_back(fmt::format("{}: {}, {}: {}; {}", part.path,
                                 counted(static_cast<std::int64_t>(part.job.rows), "sample"), part.order->description(),
-                                data::in_words(part.job.fields), bytes_text(fs::file_size(part.path))));
+                                data::in_words(part.job.fields), byte_size(fs::file_size(part.path))));
   return lines;
 }
 

@@ -10,7 +10,7 @@
 
 #include "cli/data/in_order.hpp"
 #include "cli/data/opened_data.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "data/order/shuffle.hpp"
 #include "data/source/row_bitmap.hpp"
 #include "data/source/selected_source.hpp"
@@ -110,7 +110,7 @@ std::vector<data::Column> RowOrder::columns() const {
 
 void RowOrder::hold(int threads, bool quiet) {
   if (!is_held_) return;
-  ByteProgress progress("read", quiet);
+  ProgressLine progress("read", quiet);
   held_.resize(parts_.size());
   InOrder all(0, parts_.size());
   all.run(

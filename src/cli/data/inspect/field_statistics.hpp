@@ -8,7 +8,7 @@
 
 #include <trainrt/dataset.hpp>
 
-#include "cli/inspect/tensor_statistics.hpp"
+#include "cli/checkpoints/tensor_statistics.hpp"
 #include "data/source/source.hpp"
 
 namespace trainrt::cli::datasets {

@@ -8,8 +8,9 @@
 #include "cli/data/inspect/image_preview.hpp"
 #include "cli/data/opened_data.hpp"
 #include "cli/data/value_text.hpp"
-#include "cli/terminal/byte_progress.hpp"
+#include "cli/terminal/progress_line.hpp"
 #include "cli/terminal/table.hpp"
+#include "core/text/byte_size.hpp"
 #include "core/text/printable.hpp"
 #include "core/text/text.hpp"
 #include "data/bytes/verify.hpp"
@@ -21,7 +22,7 @@ std::vector<FieldStatistics> gather_statistics(const OpenedData& opened, std::ui
   const auto empty = [&] { return std::vector<FieldStatistics>(opened.fields().begin(), opened.fields().end()); };
   const auto each = samples_at_once(opened);
   auto all = empty();
-  ByteProgress progress("statistics", quiet);
+  ProgressLine progress("statistics", quiet);
   InOrder blocks(0, (samples + each - 1) / each);
   blocks.run(
       threads,
@@ -80,7 +81,7 @@ std::string files_text(const data::Listing& listing) {
   for (std::size_t i = 0; i < std::min(listing.entries.size(), max_files); ++i) {
     const auto& [file, content] = listing.entries[i];
     if (file.path.empty()) return "";
-    table.add({printable(file.path), fmt::format("{}", content.samples), bytes_text(file.size)});
+    table.add({printable(file.path), fmt::format("{}", content.samples), byte_size(file.size)});
   }
   const auto others = listing.entries.size() - std::min(listing.entries.size(), max_files);
   return "\n" + table.text() + (others > 0 ? fmt::format("  and {} more\n", others) : "");
@@ -159,10 +160,10 @@ std::string previews_text(const Inspection& inspection, std::size_t width, bool 
 std::string reading_text(const ReadingFacts& facts) {
   auto text = fmt::format("\nread by {}\n  {} samples per rank per epoch, {}; {}\n",
                           counted(static_cast<std::int64_t>(facts.ranks), "rank"), facts.samples_per_rank,
-                          bytes_text(facts.samples_per_rank * facts.sample_bytes), unit_in_words(facts));
+                          byte_size(facts.samples_per_rank * facts.sample_bytes), unit_in_words(facts));
   if (facts.has_files)
-    text += fmt::format("  memory = {}: {} all values ({}), {}\n", bytes_text(facts.memory),
-                        facts.is_kept ? "keeps" : "too small for", bytes_text(facts.samples * facts.sample_bytes),
+    text += fmt::format("  memory = {}: {} all values ({}), {}\n", byte_size(facts.memory),
+                        facts.is_kept ? "keeps" : "too small for", byte_size(facts.samples * facts.sample_bytes),
                         facts.is_kept ? "once for all ranks of a node" : "which are read in each epoch");
   for (const auto& sentence : advice_for(facts)) text += fmt::format("  advice: {}\n", sentence);
   return text;

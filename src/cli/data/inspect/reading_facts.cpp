@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal/byte_progress.hpp"
 #include "core/process/memory.hpp"
+#include "core/text/byte_size.hpp"
 #include "data/section/dataset_section.hpp"
 
 namespace trainrt::cli::datasets {
@@ -88,12 +88,12 @@ std::vector<std::string> advice_for(const ReadingFacts& facts) {
     advice.push_back(fmt::format(
         "set memory = {} to keep all values, once for all ranks of a node, so that files are read only once ({} "
         "are available here)",
-        memory_key(all_bytes(facts) + all_bytes(facts) / 8), bytes_text(facts.available)));
+        memory_key(all_bytes(facts) + all_bytes(facts) / 8), byte_size(facts.available)));
   if (const auto text = advice_for_unit(facts); !text.empty()) advice.push_back(text);
   constexpr std::uint64_t many = 1000, small = 1 << 20;
   if (facts.files > many && facts.file_bytes / facts.files < small)
     advice.push_back(fmt::format("opening {} files of {} on average takes longer than reading them: {}", facts.files,
-                                 bytes_text(facts.file_bytes / facts.files), convert_it));
+                                 byte_size(facts.file_bytes / facts.files), convert_it));
   return advice;
 }
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/command_line/arguments.hpp"
 #include "cli/data/data_tool.hpp"
 #include "cli/data/source_choice.hpp"
-#include "cli/words/arguments.hpp"
 #include "data/section/open_dataset.hpp"
 #include "data/section/prepare.hpp"
 #include "program/protocol/channel.hpp"

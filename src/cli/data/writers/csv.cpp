@@ -6,7 +6,7 @@
 #include "cli/data/convert/row_writers.hpp"
 #include "cli/data/opened_data.hpp"
 #include "cli/data/value_text.hpp"
-#include "cli/terminal/column_names.hpp"
+#include "cli/files/csv_column_names.hpp"
 #include "core/spreadsheet.hpp"
 
 namespace trainrt::cli::datasets::plugins {
@@ -58,7 +58,7 @@ void require_csv(const WriterJob& job) {
       throw UsageError(fmt::format(
           "the samples of '{}' have no values, so it is no column: choose other fields with --columns", field.name));
   }
-  ColumnNames names("choose other fields with --columns, or write a .parquet, .jsonl, .h5 or .npz file");
+  CsvColumnNames names("choose other fields with --columns, or write a .parquet, .jsonl, .h5 or .npz file");
   each_column(job, [&](const std::string& name, const std::string& field) { names.add(name, field); });
 }
 

@@ -11,8 +11,8 @@
 #include "core/process/child_process.hpp"
 #include "core/process/spawn.hpp"
 #include "core/text/text.hpp"
-#include "program/children/script.hpp"
 #include "io/files/file.hpp"
+#include "program/children/script.hpp"
 
 namespace trainrt::cli::doctor::plugins {
 

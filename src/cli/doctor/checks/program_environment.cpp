@@ -172,9 +172,9 @@ Finding check_proxy(const DoctorRanks& ranks) {
 Finding check_limits(const DoctorRanks& ranks) {
   const auto answers = ranks.ask([] {
     const auto limits = own_limits();
-    return Json{{"open_files", limits.open_files.now},
-                {"processes", limits.processes.now},
-                {"core_files", limits.core_file.now > 0},
+    return Json{{"open_files", limits.open_files.soft},
+                {"processes", limits.processes.soft},
+                {"core_files", limits.core_file.soft > 0},
                 {"too_low", join(limits_too_low(limits))}};
   });
   const auto min_of = [&](const char* key) {

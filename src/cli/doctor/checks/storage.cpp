@@ -13,7 +13,7 @@
 #include <trainrt/error.hpp>
 
 #include "cli/doctor/doctor_check.hpp"
-#include "cli/files/probe_file.hpp"
+#include "cli/doctor/probe_file.hpp"
 #include "core/files/quota.hpp"
 #include "core/files/shortage.hpp"
 #include "core/host.hpp"

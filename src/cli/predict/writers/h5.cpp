@@ -1,4 +1,4 @@
-// HDF5 (hdf5_schemas/predictions.json): each field a contiguous dataset, which the ranks write into.
+// HDF5 (hdf5_schemas/predictions.json): each field is a contiguous dataset, into which all ranks write.
 #include <optional>
 
 #include <trainrt/error.hpp>
@@ -23,7 +23,7 @@ void describe(hid_t h5, const PredictedTable& table) {
 std::uint64_t add_field(io::H5Placer& placer, const trainer::PredictedField& field, std::uint64_t samples) {
   auto shape = field.sample_shape;
   shape.insert(shape.begin(), static_cast<std::int64_t>(samples));
-  std::optional<io::H5Id> texts;  // of one length, so that each rank knows the places of its own
+  std::optional<io::H5Id> texts;  // of fixed length, so that each rank can compute the offsets of its texts
   if (field.is_text) {
     texts = io::h5_string_type(field.row_bytes());
     shape.resize(1);
@@ -35,16 +35,16 @@ std::uint64_t add_field(io::H5Placer& placer, const trainer::PredictedField& fie
   return at;
 }
 
-std::vector<std::uint64_t> lay_out_h5(const PredictedTable& table, NewFile& file) {
-  std::vector<std::uint64_t> places;
+std::vector<std::uint64_t> lay_out_h5(const PredictedTable& table, AtomicFile& file) {
+  std::vector<std::uint64_t> offsets;
   const auto memory = io::H5Memory::build(table.fields.size(), [&](hid_t h5) {
     describe(h5, table);
     io::H5Placer placer(h5);
-    for (const auto& field : table.fields) places.push_back(add_field(placer, field, table.samples));
+    for (const auto& field : table.fields) offsets.push_back(add_field(placer, field, table.samples));
   });
   file.reserve(memory.file_bytes());
   file.write(0, memory.front());
-  return places;
+  return offsets;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::vector<std::uint64_t> lay_out_h5(const PredictedTable& table, NewFile& file
 extern const PredictionWriter h5;
 const PredictionWriter h5{.name = "h5",
                           .extension = ".h5",
-                          .help = "HDF5 (1.8 and newer): each field a dataset, written by all ranks",
+                          .help = "HDF5 (1.8 and newer): a dataset per field, written by all ranks in parallel",
                           .lay_out = lay_out_h5};
 
 }  // namespace trainrt::cli::predictions::plugins

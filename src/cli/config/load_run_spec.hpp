@@ -1,0 +1,32 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command_line/arguments.hpp"
+#include "config/run_spec.hpp"
+
+namespace trainrt::cli {
+
+// All functions throw UsageError if the command line or the config is invalid. `usage` is shown in error messages.
+
+/// Trusts the users that the option --trust-owner names, if it is given (rundir/storage/trust.hpp).
+void trust_given_owner(const Arguments& arguments);
+
+/// Splits the value of train.program into words as a shell does.
+std::vector<std::string> split_program(const OptionValue& program);
+
+/// Returns the spec of the run that `[--config FILE] [--section.key=value ...] [--trust-owner=USER] [-- COMMAND ARGS]`
+/// describes. A config file or a program is required.
+config::RunSpec load_run_spec(std::span<const std::string> words, const std::string& usage);
+/// Returns the same spec, for a command that has parsed the words together with its own options.
+config::RunSpec load_run_spec(const Arguments& arguments, const std::string& usage);
+
+// load_run_spec() in two steps, for a command that needs the values before they are expanded and checked:
+
+/// Returns the values of --config FILE and --section.key=value as they are written. Trusts the users of --trust-owner.
+Options read_given_options(const Arguments& arguments, const std::string& usage);
+/// Returns the spec of a run from the values that read_given_options() returned.
+config::RunSpec run_spec_from(Options given, const Arguments& arguments, const std::string& usage);
+
+}  // namespace trainrt::cli

@@ -1,0 +1,210 @@
+#include "cli/start/requested_runs.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "batch/signals.hpp"
+#include "comm/agreement.hpp"
+#include "config/program_settings.hpp"
+#include "core/output/log.hpp"
+#include "core/text/text.hpp"
+#include "program/children/program_failed.hpp"
+#include "program/run/program_host.hpp"
+#include "rundir/records/run_record.hpp"
+#include "rundir/storage/opened_run.hpp"
+#include "trainer/ending/advice.hpp"
+#include "trainer/records/existing_run.hpp"
+#include "trainer/records/finished_run.hpp"
+#include "trainer/records/preparation.hpp"
+#include "trainer/run/restarts.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+using program::AwaitedRun;
+
+bool has_finished(const config::RunSpec& spec) {
+  const auto record = rundir::read_run_record(spec.run_dir);
+  return record && trainer::has_finished(*record, spec);
+}
+
+/// Returns whether the config's run has finished, and was not opened at the request of a program.
+bool is_finished_run_of_config(const config::RunSpec& spec) {
+  const auto record = rundir::read_run_record(spec.run_dir);
+  return record && !record->opened_by_program && trainer::has_finished(*record, spec);
+}
+
+void log_changes(const std::vector<config::SettingChange>& changes) {
+  for (const auto& change : changes) log::info(config::in_words(change));
+}
+
+class RequestedRuns {
+ public:
+  RequestedRuns(const config::RunSpec& base, const ResolvedFunction& function, launch::Launch& launch,
+                Communicator& communicator, const std::function<void(const config::RunSpec&)>& require)
+      : base_(base), function_(function), launch_(launch), communicator_(communicator), require_(require) {}
+
+  trainer::RunOutcome run() {
+    if (!function_.host->may_open() || has_finished_on_first([&] { return is_finished_run_of_config(base_); }, base_))
+      return run_config();
+    trainer::try_storage(base_, communicator_);  // reports bad storage early, because the program may request a run late
+    trainer::Restarts restarts(base_.failure.max_failures, communicator_);
+    for (trainer::RunOutcome last;;) {
+      const auto next = next_run();
+      if (next.kind == AwaitedRun::Kind::failed) {
+        if (auto outcome = record_failure(restarts)) return *outcome;
+        continue;
+      }
+      if (next.kind == AwaitedRun::Kind::ended) return last;
+      if (next.kind == AwaitedRun::Kind::of_config) return run_config();
+      if (next.kind == AwaitedRun::Kind::stopped) return stopped();
+      last = run_request(next.request);
+      if (last.code != ExitCode::finished || !function_.host->is_between_runs()) return last;
+    }
+  }
+
+ private:
+  trainer::RunOutcome run_config() {
+    log_run_name();
+    return trainer::run(base_, function_.call, launch_, communicator_);
+  }
+
+  void log_run_name() {
+    if (!base_.run.is_name_default || std::exchange(has_logged_name_, true)) return;
+    log::info(fmt::format("the run is in {}; --run.name={} continues it", base_.run_dir, base_.run.name));
+  }
+
+  /// Records the failure of a program that requested no run in an attempt of the config's run. Returns nullopt if the
+  /// programs may be restarted; they may then request another run.
+  std::optional<trainer::RunOutcome> record_failure(trainer::Restarts& restarts) {
+    log_run_name();
+    auto spec = base_;
+    spec.failure.max_failures = 0;  // counted by `restarts`
+    auto call = function_.call;
+    std::optional<trainer::FailedTogether> failed;
+    call.train = [&](Context& ctx) {
+      try {
+        function_.call.train(ctx);
+      } catch (const trainer::FailedTogether& failure) {
+        failed = failure;
+        throw;
+      }
+    };
+    try {
+      return trainer::run(spec, call, launch_, communicator_);
+    } catch (const comm::AgreedError& error) {  // the failure, or a later error
+      if (!failed || std::string_view(error.what()) != failed->what()) throw;
+    }
+    restarts.count(*failed);
+    if (is_stopped_within(restarts.pause_s())) return stopped();
+    return std::nullopt;
+  }
+
+  /// Waits for `seconds` seconds, or until any rank has received a stop signal. Returns whether one has. Collective.
+  bool is_stopped_within(double seconds) {
+    constexpr double interval_s = 0.25;
+    for (auto checks = std::lround(seconds / interval_s); checks > 0; --checks) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
+      if (communicator_.all_reduced(std::int64_t{batch::stop_signal() != 0}, Op::max) != 0) return true;
+    }
+    return false;
+  }
+
+  AwaitedRun next_run() try {
+    return function_.host->next_run(known(), communicator_, [] { return batch::stop_signal() != 0; });
+  } catch (const UsageError& error) {
+    throw comm::AgreedError(trainer::with_advice(error), ExitCode::usage);
+  } catch (const Error& error) {
+    throw comm::AgreedError(trainer::with_advice(error), error.code());
+  }
+
+  trainer::RunOutcome run_request(const program::RunRequest& request) {
+    config::RunSpec spec;
+    std::vector<config::SettingChange> changes;
+    const auto open = [&] {
+      spec = config::requested_spec(base_, request.settings, request.number, changes);
+      require_(spec);
+    };
+    comm::collectively(communicator_, open, trainer::with_advice);
+    const auto check_finished = [&] {
+      rundir::record_opened_run(spec.run_dir);
+      return has_finished(spec);
+    };
+    if (has_finished_on_first(check_finished, spec)) {
+      function_.host->answer_finished(known(), {spec.run.name, spec.run_dir, true});
+      return {ExitCode::finished,
+              fmt::format("the run '{}' has finished already. Its results are in {}", spec.run.name, spec.run_dir)};
+    }
+    log_changes(changes);
+    log::info(fmt::format("the program opens the run '{}' in {}", spec.run.name, spec.run_dir));
+    auto outcome = trainer::run(spec, function_.call, launch_, communicator_);
+    if (outcome.code == ExitCode::finished && function_.host->is_between_runs()) {
+      log::info(outcome.message);
+      function_.host->answer_closed();
+      outcome.message = fmt::format("the program exited with 0. Its last run is in {}", shell_quoted(spec.run_dir));
+    }
+    return outcome;
+  }
+
+  program::Rendezvous known() const {
+    const auto& world = launch_.world();
+    return {.rank = world.rank,
+            .size = world.size,
+            .local_rank = world.local_rank,
+            .local_size = world.local_size,
+            .node_rank = world.node_rank,
+            .gpus = world.gpus,
+            .run_name = base_.run.name,
+            .run_dir = base_.run_dir};
+  }
+
+  /// Returns on all ranks whether the run has finished: `check` returns it on rank 0, from run.json, and all ranks must
+  /// find the run's last checkpoint. Collective.
+  bool has_finished_on_first(const std::function<bool()>& check, const config::RunSpec& spec) {
+    std::int64_t finished = 0;
+    comm::collectively_on_first(
+        communicator_, [&] { finished = check() ? 1 : 0; }, trainer::with_advice);
+    communicator_.broadcast(Buffer{&finished, 1, DType::i64}, 0, "whether the run has finished");
+    return finished != 0 && trainer::holds_its_end(spec.run_dir, communicator_);
+  }
+
+  /// The outcome after a stop signal, which this rank may not have received itself.
+  static trainer::RunOutcome stopped() {
+    const int signal = batch::stop_signal();
+    return {ExitCode::stopped,
+            fmt::format(
+                "stopped by {} while the program had no open run; nothing is lost. Run the same command again to continue "
+                "(exit {})",
+                signal == 0 ? "a signal" : batch::signal_name(signal), static_cast<int>(ExitCode::stopped))};
+  }
+
+  const config::RunSpec& base_;
+  const ResolvedFunction& function_;
+  launch::Launch& launch_;
+  Communicator& communicator_;
+  const std::function<void(const config::RunSpec&)>& require_;
+  bool has_logged_name_ = false;
+};
+
+}  // namespace
+
+trainer::RunOutcome run_requested(const config::RunSpec& spec, const ResolvedFunction& function, launch::Launch& launch,
+                                  Communicator& communicator, const std::function<void(const config::RunSpec&)>& require) {
+  return RequestedRuns(spec, function, launch, communicator, require).run();
+}
+
+program::RequestedRun find_requested_run(const config::RunSpec& base, const program::RunRequest& request) {
+  std::vector<config::SettingChange> changes;
+  const auto spec = config::requested_spec(base, request.settings, request.number, changes);
+  return {spec.run.name, spec.run_dir, has_finished(spec)};
+}
+
+}  // namespace trainrt::cli

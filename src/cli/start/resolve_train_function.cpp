@@ -1,0 +1,117 @@
+#include "cli/start/resolve_train_function.hpp"
+
+#include <csignal>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <trainrt/error.hpp>
+
+#include "cli/start/requested_runs.hpp"
+#include "frameworks/builtin_functions.hpp"
+#include "program/children/program_failed.hpp"
+#include "program/environments/join_framework.hpp"
+#include "program/progress/python_stacks.hpp"
+#include "program/run/program.hpp"
+#include "program/run/program_host.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "trainer/run/restarts.hpp"
+#include "trainer/start/module_loader.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+const std::map<std::string, int> stop_signals = {
+    {"TERM", SIGTERM}, {"INT", SIGINT}, {"HUP", SIGHUP}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+
+/// Returns a train function that runs `program` and reports failed programs to the trainer as restartable.
+std::function<void(Context&)> restartable(std::function<void(Context&)> program) {
+  return [program = std::move(program)](Context& ctx) {
+    try {
+      program(ctx);
+    } catch (const program::ProgramFailed& failure) {
+      throw trainer::FailedTogether(failure.what(), failure.code());
+    }
+  };
+}
+
+/// Returns the hang timeout in seconds of programs that do not report their progress; 0: off.
+double hang_timeout_s(const config::LimitOption& option) {
+  constexpr double default_s = 600;
+  using Kind = config::LimitOption::Kind;
+  if (option.kind == Kind::off) return 0;
+  return option.kind == Kind::seconds ? option.seconds : default_s;
+}
+
+program::ProgramOptions program_options(const config::RunSpec& spec) {
+  return {.command = spec.train.command,
+          .stop_signal = stop_signals.at(spec.train.stop_signal),
+          .stop_timeout_s = spec.train.stop_timeout_s,
+          .contact_timeout_s = spec.failure.collective_timeout_s,
+          .environments = spec.program.environments,
+          .hides_gpus = spec.scaling.gpus_per_worker == "0",
+          .own_gpus_only = spec.program.gpus == "own",
+          .stage = {.source = spec.program.stage,
+                    .folder = spec.program.stage_dir,
+                    .timeout_s = spec.failure.collective_timeout_s},
+          .max_restarts = spec.failure.max_failures,
+          .interface = spec.program.interface,
+          .hang_timeout_s = hang_timeout_s(spec.failure.hang_timeout),
+          .hang_folder = rundir::hang_folder,
+          .shown = spec.run.shown_output,
+          .look_up = [spec](const program::RunRequest& request) { return find_requested_run(spec, request); },
+          .progress = spec.program.progress};
+}
+
+watch::StartedProgram started_program(std::string stacks, std::string last_call) {
+  const auto position = program::python_position(stacks);
+  const auto& collective = position.collective;
+  return {collective.empty() ? position.innermost : fmt::format("{} of torch.distributed", collective),
+          std::move(last_call), std::move(stacks)};
+}
+
+}  // namespace
+
+std::string check_declared_keys(config::RunSpec& spec) {
+  if (!spec.train.program.empty()) return {};
+  const auto entry = trainer::find_function(builtin_functions(), spec.train.function, spec.train.library);
+  config::take_declared(entry.declared, entry.name, spec);
+  return entry.name;
+}
+
+ResolvedFunction resolve_train_function(const config::RunSpec& spec) {
+  if (spec.train.program.empty()) {
+    const auto function = trainer::load_function(builtin_functions(), spec.train.function, spec.train.library);
+    const auto find_peers = [interface = spec.program.interface](Context& ctx, const std::string& framework) {
+      return program::join_framework(ctx, framework, interface);
+    };
+    return {{.name = std::string(function.name),
+             .train = function.train,
+             .prints_here = true,
+             .framework = find_peers,
+             .check = function.check},
+            nullptr};
+  }
+  auto [train, stacks, host] = program::program_function(program_options(spec));
+  return {{.name = "program",
+           .train = restartable(std::move(train)),
+           .may_be_silent = true,
+           .is_observed = !spec.program.progress.empty(),
+           .is_running = [host = host] { return host->is_running(); },
+           .ready_s = [host = host] { return host->ready_s(); },
+           .program = [ask = std::move(stacks), host = host] { return started_program(ask(), host->last_call()); }},
+          std::move(host)};
+}
+
+ResolvedFunction prepare_train_function(config::RunSpec& spec) {
+  check_declared_keys(spec);
+  trainer::check_spec(spec);
+  return resolve_train_function(spec);
+}
+
+std::string train_function_text(const config::RunSpec& spec, const trainer::TrainCall& call) {
+  return spec.train.program.empty() ? "train function " + call.name : "program " + spec.train.program;
+}
+
+}  // namespace trainrt::cli

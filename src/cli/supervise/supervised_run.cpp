@@ -1,0 +1,104 @@
+#include "cli/supervise/supervised_run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/options.hpp"
+#include "core/output/log.hpp"
+#include "io/files/fenced_directory.hpp"
+#include "rundir/attempts/attempt_files.hpp"
+#include "rundir/attempts/progress.hpp"
+#include "rundir/records/run_record.hpp"
+#include "rundir/storage/opened_run.hpp"
+#include "rundir/storage/run_directory.hpp"
+#include "rundir/storage/trust.hpp"
+
+namespace trainrt::cli {
+
+namespace {
+
+/// Replaces `value` by the number that the record has for a config key.
+void apply_recorded(const rundir::RunRecord& record, const char* key, int& value) {
+  const auto found = record.spec.find(key);
+  if (found == record.spec.end()) return;
+  if (const auto number = parse_integer(found->second)) value = static_cast<int>(*number);
+}
+
+config::RunSpec spec_of_opened_run(const config::RunSpec& config) try {
+  auto spec = config;
+  spec.run_dir = rundir::opened_run(config.run_dir);
+  if (spec.run_dir == config.run_dir) return spec;
+  // A file names this directory, and records in it will be changed.
+  rundir::require_trusted_owner(spec.run_dir, "run.json");
+  const auto record = rundir::read_run_record(spec.run_dir);
+  if (!record) return spec;
+  spec.run.name = record->name;
+  apply_recorded(*record, "failure.max_failures", spec.failure.max_failures);
+  apply_recorded(*record, "failure.max_requeues", spec.failure.max_requeues);
+  apply_recorded(*record, "failure.exclude_bad_nodes", spec.failure.exclude_bad_nodes);
+  apply_recorded(*record, "failure.max_excluded_nodes", spec.failure.max_excluded_nodes);
+  apply_recorded(*record, "scaling.num_workers", spec.scaling.num_workers);
+  apply_recorded(*record, "scaling.min_workers", spec.scaling.min_workers);
+  return spec;
+} catch (const std::exception& error) {
+  log::warning(fmt::format("cannot read which run the program has opened: {}", error.what()));
+  return config;
+}
+
+}  // namespace
+
+SupervisedRun::SupervisedRun(config::RunSpec config) : config_(std::move(config)), spec_(spec_of_opened_run(config_)) {}
+
+void SupervisedRun::begin_start(int failures) {
+  number_before_ = newest_number();
+  setenv("TRAINRT_FAILURES", std::to_string(failures).c_str(), 1);
+  setenv("TRAINRT_OPENED", rundir::opened_run_file(config_.run_dir).c_str(), 1);
+}
+
+void SupervisedRun::end_start() {
+  const auto earlier = std::exchange(spec_, spec_of_opened_run(config_));
+  if (earlier.run_dir != spec_.run_dir) number_before_ = std::max(0, newest_number() - 1);
+}
+
+int SupervisedRun::newest_number() const {
+  const auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+  return attempts.empty() ? 0 : attempts.back().number;
+}
+
+std::optional<rundir::AttemptRecord> SupervisedRun::begun_attempt() const {
+  auto attempts = rundir::read_attempts(spec_.run_dir, 1);
+  if (attempts.empty() || attempts.back().number <= number_before_) return std::nullopt;
+  return std::move(attempts.back());
+}
+
+int SupervisedRun::restarts_by_ranks() const { return std::max(0, newest_number() - number_before_ - 1); }
+
+bool SupervisedRun::is_silent() const { return rundir::last_attempt_was_silent(spec_.run_dir); }
+
+bool SupervisedRun::has_finished() const {
+  try {
+    const auto record = rundir::read_run_record(spec_.run_dir);
+    return record && record->state == rundir::RunState::finished;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void SupervisedRun::record_end(rundir::RunState state) const {
+  try {
+    auto record = rundir::read_run_record(spec_.run_dir);
+    if (!record || record->state != rundir::RunState::running) return;
+    record->state = state;
+    // Writes with the rights of the attempt that was killed: the write fails if a newer attempt has begun.
+    const auto attempt_directory = rundir::private_directory(spec_.run_dir, newest_number());
+    rundir::write_run_record(io::FencedDirectory(spec_.run_dir, attempt_directory), *record);
+  } catch (const std::exception& error) {
+    log::warning(fmt::format("cannot record the state of the run: {}", error.what()));
+  }
+}
+
+}  // namespace trainrt::cli

@@ -1,0 +1,48 @@
+#pragma once
+#include <optional>
+
+#include "config/run_spec.hpp"
+#include "rundir/records/attempt_record.hpp"
+#include "rundir/records/run_state.hpp"
+
+namespace trainrt::cli {
+
+/// The run for which a supervising process starts ranks: the run of the config, or the run that its program has opened
+/// instead (rundir/storage/opened_run.hpp). It reads and completes the records in the directory of that run. Only one
+/// thread may use it.
+class SupervisedRun {
+ public:
+  explicit SupervisedRun(config::RunSpec config);
+
+  const config::RunSpec& config() const { return config_; }
+  /// Returns the spec of the supervised run: the config, with the limits on failures and workers that an opened run has
+  /// recorded.
+  const config::RunSpec& spec() const { return spec_; }
+
+  /// Must be called before ranks are started. Passes the number of `failures` so far to them in TRAINRT_FAILURES.
+  void begin_start(int failures);
+  /// Must be called after these ranks have ended. Reads which run their program has opened.
+  void end_start();
+
+  /// Returns the newest attempt, if the ranks began it; nullopt if they ended before they began an attempt.
+  std::optional<rundir::AttemptRecord> begun_attempt() const;
+  /// Returns how many times the ranks failed and restarted without ending, in the last start.
+  int restarts_by_ranks() const;
+  /// Returns whether the last attempt reported no progress (rundir::last_attempt_was_silent()).
+  bool is_silent() const;
+  /// Returns whether the run has finished according to run.json; false if it cannot be read.
+  bool has_finished() const;
+
+  /// Writes the state of the run into run.json, if it is still "running" there because the ranks were killed.
+  /// Logs a warning if this fails.
+  void record_end(rundir::RunState state) const;
+
+ private:
+  int newest_number() const;
+
+  config::RunSpec config_;
+  config::RunSpec spec_;
+  int number_before_ = 0;  ///< number of the newest attempt before the last start
+};
+
+}  // namespace trainrt::cli

@@ -1,0 +1,85 @@
+#include "cli/supervise/supervised_run.hpp"
+
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+
+#include "rundir/storage/opened_run.hpp"
+#include "unit/cli/run_records.hpp"
+
+using namespace trainrt;
+using namespace trainrt::test;
+using cli::SupervisedRun;
+
+namespace {
+
+config::RunSpec spec_of(const RunRecords& runs) {
+  config::RunSpec spec;
+  spec.run.name = "run";
+  spec.run_dir = runs.run_dir();
+  spec.failure.max_failures = 3;
+  return spec;
+}
+
+rundir::RunRecord a_run_record(const std::string& name) {
+  rundir::RunRecord record;
+  record.name = name;
+  record.run_id = "0123456789abcdef";
+  record.created = "2026-11-21T12:00:00Z";
+  record.function = "linear";
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("only an attempt that began after the start is the begun attempt") {
+  const RunRecords runs;
+  runs.write_attempt(1, "failed: x");
+  SupervisedRun run(spec_of(runs));
+  run.begin_start(2);
+  CHECK(std::string(std::getenv("TRAINRT_FAILURES")) == "2");
+  run.end_start();
+  CHECK_FALSE(run.begun_attempt());
+  CHECK(run.restarts_by_ranks() == 0);
+  runs.write_attempt(2);
+  REQUIRE(run.begun_attempt());
+  CHECK(run.begun_attempt()->number == 2);
+  CHECK(run.restarts_by_ranks() == 0);
+  runs.write_attempt(4);
+  CHECK(run.restarts_by_ranks() == 2);
+}
+
+TEST_CASE("the run that the program opens is supervised with its own limits") {
+  const RunRecords runs;
+  SupervisedRun run(spec_of(runs));
+  run.begin_start(0);
+  auto opened = a_run_record("opened");
+  opened.spec["failure.max_failures"] = "7";
+  runs.write_run(opened, "opened");
+  runs.write_attempt(5, "", "opened");
+  rundir::record_opened_run(runs.run_dir("opened"));
+  run.end_start();
+  CHECK(run.spec().run_dir == runs.run_dir("opened"));
+  CHECK(run.spec().run.name == "opened");
+  CHECK(run.spec().failure.max_failures == 7);
+  CHECK(run.config().failure.max_failures == 3);
+  REQUIRE(run.begun_attempt());
+  CHECK(run.begun_attempt()->number == 5);
+  rundir::forget_opened_run(runs.run_dir());
+  run.end_start();
+  CHECK(run.spec().run_dir == runs.run_dir());
+}
+
+TEST_CASE("run.json says whether the run has finished, and an unreadable one says no") {
+  const RunRecords runs;
+  const SupervisedRun run(spec_of(runs));
+  CHECK_FALSE(run.has_finished());
+  auto record = a_run_record("run");
+  runs.write_run(record);
+  CHECK_FALSE(run.has_finished());
+  record.state = rundir::RunState::finished;
+  runs.write_run(record);
+  CHECK(run.has_finished());
+  io::replace_file(runs.run_dir() + "/run.json", "{");
+  CHECK_FALSE(run.has_finished());
+}
