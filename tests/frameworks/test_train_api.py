@@ -22,7 +22,7 @@ from trainrt.train import *  # noqa: E402,F403
 from trainrt._support import _plain_tree, _private_folder  # noqa: E402
 from trainrt.train._config import _settings  # noqa: E402
 from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
-from trainrt.train._sessions import _verified  # noqa: E402
+from trainrt.train._sessions import _newest_intact  # noqa: E402
 
 
 def scratch_file(name, text):
@@ -295,12 +295,12 @@ def a_checkpoint_that_cannot_be_read_in_time_is_named():
     stuck = scratch() / "trainrt"
     stuck.write_text("#!/bin/sh\nexec sleep 600\n")
     stuck.chmod(0o755)
-    os.environ["TRAINRT_EXECUTABLE"], _verified._LONGEST_START_S = str(stuck), 0.2
+    os.environ["TRAINRT_EXECUTABLE"], _newest_intact._BASE_LIMIT_S = str(stuck), 0.2
     try:
-        raises(TimeoutError, str(folder / "checkpoint_000012"), "storage", "trainrt verify", of=lambda: _verified.newest(folder))
+        raises(TimeoutError, str(folder / "checkpoint_000012"), "storage", "trainrt verify", of=lambda: _newest_intact.newest(folder))
     finally:
         del os.environ["TRAINRT_EXECUTABLE"]
-        _verified._LONGEST_START_S = 600
+        _newest_intact._BASE_LIMIT_S = 600
 
 
 @test

@@ -288,7 +288,7 @@ def function(config):
 def letters_that_come_in_parts_are_whole_where_they_are_shown():
     import io
     import os
-    from trainrt.train._fit._local_ranks import _Forwarder
+    from trainrt.train._fit._command import _Forwarder
     to_read, to_write = os.pipe()
     shown = io.StringIO()
     forwarder = _Forwarder(os.fdopen(to_read, "rb"), shown)

@@ -5,7 +5,7 @@ import tempfile
 
 from ._sessions import _report
 from ._results._checkpoint import Checkpoint
-from ._sessions._train_context import get_context
+from ._sessions._context import get_context
 
 
 class RoundReports:

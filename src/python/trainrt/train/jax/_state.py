@@ -2,7 +2,7 @@
 
 import numpy
 
-from .._sessions import _kept_state
+from .._sessions import _framework_state
 from ..._support._host_leaf import HostLeaf
 from ._arrays import JaxArray
 
@@ -89,10 +89,10 @@ def load_state(**parts):
     shards; any other must be the same on every rank.
     """
     trees = _Trees(parts)
-    kept = _kept_state.KeptState(trees.leaves, trees.values)
+    kept = _framework_state.KeptState(trees.leaves, trees.values)
     kept.trees = trees
     kept.before_save(lambda: kept.change(trees.refresh()))
-    _kept_state.keep(kept)
+    _framework_state.keep(kept)
     found = trees.restored(dict(kept))
     kept.clear()
     kept.update(found)
@@ -103,7 +103,7 @@ def save_state(*, metrics=None, **parts):
     """The end of an iteration: reports its metrics, and a checkpoint is taken of all that load_state() was given, if one is due (checkpoint.every: at each
     report). What has changed is given by name: arrays of JAX are new ones after each step. Returns when they may be donated to the next. Collective."""
     _now(parts, "save_state")
-    _kept_state.save({}, metrics)
+    _framework_state.save({}, metrics)
 
 
 def save_point(**parts):
@@ -111,11 +111,11 @@ def save_point(**parts):
     due. Collective."""
     if parts:
         _now(parts, "save_point")
-    _kept_state.step()
+    _framework_state.step()
 
 
 def _now(parts, caller):
-    kept = _kept_state.of_this_run(caller)
+    kept = _framework_state.of_this_run(caller)
     for name, part in parts.items():
         if name not in kept.trees.parts:
             raise ValueError(f"{caller}() was given '{name}', which load_state() was not: a checkpoint's names are fixed when it is loaded")

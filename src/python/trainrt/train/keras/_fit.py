@@ -1,13 +1,13 @@
 """fit(): Keras' fit() that may stop behind any batch, and goes on with the next."""
 
-from .._sessions import _kept_state
+from .._sessions import _framework_state
 from .._sessions._report import report
 from . import _epoch_data, _order, _random
-from ._callback import EventCallback
-from ._counted import Counted
-from ._metric_parts import MetricParts
+from ._event_callback import EventCallback
+from ._callback_counters import Counted
+from ._epoch_metrics import MetricParts
 from ._report_callback import chosen_metrics
-from ._spanned import Spanned
+from ._joined_fits import Spanned
 from ._state import keep
 
 
@@ -42,7 +42,7 @@ def fit(model, data, *, epochs, callbacks=(), metrics=None, batch_size=None, ste
 
 
 def _seed():
-    ctx = _kept_state.runtime()
+    ctx = _framework_state.runtime()
     return ctx.seed if ctx is not None else 0
 
 
@@ -63,13 +63,13 @@ class _Position(EventCallback):
 
     def __init__(self, kept, counted, parts, metrics, epoch, skipped):
         super().__init__(["train_begin", "train_batch_begin", "train_batch_end", "epoch_end"])
-        self._kept, self._counted, self._metrics = kept, counted, metrics
+        self._kept, self._callback_counters, self._metrics = kept, counted, metrics
         self._parts = parts if skipped else None
         self._epoch, self._done, self._begun = epoch, skipped, 0
 
     def _handle(self, event, number, logs):
         if event == "train_begin":
-            self._counted.begin(self._kept["callbacks"])
+            self._callback_counters.begin(self._kept["callbacks"])
         elif event == "train_batch_begin":
             self._begun = number
             _random.seed_step()
@@ -77,7 +77,7 @@ class _Position(EventCallback):
             self._done += number - self._begun + 1
             if self._parts is not None:
                 self._parts = self._parts.add_restored()  # None: once
-            _kept_state.step({"batch": self._done, "callbacks": self._counted.text()})
+            _framework_state.step({"batch": self._done, "callbacks": self._callback_counters.text()})
         else:
-            self._kept.change({"epoch": self._epoch + 1, "batch": 0, "stopped": bool(self._model.stop_training), "callbacks": self._counted.text()})
+            self._kept.change({"epoch": self._epoch + 1, "batch": 0, "stopped": bool(self._model.stop_training), "callbacks": self._callback_counters.text()})
             report(chosen_metrics(self._metrics, logs))

@@ -2,12 +2,12 @@
 
 import sys
 
-from .._sessions import _kept_state
+from .._sessions import _framework_state
 
 
 def seed_step():
     """Of torch on all devices, Python and NumPy: by run.seed, the step and the rank, so that they need no storing."""
-    ctx = _kept_state.runtime()
+    ctx = _framework_state.runtime()
     if ctx is not None and _is_on_torch():
         from ..torch._seeding import seed_all
         seed_all(ctx.step_seed)

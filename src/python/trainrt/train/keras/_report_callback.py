@@ -4,10 +4,10 @@ import os
 import sys
 import tempfile
 
-from .._sessions import _session
+from .._sessions import _current
 from .._results._checkpoint import Checkpoint
 from .._sessions._report import report
-from ._callback import EventCallback
+from ._event_callback import EventCallback
 
 _MODEL_FILE = "model.keras"
 _FILE_KEY = "_model_filename"  # in the metadata, as Ray Train has it
@@ -56,7 +56,7 @@ class ReportCheckpointCallback(EventCallback):
 
     def _saved(self, folder):
         """Rank 0's files; under a strategy of several workers all of them save, as some variables are read together."""
-        model, is_first = self.model, _session.current().world_rank == 0
+        model, is_first = self.model, _current.session().world_rank == 0
         if not is_first and not _has_strategy(model):
             return None
         model.save(os.path.join(folder, _MODEL_FILE))

@@ -1,7 +1,7 @@
 """load_state() and save_state() of a Keras model: checkpoints of its variables by name, without pickle."""
 
-from .._sessions import _kept_state
-from ._callback import synchronized
+from .._sessions import _framework_state
+from ._event_callback import synchronized
 from ._variables import leaves_of
 
 
@@ -24,22 +24,22 @@ def save_state(model, *, metrics=None, **values):
     """The end of an iteration: reports its metrics, and a checkpoint is taken of all that load_state() was given, if one is due (checkpoint.every: at each
     report). Values that have changed are given by name. Collective."""
     _check_same(model)
-    _kept_state.save(values, metrics)
+    _framework_state.save(values, metrics)
 
 
 def save_point(**values):
     """A step is complete, and the values are these: here the run may stop, and it goes on from here when it is started again. Costs some microseconds; takes no
     checkpoint unless one is due. Collective."""
-    _kept_state.step(values)
+    _framework_state.step(values)
 
 
 def keep(model, values, more_leaves=()):
-    kept = _kept_state.KeptState([*leaves_of(model), *more_leaves], _kept_state.checked_values(values))
+    kept = _framework_state.KeptState([*leaves_of(model), *more_leaves], _framework_state.checked_values(values))
     kept.before_save(lambda: synchronized(model))
     kept.model = model
-    return _kept_state.keep(kept)
+    return _framework_state.keep(kept)
 
 
 def _check_same(model):
-    if getattr(_kept_state.of_this_run("save_state"), "model", None) is not model:
+    if getattr(_framework_state.of_this_run("save_state"), "model", None) is not model:
         raise ValueError("save_state() was given another model than load_state(): give both the same object")

@@ -5,7 +5,7 @@ import ctypes
 import sys
 import warnings
 
-from .._sessions import _session
+from .._sessions import _current
 from ._library import lightgbm
 
 _Size = ctypes.c_int32
@@ -47,7 +47,7 @@ class _Network:
 
     def _gathered(self, data, nbytes):
         """What each rank has, as bytes; they may have different lengths."""
-        return [bytes(each) for each in _session.current().gather(ctypes.string_at(data, nbytes))]
+        return [bytes(each) for each in _current.session().gather(ctypes.string_at(data, nbytes))]
 
     def _all_gather(self, data, size, starts, lengths, blocks, out, out_size):
         for start, length, part in zip(starts[:blocks], lengths[:blocks], self._gathered(data, size)):
@@ -83,9 +83,9 @@ def end():
 
 def get_network_params():
     """What the params of lightgbm.train() need so that the ranks train together: params.update(get_network_params())."""
-    if not _session.is_running():
+    if not _current.is_running():
         warnings.warn("get_network_params() has nothing to tell outside of the train function of a LightGBMTrainer", RuntimeWarning, stacklevel=2)
         return {}
     if _network is None:
         return {}
-    return {"num_machines": _session.current().world_size, "pre_partition": True}
+    return {"num_machines": _current.session().world_size, "pre_partition": True}

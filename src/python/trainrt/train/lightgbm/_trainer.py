@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .._sessions import _report
 from .._boosting import checked_arguments, checkpoint_rules, matrix_of, mixed_seed, notes_of, segments, table_of
-from .._sessions._train_context import get_context
+from .._sessions._context import get_context
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from . import _network
@@ -24,8 +24,8 @@ class LightGBMConfig(BackendConfig):
 
 class _LightGBMBackend(Backend):
     def on_training_start(self, worker_group, backend_config):
-        from .._sessions import _session
-        _network.begin(_session.current())
+        from .._sessions import _current
+        _network.begin(_current.session())
 
     def on_shutdown(self, worker_group, backend_config):
         _network.end()

@@ -2,7 +2,7 @@
 
 import importlib
 
-from .._sessions._train_context import get_context
+from .._sessions._context import get_context
 from ._library import pl
 
 LightningEnvironment = importlib.import_module(f"{pl.__name__}.plugins.environments").LightningEnvironment

@@ -1,6 +1,6 @@
 """load_state() and save_state() of what TensorFlow trains in a loop of one's own."""
 
-from .._sessions import _kept_state
+from .._sessions import _framework_state
 from ._variables import tensorflow_leaves
 
 _VALUES = (bool, int, float, str)
@@ -24,25 +24,25 @@ def load_state(model, optimizer=None, **parts):
     values = {name: part for name, part in parts.items() if isinstance(part, _VALUES) or _is_number(part)}
     objects = {"model": model, "optimizer": optimizer, **{name: part for name, part in parts.items() if name not in values}}
     leaves = _leaves({name: thing for name, thing in objects.items() if thing is not None})
-    kept = _kept_state.KeptState(leaves, values)
+    kept = _framework_state.KeptState(leaves, values)
     kept.objects = objects
-    return _kept_state.keep(kept)
+    return _framework_state.keep(kept)
 
 
 def save_state(model, optimizer=None, *, metrics=None, **parts):
     """The end of an iteration: reports its metrics, and a checkpoint is taken of all that load_state() was given, if one is due (checkpoint.every: at each
     report). Values that have changed are given by name. Collective."""
-    known = getattr(_kept_state.of_this_run("save_state"), "objects", {})
+    known = getattr(_framework_state.of_this_run("save_state"), "objects", {})
     for name, thing in {"model": model, "optimizer": optimizer, **parts}.items():
         if thing is not None and name in known and known[name] is not thing:
             raise ValueError(f"save_state() was given another '{name}' than load_state(): give both the same object, and change it in place")
-    _kept_state.save({name: part for name, part in parts.items() if name not in known}, {name: _plain_metric(each) for name, each in (metrics or {}).items()})
+    _framework_state.save({name: part for name, part in parts.items() if name not in known}, {name: _plain_metric(each) for name, each in (metrics or {}).items()})
 
 
 def save_point(**values):
     """A step is complete, and the values are these: here the run may stop, and it goes on from here when it is started again. Costs some microseconds; takes no
     checkpoint unless one is due. Collective."""
-    _kept_state.step(values)
+    _framework_state.step(values)
 
 
 def _plain_metric(value):

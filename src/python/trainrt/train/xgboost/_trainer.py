@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .._sessions import _report
 from .._boosting import checked_arguments, checkpoint_rules, matrix_of, mixed_seed, notes_of, segments, table_of
-from .._sessions._train_context import get_context
+from .._sessions._context import get_context
 from ..backend import BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 from ._callback import RayTrainReportCallback

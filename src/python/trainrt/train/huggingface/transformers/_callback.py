@@ -7,7 +7,7 @@ import tempfile
 from ..._sessions import _report
 from ... import collective
 from ..._results._checkpoint import Checkpoint
-from ..._sessions._train_context import get_context
+from ..._sessions._context import get_context
 from ._library import get_last_checkpoint, transformers
 
 _MARK = ".trainrt-rank-"

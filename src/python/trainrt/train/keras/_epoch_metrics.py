@@ -7,7 +7,7 @@ import numpy
 
 from ..._support import _notes
 from ..._support._host_leaf import HostLeaf
-from ._callback import synchronized
+from ._event_callback import synchronized
 
 _LONGEST = 4096
 

@@ -1,12 +1,12 @@
-"""What a Trainer gives the session in which its train function runs."""
+"""TrainSpec: the arguments of a Trainer that its session needs."""
 
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 
 
 @dataclass
-class Job:
-    """Read by get_context(), report() and the callbacks."""
+class TrainSpec:
+    """Arguments of a Trainer. `get_context()`, `report()` and callbacks read them."""
 
     trainer: str = "DataParallelTrainer"
     train_loop_config: Any = None
@@ -15,5 +15,5 @@ class Job:
     metadata: Dict = field(default_factory=dict)
     datasets: Dict = field(default_factory=dict)
     callbacks: List = field(default_factory=list)
-    first_checkpoint: Optional[Any] = None  # resume_from_checkpoint
+    first_checkpoint: Optional[Any] = None  # Checkpoint that get_checkpoint() returns before the first report (resume_from_checkpoint)
     validation: Optional[Any] = None  # ValidationConfig
