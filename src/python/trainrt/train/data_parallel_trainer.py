@@ -8,11 +8,11 @@ from ._config import _datasets, _recorded_values, _settings
 from ._config._data import DataConfig
 from ._config._run import RunConfig
 from ._config._scaling import ScalingConfig
-from ._config._validation import ValidationConfig
 from ._fit import _dispatch, _restore
 from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions._spec import TrainSpec
+from ._sessions._validation import ValidationConfig
 from .backend import BackendConfig
 
 

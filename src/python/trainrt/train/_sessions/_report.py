@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
 from .._results._checkpoint import Checkpoint
 from . import _current, _shards
 from ._metrics import flat_metrics, has_reductions
+from ._validation import ValidationTaskConfig
 
 if TYPE_CHECKING:
     from ...data import DataIterator
-    from .._config._validation import ValidationTaskConfig
 
 
 class CheckpointUploadMode(Enum):
@@ -64,7 +64,7 @@ class ReportedCheckpoint:
 
 def report(metrics: Optional[Dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, checkpoint_dir_name: Optional[str] = None,
            checkpoint_upload_mode: Optional[CheckpointUploadMode] = None, delete_local_checkpoint_after_upload: Optional[bool] = None,
-           checkpoint_upload_fn: Optional[Callable] = None, validation: "Union[bool, ValidationTaskConfig]" = False, *,
+           checkpoint_upload_fn: Optional[Callable] = None, validation: Union[bool, ValidationTaskConfig] = False, *,
            aggregate: Optional[bool] = None, **more_metrics: Any) -> None:
     """Reports metrics and, optionally, a checkpoint. Collective: every rank calls it, the same number of times.
 
