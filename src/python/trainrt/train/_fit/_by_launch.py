@@ -21,7 +21,7 @@ def fit(trainer):
     RunStopped or KeyboardInterrupt."""
     run = LaunchedRun(trainer)
     if run.is_finished():
-        _notes.say(f"the run '{run.name}' has already finished; fit() returns its Result without training. Choose another RunConfig(name=...) for a new "
+        _notes.say(f"the run '{run.name}' has finished already; fit() returns its Result without training. Choose another RunConfig(name=...) for a new "
                    f"run")
         _trainer_record.note_changed_code(run.run_dir, trainer)
         return Result.from_path(run.run_dir)

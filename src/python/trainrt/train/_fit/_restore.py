@@ -76,5 +76,5 @@ def _recorded_function(kind, run_dir, record):
     found = _named_function.find(module, name, record.get("program"))
     if found is None:
         raise ValueError(f"{failed}the train function {module}.{name} of the run ({record.get('program') or 'without a file'}) is not in this script, nor in "
-                         f"a module that it has imported from its folder. {advice}")
+                         f"a module that it has imported from its own folder. {advice}")
     return found

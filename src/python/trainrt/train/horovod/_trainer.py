@@ -79,7 +79,7 @@ class _HorovodBackend(Backend):
     def on_start(self, worker_group, backend_config):
         missing = [name for name in _NEEDED if name not in os.environ]
         if missing and len(worker_group) > 1:  # without them, Horovod would train a separate model on each rank
-            raise RuntimeError(f"{', '.join(missing)} not set: the key program.env of the launch excludes Horovod; set it to auto, or add horovod")
+            raise RuntimeError(f"{', '.join(missing)} not set: the key program.env of the launch excludes Horovod; set it to all, or add horovod")
         for line in backend_config.notes():
             _notes.say(line)
         os.environ.setdefault("HOROVOD_GLOO_TIMEOUT_SECONDS", str(max(1, int(backend_config.timeout_s))))
