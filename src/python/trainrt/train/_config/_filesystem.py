@@ -16,7 +16,7 @@ def scheme_of(filesystem):
     shown = f"{type(filesystem).__name__} of {' or '.join(map(repr, names))}" if names else f"{filesystem!r}, without protocol and type_name"
     raise ValueError(f"RunConfig(storage_filesystem={shown}) is not supported; it must be a filesystem of fsspec or pyarrow.fs for S3, Google Cloud Storage "
                      f"or local files. Or leave it out and give storage_path alone: a directory that all nodes see, or "
-                     f"{' or '.join(STORES)}BUCKET/PREFIX. Support for another storage is a plug-in of trainrt: a file in src/io/storages")
+                     f"{' or '.join(STORES)}BUCKET/PREFIX. Another storage needs a storage plug-in of trainrt, a file in src/io/storages")
 
 
 def settings_of(filesystem):

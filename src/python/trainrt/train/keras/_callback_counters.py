@@ -1,5 +1,7 @@
-"""What callbacks count while a model trains (EarlyStopping's wait and best), for checkpoints: their numbers that have changed since the beginning, but for
-those that their constructors take (Keras 3 turns the sign of min_delta at the first epoch's end, in each process)."""
+"""CallbackCounters: numbers of callbacks that change during the training, such as EarlyStopping's `wait` and `best`, for checkpoints.
+
+Arguments of constructors are not counters: Keras 3 changes the sign of EarlyStopping's `min_delta` at the end of the first epoch, in each process.
+"""
 
 import functools
 import inspect
@@ -8,14 +10,16 @@ import json
 _PLAIN = (bool, int, float, type(None))
 
 
-class Counted:
+class CallbackCounters:
+    """Counters of a list of callbacks."""
+
     def __init__(self, callbacks):
         self._callbacks = callbacks
-        self._first = None  # of each callback, as it was when training began
-        self._cached = (None, "{}")
+        self._first = None  # numbers of each callback when training began
+        self._cached = (None, "{}")  # (numbers, their text)
 
     def begin(self, text):
-        """Behind the callbacks' own on_train_begin(). The first time it puts back what the checkpoint has."""
+        """Restores the counters of a checkpoint, at the first call. Must be called after on_train_begin() of the callbacks."""
         if self._first is not None:
             return
         self._first = [dict(_numbers(callback)) for callback in self._callbacks]
@@ -25,6 +29,7 @@ class Counted:
                 vars(self._callbacks[int(number)]).update(numbers)
 
     def text(self):
+        """Returns the counters that have changed since begin(), as JSON."""
         now = [_numbers(callback) for callback in self._callbacks]
         if now != self._cached[0]:
             self._cached = ([dict(numbers) for numbers in now], self._changed(now))
@@ -40,12 +45,12 @@ class Counted:
 
 
 def _numbers(callback):
-    """Numbers of NumPy as plain ones."""
+    """Returns the numbers among the attributes of a callback, except for arguments of its constructors. Scalars of NumPy become plain numbers."""
     found = {name: value.item() if hasattr(value, "item") and getattr(value, "size", 2) == 1 else value for name, value in vars(callback).items()}
-    settings = _settings(type(callback))
-    return {name: value for name, value in found.items() if isinstance(value, _PLAIN) and name not in settings}
+    arguments = _constructor_arguments(type(callback))
+    return {name: value for name, value in found.items() if isinstance(value, _PLAIN) and name not in arguments}
 
 
 @functools.cache
-def _settings(kind):
+def _constructor_arguments(kind):
     return frozenset(name for each in kind.__mro__ if "__init__" in vars(each) and each is not object for name in inspect.signature(each.__init__).parameters)

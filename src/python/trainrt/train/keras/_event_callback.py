@@ -1,4 +1,4 @@
-"""A callback that Keras 2 and Keras 3 take alike, whichever of them is imported: what their lists of callbacks ask of one, and nothing of either."""
+"""EventCallback: a callback that both Keras 2 and Keras 3 accept. It has the attributes that their callback lists use, and inherits from neither."""
 
 EVENTS = ("epoch_begin", "epoch_end", "train_batch_begin", "train_batch_end", "test_batch_begin", "test_batch_end", "predict_batch_begin",
           "predict_batch_end", "train_begin", "train_end", "test_begin", "test_end", "predict_begin", "predict_end")
@@ -6,17 +6,20 @@ _NUMBERED = ("epoch", "batch")
 
 
 class EventCallback:
-    """`_handle(event, number, logs)` is called for the events in `on`, where number is that of the epoch or batch, else None."""
+    """Base class. `_handle(event, number, logs)` is called for the events of `events`; `number` is that of the epoch or batch, otherwise None.
+
+    Raises ValueError for an unknown event.
+    """
 
     _supports_tf_logs = True
     _chief_worker_only = None
     validation_data = None
 
-    def __init__(self, on):
-        unknown = [event for event in on if event not in EVENTS]
+    def __init__(self, events):
+        unknown = [event for event in events if event not in EVENTS]
         if unknown:
-            raise ValueError(f"there is no event {unknown[0]!r} in Keras; it must be one of {', '.join(EVENTS)}")
-        self._on = frozenset(on)
+            raise ValueError(f"{unknown[0]!r} is not an event of Keras; it must be one of {', '.join(EVENTS)}")
+        self._events = frozenset(events)
         self.params = None
         self._model = None
 
@@ -28,13 +31,13 @@ class EventCallback:
 
     @property
     def model(self):
-        """With its variables as they are now: in the middle of an epoch Keras on JAX has them elsewhere."""
+        """The model with the current values of its variables."""
         return synchronized(self._model)
 
     @property
     def async_safe(self):
-        """Keras 3 asks: another thread may call what does nothing."""
-        return not any("batch" in event for event in self._on)
+        """Keras 3: whether another thread may call the callback."""
+        return not any("batch" in event for event in self._events)
 
     def _handle(self, event, number, logs):
         raise NotImplementedError
@@ -49,7 +52,7 @@ class EventCallback:
         return self._implements("predict_batch")
 
     def _implements(self, kind):
-        return any(event.startswith(kind) for event in self._on)
+        return any(event.startswith(kind) for event in self._events)
 
     def on_batch_begin(self, batch, logs=None):
         pass
@@ -57,11 +60,12 @@ class EventCallback:
     def on_batch_end(self, batch, logs=None):
         pass
 
-    on_batch_begin._is_default = on_batch_end._is_default = True  # as Keras marks what nobody has overridden
+    on_batch_begin._is_default = on_batch_end._is_default = True  # Keras marks methods that are not overridden
 
 
 def synchronized(model):
-    inner = getattr(model, "module", None)  # of torch's DistributedDataParallel
+    """Returns the model, unwrapped from torch's DistributedDataParallel. On JAX, copies the state of the current epoch into its variables."""
+    inner = getattr(model, "module", None)
     if hasattr(inner, "optimizer") and not hasattr(model, "optimizer"):
         model = inner
     if hasattr(model, "jax_state_sync"):
@@ -72,11 +76,11 @@ def synchronized(model):
 def _method(event):
     if any(word in event for word in _NUMBERED):
         def handle(self, number, logs=None):
-            if event in self._on:
+            if event in self._events:
                 self._handle(event, number, logs)
     else:
         def handle(self, logs=None):
-            if event in self._on:
+            if event in self._events:
                 self._handle(event, None, logs)
     handle.__name__ = f"on_{event}"
     return handle

@@ -1,24 +1,25 @@
-"""Several calls of model.fit() that are one to callbacks and optimizer: they begin once, and end once."""
+"""JoinedFits: several calls of `model.fit()` that callbacks and optimizer see as one training."""
 
 
-class Spanned:
-    """A context manager. Its `callbacks` are the user's, whose on_train_begin() is called in the first fit() alone, and on_train_end() at the end."""
+class JoinedFits:
+    """Context manager around the calls. `callbacks`: the callbacks to pass to each call; their on_train_begin() is called in the first, and their
+    on_train_end() after the last. `history`: the joined History, or None."""
 
     def __init__(self, model, callbacks):
         self._model = model
         self.callbacks = callbacks
         self.history = None
         self._fits = 0
-        self._ends = []
+        self._ends = []  # (callback, its on_train_end)
 
     def __enter__(self):
         for callback in self.callbacks:
             self._ends.append((callback, callback.on_train_end))
             callback.on_train_begin = self._once(callback.on_train_begin)
-            callback.on_train_end = _nothing
+            callback.on_train_end = _do_nothing
         finalize = getattr(self._model.optimizer, "finalize_variable_values", None)
-        if finalize is not None:  # of a moving average of the weights: it replaces them at the end
-            self._model.optimizer.__dict__["finalize_variable_values"] = _nothing
+        if finalize is not None:  # replaces the weights with their moving average at the end of the training
+            self._model.optimizer.__dict__["finalize_variable_values"] = _do_nothing
         return self
 
     def __exit__(self, kind, error, trace):
@@ -44,7 +45,7 @@ class Spanned:
         return on_train_begin
 
     def take_history(self):
-        """Of the fit() that has ended."""
+        """Adds the history of the call that has returned. Must be called after each call."""
         self._fits += 1
         now, before = self._model.history, self.history
         if before is not None:
@@ -53,5 +54,5 @@ class Spanned:
         self.history = now
 
 
-def _nothing(*_, **__):
+def _do_nothing(*_, **__):
     pass
