@@ -166,7 +166,7 @@ class DataParallelTrainer:
         return self.train_loop_per_worker()
 
     def default_name(self, script: Optional[str]) -> str:
-        """Returns the name of a run whose RunConfig has none. Starts of the same script have the same name."""
+        """Returns the name of a run without RunConfig(name=...). Starts of the same script have the same name."""
         return f"{type(self).__name__}_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}"
 
     def _recorded_loop(self):

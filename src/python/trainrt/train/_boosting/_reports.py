@@ -22,7 +22,7 @@ class RoundReports:
     filename : str, default 'model'
         Name of the model's file.
     frequency : int, default 0
-        Rounds per checkpoint; 0 for none before the last.
+        Rounds per checkpoint; 0 takes no checkpoint before the last round.
     checkpoint_at_end : bool, default True
         Whether the last round has a checkpoint.
     results_postprocessing_fn : callable, optional
@@ -56,7 +56,7 @@ class RoundReports:
             _report.report(metrics)
 
     def all_done(self, last: int, found: Dict[str, Any], save: Callable[[str], Any]) -> None:
-        """Reports the model of the last round, if it needs a checkpoint and has none. `last`: number of that round. Collective."""
+        """Reports the model of the last round, if it needs a checkpoint and was reported without one. `last`: number of that round. Collective."""
         if self._at_end and self._saved_round != last:
             self._report_with_model(self._chosen(found), save)
 

@@ -17,7 +17,8 @@ class CheckpointConfig:
     checkpoint_score_order : {'max', 'min'}, default 'max'
         Whether the highest or the lowest value is the best.
     checkpoint_frequency : int, default 0
-        For XGBoostTrainer and LightGBMTrainer without a train function: boosting rounds per checkpoint; 0 for none. Otherwise without effect.
+        For XGBoostTrainer and LightGBMTrainer without a train function: boosting rounds per checkpoint; 0 takes no checkpoint before the
+        last round. Otherwise without effect.
     checkpoint_at_end : bool, optional
         For the same trainers: whether a checkpoint is taken after the last round. Default: True.
 

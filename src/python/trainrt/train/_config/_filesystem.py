@@ -21,7 +21,7 @@ def scheme_of(filesystem):
 
 def settings_of(filesystem):
     """Returns {key of [storage]: value} of a filesystem for S3, else {}. Access keys are not among them, since settings are stored. Raises
-    ValueError if the filesystem has access keys, and the environment has none."""
+    ValueError if the filesystem has access keys and the environment lacks them."""
     if scheme_of(filesystem) != "s3://":
         return {}
     found = _s3_options_of_pyarrow(filesystem) if getattr(filesystem, "type_name", None) else _s3_options_of_fsspec(filesystem)

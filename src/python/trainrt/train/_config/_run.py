@@ -30,7 +30,7 @@ class RunConfig:
     verbose : int, optional
         2 prints every report.
     stop : dict, optional
-        `{metric: value}`: a report whose metric is at least the value ends the run as finished.
+        `{metric: value}`: a report with at least this value of the metric ends the run as finished.
     callbacks : list of UserCallback, optional
     worker_runtime_env : dict, optional
         `{"env_vars": {name: value}}`: environment variables of the ranks. Other keys have no effect except a note.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass
 class SyncConfig:
-    """Accepted for scripts of Ray's older versions. It has no effect, and a note says so: the ranks write into the run directory.
+    """Accepted for scripts of Ray's older versions. It has no effect except a note: the ranks write into the run directory.
 
     Examples
     --------

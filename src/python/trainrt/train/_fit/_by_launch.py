@@ -102,7 +102,7 @@ class LaunchedRun:
                                self._end.code) from next(iter(failures.values()))
 
     def _cause(self):
-        """Returns the new error.txt of the run or, if there is none, the last error lines of the command."""
+        """Returns the error.txt of the run if it is new, else the last error lines of the command."""
         if _error_stamp(self.run_dir) != self._error_before:
             return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # without the stack of the runtime
         lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
@@ -118,7 +118,7 @@ def _exit_text(code):
 
 
 def _error_stamp(run_dir):
-    """Returns a value that changes when a new error.txt is written; None if there is none."""
+    """Returns a value that changes when a new error.txt is written, or None if the file does not exist."""
     try:
         found = os.stat(os.path.join(run_dir, "error.txt"))
         return found.st_mtime_ns, found.st_size

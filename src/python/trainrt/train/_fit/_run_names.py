@@ -10,7 +10,7 @@ _uses = {}  # {name: how often this process used it}
 
 
 def default_name(trainer):
-    """Returns the name of a run whose RunConfig has none: the Trainer's class and the script, in Slurm with the job. Later runs of this process
+    """Returns the name of a run without RunConfig(name=...): the Trainer's class and the script, in Slurm with the job. Later runs of this process
     with the same name get -2, -3 and so on."""
     name = name_in_job(trainer.default_name(_script.of_this_process()["path"]))
     _uses[name] = _uses.get(name, 0) + 1
@@ -28,6 +28,6 @@ def name_in_job(name):
 
 
 def slurm_job():
-    """Returns the number of this Slurm job, which requeues keep, with the task of a job array; None outside of a job."""
+    """Returns the number of this Slurm job, which requeues keep, with the task of a job array, or None outside of a job."""
     array = os.environ.get("SLURM_ARRAY_JOB_ID")
     return f"{array}_{os.environ.get('SLURM_ARRAY_TASK_ID')}" if array else os.environ.get("SLURM_JOB_ID")

@@ -103,7 +103,7 @@ def own_metrics(run_dir):
 
 
 def manifest_of(path):
-    """Returns the manifest of a checkpoint of trainrt; None if manifest.json has another format. Raises OSError or ValueError if it
+    """Returns the manifest of a checkpoint of trainrt, or None if manifest.json has another format. Raises OSError or ValueError if it
     cannot be read."""
     manifest = _json(os.path.join(path, "manifest.json"))
     return manifest if isinstance(manifest, dict) and manifest.get("format") == "trainrt checkpoint" else None

@@ -1,4 +1,5 @@
-"""FrameworkState: what checkpoints hold for TensorFlow, Keras and JAX, and the functions behind their load_state(), save_state() and save_point()."""
+"""FrameworkState: the state that checkpoints hold for TensorFlow, Keras and JAX, and the common parts of their load_state(), save_state() and
+save_point()."""
 
 from ... import _client
 from . import _current
@@ -64,7 +65,7 @@ def checked_values(values):
 
 
 def runtime():
-    """Returns the Context of this rank; None in a process that trainrt did not start."""
+    """Returns the Context of this rank, or None in a process that trainrt did not start."""
     return _current.session().runtime
 
 

@@ -193,7 +193,7 @@ def get_dataset_shard(dataset_name: str = "train") -> "Optional[DataIterator]":
     Raises
     ------
     KeyError
-        If the run has datasets, and none of this name.
+        If the run has other datasets, and no dataset of this name.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def save_checkpoint(**values: Any) -> None:
 
 
 def load_checkpoint() -> Optional[Dict[str, Any]]:
-    """Returns the values of the newest `save_checkpoint()`; if there is none, the `checkpoint` argument of `Trainer.run()`, or None.
+    """Returns the values of the newest `save_checkpoint()`; before the first, the `checkpoint` argument of `Trainer.run()`, or None.
 
     Examples
     --------

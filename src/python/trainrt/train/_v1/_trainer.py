@@ -169,7 +169,7 @@ class Trainer:
 
     @property
     def latest_run_dir(self) -> Optional[Path]:
-        """Run directory of the last run; None before the first."""
+        """Run directory of the last run, or None before the first."""
         return self.logdir / f"run_{self._runs:03d}" if self._runs else None
 
     @property
@@ -179,13 +179,13 @@ class Trainer:
 
     @property
     def latest_checkpoint(self) -> Optional[Dict[str, Any]]:
-        """Values of the newest `save_checkpoint()` of the last run; None if there is none."""
+        """Values of the newest `save_checkpoint()` of the last run, or None."""
         checkpoint = self._last_result().checkpoint if self._last_result() else None
         return _plain_tree.load(checkpoint.path) if checkpoint else None
 
     @property
     def best_checkpoint_path(self) -> Optional[Path]:
-        """Best checkpoint of the last run by its CheckpointStrategy; without a score, the newest. None if there is none."""
+        """Best checkpoint of the last run by its CheckpointStrategy; without a score, the newest; or None."""
         best = self._last_result().best_checkpoints if self._last_result() else []
         return Path(best[-1][0].path) if best else None
 

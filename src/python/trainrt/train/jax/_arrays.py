@@ -71,7 +71,7 @@ def _host_array(array):
 
 
 def _shards(array):
-    """Returns {box: shard} of this process. Of several devices with the same shard, the first counts."""
+    """Returns {box: shard} of this process. If several devices have the same shard, the first counts."""
     return {_box(shard.index, array.shape): shard for shard in reversed(array.addressable_shards)}
 
 

@@ -22,7 +22,7 @@ class JaxConfig(BackendConfig):
     use_tpu : bool, default False
         Not supported; True raises ValueError.
     use_gpu : bool, default False
-        Whether JAX must run on GPUs. If there are none, JAX raises an error.
+        Whether JAX must run on GPUs; JAX raises an error if it finds no GPU.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class RayTrainReportCallback(pl.callbacks.Callback):
     validation : bool or ValidationTaskConfig, default False
         As in `report()`.
     every_n_train_steps : int, optional
-        Additional reports within epochs, every so many optimizer steps; Ray Train lacks this argument. To resume within an epoch, the loaders must save
+        Number of optimizer steps per additional report within epochs; Ray Train lacks this argument. To resume within an epoch, the loaders must save
         their position: use `trainrt.train.torch.prepare_data_loader()`.
 
     Raises
