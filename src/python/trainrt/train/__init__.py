@@ -27,8 +27,15 @@ from ._results._checkpoint import Checkpoint
 from ._results._result import Result
 from ._sessions._callbacks import Callback, UserCallback
 from ._sessions._context import StorageContext, TrainContext, get_context
-from ._sessions._report import (CheckpointConsistencyMode, CheckpointUploadMode, ReportedCheckpoint, get_all_reported_checkpoints, get_checkpoint,
-                                get_dataset_shard, report)
+from ._sessions._report import (
+    CheckpointConsistencyMode,
+    CheckpointUploadMode,
+    ReportedCheckpoint,
+    get_all_reported_checkpoints,
+    get_checkpoint,
+    get_dataset_shard,
+    report,
+)
 from ._sessions._validation import ValidationConfig, ValidationTaskConfig
 from ._v1._callbacks import JsonLoggerCallback, TrainingCallback
 from ._v1._functions import load_checkpoint, local_rank, save_checkpoint, world_rank, world_size

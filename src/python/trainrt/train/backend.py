@@ -1,7 +1,7 @@
 """Backend and BackendConfig: hooks that set up a framework around the train function."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Callable, Type
+from typing import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:
     from ._fit._worker_group import WorkerGroup
@@ -51,7 +51,7 @@ class BackendConfig:
     """
 
     @property
-    def backend_cls(self) -> Type[Backend]:
+    def backend_cls(self) -> type[Backend]:
         """Class of the backend."""
         return Backend
 

@@ -2,7 +2,7 @@
 
 import inspect
 import os
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from ._config import _datasets, _recorded_values, _settings
 from ._config._data import DataConfig
@@ -61,10 +61,10 @@ class DataParallelTrainer:
     trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
     _config_is_unknown = False  # restore() found no train_loop_config
 
-    def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[Dict[str, Any]] = None,
+    def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
                  backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
-                 dataset_config: Optional[DataConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[Dict[str, Any]] = None,
-                 metadata: Optional[Dict[str, Any]] = None, resume_from_checkpoint: Optional[Checkpoint] = None,
+                 dataset_config: Optional[DataConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
+                 metadata: Optional[dict[str, Any]] = None, resume_from_checkpoint: Optional[Checkpoint] = None,
                  validation_config: Optional[ValidationConfig] = None):
         self.train_loop_per_worker = _checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
@@ -107,7 +107,7 @@ class DataParallelTrainer:
 
     @classmethod
     def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,
-                train_loop_config: Optional[Dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
+                train_loop_config: Optional[dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
         """Returns a Trainer that continues the run in a directory. Arguments that are not given are taken from the run's record.
 
         Parameters
@@ -146,7 +146,7 @@ class DataParallelTrainer:
         return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets, callbacks,
                          first if first is not None and not first.is_native() else None, self.validation_config)
 
-    def settings(self) -> Dict[str, str]:
+    def settings(self) -> dict[str, str]:
         """Returns the configs as keys and values of trainrt's config. Writes datasets that are in memory to the storage path."""
         found = _settings.settings(self.scaling_config, self.run_config)
         if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
@@ -154,7 +154,7 @@ class DataParallelTrainer:
         found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self.datasets, self.dataset_config, found.get("run.storage_path"))}
 
-    def notes(self) -> List[str]:
+    def notes(self) -> list[str]:
         """Returns a note for each argument that has no effect."""
         validation_notes = self.validation_config.notes() if self.validation_config else ()
         return [*_settings.notes(self.scaling_config, self.run_config), *validation_notes]

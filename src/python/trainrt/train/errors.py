@@ -1,6 +1,6 @@
 """Exceptions that `fit()` raises when a run fails or is stopped."""
 
-from typing import Dict, Optional
+from typing import Optional
 
 
 class TrainingFailedError(RuntimeError):
@@ -27,7 +27,7 @@ class TrainingFailedError(RuntimeError):
     {0: ValueError('loss is NaN')}
     """
 
-    def __init__(self, message: str, worker_failures: Optional[Dict[int, BaseException]] = None, exit_code: int = 70):
+    def __init__(self, message: str, worker_failures: Optional[dict[int, BaseException]] = None, exit_code: int = 70):
         super().__init__(message)
         self.worker_failures = dict(worker_failures or {})
         self.exit_code = exit_code

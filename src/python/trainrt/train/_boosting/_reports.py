@@ -2,14 +2,14 @@
 
 import os
 import tempfile
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from .._results._checkpoint import Checkpoint
 from .._sessions import _report
 from .._sessions._context import get_context
 
-Metrics = Union[str, List[str], Dict[str, str], None]
-Postprocess = Optional[Callable[[Dict[str, Any]], Dict[str, Any]]]
+Metrics = Union[str, list[str], dict[str, str], None]
+Postprocess = Optional[Callable[[dict[str, Any]], dict[str, Any]]]
 
 
 class RoundReports:
@@ -44,9 +44,9 @@ class RoundReports:
         self._metrics = metrics if isinstance(metrics, dict) else {name: name for name in names}
         self._filename, self._frequency, self._at_end = filename, frequency, checkpoint_at_end
         self._postprocess = results_postprocessing_fn
-        self._saved_round = None  # number of the last round with a checkpoint
+        self._saved_round: Optional[int] = None  # number of the last round with a checkpoint
 
-    def round_done(self, number: int, found: Dict[str, Any], save: Callable[[str], Any]) -> None:
+    def round_done(self, number: int, found: dict[str, Any], save: Callable[[str], Any]) -> None:
         """Reports a round. `number`: number of the round, from 0; `found`: its metrics; `save(path)` writes the model. Collective."""
         metrics = self._chosen(found)
         if self._frequency and (number + 1) % self._frequency == 0:
@@ -55,7 +55,7 @@ class RoundReports:
         else:
             _report.report(metrics)
 
-    def all_done(self, last: int, found: Dict[str, Any], save: Callable[[str], Any]) -> None:
+    def all_done(self, last: int, found: dict[str, Any], save: Callable[[str], Any]) -> None:
         """Reports the model of the last round, if it needs a checkpoint and was reported without one. `last`: number of that round. Collective."""
         if self._at_end and self._saved_round != last:
             self._report_with_model(self._chosen(found), save)

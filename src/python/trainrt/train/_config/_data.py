@@ -1,6 +1,7 @@
 """DataConfig: which datasets are split between the workers."""
 
-from typing import Any, Iterable, Union
+from collections.abc import Iterable
+from typing import Any, Union
 
 
 class DataConfig:

@@ -1,7 +1,7 @@
 """RunConfig: name, storage path and options of a run."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Optional, Union
 
 from .._sessions._callbacks import UserCallback
 from . import _storage
@@ -57,15 +57,16 @@ class RunConfig:
     sync_config: Optional[SyncConfig] = None
     verbose: Optional[int] = None
     stop: Optional[Any] = None
-    callbacks: Optional[List[UserCallback]] = None
+    callbacks: Optional[list[UserCallback]] = None
     progress_reporter: Optional[Any] = None
     log_to_file: Union[bool, str, tuple] = False
-    worker_runtime_env: Optional[Dict[str, Any]] = None
+    worker_runtime_env: Optional[dict[str, Any]] = None
     local_dir: Optional[str] = None
 
     def __post_init__(self):
         if self.name is not None and not _is_valid_name(self.name):
-            raise ValueError(f"RunConfig(name={self.name!r}): must be a file name of at most 200 bytes without '/' and control characters, and not start with '.'")
+            raise ValueError(f"RunConfig(name={self.name!r}): must be a file name of at most 200 bytes, without '/' and control "
+                             f"characters, that does not start with '.'")
         if self.local_dir is not None:
             raise ValueError(f"RunConfig(local_dir={self.local_dir!r}) is not supported; use storage_path={self.local_dir!r}")
         if self.storage_filesystem is not None:

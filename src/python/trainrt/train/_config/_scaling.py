@@ -1,7 +1,7 @@
 """ScalingConfig: the number of workers and their resources."""
 
 from dataclasses import dataclass
-from typing import Dict, Optional, Tuple, Union
+from typing import Optional, Union
 
 
 @dataclass
@@ -39,17 +39,17 @@ class ScalingConfig:
     {'CPU': 32, 'GPU': 4}
     """
 
-    trainer_resources: Optional[Dict[str, float]] = None
-    num_workers: Union[int, Tuple[int, int]] = 1
+    trainer_resources: Optional[dict[str, float]] = None
+    num_workers: Union[int, tuple[int, int]] = 1
     use_gpu: bool = False
-    resources_per_worker: Optional[Dict[str, float]] = None
+    resources_per_worker: Optional[dict[str, float]] = None
     placement_strategy: str = "PACK"
     accelerator_type: Optional[str] = None
     use_tpu: bool = False
     topology: Optional[str] = None
     elastic_resize_monitor_interval_s: Optional[float] = None
-    label_selector: Optional[Dict[str, str]] = None
-    bundle_label_selector: Optional[Dict[str, str]] = None
+    label_selector: Optional[dict[str, str]] = None
+    bundle_label_selector: Optional[dict[str, str]] = None
 
     def __post_init__(self):
         self._check_num_workers()
@@ -94,7 +94,7 @@ class ScalingConfig:
         return (self.resources_per_worker or {}).get("CPU")
 
     @property
-    def additional_resources_per_worker(self) -> Dict[str, float]:
+    def additional_resources_per_worker(self) -> dict[str, float]:
         """Resources of each rank other than CPUs and GPUs."""
         return {name: amount for name, amount in (self.resources_per_worker or {}).items() if name not in ("CPU", "GPU") and amount}
 
@@ -109,7 +109,7 @@ class ScalingConfig:
         return self.num_workers[1] if isinstance(self.num_workers, tuple) else self.num_workers
 
     @property
-    def total_resources(self) -> Dict[str, float]:
+    def total_resources(self) -> dict[str, float]:
         """Resources of all ranks together, for `max_workers` ranks."""
         per_worker = {"CPU": self.num_cpus_per_worker or 1, "GPU": self.num_gpus_per_worker, **self.additional_resources_per_worker}
         return {name: amount * self.max_workers for name, amount in per_worker.items() if amount}

@@ -8,7 +8,6 @@ import traceback
 from ..._support import _notes, _private_folder
 from ..errors import RemoteError, RemoteTraceback
 
-
 # ---- on a rank -------------------------------------------------------------------------------------------------------------
 
 

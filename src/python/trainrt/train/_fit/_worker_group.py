@@ -1,6 +1,6 @@
 """WorkerGroup: all ranks, for the hooks of a Backend."""
 
-from typing import Any, Callable, List
+from typing import Any, Callable
 
 
 class WorkerGroup:
@@ -15,7 +15,7 @@ class WorkerGroup:
     num_workers = property(__len__, doc="Number of ranks.")
     rank = property(lambda self: self._session.world_rank, doc="Number of this rank.")
 
-    def execute(self, function: Callable, *args: Any, **kwargs: Any) -> List[Any]:
+    def execute(self, function: Callable, *args: Any, **kwargs: Any) -> list[Any]:
         """Calls `function(*args, **kwargs)` on every rank. Returns the values, by rank; they must be picklable."""
         return self._session.gather(function(*args, **kwargs))
 

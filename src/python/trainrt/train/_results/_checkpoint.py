@@ -4,9 +4,10 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional, Union
+from typing import Any, Optional, Union
 
 from ..._support import _new_file
 from . import _run_directory
@@ -141,7 +142,7 @@ class Checkpoint:
         """
         yield self._existing_path()
 
-    def get_metadata(self) -> Dict[str, Any]:
+    def get_metadata(self) -> dict[str, Any]:
         """Returns the metadata of the checkpoint, or {} if it has none.
 
         Raises
@@ -156,7 +157,7 @@ class Checkpoint:
         reported = _read_json(os.path.join(self._native_directory, "manifest.json")).get("metadata") or {}
         return {**reported, **_read_json(os.path.join(self.path, _METADATA))}
 
-    def set_metadata(self, metadata: Dict[str, Any]) -> None:
+    def set_metadata(self, metadata: dict[str, Any]) -> None:
         """Replaces the metadata. The committed files of a run's checkpoint are not changed: its metadata are written next to the manifest.
 
         Parameters
@@ -177,7 +178,7 @@ class Checkpoint:
         except (TypeError, ValueError) as error:
             raise TypeError(f"set_metadata({metadata!r}): JSON cannot hold the metadata: {error}") from None
 
-    def update_metadata(self, metadata: Dict[str, Any]) -> None:
+    def update_metadata(self, metadata: dict[str, Any]) -> None:
         """Adds `metadata` to the metadata of the checkpoint; keys that exist are replaced.
 
         Examples

@@ -5,7 +5,7 @@ import math
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..._support import _executable, _notes
 from ..errors import TrainingFailedError
@@ -55,8 +55,8 @@ class Result:
     (0.5, 2)
     """
 
-    def __init__(self, path: Optional[str], reports: List[Dict[str, Any]], checkpoints: List[Tuple[Checkpoint, Dict[str, Any]]],
-                 error: Optional[TrainingFailedError] = None, config: Optional[Dict[str, Any]] = None, return_value: Any = None,
+    def __init__(self, path: Optional[str], reports: list[dict[str, Any]], checkpoints: list[tuple[Checkpoint, dict[str, Any]]],
+                 error: Optional[TrainingFailedError] = None, config: Optional[dict[str, Any]] = None, return_value: Any = None,
                  state: Optional[str] = None):
         self._state = state
         self.path = path
@@ -130,8 +130,8 @@ class Result:
 
         A trial in a ResultGrid can also be "waiting" or "paused". Raises RuntimeError if the run directory cannot be read.
         """
-        if self._state is not None:
-            return self._state
+        if self._state is not None or self.path is None:
+            return self._state or _run_state.FINISHED
         done = subprocess.run([_executable.trainrt(), "result", self.path, "--json"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())

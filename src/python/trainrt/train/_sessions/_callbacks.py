@@ -1,7 +1,7 @@
 """UserCallback: methods that a run calls (`RunConfig(callbacks=[...])`), and the description of the run that they receive."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from .._results._checkpoint import Checkpoint
 
@@ -52,7 +52,7 @@ class UserCallback:
     >>> config = RunConfig(callbacks=[PrintLoss()])
     """
 
-    def after_report(self, run_context: TrainRunContext, metrics: List[Dict[str, Any]], checkpoint: Optional[Checkpoint]) -> None:
+    def after_report(self, run_context: TrainRunContext, metrics: list[dict[str, Any]], checkpoint: Optional[Checkpoint]) -> None:
         """Called on rank 0 after each report, except for the report at which a stop ends the run.
 
         Parameters
@@ -65,7 +65,7 @@ class UserCallback:
             The reported checkpoint, after its commit, or None if no rank reported one.
         """
 
-    def after_exception(self, run_context: TrainRunContext, worker_exceptions: Dict[int, BaseException]) -> None:
+    def after_exception(self, run_context: TrainRunContext, worker_exceptions: dict[int, BaseException]) -> None:
         """Called on a rank whose train function raised an exception, before the run ends.
 
         Parameters

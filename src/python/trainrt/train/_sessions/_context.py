@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import _current, _shards
 
@@ -90,7 +90,7 @@ class TrainContext:
         """Returns the run directory, or None in a process that trainrt did not start."""
         return _current.session().run_dir
 
-    def get_trial_resources(self) -> Dict[str, float]:
+    def get_trial_resources(self) -> dict[str, float]:
         """Returns the number of CPUs and GPUs of all workers together, as {"CPU": 8, "GPU": 2}."""
         session = _current.session()
         scaling = session.spec.scaling_config
@@ -99,7 +99,7 @@ class TrainContext:
         each = {"CPU": cpus or 1, "GPU": gpus}
         return {name: amount * session.world_size for name, amount in each.items() if amount}
 
-    def get_metadata(self) -> Dict[str, Any]:
+    def get_metadata(self) -> dict[str, Any]:
         """Returns the Trainer's metadata."""
         return dict(_current.session().spec.metadata)
 

@@ -10,7 +10,7 @@ from ._metrics import flat_metrics
 from ._spec import TrainSpec
 
 # Each session's list with its newest temporary directory. Kept until the process exits, since a Result may be used after its session.
-_newest_directories = []
+_newest_directories: list[list[tempfile.TemporaryDirectory]] = []
 
 
 class LocalSession:

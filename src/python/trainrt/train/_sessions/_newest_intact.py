@@ -11,14 +11,14 @@ _BASE_LIMIT_S = 600
 _MIN_BYTES_PER_S = 10e6
 
 
-class AllDamaged(RuntimeError):
+class AllDamagedError(RuntimeError):
     """The run has checkpoints with files, and all of them are damaged."""
 
 
 def newest(run_dir):
     """Returns the path of the newest intact checkpoint with files, or None, and the paths of newer ones, which are damaged.
 
-    Raises AllDamaged if all are damaged, and TimeoutError if one cannot be read in time.
+    Raises AllDamagedError if all are damaged, and TimeoutError if one cannot be read in time.
     """
     damaged = []
     for path, manifest in reversed(_run_directory.with_directories(run_dir)):
@@ -28,7 +28,7 @@ def newest(run_dir):
         _notes.say(f"warning: get_checkpoint() skips {path}, which is damaged: {damage}")
         damaged.append(path)
     if damaged:
-        raise AllDamaged(f"all checkpoints with files in {run_dir} are damaged ({', '.join(damaged)}). Run `trainrt verify {run_dir}` to see the "
+        raise AllDamagedError(f"all checkpoints with files in {run_dir} are damaged ({', '.join(damaged)}). Run `trainrt verify {run_dir}` to see the "
                          f"damage; move the checkpoints away to train from the beginning")
     return None, damaged
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from .._results._checkpoint import Checkpoint
 from . import _current, _shards
@@ -59,17 +59,17 @@ class ReportedCheckpoint:
     """
 
     checkpoint: Checkpoint
-    metrics: Dict[str, Any]
+    metrics: dict[str, Any]
 
 
-def report(metrics: Optional[Dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, checkpoint_dir_name: Optional[str] = None,
+def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, checkpoint_dir_name: Optional[str] = None,
            checkpoint_upload_mode: Optional[CheckpointUploadMode] = None, delete_local_checkpoint_after_upload: Optional[bool] = None,
            checkpoint_upload_fn: Optional[Callable] = None, validation: Union[bool, ValidationTaskConfig] = False, *,
            aggregate: Optional[bool] = None, **more_metrics: Any) -> None:
     """Reports metrics and, optionally, a checkpoint. Collective: every rank calls it, the same number of times.
 
-    The metrics of rank 0 count, unless they are aggregated. Any rank may report a directory: the files of all ranks together are the checkpoint. A file that
-    several ranks report must have the same content on these ranks. The run may stop in this call.
+    The metrics of rank 0 count, unless they are aggregated. Any rank may report a directory: the files of all ranks together are the checkpoint.
+    A file that several ranks report must have the same content on these ranks. The run may stop in this call.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def get_checkpoint() -> Optional[Checkpoint]:
 
 
 def get_all_reported_checkpoints(consistency_mode: CheckpointConsistencyMode = CheckpointConsistencyMode.VALIDATED,
-                                 timeout_s: Optional[float] = None) -> List[ReportedCheckpoint]:
+                                 timeout_s: Optional[float] = None) -> list[ReportedCheckpoint]:
     """Returns the kept checkpoints, oldest first. Waits for a commit in progress.
 
     A checkpoint that `CheckpointConfig` no longer keeps is removed in the background and may still be in the list.

@@ -125,9 +125,9 @@ class RuntimeSession:
                 found = (*_newest_intact.newest(self.run_dir), None)
             except Exception as error:  # raised on all ranks below
                 found = (None, [], str(error))
-        self._first_found, self._damaged, error = self.broadcast(found)
-        if error is not None:
-            raise RuntimeError(error)
+        self._first_found, self._damaged, failure = self.broadcast(found)
+        if failure is not None:
+            raise RuntimeError(failure)
 
     def get_checkpoint(self):
         """Returns the newest checkpoint with files, or the first checkpoint of the spec. Waits for a commit in progress."""

@@ -1,7 +1,7 @@
 """TrainSpec: the arguments of a Trainer that its session needs."""
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 
 @dataclass
@@ -12,8 +12,8 @@ class TrainSpec:
     train_loop_config: Any = None
     scaling_config: Any = None
     run_config: Any = None
-    metadata: Dict = field(default_factory=dict)
-    datasets: Dict = field(default_factory=dict)
-    callbacks: List = field(default_factory=list)
+    metadata: dict = field(default_factory=dict)
+    datasets: dict = field(default_factory=dict)
+    callbacks: list = field(default_factory=list)
     first_checkpoint: Optional[Any] = None  # Checkpoint that get_checkpoint() returns before the first report (resume_from_checkpoint)
     validation: Optional[Any] = None  # ValidationConfig

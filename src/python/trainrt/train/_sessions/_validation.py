@@ -1,8 +1,9 @@
 """ValidationConfig and ValidationTaskConfig: how checkpoints are evaluated during the training."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 
 @dataclass
@@ -28,7 +29,7 @@ class ValidationTaskConfig:
     600
     """
 
-    fn_kwargs: Optional[Dict[str, Any]] = field(default_factory=dict)
+    fn_kwargs: Optional[dict[str, Any]] = field(default_factory=dict)
     timeout_s: Optional[float] = None
 
     def __post_init__(self):
@@ -73,8 +74,8 @@ class ValidationConfig:
     >>> config = ValidationConfig(evaluate)
     """
 
-    def __init__(self, fn: Callable[..., Dict[str, Any]], task_config: Optional[ValidationTaskConfig] = None,
-                 ray_remote_kwargs: Optional[Dict[str, Any]] = None):
+    def __init__(self, fn: Callable[..., dict[str, Any]], task_config: Optional[ValidationTaskConfig] = None,
+                 ray_remote_kwargs: Optional[dict[str, Any]] = None):
         if not callable(fn):
             raise TypeError(f"ValidationConfig(fn={fn!r}): must be a function")
         if task_config is not None and not isinstance(task_config, ValidationTaskConfig):
@@ -83,7 +84,7 @@ class ValidationConfig:
         self.task_config = task_config or ValidationTaskConfig()
         self.ray_remote_kwargs = ray_remote_kwargs or {}
 
-    def request(self, validation: Union[bool, ValidationTaskConfig]) -> Dict[str, Any]:
+    def request(self, validation: Union[bool, ValidationTaskConfig]) -> dict[str, Any]:
         """Returns the validation request that a checkpoint's manifest stores.
 
         Parameters
@@ -95,7 +96,7 @@ class ValidationConfig:
         if not isinstance(given, ValidationTaskConfig):
             raise TypeError(f"report(validation={validation!r}): must be True, False or a ValidationTaskConfig")
         default = self.task_config
-        return {"fn_kwargs": {**default.fn_kwargs, **given.fn_kwargs},
+        return {"fn_kwargs": {**(default.fn_kwargs or {}), **(given.fn_kwargs or {})},
                 "timeout_s": given.timeout_s if given.timeout_s is not None else default.timeout_s}
 
     def notes(self) -> Iterator[str]:

@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from typing import Any, Dict, List, Optional, Sequence, Union
+from collections.abc import Sequence
+from typing import Any, Optional, Union
 
 from ..._support import _metric_json
 from .._sessions._callbacks import UserCallback
@@ -22,10 +23,10 @@ class TrainingCallback:
     [{'loss': 0.5}]
     """
 
-    def start_training(self, logdir: str, config: Dict[str, Any], **info: Any) -> None:
+    def start_training(self, logdir: str, config: dict[str, Any], **info: Any) -> None:
         """Called before the ranks start. `logdir`: run directory; `config`: config of the train function."""
 
-    def handle_result(self, results: List[Dict[str, Any]], **info: Any) -> None:
+    def handle_result(self, results: list[dict[str, Any]], **info: Any) -> None:
         """Called after each report with the metrics of all ranks, by rank."""
 
     def finish_training(self, error: bool = False, **info: Any) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from ..._support import _plain_tree
 from .._results._checkpoint import Checkpoint
@@ -76,7 +76,7 @@ def save_checkpoint(**values: Any) -> None:
         session.report(numbers, checkpoint)
 
 
-def load_checkpoint() -> Optional[Dict[str, Any]]:
+def load_checkpoint() -> Optional[dict[str, Any]]:
     """Returns the values of the newest `save_checkpoint()`; before the first, the `checkpoint` argument of `Trainer.run()`, or None.
 
     Examples

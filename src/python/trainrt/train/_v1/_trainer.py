@@ -3,9 +3,10 @@
 import os
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Union
 
 from ..._support import _notes, _plain_tree, _private_folder
 from .._config._checkpoint import CheckpointConfig
@@ -90,7 +91,7 @@ class Trainer:
     """
 
     def __init__(self, backend: Union[str, BackendConfig] = "torch", num_workers: int = 1, use_gpu: bool = False,
-                 resources_per_worker: Optional[Dict[str, float]] = None, logdir: Union[str, "os.PathLike[str]", None] = None, max_retries: int = 3):
+                 resources_per_worker: Optional[dict[str, float]] = None, logdir: Union[str, "os.PathLike[str]", None] = None, max_retries: int = 3):
         if _current.is_rank_program():
             raise RuntimeError("Trainer of Ray Train 1.x launches its ranks itself; start the script without trainrt: python3 train.py")
         self._backend = _backend_config(backend)
@@ -109,8 +110,8 @@ class Trainer:
     def shutdown(self) -> None:
         """Does nothing: the ranks exit at the end of `run()`."""
 
-    def run(self, train_func: Callable, config: Optional[Dict[str, Any]] = None, callbacks: Optional[Sequence[_callbacks.TrainingCallback]] = None,
-            dataset: None = None, checkpoint: Optional[Dict[str, Any]] = None, checkpoint_strategy: Optional[CheckpointStrategy] = None) -> List[Any]:
+    def run(self, train_func: Callable, config: Optional[dict[str, Any]] = None, callbacks: Optional[Sequence[_callbacks.TrainingCallback]] = None,
+            dataset: None = None, checkpoint: Optional[dict[str, Any]] = None, checkpoint_strategy: Optional[CheckpointStrategy] = None) -> list[Any]:
         """Runs the function on all ranks.
 
         Parameters
@@ -150,7 +151,7 @@ class Trainer:
                 callback.finish_training(error=failed)
         return iterator.get_final_results()
 
-    def run_iterator(self, train_func: Callable, config: Optional[Dict[str, Any]] = None, dataset: None = None, checkpoint: Optional[Dict[str, Any]] = None,
+    def run_iterator(self, train_func: Callable, config: Optional[dict[str, Any]] = None, dataset: None = None, checkpoint: Optional[dict[str, Any]] = None,
                      checkpoint_strategy: Optional[CheckpointStrategy] = None) -> "TrainingIterator":
         """Starts a run, with the arguments of `run()`. Returns an iterator over the reports of all ranks."""
         if dataset is not None:
@@ -160,7 +161,7 @@ class Trainer:
         self._result = None
         run_config = RunConfig(name=f"run_{self._runs:03d}", storage_path=str(self.logdir), failure_config=FailureConfig(self._retries),
                                checkpoint_config=(checkpoint_strategy or CheckpointStrategy()).config())
-        os.makedirs(self.latest_run_dir, exist_ok=True)
+        os.makedirs(self.logdir / run_config.name, exist_ok=True)
         trainer = DataParallelTrainer(train_func, train_loop_config=config, backend_config=self._backend, scaling_config=self._scaling,
                                       run_config=run_config)
         return TrainingIterator(trainer, self, checkpoint)
@@ -178,7 +179,7 @@ class Trainer:
         return self.latest_run_dir
 
     @property
-    def latest_checkpoint(self) -> Optional[Dict[str, Any]]:
+    def latest_checkpoint(self) -> Optional[dict[str, Any]]:
         """Values of the newest `save_checkpoint()` of the last run, or None."""
         checkpoint = self._last_result().checkpoint if self._last_result() else None
         return _plain_tree.load(checkpoint.path) if checkpoint else None
@@ -208,7 +209,7 @@ class TrainingIterator:
         values = iterator.get_final_results()
     """
 
-    def __init__(self, trainer: DataParallelTrainer, owner: Trainer, first: Optional[Dict[str, Any]]):
+    def __init__(self, trainer: DataParallelTrainer, owner: Trainer, first: Optional[dict[str, Any]]):
         self._rank_count = owner._scaling.num_workers
         self._folder = _private_folder.make(str(owner.logdir))
         self._results_path = os.path.join(self._folder, "reports.jsonl")
@@ -217,7 +218,7 @@ class TrainingIterator:
             _plain_tree.save(os.path.join(self._folder, "first"), first)
             trainer.resume_from_checkpoint = Checkpoint(os.path.join(self._folder, "first"))
         trainer.run_config.callbacks = [_callbacks.ResultWriter(self._results_path)]
-        self._run, self._error, self._returned, self._position = LaunchedRun(trainer), None, None, 0
+        self._run, self._error, self._returned, self._position = LaunchedRun(trainer), None, [], 0
         if self._run.is_finished():
             _notes.say(f"the run {self._run.run_dir} has finished already; nothing is trained, and the values that the function returned are None. Choose "
                        f"another Trainer(logdir=...) for new runs")
@@ -231,7 +232,7 @@ class TrainingIterator:
         except BaseException as error:  # raised in the thread that iterates
             self._error = error
 
-    def __iter__(self) -> Iterator[List[Dict[str, Any]]]:
+    def __iter__(self) -> Iterator[list[dict[str, Any]]]:
         while True:
             ended = not self._thread.is_alive()
             results, self._position = _callbacks.read_results(self._results_path, self._position)
@@ -254,7 +255,7 @@ class TrainingIterator:
         """Returns whether the run has ended."""
         return not self._thread.is_alive()
 
-    def get_final_results(self, force: bool = False) -> List[Any]:
+    def get_final_results(self, force: bool = False) -> list[Any]:
         """Returns the values that the function returned, by rank.
 
         Parameters

@@ -3,7 +3,7 @@
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Set
+from typing import Any, Callable, Optional
 
 from ..._support import _notes
 from ..backend import Backend, BackendConfig
@@ -44,7 +44,7 @@ class HorovodConfig(BackendConfig):
     300
     """
 
-    nics: Optional[Set[str]] = None
+    nics: Optional[set[str]] = None
     verbose: int = 1
     key: Optional[str] = None
     ssh_port: Optional[int] = None
@@ -67,7 +67,7 @@ class HorovodConfig(BackendConfig):
     def backend_cls(self):
         return _HorovodBackend
 
-    def notes(self) -> List[str]:
+    def notes(self) -> list[str]:
         """Returns a note for each given argument that has no effect."""
         given = {name: reason for name, reason in _WITHOUT_EFFECT.items() if getattr(self, name) is not None}
         return [f"HorovodConfig({name}=...) changes nothing: {reason}" for name, reason in given.items()]

@@ -1,6 +1,6 @@
 """load_state(), save_state() and save_point() for trees of JAX arrays."""
 
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import numpy
 
@@ -54,7 +54,7 @@ def load_state(**parts: Any) -> _framework_state.FrameworkState:
     return state
 
 
-def save_state(*, metrics: Optional[Dict[str, Any]] = None, **parts: Any) -> None:
+def save_state(*, metrics: Optional[dict[str, Any]] = None, **parts: Any) -> None:
     """Completes an iteration: reports metrics and, if a checkpoint is due (key checkpoint.every), takes a checkpoint of all parts. Collective.
 
     The arrays may be donated to the next step after it returns.

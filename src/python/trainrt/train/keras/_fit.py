@@ -1,6 +1,7 @@
 """`fit()`: Keras' `fit()` that may stop after any batch, and resumes with the next one."""
 
-from typing import Any, Dict, List, Optional, Sequence, Union
+from collections.abc import Sequence
+from typing import Any, Optional, Union
 
 from .._sessions import _framework_state
 from .._sessions._report import report
@@ -17,7 +18,7 @@ _NOT_TAKEN = {"x": "data is the second argument", "y": "data is (x, y), or a fun
               "shuffle": "arrays are shuffled by seed and epoch; for another order, pass a function of the epoch", "validation_split": "pass validation_data"}
 
 
-def fit(model: Any, data: Any, *, epochs: int, callbacks: Sequence[Any] = (), metrics: Union[str, List[str], Dict[str, str], None] = None,
+def fit(model: Any, data: Any, *, epochs: int, callbacks: Sequence[Any] = (), metrics: Union[str, list[str], dict[str, str], None] = None,
         batch_size: Optional[int] = None, steps_per_epoch: Optional[int] = None, verbose: Any = 0, **arguments: Any) -> Any:
     """Trains a Keras model over the ranks of a run, with `model.fit()` for each epoch.
 

@@ -1,4 +1,7 @@
-"""StableNames: names of a model's variables that are equal in every process. Keras numbers unnamed layers (dense_3) by the layers that the process has created."""
+"""StableNames: names of a model's variables that are equal in every process.
+
+Keras numbers unnamed layers (dense_3) by the layers that the process has created.
+"""
 
 import re
 

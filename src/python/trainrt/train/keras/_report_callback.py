@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from typing import Any, Dict, List, Union
+from typing import Any, Union
 
 from .._results._checkpoint import Checkpoint
 from .._sessions import _current
@@ -50,8 +50,8 @@ class ReportCheckpointCallback(EventCallback):
 
     CHECKPOINT_NAME = _MODEL_FILE
 
-    def __init__(self, checkpoint_on: Union[str, List[str]] = "epoch_end", report_metrics_on: Union[str, List[str]] = "epoch_end",
-                 metrics: Union[str, List[str], Dict[str, str], None] = None):
+    def __init__(self, checkpoint_on: Union[str, list[str]] = "epoch_end", report_metrics_on: Union[str, list[str]] = "epoch_end",
+                 metrics: Union[str, list[str], dict[str, str], None] = None):
         self._checkpoint_on, self._report_metrics_on = _list_of(checkpoint_on), _list_of(report_metrics_on)
         if not isinstance(metrics, (type(None), str, list, tuple, dict)):
             raise TypeError(f"ReportCheckpointCallback(metrics={metrics!r}): must be a name, a list of names, or a dict {{reported name: name of the log}}")

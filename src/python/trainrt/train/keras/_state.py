@@ -1,6 +1,6 @@
 """load_state(), save_state() and save_point() for a Keras model: checkpoints of its variables by name, without pickle."""
 
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from .._sessions import _framework_state
 from ._event_callback import synchronized
@@ -51,7 +51,7 @@ def load_state(model: Any, **values: Any) -> _framework_state.FrameworkState:
     return attach(model, values)
 
 
-def save_state(model: Any, *, metrics: Optional[Dict[str, Any]] = None, **values: Any) -> None:
+def save_state(model: Any, *, metrics: Optional[dict[str, Any]] = None, **values: Any) -> None:
     """Completes an iteration: reports metrics and, if a checkpoint is due (key checkpoint.every), takes a checkpoint of the state. Collective.
 
     Parameters

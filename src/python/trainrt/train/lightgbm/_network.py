@@ -3,7 +3,7 @@
 import ctypes
 import sys
 import warnings
-from typing import Any, Dict
+from typing import Any
 
 from .._sessions import _current
 from ._library import lightgbm
@@ -82,7 +82,7 @@ def end():
         _network = None
 
 
-def get_network_params() -> Dict[str, Any]:
+def get_network_params() -> dict[str, Any]:
     """Returns the parameters that `lightgbm.train()` needs to train on all ranks.
 
     Returns

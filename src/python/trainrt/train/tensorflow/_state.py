@@ -1,6 +1,6 @@
 """load_state(), save_state() and save_point() for custom training loops of TensorFlow."""
 
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from .._sessions import _framework_state
 from ._variables import tensorflow_leaves
@@ -55,7 +55,7 @@ def load_state(model: Any, optimizer: Any = None, **parts: Any) -> _framework_st
     return _framework_state.load(state)
 
 
-def save_state(model: Any, optimizer: Any = None, *, metrics: Optional[Dict[str, Any]] = None, **parts: Any) -> None:
+def save_state(model: Any, optimizer: Any = None, *, metrics: Optional[dict[str, Any]] = None, **parts: Any) -> None:
     """Completes an iteration: reports metrics and, if a checkpoint is due (key checkpoint.every), takes a checkpoint of the state. Collective.
 
     Parameters

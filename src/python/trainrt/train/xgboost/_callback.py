@@ -1,7 +1,7 @@
 """RayTrainReportCallback of XGBoost."""
 
 import os
-from typing import Any, Dict
+from typing import Any
 
 from .._boosting._reports import Metrics, Postprocess, RoundReports
 from .._results._checkpoint import Checkpoint
@@ -46,7 +46,7 @@ class RayTrainReportCallback(xgboost.callback.TrainingCallback):
                  results_postprocessing_fn: Postprocess = None):
         super().__init__()
         self._reports = RoundReports(metrics, filename, frequency, checkpoint_at_end, results_postprocessing_fn)
-        self._last: Dict[str, Any] = {}
+        self._last: dict[str, Any] = {}
 
     @classmethod
     def get_model(cls, checkpoint: Checkpoint, filename: str = CHECKPOINT_NAME) -> "xgboost.Booster":

@@ -4,7 +4,7 @@ import functools
 import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Optional
 
 from .._boosting._arguments import checkpoint_rules, is_older_form, notes_of_form, require_train_dataset
 from .._boosting._rounds import mixed_seed, segments
@@ -96,11 +96,11 @@ class XGBoostTrainer(DataParallelTrainer):
     3
     """
 
-    def __init__(self, train_loop_per_worker: Optional[Callable[..., Any]] = None, *, train_loop_config: Optional[Dict[str, Any]] = None,
-                 xgboost_config: Optional[XGBoostConfig] = None, label_column: Optional[str] = None, params: Optional[Dict[str, Any]] = None,
-                 num_boost_round: Optional[int] = None, dmatrix_params: Optional[Dict[str, Dict[str, Any]]] = None,
-                 scaling_config: Optional[ScalingConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[Dict[str, Any]] = None,
-                 dataset_config: Optional[DataConfig] = None, metadata: Optional[Dict[str, Any]] = None,
+    def __init__(self, train_loop_per_worker: Optional[Callable[..., Any]] = None, *, train_loop_config: Optional[dict[str, Any]] = None,
+                 xgboost_config: Optional[XGBoostConfig] = None, label_column: Optional[str] = None, params: Optional[dict[str, Any]] = None,
+                 num_boost_round: Optional[int] = None, dmatrix_params: Optional[dict[str, dict[str, Any]]] = None,
+                 scaling_config: Optional[ScalingConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
+                 dataset_config: Optional[DataConfig] = None, metadata: Optional[dict[str, Any]] = None,
                  resume_from_checkpoint: Optional[Checkpoint] = None, validation_config: Optional[ValidationConfig] = None, **arguments: Any):
         older = {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dmatrix_params": dmatrix_params, **arguments}
         self._is_older = is_older_form("XGBoostTrainer", train_loop_per_worker, older)
