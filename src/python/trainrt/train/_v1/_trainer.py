@@ -159,9 +159,10 @@ class Trainer:
                              "train function")
         self._runs += 1
         self._result = None
-        run_config = RunConfig(name=f"run_{self._runs:03d}", storage_path=str(self.logdir), failure_config=FailureConfig(self._retries),
+        name = f"run_{self._runs:03d}"
+        run_config = RunConfig(name=name, storage_path=str(self.logdir), failure_config=FailureConfig(self._retries),
                                checkpoint_config=(checkpoint_strategy or CheckpointStrategy()).config())
-        os.makedirs(self.logdir / run_config.name, exist_ok=True)
+        os.makedirs(self.logdir / name, exist_ok=True)
         trainer = DataParallelTrainer(train_func, train_loop_config=config, backend_config=self._backend, scaling_config=self._scaling,
                                       run_config=run_config)
         return TrainingIterator(trainer, self, checkpoint)
@@ -218,7 +219,8 @@ class TrainingIterator:
             _plain_tree.save(os.path.join(self._folder, "first"), first)
             trainer.resume_from_checkpoint = Checkpoint(os.path.join(self._folder, "first"))
         trainer.run_config.callbacks = [_callbacks.ResultWriter(self._results_path)]
-        self._run, self._error, self._returned, self._position = LaunchedRun(trainer), None, [], 0
+        self._run, self._error, self._position = LaunchedRun(trainer), None, 0
+        self._returned: list[Any] = []
         if self._run.is_finished():
             _notes.say(f"the run {self._run.run_dir} has finished already; nothing is trained, and the values that the function returned are None. Choose "
                        f"another Trainer(logdir=...) for new runs")

@@ -44,8 +44,7 @@ def load_state(**parts: Any) -> _framework_state.FrameworkState:
     ...     save_state(params=params, epoch=epoch + 1, metrics={"loss": 0.5})
     """
     trees = _Trees(parts)
-    state = _framework_state.FrameworkState(trees.leaves, trees.values)
-    state.trees = trees
+    state = _framework_state.FrameworkState(trees.leaves, trees.values, trees)
     state.before_save(lambda: state.change(trees.refresh()))
     _framework_state.load(state)
     found = trees.restored(dict(state))
@@ -110,10 +109,10 @@ def save_point(**parts: Any) -> None:
 def _change(parts, caller):
     state = _framework_state.required(caller)
     for name, part in parts.items():
-        if name not in state.trees.parts:
+        if name not in state.source.parts:
             raise ValueError(f"{caller}({name}=...): not passed to load_state(), which fixes the names in checkpoints; it was passed: "
-                             f"{', '.join(state.trees.parts)}")
-        state.trees.parts[name] = part
+                             f"{', '.join(state.source.parts)}")
+        state.source.parts[name] = part
 
 
 class _Trees:

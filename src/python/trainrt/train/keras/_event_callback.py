@@ -60,7 +60,7 @@ class EventCallback:
     def on_batch_end(self, batch, logs=None):
         pass
 
-    on_batch_begin._is_default = on_batch_end._is_default = True  # Keras marks methods that are not overridden
+    on_batch_begin._is_default = on_batch_end._is_default = True  # type: ignore[attr-defined]  # Keras marks methods that are not overridden
 
 
 def synchronized(model):
@@ -74,16 +74,18 @@ def synchronized(model):
 
 
 def _method(event):
-    if any(word in event for word in _NUMBERED):
-        def handle(self, number, logs=None):
-            if event in self._events:
-                self._handle(event, number, logs)
-    else:
-        def handle(self, logs=None):
-            if event in self._events:
-                self._handle(event, None, logs)
-    handle.__name__ = f"on_{event}"
-    return handle
+    """Returns the method of EventCallback for an event."""
+
+    def numbered(self, number, logs=None):
+        if event in self._events:
+            self._handle(event, number, logs)
+
+    def unnumbered(self, logs=None):
+        numbered(self, None, logs)
+
+    method = numbered if any(word in event for word in _NUMBERED) else unnumbered
+    method.__name__ = f"on_{event}"
+    return method
 
 
 for each in EVENTS:

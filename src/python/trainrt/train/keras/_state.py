@@ -78,7 +78,7 @@ def save_state(model: Any, *, metrics: Optional[dict[str, Any]] = None, **values
     >>> at = load_state(model, epoch=0)
     >>> save_state(model, epoch=1, metrics={"loss": 0.5})
     """
-    if getattr(_framework_state.required("save_state"), "model", None) is not model:
+    if _framework_state.required("save_state").source is not model:
         raise ValueError("save_state(): the model is not the one that load_state() was given; pass the same object to both")
     _framework_state.save(values, metrics)
 
@@ -108,7 +108,6 @@ def save_point(**values: Any) -> None:
 
 def attach(model, values, more_leaves=()):
     """Does load_state(), with further leaves."""
-    state = _framework_state.FrameworkState([*leaves_of(model), *more_leaves], _framework_state.checked_values(values))
+    state = _framework_state.FrameworkState([*leaves_of(model), *more_leaves], _framework_state.checked_values(values), model)
     state.before_save(lambda: synchronized(model))
-    state.model = model
     return _framework_state.load(state)

@@ -1,11 +1,12 @@
 """RayLightningEnvironment: makes the ranks of the run Lightning's processes."""
 
 import importlib
+from typing import Any
 
 from .._sessions._context import get_context
 from ._library import pl
 
-LightningEnvironment = importlib.import_module(f"{pl.__name__}.plugins.environments").LightningEnvironment
+LightningEnvironment: Any = importlib.import_module(f"{pl.__name__}.plugins.environments").LightningEnvironment
 
 
 class RayLightningEnvironment(LightningEnvironment):

@@ -1,11 +1,12 @@
 """Lightning's strategies on the device of the rank. They take Lightning's arguments and use the process group of TorchTrainer."""
 
 import importlib
+from typing import Any
 
 from ..torch import get_device
 from ._library import pl
 
-strategies = importlib.import_module(f"{pl.__name__}.strategies")
+strategies: Any = importlib.import_module(f"{pl.__name__}.strategies")
 
 
 class _OnRankDevice:

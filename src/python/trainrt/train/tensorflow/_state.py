@@ -50,8 +50,7 @@ def load_state(model: Any, optimizer: Any = None, **parts: Any) -> _framework_st
     values = {name: part for name, part in parts.items() if isinstance(part, _VALUES) or _is_number(part)}
     objects = {"model": model, "optimizer": optimizer, **{name: part for name, part in parts.items() if name not in values}}
     leaves = _leaves({name: thing for name, thing in objects.items() if thing is not None})
-    state = _framework_state.FrameworkState(leaves, values)
-    state.objects = objects
+    state = _framework_state.FrameworkState(leaves, values, objects)
     return _framework_state.load(state)
 
 
@@ -82,7 +81,7 @@ def save_state(model: Any, optimizer: Any = None, *, metrics: Optional[dict[str,
     >>> at = load_state(weights, epoch=0)
     >>> save_state(weights, epoch=1, metrics={"loss": tf.constant(0.5)})
     """
-    known = getattr(_framework_state.required("save_state"), "objects", {})
+    known = _framework_state.required("save_state").source
     for name, thing in {"model": model, "optimizer": optimizer, **parts}.items():
         if thing is not None and name in known and known[name] is not thing:
             raise ValueError(f"save_state(): '{name}' is not the object that load_state() was given; pass the same object to both, and change it in place")

@@ -104,14 +104,15 @@ class XGBoostTrainer(DataParallelTrainer):
                  resume_from_checkpoint: Optional[Checkpoint] = None, validation_config: Optional[ValidationConfig] = None, **arguments: Any):
         older = {"params": params, "label_column": label_column, "num_boost_round": num_boost_round, "dmatrix_params": dmatrix_params, **arguments}
         self._is_older = is_older_form("XGBoostTrainer", train_loop_per_worker, older)
+        function: Any = train_loop_per_worker
         if self._is_older:
             require_train_dataset("XGBoostTrainer", datasets)
             frequency, at_end = checkpoint_rules(run_config)
-            train_loop_per_worker = functools.partial(
+            function = functools.partial(
                 _boost, label_column=label_column, num_boost_round=10 if num_boost_round is None else num_boost_round,
-                names=sorted(datasets, key="train".__ne__), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments)
+                names=sorted(datasets or {}, key="train".__ne__), frequency=frequency, at_end=at_end, dmatrix_params=dmatrix_params or {}, arguments=arguments)
             train_loop_config = params
-        super().__init__(train_loop_per_worker, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
+        super().__init__(function, train_loop_config=train_loop_config, backend_config=xgboost_config or XGBoostConfig(),
                          scaling_config=scaling_config, run_config=run_config, datasets=datasets, dataset_config=dataset_config, metadata=metadata,
                          resume_from_checkpoint=resume_from_checkpoint, validation_config=validation_config)
 

@@ -1,5 +1,7 @@
 """`prepare_trainer()`: makes a transformers.Trainer take batches of dataset shards."""
 
+from typing import Any
+
 from ....data._iterator import Epochs
 from ._library import transformers
 
@@ -33,7 +35,7 @@ def prepare_trainer(trainer: "transformers.Trainer") -> "transformers.Trainer":
     """
     if not isinstance(trainer, transformers.Trainer):
         raise TypeError(f"prepare_trainer({trainer!r}): must be a transformers.Trainer")
-    kind = type(trainer)
+    kind: Any = type(trainer)
 
     class TrainerOverShards(kind):
         def get_train_dataloader(self):
