@@ -209,6 +209,6 @@ def _checked_function(function):
         return function
     if len(required) > 1:
         name = getattr(function, "__qualname__", repr(function))
-        raise ValueError(f"train_loop_per_worker={name}: has the arguments {', '.join(each.name for each in required)}; it must take no argument, or "
+        raise ValueError(f"train_loop_per_worker={name}: needs {', '.join(each.name for each in required)}; it must take no argument, or "
                          f"one: the config")
     return function
