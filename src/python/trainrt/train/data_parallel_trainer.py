@@ -137,7 +137,7 @@ class DataParallelTrainer:
         trainer.trust_owner = trust_owner
         return trainer
 
-    # ---- called by fit() and by subclasses ----
+    # ---- methods that fit() calls, and that subclasses may override ----
 
     def train_spec(self) -> TrainSpec:
         """Returns the arguments that the session of the train function needs."""

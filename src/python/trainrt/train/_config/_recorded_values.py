@@ -46,7 +46,7 @@ def _flatten(value, name, found, depth):
             _flatten(inner, part, found, depth + 1)
         return
     unique, number = name, 2
-    while unique in found:  # two keys may become equal when characters are replaced
+    while unique in found:  # replacing characters may make two keys equal
         unique, number = f"{name}-{number}", number + 1
     found[unique] = value_text(value)
 

@@ -34,11 +34,11 @@ def checked_storage_path(path):
 
 
 def path_in_filesystem(path, filesystem):
-    """Returns `path`, which may lack its scheme, for the storage of a filesystem object. Raises ValueError if they do not match."""
+    """Returns `path` with the scheme of a filesystem object, such as s3://, which it may lack. Raises ValueError if it has another scheme."""
     scheme = _filesystem.scheme_of(filesystem)
     if path is None:
         raise ValueError("RunConfig(storage_filesystem=...): storage_path is missing; give the bucket and prefix, or a directory")
-    _filesystem.settings_of(filesystem)  # raises if its options are not supported
+    _filesystem.settings_of(filesystem)  # this call only checks the options of the filesystem
     text = os.fspath(path)
     if "://" not in text:
         return scheme + (text.lstrip("/") if scheme else text)

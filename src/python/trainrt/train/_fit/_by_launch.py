@@ -13,7 +13,7 @@ from .._results._result import Result
 from ..errors import ControllerError, RunStopped, WorkerGroupError
 from . import _allocation, _command, _outcomes, _run_names
 
-_STOPPED = 75  # exit code
+_STOPPED = 75  # exit code of a run that was stopped after saving
 
 
 def fit(trainer):
@@ -104,10 +104,10 @@ class LaunchedRun:
     def _cause(self):
         """Returns the error.txt of the run if it is new, else the last error lines of the command."""
         if _error_stamp(self.run_dir) != self._error_before:
-            return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # without the stack of the runtime
+            return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # the stack trace of the C++ runtime is cut off
         lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
         cause = "\n".join(lines)
-        if cause and "trainrt: " not in cause:  # lines of srun or the shell
+        if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
             cause += ("\ntrainrt did not start: check that srun works here (`srun hostname`), or, outside of a job, remove the variables of Slurm "
                       "(env -u SLURM_JOB_ID)")
         return cause or "see the lines of trainrt above"

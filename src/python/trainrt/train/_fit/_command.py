@@ -42,7 +42,7 @@ class LaunchedCommand:
         self._process = None
         self._interrupts = 0
         self._stopped_at = None  # time of the first SIGTERM
-        self._early = []  # (function, signal): signals that arrived before the process was started
+        self._early = []  # (kill function, signal) of signals that arrived before the process was started
 
     def run(self):
         """Starts the command, waits for it and returns its CommandEnd. In the main thread, signals of this process are forwarded meanwhile."""
@@ -74,7 +74,7 @@ class LaunchedCommand:
     def _start(self):
         """Returns the forwarders of standard output and standard error, or None for a stream that the process writes to directly."""
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # it is None if the file descriptor was closed when Python started
+            if stream is not None:  # Python sets it to None if the file descriptor was closed at the start
                 stream.flush()
         writes_out = _is_descriptor(sys.stdout, 1)
         writes_err = _is_descriptor(sys.stderr, 2) and os.isatty(2)  # a progress bar needs the terminal

@@ -15,7 +15,7 @@ from .._validation._validator import Validator
 from ..errors import ControllerError, WorkerGroupError
 from . import _hooks
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # trainrt/train
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the folder trainrt/train
 _fit_count = 0  # number of calls of fit() in this process
 _OPENED_BEFORE = "the run is already open, since trainrt.context(), report() or get_context() was called before fit()"
 
@@ -99,7 +99,7 @@ def _value_of_rank_zero(session, returned):
         return returned if session.world_rank == 0 else None
 
 
-# ---- the run ---------------------------------------------------------------------------------------------------------------
+# ---- opening the run ---------------------------------------------------------------------------------------------------------------
 
 
 def _open(trainer):

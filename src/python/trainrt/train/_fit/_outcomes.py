@@ -8,7 +8,7 @@ import traceback
 from ..._support import _notes, _private_folder
 from ..errors import RemoteError, RemoteTraceback
 
-# ---- on a rank -------------------------------------------------------------------------------------------------------------
+# ---- functions that a rank calls -------------------------------------------------------------------------------------------------------------
 
 
 def write_returned(folder, rank, value):
@@ -36,7 +36,7 @@ def clear_failures(folder, rank, ranks):
             os.unlink(os.path.join(folder, name))
 
 
-# ---- in the script ---------------------------------------------------------------------------------------------------------
+# ---- functions that the script calls ---------------------------------------------------------------------------------------------------------
 
 
 def returned_by(folder, rank):
@@ -60,7 +60,7 @@ def _failure_from(folder, name):
     data, summary, text = _private_folder.read_pickle(folder, name)
     try:
         error = pickle.loads(data)
-    except Exception:  # the class is not known here, or its constructor takes other arguments than it stores
+    except Exception:  # the exception's class is not defined here, or its constructor takes other arguments than it stores
         error = RemoteError(summary)
     error.__cause__ = RemoteTraceback(_rank_in(name), text)
     return error
@@ -71,7 +71,7 @@ def _name_main_as_ranks_do():
     sys.modules.setdefault("__mp_main__", sys.modules["__main__"])
 
 
-# ---- files -----------------------------------------------------------------------------------------------------------------
+# ---- names and content of the files -----------------------------------------------------------------------------------------------------------------
 
 
 def _failure_name(rank):

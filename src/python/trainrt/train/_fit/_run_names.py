@@ -6,7 +6,7 @@ import sys
 
 from ..._support import _script
 
-_uses: dict[str, int] = {}  # {name: how often this process used it}
+_uses: dict[str, int] = {}  # number of uses in this process, by name
 
 
 def default_name(trainer):

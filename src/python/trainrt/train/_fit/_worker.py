@@ -19,7 +19,7 @@ def main():
         _run(folder, runtime)
     except WorkerGroupError as failure:
         _fail(folder, runtime, failure.__cause__)
-    except Exception as error:  # for example, of the import of the script
+    except Exception as error:  # for example, the import of the script failed
         _fail(folder, runtime, error)
 
 

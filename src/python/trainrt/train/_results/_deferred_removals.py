@@ -10,7 +10,7 @@ class DeferredRemovals:
     """Directories to remove. Keeps directories of a run, directories that changed after their report, and those whose checkpoint was not committed."""
 
     def __init__(self):
-        self._reported = {}  # {path: (stamp of the directory at its report, index of the newest checkpoint before the report)}
+        self._reported = {}  # by path: stamp of the directory at its report, and index of the newest checkpoint before it
 
     def add(self, checkpoint, index_before):
         """Adds the directory of `checkpoint`. `index_before`: index of the newest committed checkpoint before the report, -1 if there was none."""

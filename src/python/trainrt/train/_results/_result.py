@@ -63,7 +63,7 @@ class Result:
         self.filesystem = None
         self.reports = [_with_aliases(report) for report in reports]
         self.metrics = self.reports[-1] if self.reports else {}
-        self._checkpoints = checkpoints  # oldest first
+        self._checkpoints = checkpoints  # sorted, oldest first
         self.checkpoint = checkpoints[-1][0] if checkpoints else None
         self.best_checkpoints = checkpoints
         self.error = error

@@ -15,7 +15,7 @@ def _json(path):
         return json.load(file)
 
 
-# ---- the run ---------------------------------------------------------------------------------------------------------------
+# ---- state and record of the run ---------------------------------------------------------------------------------------------------------------
 
 
 def run_record(run_dir):
@@ -190,7 +190,7 @@ def _identity_of_files(path, manifest):
     for record in manifest.get("files", []):
         try:
             status = os.stat(os.path.join(path, record["name"]))
-        except OSError:  # the checkpoint is damaged
+        except OSError:  # a missing file: the checkpoint is damaged
             return path
         if record["name"].startswith("files/"):
             files.append((record["name"], record["xxh3_128"], status.st_dev, status.st_ino))

@@ -7,7 +7,7 @@ from ._local import LocalSession
 from ._runtime import RuntimeSession
 
 _session = None
-_running = 0  # number of train functions that run in this process, each inside of the one before
+_running = 0  # depth of nested use() blocks
 
 
 def is_running():

@@ -6,7 +6,7 @@ from . import _current
 from ._report import report
 
 _VALUES = (bool, int, float, str)
-_loaded = None  # (run directory, its FrameworkState)
+_loaded = None  # run directory and FrameworkState of the last load(), or None
 
 
 class FrameworkState(dict):
@@ -72,7 +72,7 @@ def runtime():
 
 
 def load(state):
-    """load_state(): attaches `state` and returns it. Raises RuntimeError at a second call in a run. Collective."""
+    """Does load_state(): attaches `state` and returns it. Raises RuntimeError at a second call in a run. Collective."""
     global _loaded
     ctx = runtime()
     if loaded() is not None and ctx is not None:
@@ -96,13 +96,13 @@ def required(caller):
 
 
 def save(values, metrics):
-    """save_state(): an iteration is complete. Collective."""
+    """Does save_state(): sets `values` and reports `metrics`. Collective."""
     required("save_state").change(values)
     report(metrics or {})
 
 
 def step(values=None):
-    """save_point(): a step is complete. Collective."""
+    """Does save_point(): sets `values`, and lets the runtime stop or take a checkpoint. Collective."""
     if values:
         required("save_point").change(values)
     ctx = runtime()

@@ -27,9 +27,9 @@ class LocalSession:
 
     def __init__(self, spec=None):
         self.spec = spec or TrainSpec()
-        self.reports = []  # (metrics, Checkpoint or None)
+        self.reports = []  # metrics and checkpoint, or None, of each report
         self._newest = None
-        self._directory = []  # the newest temporary directory
+        self._directory = []  # list with the newest temporary directory
         _newest_directories.append(self._directory)
 
     def train_function_begins(self):

@@ -5,7 +5,7 @@ import sys
 
 from ..._client import Number, _plain
 
-_PLAIN = frozenset((float, int, str, bool))  # types that need no conversion
+_PLAIN = frozenset((float, int, str, bool))  # types of metrics that need no conversion
 
 
 def flat_metrics(metrics):
@@ -40,7 +40,7 @@ def _checked(name, value):
     _refuse_tensor(name, value)
     if isinstance(value, Number):
         return value
-    if value is None:  # recorded as null, a missing number
+    if value is None:  # a missing number, which is recorded as null
         return math.nan
     try:
         return _plain(f"metric '{name}'", value)

@@ -5,7 +5,7 @@ import subprocess
 from ..._support import _executable, _notes
 from .._results import _run_directory
 
-_DAMAGED = 70  # exit code of `trainrt verify`
+_DAMAGED = 70  # exit code of `trainrt verify` for a damaged checkpoint
 # Limit for reading a checkpoint: reads from unavailable storage may block forever.
 _BASE_LIMIT_S = 600
 _MIN_BYTES_PER_S = 10e6

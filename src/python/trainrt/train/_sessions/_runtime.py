@@ -13,7 +13,7 @@ from ._callbacks import TrainRunContext
 from ._spec import TrainSpec
 
 _NOT_SEARCHED = object()
-_LOG_INTERVAL_S = 60  # between log lines while validations are awaited
+_LOG_INTERVAL_S = 60  # interval between log lines while the run waits for validations
 
 
 class RuntimeSession:
@@ -30,7 +30,7 @@ class RuntimeSession:
         self._first_found = _NOT_SEARCHED  # path of the newest intact checkpoint when the train function started, or None
         self._damaged = []  # paths of newer checkpoints, which are damaged
         self._removals = DeferredRemovals()
-        self._validator = None  # on rank 0, if the Trainer has a validation_config
+        self._validator = None  # set on rank 0 if the Trainer has a validation_config
 
     world_rank = property(lambda self: self.runtime.world_rank)
     world_size = property(lambda self: self.runtime.world_size)
@@ -134,7 +134,7 @@ class RuntimeSession:
         if self._wait_for_commit():
             path = self._newest_committed()
         else:
-            if self._first_found is _NOT_SEARCHED:  # the program runs without fit()
+            if self._first_found is _NOT_SEARCHED:  # the program does not call fit()
                 self._first_found, self._damaged = _newest_intact.newest(self.run_dir)
             path = self._first_found
         return Checkpoint(path) if path else self.spec.first_checkpoint
@@ -214,7 +214,7 @@ class RuntimeSession:
                        f"have the same number; sums and means of an evaluation count them twice. remainder='uneven' uses each sample once, 'drop' leaves "
                        f"out the remainder, and remainder='pad' repeats samples without this warning")
 
-    # ---- other ranks ----
+    # ---- collectives ----
 
     def barrier(self):
         self.runtime.barrier()

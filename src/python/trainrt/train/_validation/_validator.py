@@ -8,7 +8,7 @@ from ..._support import _notes, _pickling, _script
 from ..._support._side_process import SideProcess
 from .._results import _run_directory, _validation_file
 
-_MIN_PAUSE_S, _MAX_PAUSE_S = 0.1, 5.0  # between two scans of the run directory
+_MIN_PAUSE_S, _MAX_PAUSE_S = 0.1, 5.0  # pause between two scans of the run directory
 
 
 class Validator:
@@ -28,7 +28,7 @@ class Validator:
         self._scan_done = threading.Condition()
         self._scans = 0  # number of scans after which no checkpoint was left
         self._ended = False
-        self._current = None  # (path, SideProcess) of the validation that runs
+        self._current = None  # path and SideProcess of the running validation, or None
         self._thread = threading.Thread(target=self._run, name="trainrt-validation", daemon=True)
         self._thread.start()
 
@@ -64,7 +64,7 @@ class Validator:
         if current:
             current[1].close()
 
-    # ---- the thread ----
+    # ---- methods that the thread calls ----
 
     def _run(self):
         pause_s = _MAX_PAUSE_S

@@ -13,7 +13,7 @@ class JaxArray:
 
     def __init__(self, name, get, set):
         self._name, self._get, self._set = name, get, set
-        self._restored = {}  # {box of a shard: restored array}
+        self._restored = {}  # restored arrays by the boxes of their shards
 
     def leaves(self):
         """Returns the HostLeafs of the array."""

@@ -116,7 +116,7 @@ def _change(parts, caller):
 
 
 class _Trees:
-    """The parts of load_state(): their arrays as leaves of a checkpoint, and their values, by the paths in the trees."""
+    """Divides the trees passed to load_state() into arrays, which are leaves of a checkpoint, and values. Both are named by their paths in the trees."""
 
     def __init__(self, parts):
         self.parts = parts

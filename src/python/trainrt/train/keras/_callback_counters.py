@@ -16,7 +16,7 @@ class CallbackCounters:
     def __init__(self, callbacks):
         self._callbacks = callbacks
         self._first = None  # numbers of each callback when training began
-        self._cached = (None, "{}")  # (numbers, their text)
+        self._cached = (None, "{}")  # numbers and text of the last call of text()
 
     def begin(self, text):
         """Restores the counters of a checkpoint, at the first call. Must be called after on_train_begin() of the callbacks."""

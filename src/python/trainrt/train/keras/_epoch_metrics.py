@@ -71,9 +71,9 @@ def _update_jax_state(model):
 
 def _host_array(variable):
     value = getattr(variable, "value", variable)
-    if hasattr(value, "is_fully_addressable") and not value.is_fully_addressable:  # of JAX
+    if hasattr(value, "is_fully_addressable") and not value.is_fully_addressable:  # an array of JAX that is distributed over processes
         value = value.addressable_data(0)
-    if hasattr(value, "detach"):  # of torch
+    if hasattr(value, "detach"):  # a tensor of torch
         value = value.detach().cpu()
     return numpy.asarray(variable.numpy() if callable(value) else value)
 

@@ -10,7 +10,7 @@ class JoinedFits:
         self.callbacks = callbacks
         self.history = None
         self._fits = 0
-        self._ends = []  # (callback, its on_train_end)
+        self._ends = []  # (callback, its original on_train_end)
 
     def __enter__(self):
         for callback in self.callbacks:

@@ -14,8 +14,8 @@ class StableNames:
     def __init__(self, model):
         self._kinds = {_snake_case(type(layer).__name__) for layer in _layers(model)} | _ALWAYS_NUMBERED
         self._chosen = {layer.name for layer in _layers(model) if _split(layer.name)[0] != _snake_case(type(layer).__name__)}
-        self._numbers = {}  # {kind: {number in this process: number in the model}}
-        self._uses = {}  # {name: how often unique() was given it}
+        self._numbers = {}  # numbers of layers in the model by class and number in this process
+        self._uses = {}  # number of calls of unique(), by name
 
     def of(self, variable):
         """Returns the name of a weight, such as dense/kernel, without the name of the model."""

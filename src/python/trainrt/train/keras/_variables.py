@@ -88,7 +88,7 @@ def _scope_of(model):
     return strategy.scope() if strategy is not None else contextlib.nullcontext()
 
 
-# ---- one variable ------------------------------------------------------------------------------------------------------------------
+# ---- leaves of one variable ------------------------------------------------------------------------------------------------------------------
 
 
 def variable_leaves(name, variable):

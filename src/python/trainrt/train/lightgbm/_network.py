@@ -11,11 +11,11 @@ from ._library import lightgbm
 _Size = ctypes.c_int32
 _Sizes = ctypes.POINTER(_Size)
 _Bytes = ctypes.c_void_p
-_Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # (input, input and output, bytes per value, bytes)
+_Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # arguments: input, input and output, bytes per value, total bytes
 _ReduceScatter = ctypes.CFUNCTYPE(None, _Bytes, _Size, ctypes.c_int, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size, ctypes.POINTER(_Reduce))
 _AllGather = ctypes.CFUNCTYPE(None, _Bytes, _Size, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size)
 
-_network = None  # the _Network of this process
+_network = None  # the _Network of this process, or None
 
 
 class _Network:

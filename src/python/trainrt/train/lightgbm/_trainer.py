@@ -140,7 +140,7 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
         callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
     params = {"tree_learner": "data_parallel", "deterministic": True, "force_row_wise": True, **config, **_network.get_network_params()}
     stops_early = "early_stopping_round" in config or any(type(each).__name__ == "_EarlyStoppingCallback" for each in callbacks)
-    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # early stopping needs all rounds in one call
+    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # early stopping needs all rounds in one call of train()
         model = lightgbm.train({**params, "seed": mixed_seed(config.get("seed", 0), first)}, rows["train"], end - first, valid_sets=list(rows.values()),
                                valid_names=list(rows), init_model=_as_restored(model), **{**arguments, "callbacks": callbacks})
 

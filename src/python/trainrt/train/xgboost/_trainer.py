@@ -151,7 +151,7 @@ def _boost(config, *, label_column, num_boost_round, names, frequency, at_end, d
         callbacks.append(RayTrainReportCallback(frequency=frequency, checkpoint_at_end=at_end))
     evals, seed = [(each, name) for name, each in rows.items()], config.get("seed", config.get("random_state", 0))
     stops_early = "early_stopping_rounds" in arguments or any(isinstance(each, xgboost.callback.EarlyStopping) for each in callbacks)
-    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # early stopping needs all rounds in one call
+    for first, end in segments(done, num_boost_round, 0 if stops_early else frequency):  # early stopping needs all rounds in one call of train()
         model = xgboost.train({**config, "seed": mixed_seed(seed, first)}, rows["train"], end - first, evals=evals, xgb_model=_as_restored(model),
                               **{**arguments, "callbacks": callbacks, "verbose_eval": arguments.get("verbose_eval", False)})
 
