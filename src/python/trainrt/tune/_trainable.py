@@ -66,12 +66,12 @@ class TrialSession(RuntimeSession):
 
     def take_reports(self):
         """Of a clone that had nothing left to do, and made no report: those of its line are its own all the same. Collective."""
-        self._restore_from_files()
+        self.restore_from_files()
 
     def _place(self):
         """What Ray Tune adds to a report."""
         if self._iteration is None:
-            self._restore_from_files()
+            self.restore_from_files()
             newest = self.runtime.checkpoint()
             self._iteration = _run_directory.manifest_of(newest["path"])["iteration"] if newest else 0
         self._iteration += 1

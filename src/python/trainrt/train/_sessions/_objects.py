@@ -29,7 +29,7 @@ def broadcast(runtime, value, root=0, caller="broadcast()"):
 
 
 def gather(runtime, value, caller="gather()"):
-    """Returns the values of all ranks, by rank, on all ranks. Collective."""
+    """Returns a list with the value of each rank, by rank. Collective; all ranks get the same list."""
     data = _pickled(caller, value)
     lengths = [one[0] for one in runtime.all_gather(array("q", [len(data)]))]
     padded = array("B", data + bytes(max(lengths) - len(data)))

@@ -54,12 +54,12 @@ class RuntimeSession:
         `removes`: remove the reported directory after the commit, unless the run may need it again. `state`: a State of the runtime, saved in this
         checkpoint only. `validation`: validation request for the manifest.
         """
-        self._restore_from_files()
+        self.restore_from_files()
         if checkpoint is not None:
             checkpoint._existing_path()
         self.remove_committed_directories()
         removes = removes and checkpoint != self.spec.first_checkpoint
-        index_before = self._newest_index() if removes else -1
+        index_before = self.newest_index() if removes else -1
         self._send(metrics, checkpoint, directory_name, aggregate, state, validation)
         if validation is not None and self._validator is not None:
             self._validator.expect()
@@ -68,7 +68,7 @@ class RuntimeSession:
         if self.spec.callbacks:
             self._notify_callbacks(metrics, checkpoint)
 
-    def _restore_from_files(self):
+    def restore_from_files(self):
         """Before the first report: makes the runtime continue from the newest checkpoint with files, unless it has a State. Collective."""
         if self.runtime._state is None and not self._restored_from_files:
             self.runtime.restore()
@@ -105,9 +105,9 @@ class RuntimeSession:
     def remove_committed_directories(self):
         """Removes the directories that report() was asked to remove. Waits for a commit in progress if there are any."""
         if self._removals:
-            self._removals.carry_out(self._newest_index())
+            self._removals.carry_out(self.newest_index())
 
-    def _newest_index(self):
+    def newest_index(self):
         """Returns the index of the newest committed checkpoint, or -1. Waits for a commit in progress."""
         newest = self.runtime.checkpoint()
         return newest["index"] if newest else -1
@@ -130,7 +130,7 @@ class RuntimeSession:
             raise RuntimeError(failure)
 
     def get_checkpoint(self):
-        """Returns the newest checkpoint with files, or the first checkpoint of the spec. Waits for a commit in progress."""
+        """Returns the newest checkpoint with files; before the first one, the spec's `first_checkpoint`. Waits for a commit in progress."""
         if self._wait_for_commit():
             path = self._newest_committed()
         else:
@@ -148,7 +148,7 @@ class RuntimeSession:
         """Waits for a commit in progress. Returns False before the first report and restore(), when none can be in progress."""
         has_started = self._restored_from_files or self.runtime._state is not None
         if has_started:
-            self._removals.carry_out(self._newest_index())
+            self._removals.carry_out(self.newest_index())
         return has_started
 
     def reported_checkpoints(self):
@@ -169,7 +169,7 @@ class RuntimeSession:
         """Waits until all requested validations are done. The run may stop meanwhile. Collective."""
         if self.spec.validation is None or not self._wait_for_commit():
             return
-        self._newest_index()
+        self.newest_index()
         logged_at_s = time.monotonic()
         while not self.broadcast(self._validator.wait(1.0) if self._validator else None):
             self.runtime.stop_point()
@@ -200,7 +200,7 @@ class RuntimeSession:
     def shard(self, name, dataset):
         """Returns this rank's shard of `dataset`, or of [data.NAME] of the config if `dataset` is None. Its position is restored before the first
         batch."""
-        found = self.runtime.dataset(name, dataset, self._restore_from_files)
+        found = self.runtime.dataset(name, dataset, self.restore_from_files)
         if self.world_rank == 0 and self.world_size > 1:
             found.at_padding = functools.partial(self._warn_of_padding, name)
         return found

@@ -108,7 +108,7 @@ def chosen_metrics(chosen, logs):
 
 
 def _keras():
-    """Returns the Keras of TensorFlow if TensorFlow is used, which may be Keras 2; otherwise the package keras."""
+    """Returns TensorFlow's Keras, which may be Keras 2, if the script uses TensorFlow; otherwise the package keras."""
     if "tensorflow" in sys.modules and os.environ.get("KERAS_BACKEND", "tensorflow") == "tensorflow":
         import tensorflow
         return tensorflow.keras

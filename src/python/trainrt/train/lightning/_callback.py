@@ -80,5 +80,5 @@ class RayTrainReportCallback(pl.callbacks.Callback):
 
 
 def _without_removal(mode):
-    """Returns SYNC for ASYNC: the callback removes its temporary directory after report() has copied it."""
+    """Replaces ASYNC by SYNC, so that report() does not remove the directory: the callback removes it."""
     return _report.CheckpointUploadMode.SYNC if mode is _report.CheckpointUploadMode.ASYNC else mode

@@ -94,8 +94,8 @@ class CheckpointReader(StorageReader):
             if self.checkpoint_id is not None:
                 raise RuntimeError(f"CheckpointReader({str(self.checkpoint_id)!r}): only ranks of a run read checkpoints: start this by trainrt -n 1 -- python3 ...")
             return None
-        session._restore_by_files()
-        session._newest_index()  # one on its way is waited for
+        session.restore_from_files()
+        session.newest_index()  # one on its way is waited for
         return session.broadcast(self._path_of(session) if session.world_rank == 0 else None)
 
     def _path_of(self, session):

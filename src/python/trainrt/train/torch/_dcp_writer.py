@@ -136,13 +136,13 @@ def _begin(metrics, name, local_plan, items, planner):
     if session.runtime is None:
         session.report(flat)
         return _NothingKept()
-    session._restore_by_files()
+    session.restore_from_files()
     if session.runtime._state is not None:
         raise RuntimeError("CheckpointWriter: load_state() or restore() has said what all checkpoints of this run hold: save by save_state(), or "
                            "save and load everything by torch.distributed.checkpoint")
     while _newest is not None and not _newest.is_concluded():
         time.sleep(0.002)
-    before = session._newest_index()
+    before = session.newest_index()
     state, index = _dcp_contents.gathered(session, local_plan, items, planner)
     folder = tempfile.mkdtemp(prefix="trainrt_dcp_") if session.world_rank == 0 else None
     try:
