@@ -15,7 +15,7 @@ from .._validation._validator import Validator
 from ..errors import ControllerError, WorkerGroupError
 from . import _hooks
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the folder trainrt/train
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # the folder trainrt
 _fit_count = 0  # number of calls of fit() in this process
 _OPENED_BEFORE = "the run is already open, since trainrt.context(), report() or get_context() was called before fit()"
 

@@ -82,7 +82,12 @@ class Trainer:
 
     Examples
     --------
-    Write the calls under `if __name__ == "__main__":` of a script::
+    >>> from trainrt.train import BackendConfig, Trainer
+    >>> trainer = Trainer(BackendConfig(), num_workers=2, logdir="/scratch/train")
+    >>> print(trainer.latest_run_dir)
+    None
+
+    In a script, call it under `if __name__ == "__main__":`::
 
         trainer = Trainer(backend="torch", num_workers=2)
         trainer.start()
@@ -202,12 +207,10 @@ class TrainingIterator:
 
     Examples
     --------
-    In a script::
-
-        iterator = trainer.run_iterator(train_func)
-        for results in iterator:
-            print(results[0]["loss"])
-        values = iterator.get_final_results()
+    >>> iterator = trainer.run_iterator(train_func)  # doctest: +SKIP
+    >>> for results in iterator:  # doctest: +SKIP
+    ...     print(results[0]["loss"])
+    >>> values = iterator.get_final_results()  # doctest: +SKIP
     """
 
     def __init__(self, trainer: DataParallelTrainer, owner: Trainer, first: Optional[dict[str, Any]]):

@@ -6,6 +6,7 @@ from typing import Any
 from ..torch import get_device
 from ._library import pl
 
+__doctest_requires__ = {"RayDeepSpeedStrategy": ["deepspeed"]}
 strategies: Any = importlib.import_module(f"{pl.__name__}.strategies")
 
 
@@ -44,7 +45,6 @@ class RayDeepSpeedStrategy(_OnRankDevice, strategies.DeepSpeedStrategy):
 
     Examples
     --------
-    In a train function::
-
-        trainer = pl.Trainer(strategy=RayDeepSpeedStrategy(stage=2), plugins=[RayLightningEnvironment()])
+    >>> from trainrt.train.lightning import RayDeepSpeedStrategy
+    >>> strategy = RayDeepSpeedStrategy(stage=2)
     """
