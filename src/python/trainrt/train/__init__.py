@@ -52,7 +52,7 @@ __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConf
            "get_all_reported_checkpoints", "get_checkpoint", "get_context", "get_dataset_shard", "load_checkpoint", "local_rank", "report",
            "save_checkpoint", "world_rank", "world_size"]
 
-_FRAMEWORKS = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # subpackages that are imported at their first use
+_FRAMEWORKS = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # imported at first use
 
 
 def __getattr__(name):

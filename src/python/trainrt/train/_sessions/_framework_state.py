@@ -14,8 +14,8 @@ class FrameworkState(dict):
 
     The values are those of the checkpoint or, in a new run, those passed to load_state(). The dict is true if a checkpoint was loaded.
 
-    Parameters: `leaves`, objects with `add_to(state)`, such as HostLeaf; `values`, bools, ints, floats and strings by name; `source`, the framework's objects that
-    leaves and values were taken from.
+    Parameters: `leaves`, objects with `add_to(state)`, such as HostLeaf; `values`, bools, ints, floats and strings by name; `source`, the framework's
+    objects that leaves and values were taken from.
     """
 
     def __init__(self, leaves, values, source):

@@ -86,11 +86,11 @@ def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkp
     checkpoint_upload_fn : None
         Not supported; other values than None raise an error.
     validation : bool or ValidationTaskConfig, default False
-        Whether the function of the Trainer's `validation_config` evaluates the checkpoint during the training. Its metrics are added to those of the checkpoint.
-        All ranks pass the same value.
+        Whether the function of the Trainer's `validation_config` evaluates the checkpoint during the training. Its metrics are added to those of the
+        checkpoint. All ranks pass the same value.
     aggregate : bool, optional
-        Whether the metrics of all ranks are reduced to one value each: numbers to their mean, a `trainrt.Number` or `trainrt.ratio()` as it specifies. All ranks
-        then report the same names. Default: True if a metric is a `trainrt.Number`, else `metrics.aggregate` of the config.
+        Whether the metrics of all ranks are reduced to one value each: numbers to their mean, a `trainrt.Number` or `trainrt.ratio()` as it specifies.
+        All ranks then report the same names. Default: True if a metric is a `trainrt.Number`, else `metrics.aggregate` of the config.
     **more_metrics
         Further metrics, as `report(loss=...)` of Ray Train 1.x passes them.
 
