@@ -16,7 +16,7 @@ os.environ["TRAINRT_EXECUTABLE"] = str(TRAINRT)
 import numpy  # noqa: E402
 from trainrt import data  # noqa: E402
 from trainrt.data import _files  # noqa: E402
-from trainrt.train._sessions import _datasets  # noqa: E402
+from trainrt.train._config import _datasets  # noqa: E402
 from trainrt.data.preprocessors import Concatenator  # noqa: E402
 
 

@@ -22,7 +22,7 @@ from trainrt.train import *  # noqa: E402,F403
 from trainrt._support import _plain_tree, _private_folder  # noqa: E402
 from trainrt.train._config import _settings  # noqa: E402
 from trainrt.train._results import _run_directory, _validation_file  # noqa: E402
-from trainrt.train._sessions import _verified  # noqa: E402
+from trainrt.train._sessions import _newest_intact  # noqa: E402
 
 
 def scratch_file(name, text):
@@ -34,10 +34,10 @@ def scratch_file(name, text):
 # ---- configs -----------------------------------------------------------------------------------------------------------------
 
 REFUSED = [
-    ("ScalingConfig(num_workers=-1)", "num_workers=-1", "whole number"),
+    ("ScalingConfig(num_workers=-1)", "num_workers=-1", "must be an integer"),
     ("ScalingConfig(num_workers='2')", "num_workers='2'"),
     ("ScalingConfig(num_workers=True)", "num_workers=True"),
-    ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "least"),
+    ("ScalingConfig(num_workers=(4, 2))", "(4, 2)", "min <= max"),
     ("ScalingConfig(num_workers=(0, 2))", "(0, 2)"),
     ("ScalingConfig(num_workers=(1, 2, 3))", "(1, 2, 3)"),
     ("ScalingConfig(use_gpu=True, resources_per_worker={'GPU': 0})", "use_gpu is True", "'GPU': 0"),
@@ -52,16 +52,16 @@ REFUSED = [
     ("FailureConfig(max_failures=-2)", "max_failures=-2", "-1 for no limit"),
     ("FailureConfig(fail_fast='now')", "'now'"),
     ("FailureConfig(max_failures=1, fail_fast=True)", "fail_fast", "max_failures=1"),
-    ("RunConfig(name='a/b')", "'a/b'", "plain name"),
+    ("RunConfig(name='a/b')", "'a/b'", "must be a file name"),
     ("RunConfig(name='.a')", "'.a'"),
-    ("RunConfig(name='')", "plain name"),
-    ("RunConfig(storage_path='hdfs://host/x')", "hdfs://host/x", "folder"),
-    ("RunConfig(storage_filesystem=object())", "storage_filesystem", "neither protocol nor type_name"),
+    ("RunConfig(name='')", "must be a file name"),
+    ("RunConfig(storage_path='hdfs://host/x')", "hdfs://host/x", "must be a directory that all nodes see"),
+    ("RunConfig(storage_filesystem=object())", "storage_filesystem", "without protocol and type_name"),
     ("RunConfig(storage_filesystem=type('AzureBlobFileSystem', (), {'protocol': ('abfs', 'az')})(), storage_path='b/x')", "AzureBlobFileSystem", "'abfs' or 'az'",
      "storage plug-in", "src/io/storages"),
     ("RunConfig(storage_filesystem=type('LocalFileSystem', (), {'type_name': 'local'})(), storage_path='s3://b/x')", "local files"),
     ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'protocol': 's3', 'key': 'A', 'secret': 'B'})(), storage_path='b/x')", "AWS_ACCESS_KEY_ID"),
-    ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "needs storage_path"),
+    ("RunConfig(storage_filesystem=type('S3FileSystem', (), {'type_name': 's3'})())", "storage_path is missing"),
     ("RunConfig(local_dir='x')", "storage_path='x'"),
     ("RunConfig(callbacks=[object()])", "UserCallback"),
     ("Checkpoint('s3://bucket/x')", "s3://bucket/x"),
@@ -161,7 +161,7 @@ def resources_of_a_worker_are_what_ray_train_counts():
     equal(ScalingConfig(use_gpu=True, resources_per_worker={"GPU": 0.5}).num_gpus_per_worker, 0.5, "GPUs that are shared")
     equal(ScalingConfig(resources_per_worker={"CPU": 4, "memory": 10, "x": 0}).additional_resources_per_worker, {"memory": 10}, "others")
     equal(ScalingConfig(num_workers=(2, 8)).total_resources, {"CPU": 8}, "total")
-    equal((ScalingConfig(num_workers=[2, 8]).least_workers, ScalingConfig(num_workers=3).most_workers), (2, 3), "workers")
+    equal((ScalingConfig(num_workers=[2, 8]).min_workers, ScalingConfig(num_workers=3).max_workers), (2, 3), "workers")
 
 
 @test
@@ -175,7 +175,7 @@ def configs_become_keys_of_trainrts_config():
         "checkpoint.num_to_keep": "3", "checkpoint.score_attribute": "loss", "checkpoint.score_order": "min", "failure.max_failures": "1000000000",
         "metrics.progress": "all", "stop.training_iteration": ">= 5", "stop.accuracy": ">= 0.9"}, "settings")
     equal(_settings.settings(), {}, "settings of nothing")
-    equal(_settings.words({"run.name": "a b"}), ["--run.name=a b"], "words")
+    equal(_settings.arguments({"run.name": "a b"}), ["--run.name=a b"], "arguments")
     raises(ValueError, "stop", "dict", of=lambda: _settings.settings(None, RunConfig(stop=lambda trial, result: True)))
     raises(ValueError, "'loss'", of=lambda: _settings.settings(None, RunConfig(stop={"loss": "low"})))
 
@@ -295,12 +295,12 @@ def a_checkpoint_that_cannot_be_read_in_time_is_named():
     stuck = scratch() / "trainrt"
     stuck.write_text("#!/bin/sh\nexec sleep 600\n")
     stuck.chmod(0o755)
-    os.environ["TRAINRT_EXECUTABLE"], _verified._LONGEST_START_S = str(stuck), 0.2
+    os.environ["TRAINRT_EXECUTABLE"], _newest_intact._BASE_LIMIT_S = str(stuck), 0.2
     try:
-        raises(TimeoutError, str(folder / "checkpoint_000012"), "storage", "trainrt verify", of=lambda: _verified.newest(folder))
+        raises(TimeoutError, str(folder / "checkpoint_000012"), "storage", "trainrt verify", of=lambda: _newest_intact.newest(folder))
     finally:
         del os.environ["TRAINRT_EXECUTABLE"]
-        _verified._LONGEST_START_S = 600
+        _newest_intact._BASE_LIMIT_S = 600
 
 
 @test

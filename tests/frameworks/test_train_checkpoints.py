@@ -206,7 +206,7 @@ def fails_with(text, *words):
 
 
 add_test("a_directory_that_is_gone_is_named_with_its_rank", fails_with,
-         "def function(config):\n    train.report({}, checkpoint=Checkpoint('/nowhere/at/all') if rank() == 1 else None)\n", "rank 1", "/nowhere/at/all", "is not there")
+         "def function(config):\n    train.report({}, checkpoint=Checkpoint('/nowhere/at/all') if rank() == 1 else None)\n", "rank 1", "/nowhere/at/all", "does not exist")
 add_test("one_name_with_other_bytes_on_two_ranks_is_an_error_that_names_both", fails_with,
          "def function(config):\n    with Folder() as folder:\n        with open(os.path.join(folder, 'model'), 'w') as file:\n"
          "            file.write(str(rank()))\n        train.report({}, checkpoint=Checkpoint(folder))\n", "model", "ranks 0 and 1")

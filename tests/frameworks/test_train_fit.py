@@ -288,7 +288,7 @@ def function(config):
 def letters_that_come_in_parts_are_whole_where_they_are_shown():
     import io
     import os
-    from trainrt.train._fit._local_ranks import _Forwarder
+    from trainrt.train._fit._command import _Forwarder
     to_read, to_write = os.pipe()
     shown = io.StringIO()
     forwarder = _Forwarder(os.fdopen(to_read, "rb"), shown)
@@ -774,7 +774,7 @@ def restore_runs_no_code_that_the_directory_names():
     (script.folder / "evil.py").write_text("open('pwned', 'w').close()\ndef function(config):\n    pass\n")
     for module, name in (("os", "system"), ("evil", "function"), ("__main__", "os.system"), ("__main__", "count"), ("json", "dumps")):
         changed_record(script, function={"module": module, "qualname": name}, program=str(script.path), train_loop_config="touch pwned")
-        check("give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was found")
+        check("Give the train function again" in restored(script) and "its code is not valid" in restored(script), f"{module}.{name} was found")
     check(not (script.folder / "pwned").exists(), "the module was imported, or the command ran")
     given = Script(MAIN + f"    print('RESULT', json.dumps(DataParallelTrainer.restore({str(script.runs / 'run')!r}, count).train_loop_per_worker.__name__))\n")
     equal(result_of(given.run()), ["count"], "the function that was given")

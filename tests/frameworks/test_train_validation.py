@@ -132,7 +132,7 @@ def asks(config):
 
 @test
 def a_validation_that_fails_is_told_and_changes_nothing_else():
-    for arguments, words in (({"fails": [1]}, "ValueError: no such luck with 1"), ({"end": "list"}, "returned a list, and not a dict"),
+    for arguments, words in (({"fails": [1]}, "ValueError: no such luck with 1"), ({"end": "list"}, "returned a list; it must return a dict"),
                              ({"end": "kill"}, "killed by signal 9")):
         script = script_of({"reports": 2}, task_of(**arguments), run="{}")
         job = script.run(env=folder_of(script))

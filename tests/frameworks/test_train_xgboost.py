@@ -43,7 +43,7 @@ def a_rank_may_have_no_rows():
 @test
 def what_is_wrong_with_the_data_is_named():
     for change, words in ((("label_column=\"y\"", "label_column=\"z\""), "has the columns first, second, rest, y"),
-                          (('"rest": values[:, 2:]', '"rest": numpy.array(["a", "b"] * rows, object)[:rows]'), "texts in its column 'rest'")):
+                          (('"rest": values[:, 2:]', '"rest": numpy.array(["a", "b"] * rows, object)[:rows]'), "strings in column 'rest'")):
         script = TREES.folder / "bad.py"
         script.write_text(SCRIPT.read_text().replace(*change))
         job = run([PYTHON, script, "xgboost", "bad", 2], timeout=60, env=TREES.env, cwd=TREES.folder)

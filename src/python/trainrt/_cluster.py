@@ -82,7 +82,7 @@ def check_fits(scaling):
     """ValueError if ranks on this machine would go beyond what init() was given."""
     each = {"num_cpus": scaling.num_cpus_per_worker or 1, "num_gpus": scaling.num_gpus_per_worker}
     for name, limit in _limits.items():
-        wanted = scaling.most_workers * each[name]
+        wanted = scaling.max_workers * each[name]
         if wanted > limit:
             raise ValueError(f"ScalingConfig(num_workers={scaling.num_workers}) takes {wanted:g} {name[4:-1].upper()}s, and "
                              f"trainrt.init({name}={limit:g}) allows {limit:g}")

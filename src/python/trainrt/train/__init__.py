@@ -1,4 +1,4 @@
-"""Ray Train's API over trainrt: a script of Ray Train runs here when the word `ray` in it becomes `trainrt`.
+"""Ray Train's API over trainrt: in a script of Ray Train, replace the word `ray` by `trainrt`.
 
     from trainrt import train
     from trainrt.train import RunConfig, ScalingConfig
@@ -11,27 +11,35 @@
     if __name__ == "__main__":
         TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-`python3 train.py` starts the ranks; `srun trainrt -- python3 train.py` runs the whole script on every rank.
+`python3 train.py` launches the ranks; `srun trainrt -- python3 train.py` runs the complete script on every rank.
 """
 
 import importlib
 
 from . import collective
-from ._config._callbacks import Callback, UserCallback
+from ._config._checkpoint import CheckpointConfig
+from ._config._data import DataConfig
+from ._config._failure import FailureConfig
+from ._config._run import RunConfig
+from ._config._scaling import ScalingConfig
+from ._config._sync import SyncConfig
 from ._results._checkpoint import Checkpoint
-from ._config._checkpoint_config import CheckpointConfig
-from ._sessions._train_context import StorageContext, TrainContext, get_context
-from ._config._data_config import DataConfig
-from ._config._failure_config import FailureConfig
-from ._sessions._report import (CheckpointConsistencyMode, CheckpointUploadMode, ReportedCheckpoint, get_all_reported_checkpoints, get_checkpoint, get_dataset_shard, report)
 from ._results._result import Result
-from ._config._run_config import RunConfig
-from ._config._scaling_config import ScalingConfig
-from ._config._sync_config import SyncConfig
-from ._v1._v1_callbacks import JsonLoggerCallback, TrainingCallback
-from ._v1._v1_functions import load_checkpoint, local_rank, save_checkpoint, world_rank, world_size
-from ._config._validation_config import ValidationConfig, ValidationTaskConfig
-from ._v1._v1_trainer import CheckpointStrategy, Trainer, TrainingIterator
+from ._sessions._callbacks import Callback, UserCallback
+from ._sessions._context import StorageContext, TrainContext, get_context
+from ._sessions._report import (
+    CheckpointConsistencyMode,
+    CheckpointUploadMode,
+    ReportedCheckpoint,
+    get_all_reported_checkpoints,
+    get_checkpoint,
+    get_dataset_shard,
+    report,
+)
+from ._sessions._validation import ValidationConfig, ValidationTaskConfig
+from ._v1._callbacks import JsonLoggerCallback, TrainingCallback
+from ._v1._functions import load_checkpoint, local_rank, save_checkpoint, world_rank, world_size
+from ._v1._trainer import CheckpointStrategy, Trainer, TrainingIterator
 from .backend import Backend, BackendConfig
 from .data_parallel_trainer import DataParallelTrainer
 from .errors import ControllerError, RunStopped, TrainingFailedError, WorkerGroupError
@@ -44,10 +52,10 @@ __all__ = ["Backend", "BackendConfig", "Callback", "Checkpoint", "CheckpointConf
            "get_all_reported_checkpoints", "get_checkpoint", "get_context", "get_dataset_shard", "load_checkpoint", "local_rank", "report",
            "save_checkpoint", "world_rank", "world_size"]
 
-_MODULES = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # imported when they are asked for
+_FRAMEWORKS = ("horovod", "huggingface", "jax", "keras", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")  # imported at first use
 
 
 def __getattr__(name):
-    if name in _MODULES:
+    if name in _FRAMEWORKS:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,5 +1,5 @@
-"""Ray Train's module of this name, for scripts that import from it."""
+"""Module of Ray Train that scripts import get_context() from."""
 
-from ._sessions._train_context import TrainContext, get_context
+from ._sessions._context import TrainContext, get_context
 
 __all__ = ["TrainContext", "get_context"]

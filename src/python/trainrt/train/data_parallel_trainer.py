@@ -1,61 +1,71 @@
-"""DataParallelTrainer: the same function on every rank."""
+"""DataParallelTrainer: runs the same function on every rank."""
 
 import inspect
 import os
+from typing import Any, Callable, Optional, Union
 
-from ._sessions import _datasets
-from ._fit import _fit, _restore
-from ._config import _recorded_values, _settings
+from ._config import _datasets, _recorded_values, _settings
+from ._config._data import DataConfig
+from ._config._run import RunConfig
+from ._config._scaling import ScalingConfig
+from ._fit import _dispatch, _restore
 from ._results._checkpoint import Checkpoint
-from ._config._data_config import DataConfig
-from ._sessions._job import Job
-from ._config._run_config import RunConfig
-from ._config._scaling_config import ScalingConfig
-from ._config._validation_config import ValidationConfig
+from ._results._result import Result
+from ._sessions._spec import TrainSpec
+from ._sessions._validation import ValidationConfig
 from .backend import BackendConfig
 
 
-def _checked(name, value, kind):
-    if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, not a {type(value).__name__}: {value!r}")
-    return value
-
-
-def _checked_function(function):
-    if not callable(function):
-        raise TypeError(f"train_loop_per_worker must be a function, not {function!r}")
-    try:
-        required = [each for each in inspect.signature(function).parameters.values()
-                    if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    except (TypeError, ValueError):  # of a built-in: its call will say
-        return function
-    if len(required) > 1:
-        raise ValueError(f"train_loop_per_worker takes no argument, or one: the config. {_name_of(function)} needs "
-                         f"{', '.join(each.name for each in required)}")
-    return function
-
-
-def _name_of(function):
-    return getattr(function, "__qualname__", repr(function))
-
-
-def takes_config(function):
-    """Whether the function wants the config."""
-    try:
-        return bool(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return False
-
-
 class DataParallelTrainer:
-    """Ray Train's arguments. fit() runs the function on every rank: in a program that trainrt started, on the ranks that are there;
-    elsewhere it starts them."""
+    """Runs a train function on every rank.
 
-    trust_owner = None  # users whose run fit() may continue
-    _config_is_unknown = False
+    Parameters
+    ----------
+    train_loop_per_worker : callable
+        Train function, without arguments or of the config.
+    train_loop_config : dict, optional
+        Config of the train function.
+    backend_config : BackendConfig, optional
+        Framework that is set up around the train function.
+    scaling_config : ScalingConfig, optional
+        Number of ranks and their resources. Default: the ranks of the launch, or one.
+    dataset_config : DataConfig, optional
+        Which datasets are split between the ranks. Default: all.
+    run_config : RunConfig, optional
+        Name, storage path and options of the run.
+    datasets : dict of str to trainrt.data.Dataset, optional
+        Datasets that `get_dataset_shard()` returns shards of.
+    metadata : dict, optional
+        Metadata of every checkpoint. Metadata that the train function sets take precedence.
+    resume_from_checkpoint : Checkpoint, optional
+        Checkpoint that `get_checkpoint()` returns in a new run until the first is reported.
+    validation_config : ValidationConfig, optional
+        Function that evaluates checkpoints during the training.
 
-    def __init__(self, train_loop_per_worker, *, train_loop_config=None, backend_config=None, scaling_config=None, dataset_config=None,
-                 run_config=None, datasets=None, metadata=None, resume_from_checkpoint=None, validation_config=None):
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type or an invalid value.
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> from trainrt.train import DataParallelTrainer, ScalingConfig
+    >>> def train_func(config):
+    ...     train.report({"loss": config["lr"] * 2})
+    >>> trainer = DataParallelTrainer(train_func, train_loop_config={"lr": 0.1}, scaling_config=ScalingConfig(num_workers=0))
+    >>> trainer.fit().metrics["loss"]
+    0.2
+    """
+
+    trust_owner: Optional[str] = None  # users whose run fit() may continue, separated by commas
+    _config_is_unknown = False  # restore() found no train_loop_config
+
+    def __init__(self, train_loop_per_worker: Callable[..., Any], *, train_loop_config: Optional[dict[str, Any]] = None,
+                 backend_config: Optional[BackendConfig] = None, scaling_config: Optional[ScalingConfig] = None,
+                 dataset_config: Optional[DataConfig] = None, run_config: Optional[RunConfig] = None, datasets: Optional[dict[str, Any]] = None,
+                 metadata: Optional[dict[str, Any]] = None, resume_from_checkpoint: Optional[Checkpoint] = None,
+                 validation_config: Optional[ValidationConfig] = None):
         self.train_loop_per_worker = _checked_function(train_loop_per_worker)
         self.train_loop_config = train_loop_config
         self.backend_config = _checked("backend_config", backend_config, BackendConfig) or BackendConfig()
@@ -67,60 +77,138 @@ class DataParallelTrainer:
         self.validation_config = _checked("validation_config", validation_config, ValidationConfig)
         self.datasets = _datasets.checked(datasets, type(self).__name__)
 
-    def fit(self):
-        """Runs the function on all ranks; returns the Result. TrainingFailedError if it fails."""
-        return _fit.fit(self)
+    def fit(self) -> Result:
+        """Runs the train function on every rank, and waits for its end.
+
+        In a process that trainrt started, the function runs on this rank and all others; elsewhere, `fit()` launches the ranks, with srun in a Slurm
+        allocation and with `trainrt -n` otherwise. A run of this name that was interrupted continues from its last checkpoint. A run that has finished is
+        not run again.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        TrainingFailedError
+            If the run failed.
+        RunStopped
+            If the batch system or a signal stopped the run, in a script that launched the ranks.
+        RuntimeError
+            If it is called in a train function, in a thread of a rank, or while a worker imports the script.
+        """
+        return _dispatch.fit(self)
 
     @classmethod
-    def can_restore(cls, path, storage_filesystem=None):
-        """Whether `path` is the directory of a run."""
+    def can_restore(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: Any = None) -> bool:
+        """Returns whether `path` is a run directory. `storage_filesystem` has no effect."""
         del storage_filesystem
         return _restore.can_restore(path)
 
     @classmethod
-    def restore(cls, path, train_loop_per_worker=None, train_loop_config=None, *, trust_owner=None, **arguments):
-        """A Trainer that continues the run in the directory `path`: with what it was made with, but for what is given here. The
-        function may be left out if this user's processes wrote the run's trainer.json and the function is in this script, or in a module
-        that the script has imported from its own folder; else ValueError. Nothing is imported. A run of another user is continued only if `trust_owner` names that
-        user (several, separated by commas), or the group is one of trust_group in trainrt.ini."""
+    def restore(cls, path: Union[str, "os.PathLike[str]"], train_loop_per_worker: Optional[Callable[..., Any]] = None,
+                train_loop_config: Optional[dict[str, Any]] = None, *, trust_owner: Optional[str] = None, **arguments: Any) -> "DataParallelTrainer":
+        """Returns a Trainer that continues the run in a directory. Arguments that are not given are taken from the run's record.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Run directory. It may have been moved.
+        train_loop_per_worker : callable, optional
+            Needed unless processes of this user wrote the run's trainer.json, and the function is in this script or in a module that the script has
+            imported from its folder. Nothing is imported.
+        train_loop_config : dict, optional
+            Needed if trainer.json could not hold it.
+        trust_owner : str, optional
+            Users, separated by commas, whose run may be continued. Default: only this user's, and runs of the group in trust_group of trainrt.ini.
+        **arguments
+            Other arguments of the Trainer.
+
+        Returns
+        -------
+        DataParallelTrainer
+
+        Raises
+        ------
+        ValueError
+            If `path` is not a run directory, or an argument is needed.
+        """
         trainer = _restore.restored(cls, path, train_loop_per_worker, train_loop_config, arguments)
         trainer.trust_owner = trust_owner
         return trainer
 
-    def job(self):
-        """What the session of the train function learns."""
+    # ---- methods that fit() calls, and that subclasses may override ----
+
+    def train_spec(self) -> TrainSpec:
+        """Returns the arguments that the session of the train function needs."""
         callbacks = list(self.run_config.callbacks or ()) if self.run_config else []
         first = self.resume_from_checkpoint
-        return Job(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets, callbacks,
-                   first if first is not None and not first.is_native() else None, self.validation_config)
+        return TrainSpec(type(self).__name__, self.train_loop_config, self.scaling_config, self.run_config, self.metadata, self.datasets, callbacks,
+                         first if first is not None and not first.is_native() else None, self.validation_config)
 
-    def settings(self):
-        """What its configs say, as keys of trainrt's config."""
+    def settings(self) -> dict[str, str]:
+        """Returns the configs as keys and values of trainrt's config. Writes datasets that are in memory to the storage path."""
         found = _settings.settings(self.scaling_config, self.run_config)
         if self.resume_from_checkpoint is not None and self.resume_from_checkpoint.is_native():
             found["run.resume_from_checkpoint"] = self.resume_from_checkpoint.path
-        found.update(self._recorded_config())
+        found.update(self._recorded_loop())
         return {**found, **_datasets.settings(self.datasets, self.dataset_config, found.get("run.storage_path"))}
 
-    def _recorded_config(self):
-        """The train function's name and its config as keys of [loop], for the record that a later start is compared with. Nothing if
-        restore() found no config that JSON could hold."""
-        if self._config_is_unknown:
-            return {}
-        return {**_recorded_values.of_function(self.train_loop_per_worker, "loop.train_loop_per_worker"),
-                **_recorded_values.texts(self.train_loop_config or {}, "loop.train_loop_config")}
+    def notes(self) -> list[str]:
+        """Returns a note for each argument that has no effect."""
+        validation_notes = self.validation_config.notes() if self.validation_config else ()
+        return [*_settings.notes(self.scaling_config, self.run_config), *validation_notes]
 
-    def notes(self):
-        """A line for each thing that changes nothing here."""
-        of_validation = self.validation_config.notes() if self.validation_config else ()
-        return [*_settings.notes(self.scaling_config, self.run_config), *of_validation]
-
-    def call_train_function(self):
-        """Runs it in this process."""
+    def call_train_function(self) -> Any:
+        """Calls the train function in this process. Returns its value."""
         if takes_config(self.train_loop_per_worker):
             return self.train_loop_per_worker(self.train_loop_config if self.train_loop_config is not None else {})
         return self.train_loop_per_worker()
 
-    def default_name(self, script):
-        """Of a run whose RunConfig has none: stable, so that a start of the same script continues it."""
+    def default_name(self, script: Optional[str]) -> str:
+        """Returns the name of a run without RunConfig(name=...). Starts of the same script have the same name."""
         return f"{type(self).__name__}_{os.path.splitext(os.path.basename(script))[0] if script else 'interactive'}"
+
+    def _recorded_loop(self):
+        """Returns the name of the train function and its config as keys of [loop], which a later start of the run is compared with. Returns {} if
+        the config is unknown."""
+        if self._config_is_unknown:
+            return {}
+        return {**_recorded_values.function_texts(self.train_loop_per_worker, "loop.train_loop_per_worker"),
+                **_recorded_values.flat_texts(self.train_loop_config or {}, "loop.train_loop_config")}
+
+
+def takes_config(function: Callable[..., Any]) -> bool:
+    """Returns whether the train function has a parameter for the config.
+
+    Examples
+    --------
+    >>> from trainrt.train.data_parallel_trainer import takes_config
+    >>> takes_config(lambda config: None)
+    True
+    """
+    try:
+        return bool(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
+
+
+def _checked(name, value, kind):
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r}: must be a {kind.__name__}, not a {type(value).__name__}")
+    return value
+
+
+def _checked_function(function):
+    if not callable(function):
+        raise TypeError(f"train_loop_per_worker={function!r}: must be a function")
+    try:
+        required = [each for each in inspect.signature(function).parameters.values()
+                    if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):  # a built-in function without a signature
+        return function
+    if len(required) > 1:
+        name = getattr(function, "__qualname__", repr(function))
+        raise ValueError(f"train_loop_per_worker={name}: needs {', '.join(each.name for each in required)}; it must take no argument, or "
+                         f"one: the config")
+    return function

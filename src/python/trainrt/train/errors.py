@@ -1,46 +1,104 @@
-"""What a training that fails raises."""
+"""Exceptions that `fit()` raises when a run fails or is stopped."""
+
+from typing import Optional
 
 
 class TrainingFailedError(RuntimeError):
-    """fit(): the run failed, on the rank and for the reason that the message says. `worker_failures`: rank -> exception, as far as the
-    exceptions are known; `exit_code`: trainrt's (64: usage or config, 70: failed, 76: no progress)."""
+    """The run failed.
 
-    def __init__(self, message, worker_failures=None, exit_code=70):
+    Parameters
+    ----------
+    message : str
+        Which rank failed, and why.
+    worker_failures : dict of int to BaseException, optional
+        Exception of each failed rank, as far as the exceptions are known.
+    exit_code : int, default 70
+        Exit code of trainrt: 64 for a usage or config error, 70 for a failed run, 76 for a run that made no progress.
+
+    Examples
+    --------
+    >>> from trainrt.train import DataParallelTrainer, ScalingConfig, TrainingFailedError
+    >>> def train_func():
+    ...     raise ValueError("loss is NaN")
+    >>> try:
+    ...     _ = DataParallelTrainer(train_func, scaling_config=ScalingConfig(num_workers=0)).fit()
+    ... except TrainingFailedError as error:
+    ...     print(error.worker_failures)
+    {0: ValueError('loss is NaN')}
+    """
+
+    def __init__(self, message: str, worker_failures: Optional[dict[int, BaseException]] = None, exit_code: int = 70):
         super().__init__(message)
         self.worker_failures = dict(worker_failures or {})
         self.exit_code = exit_code
 
 
 class WorkerGroupError(TrainingFailedError):
-    """The train function failed on the ranks of `worker_failures`."""
+    """The train function failed on the ranks of `worker_failures`.
+
+    Examples
+    --------
+    >>> from trainrt.train import TrainingFailedError, WorkerGroupError
+    >>> issubclass(WorkerGroupError, TrainingFailedError)
+    True
+    """
 
 
 class ControllerError(TrainingFailedError):
-    """The run could not start, or what runs around the train function failed."""
+    """The run could not start, or failed outside the train function.
+
+    Examples
+    --------
+    >>> from trainrt.train import ControllerError
+    >>> ControllerError("the run could not start", exit_code=64).exit_code
+    64
+    """
 
 
 class RunStopped(SystemExit):
-    """fit() in a script that started the ranks itself: the batch system, or a signal, stopped the run, and all is saved. Uncaught, it
-    ends the script with exit code 75, as trainrt itself does: start the same script again (a requeue does), and it continues."""
+    """The batch system or a signal stopped the run after its state was saved.
 
-    def __init__(self, reason):
+    `fit()` raises it in a script that started the ranks. If it is not caught, the script exits with 75, as trainrt itself does.
+    Run the same script again, or let the batch system requeue it, to continue the run.
+
+    Parameters
+    ----------
+    reason : str
+        Why the run stopped.
+
+    Examples
+    --------
+    >>> from trainrt.train import RunStopped
+    >>> RunStopped("the job reached its time limit").code
+    75
+    """
+
+    def __init__(self, reason: str):
         super().__init__(75)
         self.reason = reason
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.reason
 
 
 class RemoteError(RuntimeError):
-    """Stands for an exception of a rank whose own class could not be brought here; it says what that one said."""
+    """Replaces an exception of a rank that cannot be unpickled in the script; its text is the type and text of that exception."""
 
 
 class RemoteTraceback(Exception):
-    """The traceback on a rank, as text: the __cause__ of an exception that came from there."""
+    """Cause of an exception that was raised on a rank; its text is the traceback on that rank.
 
-    def __init__(self, rank, text):
+    Parameters
+    ----------
+    rank : int
+        Rank that raised the exception.
+    text : str
+        Formatted traceback.
+    """
+
+    def __init__(self, rank: int, text: str):
         super().__init__(rank, text)
         self.rank, self.text = rank, text
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"on rank {self.rank}:\n{self.text}"

@@ -1,4 +1,4 @@
-"""Ray Train's module of this name, for scripts that import from it."""
+"""Module of Ray Train that scripts import BaseTrainer from."""
 
 from .base_trainer import BaseTrainer
 

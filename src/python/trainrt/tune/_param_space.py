@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from ..train._config._recorded_values import text_of, texts
+from ..train._config._recorded_values import flat_texts, value_text
 from .._support._value_json import decoded, encoded
 from ._nested_values import domains_in, leaves, name_of, replaced
 from ._spaces import Categorical, Domain, Function, from_json
@@ -144,13 +144,13 @@ class ParamSpace:
         found = {}
         for path, value in self._fixed:
             if path:
-                found.update(texts({str(path[-1]): value}, ".".join(["param_space", *map(_key_of, path[:-1])])))
+                found.update(flat_texts({str(path[-1]): value}, ".".join(["param_space", *map(_key_of, path[:-1])])))
         for path, function in self._functions:
-            found[".".join(["param_space", *map(_key_of, path)])] = f"sample_from({text_of(function)})"
+            found[".".join(["param_space", *map(_key_of, path)])] = f"sample_from({value_text(function)})"
         for path, domain, mutation in self._domains.values():
             values = [values_of for one in (domain, mutation) for values_of in _hidden_values(one)]
             if values:
-                found[".".join(["param_space", *map(_key_of, path)])] = text_of(values)
+                found[".".join(["param_space", *map(_key_of, path)])] = value_text(values)
         return found
 
     def config(self, texts, trial):

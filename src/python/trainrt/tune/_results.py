@@ -8,7 +8,7 @@ import subprocess
 
 from ..train import Result
 from .._support import _executable, _notes
-from ..train._results import _record, _run_state
+from ..train._results import _trainer_record, _run_state
 from ..train.errors import TrainingFailedError
 from ._trainable import FunctionTrainer, merged
 
@@ -24,8 +24,8 @@ def trials_of(path):
 def _config_of(trial, space, under):
     """Returns the trial's config in the form of the param_space; for a Trainer {"train_loop_config": {...}}, complete. It is read from the
     trial's own record, or made of its values. In a sweep that no Tuner began the values are texts."""
-    record = _record.read(trial["path"])
-    recorded, _ = _record.config_in(record)
+    record = _trainer_record.read(trial["path"])
+    recorded, _ = _trainer_record.config_in(record)
     if recorded is not None:
         return recorded if record.get("trainer") == FunctionTrainer.__name__ else {"train_loop_config": recorded}
     texts = {name[len("loop."):] if name.startswith("loop.") else name: text for name, text in trial["config"].items()}

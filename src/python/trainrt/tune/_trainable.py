@@ -5,9 +5,9 @@ import re
 
 from ..train import Checkpoint, ScalingConfig
 from ..train._results import _run_directory
-from ..train._sessions import _session
+from ..train._sessions import _current
 from ..train._sessions._metrics import flat_metrics
-from ..train._sessions._runtime_session import RuntimeSession
+from ..train._sessions._runtime import RuntimeSession
 from ..train.data_parallel_trainer import DataParallelTrainer
 from ._nested_values import domains_in, name_of
 
@@ -45,7 +45,7 @@ class FunctionTrainer(DataParallelTrainer):
     def call_train_function(self):
         returned = super().call_train_function()
         if isinstance(returned, dict):
-            _session.current().report(flat_metrics(returned))
+            _current.session().report(flat_metrics(returned))
         return returned
 
 
@@ -66,12 +66,12 @@ class TrialSession(RuntimeSession):
 
     def take_reports(self):
         """Of a clone that had nothing left to do, and made no report: those of its line are its own all the same. Collective."""
-        self._restore_by_files()
+        self.restore_from_files()
 
     def _place(self):
         """What Ray Tune adds to a report."""
         if self._iteration is None:
-            self._restore_by_files()
+            self.restore_from_files()
             newest = self.runtime.checkpoint()
             self._iteration = _run_directory.manifest_of(newest["path"])["iteration"] if newest else 0
         self._iteration += 1

@@ -7,12 +7,12 @@ import threading
 
 from .. import _cluster
 from ..train import RunConfig
-from ..train._fit import _allocation, _fit, _local_ranks
+from ..train._fit import _allocation, _command
 from .._support import _executable, _notes, _private_folder, _script, _pickling
 from ..train._config import _paths, _settings
-from ..train._sessions import _session
-from ..train._config._run_config import is_store
-from ..train._fit._launch import default_storage, name_in_job
+from ..train._sessions import _current
+from ..train._config._storage import default_storage, is_object_store
+from ..train._fit._run_names import name_in_job
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
 from ._results import ResultGrid
@@ -43,7 +43,7 @@ class Tuner:
         stop, self._run_config = _stop_of(given)
         self._space = ParamSpace(param_space or {}, self._scheduler.mutations())
         self._trainable = Trainable(trainable, self._space, stop, self._run_config)
-        self._storage = default_storage() if is_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
+        self._storage = default_storage() if is_object_store(self._run_config.storage_path) else self._run_config.storage_path or default_storage()
         self._name = self._run_config.name
         self._restored = None  # the sections of a sweep that was begun
         self._trust_owner = None  # users whose sweep fit() may continue
@@ -85,7 +85,7 @@ class Tuner:
         limit = found.pop("failure.max_failures", "0")
         fast = self._run_config.failure_config is not None and bool(self._run_config.failure_config.fail_fast)
         tune = {"num_samples": self._tune.num_samples, "metric": self._metric, "mode": self._mode, "scheduler": self._scheduler.name,
-                "workers": scaling.most_workers, "max_concurrent_trials": self._most_at_once(scaling), "max_failures": min(int(limit), 1000000),
+                "workers": scaling.max_workers, "max_concurrent_trials": self._most_at_once(scaling), "max_failures": min(int(limit), 1000000),
                 "fail_fast": "true" if fast else None, **self._search.settings()}
         if self._tune.max_concurrent_trials:
             tune["max_concurrent_trials"] = self._tune.max_concurrent_trials
@@ -103,12 +103,12 @@ class Tuner:
 
     def _most_at_once(self, scaling):
         """In a job as many as it has tasks for; on a machine as many as it has CPUs for."""
-        if _allocation.takes_ranks(1):
+        if _allocation.can_launch(1):
             return 0
         there = _cluster.cluster_resources()
-        fits = there.get("CPU", 1) // (scaling.most_workers * (scaling.num_cpus_per_worker or 1))
+        fits = there.get("CPU", 1) // (scaling.max_workers * (scaling.num_cpus_per_worker or 1))
         if scaling.num_gpus_per_worker:
-            fits = min(fits, there.get("GPU", 0) // (scaling.most_workers * scaling.num_gpus_per_worker))
+            fits = min(fits, there.get("GPU", 0) // (scaling.max_workers * scaling.num_gpus_per_worker))
         return max(1, int(fits))
 
     # ---- the sweep ----
@@ -119,10 +119,10 @@ class Tuner:
         cpus = self._trainable.scaling.num_cpus_per_worker
         if cpus:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
-            if _allocation.takes_ranks(1):
+            if _allocation.can_launch(1):
                 environment["TRAINRT_SRUN_ARGS"] = f"--cpus-per-task={max(1, int(cpus))} {environment.get('TRAINRT_SRUN_ARGS', '')}"
-        command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_words(self._trust_owner)]
-        processes = _local_ranks.Processes(command, environment, _local_ranks.stop_signal_of(command))
+        command = [_executable.trainrt(), "tune", "--config", config, *_settings.trust_arguments(self._trust_owner)]
+        processes = _command.LaunchedCommand(command, environment, _command.stop_signal_of(command))
         budget = _Budget(self._tune.time_budget_s, processes)
         try:
             return processes.run(), budget.is_over
@@ -172,7 +172,7 @@ class Tuner:
             raise ValueError("Tuner.restore(): restart_errored, resume_unfinished=False and _resume_config are not there; leave them out")
         texts, reason = read_sweep(path)
         texts.update({"run.name": os.path.basename(path), "run.storage_path": os.path.dirname(path)})  # it may have been moved
-        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=_paths.Written(os.path.dirname(path))))
+        tuner = cls(trainable, param_space=param_space, run_config=RunConfig(name=os.path.basename(path), storage_path=_paths.ExpandedPath(os.path.dirname(path))))
         tuner._require_same(path, texts, param_space is not None)
         tuner._space = tuner._trainable.space = tuner._space if param_space is not None else _remembered_space(path)
         tuner._trust_owner = trust_owner
@@ -222,7 +222,7 @@ def _as_ini(sections):
     lines = []
     for section, keys in sections.items():
         if keys:
-            lines += [f"[{section}]", *(f"{key} = {_paths.for_config(f'{section}.{key}', text)}" for key, text in keys.items()), ""]
+            lines += [f"[{section}]", *(f"{key} = {_paths.escaped(f'{section}.{key}', text)}" for key, text in keys.items()), ""]
     return "\n".join(lines)
 
 
@@ -251,10 +251,10 @@ def _with_stop(run_config, stop):
 
 
 def _check_place():
-    if _fit._importing is not None:
-        raise RuntimeError(f"Tuner.fit() was called while a trial imports {_fit._importing}, to find the function in it. Put what starts the sweep "
+    if _script.importing is not None:
+        raise RuntimeError(f"Tuner.fit() was called while a trial imports {_script.importing}, to find the function in it. Put what starts the sweep "
                            f"under\n    if __name__ == \"__main__\":")
-    if _session.is_running() or _session.is_program_of_a_rank():
+    if _current.is_running() or _current.is_rank_program():
         raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")
 
 

@@ -6,8 +6,8 @@ import sys
 from .._support import _call_place
 from .. import _client
 from ..train import Checkpoint
-from ..train._fit import _fit_in_rank
-from ..train._results import _record, _run_directory
+from ..train._fit import _in_rank
+from ..train._results import _trainer_record, _run_directory
 from .._support import _pickling
 from ..train.errors import WorkerGroupError
 from ._param_space import write_space
@@ -31,13 +31,13 @@ def _run(folder, texts, runtime):
     trainable = _pickling.receive(folder, _pickling.options_of(folder))
     trainer = trainable.trainer_of(texts, runtime.run_name)
     if runtime.world_rank == 0:
-        _record.write(runtime.run_dir, trainer)
+        _trainer_record.write(runtime.run_dir, trainer)
         write_space(os.path.dirname(runtime.run_dir), trainable.space)
-    job = trainer.job()
+    spec = trainer.train_spec()
     donor = _donor_of(runtime.run_dir)
-    job.first_checkpoint = donor or job.first_checkpoint
-    session = TrialSession(runtime, job, trainable.stop)
-    _fit_in_rank.run_function(trainer, session)
+    spec.first_checkpoint = donor or spec.first_checkpoint
+    session = TrialSession(runtime, spec, trainable.stop)
+    _in_rank.run_function(trainer, session)
     if donor is not None:
         session.take_reports()
 
@@ -54,7 +54,7 @@ def _donor_of(run_dir):
 
 def _fail(runtime, error):
     if runtime._end is None:
-        _fit_in_rank.tell(runtime, error)
+        _in_rank.report_failure(runtime, error)
     raise SystemExit(1)
 
 

@@ -1,1 +1,1 @@
-"""Configurations that a user passes to a trainer."""
+"""Configs of a Trainer, and their translation into keys of trainrt's config."""

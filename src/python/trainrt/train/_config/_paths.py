@@ -1,20 +1,20 @@
-"""Environment variables in paths, as trainrt's config has them: ${NAME}, and $$ for one $."""
+"""Environment variables in paths, by the rules of trainrt's config: ${NAME} is replaced, and $$ is one $."""
 
 import os
 import re
 
-_FORM = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{|\$([A-Za-z_][A-Za-z0-9_]*)")
+_VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{|\$([A-Za-z_][A-Za-z0-9_]*)")
 _PATH_KEYS = {"run.storage_path", "run.resume_from_checkpoint", "checkpoint.mirror", "program.stage", "program.stage_dir", "train.library",
               "xgboost.library", "lightgbm.library"}
 
 
-class Written(str):
-    """A path in which nothing is left to expand."""
+class ExpandedPath(str):
+    """A path whose variables have been replaced; `expanded()` returns it unchanged."""
 
 
-def expanded(path, name):
-    """`path` with its variables replaced. ValueError that shows `name`, for a variable that is unset or empty, and for $NAME."""
-    if isinstance(path, Written):
+def expanded(path, argument):
+    """Returns `path` with its variables replaced. Raises ValueError, which names `argument`, for $NAME and for a variable that is not set or empty."""
+    if isinstance(path, ExpandedPath):
         return path
     text = os.fspath(path)
 
@@ -23,19 +23,19 @@ def expanded(path, name):
             return "$"
         variable, bare = found.group(1), found.group(2)
         if bare:
-            right = f"{text[:found.start()]}${{{bare}}}{text[found.end():]}"
-            raise ValueError(f"{name}={text!r}: a variable is written with braces. Write {right!r}")
+            correct = f"{text[:found.start()]}${{{bare}}}{text[found.end():]}"
+            raise ValueError(f"{argument}={text!r}: a variable needs braces; write {correct!r}")
         if not variable:
-            raise ValueError(f"{name}={text!r}: ${{ must be followed by the name of an environment variable and }}: ${{SCRATCH}}/runs")
+            raise ValueError(f"{argument}={text!r}: ${{ must be followed by the name of an environment variable and }}, as in ${{SCRATCH}}/runs")
         if not os.environ.get(variable):
-            raise ValueError(f"{name}={text!r}: the environment variable {variable} is {'empty' if variable in os.environ else 'not set'}. Set it, "
-                             f"or write the path out")
+            raise ValueError(f"{argument}={text!r}: the environment variable {variable} is {'empty' if variable in os.environ else 'not set'}. Set it, "
+                             f"or replace it with its value")
         return os.environ[variable]
 
-    return Written(_FORM.sub(value, text))
+    return ExpandedPath(_VARIABLE.sub(value, text))
 
 
-def for_config(key, text):
-    """The text of which trainrt makes `text` again, where it reads `key` in a config or on its command line."""
-    is_of_data = key.startswith("data.") and (key.rsplit(".", 1)[1] in ("source", "labels") or text.startswith("@"))
-    return text.replace("$", "$$") if key in _PATH_KEYS or is_of_data else text
+def escaped(key, text):
+    """Returns the value to write for `key` in a config file or on the command line, so that trainrt reads `text`."""
+    is_data_path = key.startswith("data.") and (key.rsplit(".", 1)[1] in ("source", "labels") or text.startswith("@"))
+    return text.replace("$", "$$") if key in _PATH_KEYS or is_data_path else text

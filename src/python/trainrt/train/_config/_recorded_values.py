@@ -1,4 +1,4 @@
-"""A config of Python values as texts of keys, for the records of runs and sweeps: a later start is compared with them."""
+"""Translates Python values into one-line texts, for the records of runs and sweeps that a later start is compared with."""
 
 import dataclasses
 import enum
@@ -9,58 +9,59 @@ import os
 import re
 import types
 
-_LONGEST, _DEEPEST, _MOST_KEYS = 200, 12, 500
-_OTHER = re.compile(r"[^\w./-]")
+_MAX_CHARACTERS, _MAX_DEPTH, _MAX_KEYS = 200, 12, 500
+_NOT_IN_KEYS = re.compile(r"[^\w./-]")
 
 
-def texts(value, name):
-    """{key: text}: the dict flattened below `name`, "name.lr" and "name.model.depth"; of any other value, or an empty dict, {name: text}."""
+def flat_texts(value, name):
+    """Returns {key: text} of a dict, with keys such as "name.lr" and "name.model.depth". For other values, an empty dict, or a dict with more than
+    500 values: {name: text}."""
     found = {}
     _flatten(value, name, found, 0)
-    return found if len(found) <= _MOST_KEYS else {name: text_of(value)}
+    return found if len(found) <= _MAX_KEYS else {name: value_text(value)}
 
 
-def of_function(function, name):
-    """{key: text}: the function's name, and the arguments that functools.partial() gives it."""
+def function_texts(function, name):
+    """Returns {key: text} with the name of a function, and the arguments that functools.partial() gives it."""
     if not isinstance(function, functools.partial):
-        return {name: text_of(function)}
-    return {**of_function(function.func, name), **(texts(list(function.args), f"{name}.args") if function.args else {}),
-            **(texts(function.keywords, name) if function.keywords else {})}
+        return {name: value_text(function)}
+    return {**function_texts(function.func, name), **(flat_texts(list(function.args), f"{name}.args") if function.args else {}),
+            **(flat_texts(function.keywords, name) if function.keywords else {})}
+
+
+def value_text(value):
+    """Returns a text of one line that a config file can hold; equal values have equal texts in every process. The text of an object of an
+    unknown class is the name of its class."""
+    plain = _json_value(value, 0)
+    line = plain if isinstance(plain, str) and plain.isprintable() and plain == plain.strip() and plain else json.dumps(plain, sort_keys=True)
+    shown = line.replace('"', "'").replace("#", "?").replace(";", ",")
+    is_exact = len(line) <= _MAX_CHARACTERS and shown.replace("'", '"') == line.replace("'", '"') and not ("'" in line and '"' in line)
+    return shown if is_exact else f"{shown[:_MAX_CHARACTERS - 40]}... ({len(line)} characters, {_digest(line.encode('utf-8', 'replace'))})"
 
 
 def _flatten(value, name, found, depth):
-    if isinstance(value, dict) and value and depth < _DEEPEST:
+    if isinstance(value, dict) and value and depth < _MAX_DEPTH:
         for key, inner in value.items():
-            part = f"{name}.{_OTHER.sub('_', str(key)) or '_'}"
+            part = f"{name}.{_NOT_IN_KEYS.sub('_', str(key)) or '_'}"
             _flatten(inner, part, found, depth + 1)
         return
     unique, number = name, 2
-    while unique in found:  # keys that differ in other characters only
+    while unique in found:  # replacing characters may make two keys equal
         unique, number = f"{name}-{number}", number + 1
-    found[unique] = text_of(value)
-
-
-def text_of(value):
-    """A text of one line, as a config file can hold it, that is equal for equal values in every process. Of an object of an unknown class it is
-    the name of the class."""
-    text = _plain(value, 0)
-    line = text if isinstance(text, str) and text.isprintable() and text == text.strip() and text else json.dumps(text, sort_keys=True)
-    shown = line.replace('"', "'").replace("#", "?").replace(";", ",")
-    is_exact = len(line) <= _LONGEST and shown.replace("'", '"') == line.replace("'", '"') and not ("'" in line and '"' in line)
-    return shown if is_exact else f"{shown[:_LONGEST - 40]}... ({len(line)} characters, {_digest(line.encode('utf-8', 'replace'))})"
+    found[unique] = value_text(value)
 
 
 def _digest(data):
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _plain(value, depth):
-    """What JSON can say of a value."""
+def _json_value(value, depth):
+    """Returns a value that JSON can hold, and that describes `value`."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value.value if isinstance(value, enum.Enum) else value
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "..."
-    inner = lambda one: _plain(one, depth + 1)
+    inner = functools.partial(_json_value, depth=depth + 1)
     if isinstance(value, dict):
         return {str(key): inner(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -79,18 +80,18 @@ def _plain(value, depth):
         return value.__qualname__
     if dataclasses.is_dataclass(value):
         return {"class": type(value).__qualname__, **{each.name: inner(getattr(value, each.name, None)) for each in dataclasses.fields(value)}}
-    return _of_array(value) or type(value).__qualname__
+    return _array_value(value) or type(value).__qualname__
 
 
-def _of_array(value):
-    """Of NumPy's arrays and scalars, and torch's tensors; None of anything else."""
+def _array_value(value):
+    """Returns the value of a scalar of NumPy or torch, and type, shape and digest of an array, or None for other objects."""
     try:
         if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
-            return _plain(value.item(), 0)
+            return _json_value(value.item(), 0)
         if hasattr(value, "detach"):
             value = value.detach().cpu().numpy()
         if hasattr(value, "tobytes") and hasattr(value, "dtype") and hasattr(value, "shape"):
             return f"{value.dtype} {list(value.shape)}, {_digest(value.tobytes())}"
-    except Exception:  # of a type that NumPy lacks, say
+    except Exception:  # for example, an element type that NumPy lacks
         return None
     return None

@@ -1,1 +1,1 @@
-"""fit(): in a rank, in this process, or by starting ranks."""
+"""`fit()` of a Trainer: in a rank that trainrt started, in this process, or by launching ranks."""

@@ -1,19 +1,19 @@
-"""The Slurm allocation of this process: whether fit() may start its ranks there by srun, and in which environment."""
+"""The Slurm allocation of this process: whether `fit()` can launch its ranks there with srun, and in which environment."""
 
 import os
 import re
 import subprocess
 
-_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # slurm.h: steps that srun did not start, such as the shell of salloc
+_FIRST_SPECIAL_STEP = 0xFFFFFFF0  # slurm.h: steps that srun does not start, such as the shell of salloc
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
-_OF_STEP = re.compile(r"(SLURM_STEP|SLURM_PTY|SLURM_CPU_BIND|SLURM_MEM_BIND|SLURM_PMIX|SLURM_SRUN_COMM|PMIX_|PMI_)|"
-                      r"SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|DISTRIBUTION|LAUNCH_NODE_IPADDR|CPUS_ON_NODE)$")
-_QUESTION_LIMIT_S = 20
+_STEP_VARIABLES = re.compile(r"(SLURM_STEP|SLURM_PTY|SLURM_CPU_BIND|SLURM_MEM_BIND|SLURM_PMIX|SLURM_SRUN_COMM|PMIX_|PMI_)|"
+                             r"SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|DISTRIBUTION|LAUNCH_NODE_IPADDR|CPUS_ON_NODE)$")
+_SCONTROL_LIMIT_S = 20
 
 
 def is_shell_step():
-    """Whether this process was started by a shell which is a Slurm step (salloc with use_interactive_step, `srun --pty bash`). The runtime
-    decides the same (src/launch/shell_step.hpp)."""
+    """Returns whether this process was started from a shell that is a Slurm step (salloc with use_interactive_step, `srun --pty bash`). The
+    runtime has the same rule in src/launch/shell_step.hpp."""
     task = os.environ.get("SLURM_TASK_PID", "")
     if task == str(os.getpid()) or "MPI_LOCALRANKID" in os.environ or "OMPI_COMM_WORLD_SIZE" in os.environ:
         return False
@@ -25,31 +25,35 @@ def is_shell_step():
     return os.environ.get("SLURM_STEP_NUM_TASKS") == "1" or _is_interactive_shell(task)
 
 
-def takes_ranks(least):
-    """Whether srun may start at least `least` ranks: in a batch script, under salloc, in a notebook of a job. In a shell that is a step this
-    depends on the tasks of the job: `srun --pty bash` asks for one, beside which `trainrt -n` has room for more."""
+def can_launch(min_ranks):
+    """Returns whether srun can launch at least `min_ranks` ranks: in a batch script, under salloc, or in a notebook of a job.
+
+    In a shell that is a step, the job needs enough tasks: `srun --pty bash` requests a single task, and there `trainrt -n` is used. Raises
+    RuntimeError if srun started this script in several tasks.
+    """
     if "SLURM_JOB_ID" not in os.environ:
         return False
     if is_shell_step():
-        return tasks() >= least
+        return task_count() >= min_ranks
     started = os.environ.get("SLURM_STEP_NUM_TASKS")
     if started is None:
         return True
     if int(started) > 1:
-        raise RuntimeError(f"srun started this script in {started} tasks, each of which would start ranks: write `srun trainrt -- python3 "
+        raise RuntimeError(f"srun started this script in {started} tasks, and each of them would launch ranks. Use `srun trainrt -- python3 "
                            f"train.py`, or start the script once, without srun")
     return False
 
 
-def tasks():
-    """The number of tasks of the job; in the step of a shell, where SLURM_NTASKS may be the step's, Slurm is asked. None if it is unknown."""
+def task_count():
+    """Returns the number of tasks of the job, or None if it is unknown. In a shell that is a step, SLURM_NTASKS may be that of the step, so
+    that scontrol is called."""
     known = int(os.environ["SLURM_NTASKS"]) if "SLURM_NTASKS" in os.environ else None
     if not is_shell_step():
         return known
     known = known or 1
     try:
         shown = subprocess.run(["scontrol", "show", "job", "--oneliner", os.environ["SLURM_JOB_ID"]], stdin=subprocess.DEVNULL, capture_output=True,
-                               text=True, check=False, timeout=_QUESTION_LIMIT_S).stdout
+                               text=True, check=False, timeout=_SCONTROL_LIMIT_S).stdout
     except (OSError, subprocess.TimeoutExpired):
         return known
     found = re.search(r"\bNumTasks=(\d+)", shown)
@@ -57,14 +61,14 @@ def tasks():
 
 
 def environment_of_srun(environment):
-    """`environment` as srun needs it: outside of the step of a shell, whose CPUs the new step may share."""
+    """Returns `environment` for srun. In a shell that is a step, the variables of that step are removed, and the new step may share its CPUs."""
     found = {"SLURM_MPI_TYPE": "pmix", **environment}
     if not is_shell_step():
         return found
     if found["SLURM_MPI_TYPE"] == "none":
         found["SLURM_MPI_TYPE"] = "pmix"
     nodes = found.get("SLURM_JOB_NUM_NODES")
-    return {**{name: value for name, value in found.items() if not _OF_STEP.match(name)}, "SLURM_OVERLAP": "1",
+    return {**{name: value for name, value in found.items() if not _STEP_VARIABLES.match(name)}, "SLURM_OVERLAP": "1",
             **({"SLURM_NNODES": nodes} if nodes else {})}
 
 

@@ -1,4 +1,4 @@
-"""The train function between the hooks of its backend."""
+"""Runs the train function between the hooks of its backend."""
 
 import os
 
@@ -7,7 +7,8 @@ from ._worker_group import WorkerGroup
 
 
 def run(trainer, session):
-    """on_start, on_training_start, the function, on_shutdown; returns what the function returned here."""
+    """Sets the environment variables of `worker_runtime_env`, then calls `on_start`, `on_training_start`, the train function and `on_shutdown`.
+    Returns the value that the train function returned on this rank."""
     environment = (trainer.run_config.worker_runtime_env if trainer.run_config else None) or {}
     os.environ.update({**_cluster.env_vars(), **{name: str(value) for name, value in (environment.get("env_vars") or {}).items()}})
     config = trainer.backend_config

@@ -1,27 +1,27 @@
-"""A function by the name that a record has of it, among what the script of this process has loaded already."""
+"""Finds a function by its recorded name among the modules that the script of this process has imported."""
 
 import os
 import sys
 import sysconfig
 
-from .._results import _record
 from ..._support import _script
+from .._results import _trainer_record
 
-_MAIN = ("__main__", "__mp_main__")  # the second: in a process that has itself imported the script
+_MAIN = ("__main__", "__mp_main__")  # __mp_main__ is the script in a process that imported it
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 def find(module, name, program):
-    """The function `name` of `module`, if that is this script, or was imported from the script's own folder, and its file is `program`. None
-    otherwise: nothing is imported, and no other module is looked into."""
+    """Returns function `name` of `module` if the module is this script or was imported from the script's folder, and its file is `program`;
+    else None. Imports nothing."""
     loaded = _loaded(module)
-    if loaded is None or not program or _record.program_of(module) != program:
+    if loaded is None or not program or _trainer_record.file_of_module(module) != program:
         return None
     found = loaded
     for part in name.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None
-    is_it = callable(found) and _plain(getattr(found, "__module__", None)) == _plain(module) and getattr(found, "__qualname__", None) == name
-    return found if is_it else None
+    is_match = callable(found) and _main_name(getattr(found, "__module__", None)) == _main_name(module) and getattr(found, "__qualname__", None) == name
+    return found if is_match else None
 
 
 def _loaded(module):
@@ -30,19 +30,19 @@ def _loaded(module):
         return None
     if module in _MAIN:
         return sys.modules["__main__"]
-    path = _record.program_of(module)
-    return sys.modules[module] if path and _is_beside(path, os.path.realpath(script)) else None
+    path = _trainer_record.file_of_module(module)
+    return sys.modules[module] if path and _is_users_file(path, os.path.realpath(script)) else None
 
 
-def _is_beside(path, script):
-    """Whether the file `path` is the user's own, below the folder of the script."""
+def _is_users_file(path, script):
+    """Returns whether `path` is below the folder of the script, and not part of Python or of an installed package."""
     folder = os.path.dirname(script)
     below = os.path.relpath(path, folder).split(os.sep)
     if below[0] == os.pardir or any(part in _INSTALLED for part in below):
         return False
-    places = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
-    return not any(os.path.commonpath([os.path.realpath(place), path]) == os.path.realpath(place) for place in places)
+    libraries = (os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+    return not any(os.path.commonpath([library, path]) == library for library in libraries)
 
 
-def _plain(module):
+def _main_name(module):
     return "__main__" if module in _MAIN else module

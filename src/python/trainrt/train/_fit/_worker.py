@@ -1,26 +1,25 @@
-"""A rank that fit() of a script has started: python3 -m trainrt.train._fit._worker, with the private folder in TRAINRT_FIT."""
+"""Main program of a rank that `fit()` launched: `python3 -m trainrt.train._fit._worker`, with the private folder in TRAINRT_FIT."""
 
 import os
 
-from ..._support import _call_place
 from ... import _client
-from . import _fit_in_rank, _returns
-from .._results import _record
-from ..._support import _pickling
-from .._sessions._runtime_session import RuntimeSession
+from ..._support import _call_place, _pickling
+from .._results import _trainer_record
+from .._sessions._runtime import RuntimeSession
 from ..errors import WorkerGroupError
+from . import _in_rank, _outcomes
 
 
 def main():
     folder = os.environ.pop("TRAINRT_FIT")
     _call_place.name_stage("the start of the train function")
-    runtime = _client.context()  # first of all: what fails from here on is told with its rank
-    _returns.clear_failures(folder, runtime.world_rank, runtime.world_size)
+    runtime = _client.context()  # before anything that may fail, so that failures are reported with their rank
+    _outcomes.clear_failures(folder, runtime.world_rank, runtime.world_size)
     try:
         _run(folder, runtime)
     except WorkerGroupError as failure:
         _fail(folder, runtime, failure.__cause__)
-    except Exception as error:  # of the script's import, say
+    except Exception as error:  # for example, the import of the script failed
         _fail(folder, runtime, error)
 
 
@@ -28,17 +27,18 @@ def _run(folder, runtime):
     call = _pickling.options_of(folder)
     trainer = _pickling.receive(folder, call)
     if runtime.world_rank == 0:
-        _record.write(runtime.run_dir, trainer)
-    returned = _fit_in_rank.run_function(trainer, RuntimeSession(runtime, trainer.job()))
+        _trainer_record.write(runtime.run_dir, trainer)
+    returned = _in_rank.run_function(trainer, RuntimeSession(runtime, trainer.train_spec()))
     if runtime.world_rank == 0 or call.get("all_return"):
-        _returns.leave_returned(folder, runtime.world_rank, returned)
+        _outcomes.write_returned(folder, runtime.world_rank, returned)
 
 
 def _fail(folder, runtime, error):
-    """Leaves the exception for the script, and tells the runtime, which may end this process at once. Not if it is the runtime's own."""
+    """Sends the exception to the script, and reports it to the runtime, which may end this process. Exits with 1. An exception of the runtime is
+    only followed by the exit."""
     if runtime._end is None:
-        _returns.leave_failure(folder, runtime.world_rank, error, _fit_in_rank.of_the_user(error.__traceback__))
-        _fit_in_rank.tell(runtime, error)
+        _outcomes.write_failure(folder, runtime.world_rank, error, _in_rank.user_traceback(error.__traceback__))
+        _in_rank.report_failure(runtime, error)
     raise SystemExit(1)
 
 

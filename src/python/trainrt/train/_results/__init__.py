@@ -1,1 +1,1 @@
-"""What a run leaves: checkpoints, results, the run directory."""
+"""Reads run directories: checkpoints, reports and the Result of a run."""

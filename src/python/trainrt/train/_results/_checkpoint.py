@@ -1,11 +1,13 @@
-"""Checkpoint: a directory with what a train function saved."""
+"""Checkpoint: a directory with the files that a train function saved."""
 
 import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Optional, Union
 
 from ..._support import _new_file
 from . import _run_directory
@@ -13,8 +15,199 @@ from . import _run_directory
 _METADATA = ".metadata.json"
 
 
-def _resolved(path):
-    """(the folder with the user's files, the folder of trainrt's checkpoint or None): of RUN/checkpoint_000012 the files are in `files`."""
+class Checkpoint:
+    """Refers to a directory with the files of a checkpoint. It does not own the directory.
+
+    A checkpoint of a run (`RUN/checkpoint_000012`) refers to the reported files in it, so that `path` is `RUN/checkpoint_000012/files`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Directory in a file system that all nodes see. A `file://` URI is accepted, other URIs are not.
+    filesystem : None
+        Not supported; other values than None raise an error.
+
+    Attributes
+    ----------
+    path : str
+        Absolute path of the directory with the files.
+    filesystem : None
+        Always None: the directory is read through the operating system.
+
+    Raises
+    ------
+    ValueError
+        If `path` is a URI of another scheme, or `filesystem` is given.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from trainrt.train import Checkpoint
+    >>> directory = tempfile.mkdtemp()
+    >>> _ = (pathlib.Path(directory) / "epoch").write_text("3")
+    >>> checkpoint = Checkpoint.from_directory(directory)
+    >>> with checkpoint.as_directory() as path:
+    ...     print((pathlib.Path(path) / "epoch").read_text())
+    3
+    """
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"], filesystem: None = None):
+        if filesystem is not None:
+            raise ValueError(f"Checkpoint({os.fspath(path)!r}, filesystem=...) is not supported: checkpoints are directories that all nodes see. "
+                             f"Leave out filesystem")
+        text = os.fspath(path)
+        if text.startswith("file://"):
+            text = text[len("file://"):]
+        if "://" in text:
+            raise ValueError(f"Checkpoint({text!r}): a URI is not supported. Give the path of a directory that all nodes see")
+        self.path, self._native_directory = _resolved(text)
+        self.filesystem = None
+
+    @classmethod
+    def from_directory(cls, path: Union[str, "os.PathLike[str]"]) -> "Checkpoint":
+        """Returns the checkpoint in a directory. Nothing is copied before it is reported.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Directory with the files.
+
+        Returns
+        -------
+        Checkpoint
+
+        Examples
+        --------
+        >>> from trainrt.train import Checkpoint
+        >>> Checkpoint.from_directory("/tmp/model")
+        Checkpoint(path=/tmp/model)
+        """
+        return cls(path)
+
+    @classmethod
+    def _from_state(cls, path):
+        """Returns the checkpoint of a State: `path` stays the checkpoint's directory, even if the State has files."""
+        checkpoint = cls(path)
+        checkpoint.path, checkpoint._native_directory = os.path.abspath(path), None
+        return checkpoint
+
+    def is_native(self) -> bool:
+        """Returns whether this is a checkpoint of a run with tensors and values and no reported directory.
+
+        Such a checkpoint is read by `trainrt.Context.restore()` and `load_state()`.
+        """
+        return self._native_directory is None and _run_directory.is_checkpoint(self.path)
+
+    def is_of_a_run(self) -> bool:
+        """Returns whether the directory is a run directory or in a checkpoint of a run. Only the runtime removes such directories."""
+        folder = Path(self.path).resolve()
+        return _run_directory.run_record(folder) is not None or any(map(_run_directory.is_checkpoint, (folder, *folder.parents)))
+
+    def _existing_path(self):
+        if not os.path.isdir(self.path):
+            raise FileNotFoundError(f"the checkpoint {self.path} does not exist on this node: it was removed, or its file system is not mounted here")
+        return self.path
+
+    def to_directory(self, path: Union[str, "os.PathLike[str]", None] = None) -> str:
+        """Copies the files.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Destination. Default: a new directory in the system's temporary directory.
+
+        Returns
+        -------
+        str
+            Path of the copy.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the checkpoint does not exist on this node.
+        """
+        source = self._existing_path()
+        target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else tempfile.mkdtemp(prefix="checkpoint_tmp_")
+        shutil.copytree(source, target, dirs_exist_ok=True)
+        return target
+
+    @contextmanager
+    def as_directory(self) -> Iterator[str]:
+        """Context manager that returns the path of the directory. Nothing is copied: do not write to it.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the checkpoint does not exist on this node.
+        """
+        yield self._existing_path()
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Returns the metadata of the checkpoint, or {} if it has none.
+
+        Raises
+        ------
+        ValueError
+            If the file with the metadata is not valid JSON.
+        """
+        if self._native_directory is None:
+            return _read_json(os.path.join(self.path, _METADATA))
+        if os.path.isfile(os.path.join(self._native_directory, _METADATA)):
+            return _read_json(os.path.join(self._native_directory, _METADATA))
+        reported = _read_json(os.path.join(self._native_directory, "manifest.json")).get("metadata") or {}
+        return {**reported, **_read_json(os.path.join(self.path, _METADATA))}
+
+    def set_metadata(self, metadata: dict[str, Any]) -> None:
+        """Replaces the metadata. The committed files of a run's checkpoint are not changed: its metadata are written next to the manifest.
+
+        Parameters
+        ----------
+        metadata : dict
+            Values that JSON can hold.
+
+        Raises
+        ------
+        TypeError
+            If `metadata` is not a dict, or JSON cannot hold it.
+        """
+        if not isinstance(metadata, dict):
+            raise TypeError(f"set_metadata() takes a dict, not a {type(metadata).__name__}")
+        self._existing_path()
+        try:
+            _write_json(os.path.join(self._native_directory or self.path, _METADATA), metadata)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"set_metadata({metadata!r}): JSON cannot hold the metadata: {error}") from None
+
+    def update_metadata(self, metadata: dict[str, Any]) -> None:
+        """Adds `metadata` to the metadata of the checkpoint; keys that exist are replaced.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from trainrt.train import Checkpoint
+        >>> checkpoint = Checkpoint(tempfile.mkdtemp())
+        >>> checkpoint.set_metadata({"epoch": 1})
+        >>> checkpoint.update_metadata({"loss": 0.5})
+        >>> checkpoint.get_metadata()
+        {'epoch': 1, 'loss': 0.5}
+        """
+        self.set_metadata({**self.get_metadata(), **metadata})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checkpoint) and os.path.realpath(self.path) == os.path.realpath(other.path)
+
+    def __hash__(self) -> int:
+        return hash(os.path.realpath(self.path))
+
+    def __repr__(self) -> str:
+        return f"Checkpoint(path={self.path})"
+
+    def __fspath__(self) -> str:
+        raise TypeError("a Checkpoint is no path; use checkpoint.path, or `with checkpoint.as_directory() as path:`")
+
+
+def _resolved(path: str) -> "tuple[str, Optional[str]]":
+    """Returns the directory with the user's files, and the directory of the run's checkpoint that it belongs to, or None."""
     path = os.path.abspath(os.path.expanduser(path))
     if _run_directory.is_checkpoint(path) and os.path.isdir(os.path.join(path, "files")):
         return os.path.join(path, "files"), path
@@ -31,100 +224,11 @@ def _read_json(path):
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise ValueError(f"{path} is no JSON: {error}") from None
+        raise ValueError(f"{path} is not valid JSON: {error}") from None
     return content if isinstance(content, dict) else {}
 
 
 def _write_json(path, content):
-    """All or nothing: a reader sees the old text or the new."""
+    """Replaces the file by an atomic rename."""
     text = json.dumps(content, indent=2)
     _new_file.replace(os.path.dirname(path), os.path.basename(path), lambda file: file.write(text.encode()))
-
-
-class Checkpoint:
-    """Refers to a directory and never owns it. One of a run's own checkpoints (RUN/checkpoint_000012) stands for the files in it: `path`
-    is where they are."""
-
-    def __init__(self, path, filesystem=None):
-        if filesystem is not None:
-            raise ValueError(f"Checkpoint({os.fspath(path)!r}, filesystem=...): checkpoints lie in folders that all nodes see; leave it out")
-        text = os.fspath(path)
-        if text.startswith("file://"):
-            text = text[len("file://"):]
-        if "://" in text:
-            raise ValueError(f"Checkpoint({text!r}): checkpoints lie in folders that all nodes see, not behind a URI")
-        self.path, self._own = _resolved(text)
-        self.filesystem = None
-
-    @classmethod
-    def from_directory(cls, path):
-        """The checkpoint that is in this directory; nothing is copied until it is reported."""
-        return cls(path)
-
-    @classmethod
-    def _of_state(cls, path):
-        """The one of a run's State in this directory: `path` is that directory, also if the State has files in it."""
-        checkpoint = cls(path)
-        checkpoint.path, checkpoint._own = os.path.abspath(path), None
-        return checkpoint
-
-    def is_native(self):
-        """Whether it is one of a run's own that holds tensors and values only, which restore() and load_state() take, and no files."""
-        return self._own is None and _run_directory.is_checkpoint(self.path)
-
-    def is_of_a_run(self):
-        """Whether it is a run, or in one of its checkpoints: what only the runtime removes."""
-        folder = Path(self.path).resolve()
-        return _run_directory.run_record(folder) is not None or any(map(_run_directory.is_checkpoint, (folder, *folder.parents)))
-
-    def _checked_path(self):
-        if not os.path.isdir(self.path):
-            raise FileNotFoundError(f"the checkpoint {self.path} is not there: it has been removed, or this node does not see it")
-        return self.path
-
-    def to_directory(self, path=None):
-        """Copies the files into `path`, or into a new folder under the system's temporary one; returns it."""
-        source = self._checked_path()
-        target = os.path.abspath(os.path.expanduser(os.fspath(path))) if path is not None else tempfile.mkdtemp(prefix="checkpoint_tmp_")
-        shutil.copytree(source, target, dirs_exist_ok=True)
-        return target
-
-    @contextmanager
-    def as_directory(self):
-        """The directory itself, to be read and not written: nothing is copied."""
-        yield self._checked_path()
-
-    def get_metadata(self):
-        """The dict that belongs to the checkpoint; {} if it has none."""
-        if self._own is None:
-            return _read_json(os.path.join(self.path, _METADATA))
-        if os.path.isfile(os.path.join(self._own, _METADATA)):
-            return _read_json(os.path.join(self._own, _METADATA))
-        reported = _read_json(os.path.join(self._own, "manifest.json")).get("metadata") or {}
-        return {**reported, **_read_json(os.path.join(self.path, _METADATA))}
-
-    def set_metadata(self, metadata):
-        """Replaces it. What a run has committed stays as it is: there the dict lies beside the manifest."""
-        if not isinstance(metadata, dict):
-            raise TypeError(f"set_metadata() takes a dict, not a {type(metadata).__name__}")
-        self._checked_path()
-        try:
-            _write_json(os.path.join(self._own or self.path, _METADATA), metadata)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"the metadata of a checkpoint is kept as JSON, and {metadata!r} cannot be: {error}") from None
-
-    def update_metadata(self, metadata):
-        """Adds to it; keys that are there already are replaced."""
-        self.set_metadata({**self.get_metadata(), **metadata})
-
-    def __eq__(self, other):
-        return isinstance(other, Checkpoint) and os.path.realpath(self.path) == os.path.realpath(other.path)
-
-    def __hash__(self):
-        return hash(os.path.realpath(self.path))
-
-    def __repr__(self):
-        return f"Checkpoint(path={self.path})"
-
-    def __fspath__(self):
-        raise TypeError("a Checkpoint is no path: take checkpoint.path, or `with checkpoint.as_directory() as path:`")

@@ -1,36 +1,69 @@
-"""Result: what came out of a run, read from its directory."""
+"""Result: metrics, checkpoints and error of a run, read from its run directory."""
 
 import json
 import math
 import os
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..._support import _executable, _notes
-from . import _record, _run_directory, _run_state
-from ._checkpoint import Checkpoint
 from ..errors import TrainingFailedError
+from . import _run_directory, _run_state, _trainer_record
+from ._checkpoint import Checkpoint
 
-# Ray Train's older names of what every report has.
+if TYPE_CHECKING:
+    import pandas
+
+# Metrics that the runtime adds to each report, by their older names in Ray Train.
 _ALIASES = {"training_iteration": "_training_iteration", "timestamp": "_timestamp", "time_this_iter_s": "_time_this_iter_s"}
 
 
-def _with_aliases(report):
-    return {**{alias: report[name] for alias, name in _ALIASES.items() if name in report}, **report}
-
-
 class Result:
-    """metrics: of the last report. checkpoint: the newest that is kept: of the directories that a train function reported, or else of its
-    State (restore(), load_state()). best_checkpoints: [(Checkpoint, metrics)] of those that are kept, the best last. error: why the run
-    failed, or None. path: the run directory. return_value: what the train function returned on rank 0, in the process that called fit()."""
+    """Outcome of a run. Returned by `fit()`, and read from a run directory by `Result.from_path()`.
 
-    def __init__(self, path, reports, checkpoints, error=None, config=None, return_value=None, state=None):
+    Attributes
+    ----------
+    metrics : dict
+        Metrics of the last report; {} if there was none.
+    reports : list of dict
+        Metrics of all reports, oldest first.
+    checkpoint : Checkpoint or None
+        Newest checkpoint that was kept: of the reported directories or, if there are none, of the run's State.
+    best_checkpoints : list of (Checkpoint, dict)
+        Checkpoints that were kept, with their metrics. With `checkpoint_score_attribute` the best is the last, else the newest.
+    error : TrainingFailedError or None
+        Why the run failed.
+    path : str or None
+        Run directory, or None for a run with `num_workers=0`.
+    config : dict or None
+        The `train_loop_config`.
+    return_value : object
+        Value that the train function returned on rank 0, or None in a Result that was read from a directory.
+    filesystem : None
+        Always None: run directories are read through the operating system.
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> from trainrt.train import DataParallelTrainer, ScalingConfig
+    >>> def train_func():
+    ...     for epoch in range(2):
+    ...         train.report({"loss": 1.0 / (epoch + 1)})
+    >>> result = DataParallelTrainer(train_func, scaling_config=ScalingConfig(num_workers=0)).fit()
+    >>> result.metrics["loss"], len(result.reports)
+    (0.5, 2)
+    """
+
+    def __init__(self, path: Optional[str], reports: list[dict[str, Any]], checkpoints: list[tuple[Checkpoint, dict[str, Any]]],
+                 error: Optional[TrainingFailedError] = None, config: Optional[dict[str, Any]] = None, return_value: Any = None,
+                 state: Optional[str] = None):
         self._state = state
         self.path = path
         self.filesystem = None
         self.reports = [_with_aliases(report) for report in reports]
         self.metrics = self.reports[-1] if self.reports else {}
-        self._checkpoints = checkpoints  # oldest first
+        self._checkpoints = checkpoints  # sorted, oldest first
         self.checkpoint = checkpoints[-1][0] if checkpoints else None
         self.best_checkpoints = checkpoints
         self.error = error
@@ -38,80 +71,129 @@ class Result:
         self.return_value = return_value
 
     @classmethod
-    def from_path(cls, path, storage_filesystem=None, *, return_value=None):
-        """The Result of the run in this directory, also while it goes on, and after it failed."""
+    def from_path(cls, path: Union[str, "os.PathLike[str]"], storage_filesystem: None = None, *, return_value: Any = None) -> "Result":
+        """Reads the Result of a run, which may be running, finished or failed.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Run directory.
+        storage_filesystem : None
+            Not supported; other values than None raise an error.
+        return_value : object, optional
+            Value for `return_value` of the Result.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        RuntimeError
+            If `path` is not a run directory.
+        ValueError
+            If `storage_filesystem` is given, or result.json is damaged.
+        """
         if storage_filesystem is not None:
-            raise ValueError("Result.from_path(storage_filesystem=...): runs lie in folders that all nodes see; leave it out")
+            raise ValueError("Result.from_path(storage_filesystem=...) is not supported: run directories are in file systems that all nodes see. "
+                             "Leave it out")
         path = os.path.abspath(os.path.expanduser(os.fspath(path)))
         record = _run_directory.run_record(path)
         if record is None:
-            raise RuntimeError(f"Result.from_path({path!r}): no run is there: a run directory has a run.json of trainrt's")
+            raise RuntimeError(f"Result.from_path({path!r}): not a run directory, which has a run.json written by trainrt")
         reports = _run_directory.reports(path)
         error = None
         if record.get("state") == _run_state.FAILED:
             exit_code = _run_directory.last_attempt(path).get("exit_code", 70)
-            error = TrainingFailedError(_run_directory.error_text(path) or "the run failed; its log says why", exit_code=exit_code)
-        result = cls(path, reports, _reported_checkpoints(path, reports), error, _config_of(path, record), return_value)
+            error = TrainingFailedError(_run_directory.error_text(path) or f"the run failed; see the logs in {path}/logs", exit_code=exit_code)
+        result = cls(path, reports, _kept_checkpoints(path, reports), error, _config_of(path, record), return_value)
         result.best_checkpoints = _ranked(result._checkpoints, record.get("config", {}))
         return result
 
-    def with_config(self, config):
-        """Itself, with the config that was given if trainer.json could not hold it."""
+    @classmethod
+    def _of_local(cls, session, returned):
+        """Returns the Result of a LocalSession. `returned`: value that the train function returned."""
+        reports = [{**metrics, "_training_iteration": number} for number, (metrics, _) in enumerate(session.reports, 1)]
+        newest = session.get_checkpoint()
+        checkpoints = [(newest, _with_aliases(reports[-1]))] if newest is not None and reports else []
+        return cls(None, reports, checkpoints, config=session.spec.train_loop_config, return_value=returned, state=_run_state.FINISHED)
+
+    def _with_config(self, config):
+        """Sets the config if trainer.json could not hold it. Returns this Result."""
         if self.config is None:
             self.config = config
         return self
 
-    @classmethod
-    def of_local(cls, session, returned):
-        """Of a run without a runtime."""
-        reports = [{**metrics, "_training_iteration": number} for number, (metrics, _) in enumerate(session.reports, 1)]
-        newest = session.get_checkpoint()
-        checkpoints = [(newest, _with_aliases(reports[-1]))] if newest is not None and reports else []
-        return cls(None, reports, checkpoints, config=session.job.train_loop_config, return_value=returned, state=_run_state.FINISHED)
-
     @property
-    def state(self):
-        """"starting", "running", "finished", "stopped", "failed" or "killed", as `trainrt result` has it when this is read; of a trial also
-        "waiting" or "paused", as its ResultGrid found it. RuntimeError if the run directory cannot be read."""
-        if self._state is not None:
-            return self._state
+    def state(self) -> str:
+        """Current state of the run: "starting", "running", "finished", "stopped", "failed" or "killed".
+
+        A trial in a ResultGrid can also be "waiting" or "paused". Raises RuntimeError if the run directory cannot be read.
+        """
+        if self._state is not None or self.path is None:
+            return self._state or _run_state.FINISHED
         done = subprocess.run([_executable.trainrt(), "result", self.path, "--json"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())
         return json.loads(done.stdout)["state"]
 
     @property
-    def log_dir(self):
-        """Ray's older name of `path`, as a pathlib.Path; None of a run that kept nothing."""
+    def log_dir(self) -> Optional[Path]:
+        """`path` as a pathlib.Path (an older name of Ray Train), or None if the run has no directory."""
         return Path(self.path) if self.path is not None else None
 
     @property
-    def metrics_dataframe(self):
-        """All reports as a pandas.DataFrame, a row each."""
+    def metrics_dataframe(self) -> "pandas.DataFrame":
+        """All reports as a table with a row per report. Raises ImportError if pandas is not installed."""
         try:
             import pandas
         except ImportError:
-            raise ImportError("Result.metrics_dataframe needs pandas (pip install pandas); Result.reports has the same as a list of "
-                              "dicts, and progress.csv of the run directory as a table") from None
+            raise ImportError("Result.metrics_dataframe needs pandas (pip install pandas). Without it, use Result.reports, a list of dicts, or "
+                              "progress.csv in the run directory") from None
         return pandas.DataFrame(self.reports)
 
-    def get_best_checkpoint(self, metric, mode):
-        """The kept checkpoint with the highest metric (mode 'max') or the lowest ('min'). NaN is ignored, and a note says so."""
+    def get_best_checkpoint(self, metric: str, mode: str) -> Checkpoint:
+        """Returns the kept checkpoint with the highest or lowest value of a metric.
+
+        Checkpoints whose value is NaN are ignored, with a note.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a reported metric.
+        mode : {'max', 'min'}
+            Whether the highest or the lowest value is best.
+
+        Returns
+        -------
+        Checkpoint
+
+        Raises
+        ------
+        ValueError
+            If `mode` is invalid.
+        RuntimeError
+            If no checkpoint was reported with this metric as a number.
+        """
         if mode not in ("max", "min"):
-            raise ValueError(f"get_best_checkpoint(mode={mode!r}): it must be 'max' or 'min'")
+            raise ValueError(f"get_best_checkpoint(mode={mode!r}): must be 'max' or 'min'")
         scored = [(metrics[metric], checkpoint) for checkpoint, metrics in self._checkpoints if _is_score(metrics.get(metric))]
         if not scored:
             names = sorted({name for _, metrics in self._checkpoints for name in metrics if not name.startswith("_")})
-            raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with that metric as a number; they have: "
-                               f"{', '.join(names) or 'none'}")
+            raise RuntimeError(f"get_best_checkpoint({metric!r}): no checkpoint was reported with this metric as a number; their metrics are: "
+                               f"{', '.join(names) or '(no metrics)'}")
         ignored = sum(_is_nan(metrics.get(metric)) for _, metrics in self._checkpoints)
         if ignored:
             _notes.say(f"get_best_checkpoint({metric!r}): {ignored} of {len(self._checkpoints)} checkpoints have NaN and were ignored")
         return (max if mode == "max" else min)(scored, key=lambda each: each[0])[1]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = {name: value for name, value in self.metrics.items() if name not in _ALIASES and not name.startswith("_")}
         return f"Result(metrics={shown}, path={self.path!r}, checkpoint={self.checkpoint}, error={self.error!r})"
+
+
+def _with_aliases(report):
+    return {**{alias: report[name] for alias, name in _ALIASES.items() if name in report}, **report}
 
 
 def _is_nan(value):
@@ -122,31 +204,31 @@ def _is_score(value):
     return isinstance(value, (int, float)) and not math.isnan(value)
 
 
-def _reported_checkpoints(path, reports):
-    """[(Checkpoint, metrics)] of those with files of a train function, or else of the run's State, oldest first; with all metrics of
-    their report."""
+def _kept_checkpoints(path, reports):
+    """Returns [(Checkpoint, metrics)] of the reported directories or, if there are none, of the run's State, oldest first."""
     by_iteration = {report.get("_training_iteration"): report for report in reports}
-    found, made = _run_directory.reported(path), Checkpoint
+    found, make = _run_directory.reported(path), Checkpoint
     if not found:
-        found, made = _run_directory.native(path), Checkpoint._of_state
-    return [(made(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
-                                                **_run_directory.validated_metrics(folder, manifest)}))
+        found, make = _run_directory.native(path), Checkpoint._from_state
+    return [(make(folder), _with_aliases({**(by_iteration.get(manifest.get("iteration")) or _run_directory.metrics_in(manifest)),
+                                          **_run_directory.validated_metrics(folder, manifest)}))
             for folder, manifest in found]
 
 
 def _ranked(checkpoints, config):
+    """Returns the checkpoints sorted by their score, the best last. A checkpoint without a score ranks below all others."""
     attribute = config.get("checkpoint.score_attribute")
     if not attribute:
         return checkpoints
     sign = -1 if config.get("checkpoint.score_order") == "min" else 1
 
-    def score(each):  # those without a number rank below every number
+    def rank(each):
         value = each[1].get(attribute)
         return (True, sign * value) if _is_score(value) else (False, 0)
 
-    return sorted(checkpoints, key=score)
+    return sorted(checkpoints, key=rank)
 
 
 def _config_of(path, record):
-    loop, _ = _record.config_in(_record.read(path))
+    loop, _ = _trainer_record.config_in(_trainer_record.read(path))
     return loop if loop is not None else record.get("loop") or None

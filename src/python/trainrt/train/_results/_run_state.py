@@ -1,4 +1,4 @@
-"""The states of a run, an attempt and a trial: the words of rundir::RunState, in its order. The guide of src/view explains each."""
+"""States of a run, attempt or trial. They are the names of `rundir::RunState`, in the same order; the guide of src/view describes each."""
 
 WORDS = WAITING, STARTING, RUNNING, PAUSED, FINISHED, STOPPED, FAILED, KILLED = (
     "waiting", "starting", "running", "paused", "finished", "stopped", "failed", "killed")

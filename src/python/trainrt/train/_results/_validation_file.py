@@ -1,4 +1,4 @@
-"""validation.json of a checkpoint: what its validation has found. It appears as a whole, once."""
+"""validation.json of a checkpoint: the result of its validation. The file is written once, by an atomic rename."""
 
 import json
 import os
@@ -10,7 +10,7 @@ _FORMAT = {"format": "trainrt validation", "version": 1}
 
 
 def write(checkpoint, metrics, error=None):
-    """`metrics`: numbers, texts and truth values by name. False if the checkpoint has gone meanwhile."""
+    """Writes the result. `metrics`: numbers, strings and bools by name. Returns False if the checkpoint no longer exists."""
     text = json.dumps({**_FORMAT, "metrics": _metric_json.encoded(metrics), "error": error}, indent=1)
     try:
         _new_file.replace(checkpoint, NAME, lambda file: file.write(text.encode()), may_be_link=False)
@@ -20,7 +20,7 @@ def write(checkpoint, metrics, error=None):
 
 
 def read(checkpoint):
-    """The metrics that were found, {} of a validation that failed; None if there is none yet, or one that is damaged, to be done again."""
+    """Returns the metrics; {} if the validation failed. Returns None if the file is missing or damaged: the checkpoint must be validated."""
     try:
         with open(os.path.join(checkpoint, NAME), encoding="utf-8") as file:
             found = json.load(file)

@@ -1,1 +1,1 @@
-"""The session of a train function: context, report, datasets."""
+"""Session of a train function: context, reports, checkpoints and dataset shards."""

@@ -1,29 +1,38 @@
-"""The metrics of a report: nested dicts become flat names, and what is no number and no text is refused by name."""
+"""Metrics of a report: flattens nested dicts and checks the values."""
 
 import math
 import sys
 
 from ..._client import Number, _plain
 
-_PLAIN = frozenset((float, int, str, bool))  # what most metrics are, and passes as it is
+_PLAIN = frozenset((float, int, str, bool))  # types of metrics that need no conversion
 
 
-def _refuse_tensor(name, value):
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        raise ValueError(f"metric '{name}' is a torch tensor: report a number, {name.rsplit('/', 1)[-1]}.item()")
+def flat_metrics(metrics):
+    """Returns {name: number, string, bool or Number}; {"val": {"loss": 1}} becomes {"val/loss": 1}. Raises TypeError or ValueError for a name
+    or value that is not supported."""
+    if not isinstance(metrics, dict):
+        raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")
+    found = {}
+    _flatten(metrics, "", found)
+    return found
 
 
-def _flat(metrics, prefix, found):
+def has_reductions(metrics):
+    """Returns whether a metric is a Number, so that the metrics of all ranks are reduced."""
+    return any(isinstance(value, Number) for value in metrics.values())
+
+
+def _flatten(metrics, prefix, found):
     for key, value in metrics.items():
         if not isinstance(key, str):
-            raise TypeError(f"report(): the name of a metric must be a str, not {key!r}")
+            raise TypeError(f"report(): {key!r} is not a valid name of a metric: it must be a str")
         name = prefix + key
         if isinstance(value, dict):
-            _flat(value, name + "/", found)
+            _flatten(value, name + "/", found)
         else:
             if name in found:
-                raise ValueError(f"report(): two metrics are named '{name}', one of them in a dict of its own")
+                raise ValueError(f"report(): '{name}' is the name of two metrics, one of them in a nested dict; rename one")
             found[name] = value if type(value) in _PLAIN else _checked(name, value)
 
 
@@ -31,23 +40,16 @@ def _checked(name, value):
     _refuse_tensor(name, value)
     if isinstance(value, Number):
         return value
-    if value is None:  # kept as null, as a number that is not there
+    if value is None:  # a missing number, which is recorded as null
         return math.nan
     try:
         return _plain(f"metric '{name}'", value)
     except TypeError:
-        raise TypeError(f"metric '{name}' is a {type(value).__name__}; a metric is a number, a truth value, a text, None, or a dict of "
-                        f"such: keep other things in files of a checkpoint") from None
+        raise TypeError(f"metric '{name}' is a {type(value).__name__}; a metric is a number, bool, string, None, or a dict of these. Save other "
+                        f"values in files of a checkpoint") from None
 
 
-def flat_metrics(metrics):
-    """{name: number, text or Number}; {"val": {"loss": 1}} becomes {"val/loss": 1}."""
-    if not isinstance(metrics, dict):
-        raise TypeError(f"report() takes a dict of metrics, not a {type(metrics).__name__}")
-    found = {}
-    _flat(metrics, "", found)
-    return found
-
-
-def has_numbers_to_reduce(metrics):
-    return any(isinstance(value, Number) for value in metrics.values())
+def _refuse_tensor(name, value):
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        raise ValueError(f"metric '{name}' is a torch tensor; report a number: {name.rsplit('/', 1)[-1]}.item()")

@@ -1,26 +1,19 @@
-"""Python objects from rank to rank.
+"""Collectives on Python objects.
 
-They travel as pickles, through the private sockets and shared memory of the ranks of one run: from a process of this user to
-another that runs the same script. Nothing is ever unpickled that comes out of a checkpoint, a dataset or a config.
+Objects are pickled and sent through the private sockets and shared memory of the ranks of one run, from a process of this user to another that runs
+the same script. Nothing that comes from a checkpoint, a dataset or a config is unpickled.
 """
 
 import pickle
 from array import array
 
 
-def _dumped(what, value):
-    try:
-        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # pickle raises whatever the object's methods do
-        raise TypeError(f"{what}: a {type(value).__name__} cannot be sent to the other ranks: {type(error).__name__}: {error}") from error
-
-
-def broadcast(runtime, value, root=0, what="broadcast()"):
-    """What rank `root` has, on all ranks. If it cannot be sent, all ranks raise."""
+def broadcast(runtime, value, root=0, caller="broadcast()"):
+    """Returns the value of rank `root` on all ranks. Raises TypeError on all ranks if it cannot be pickled. Collective."""
     error, data = None, b""
     if runtime.world_rank == root:
         try:
-            data = _dumped(what, value)
+            data = _pickled(caller, value)
         except TypeError as failure:
             error, data = failure, pickle.dumps(str(failure))
     head = array("q", [len(data), error is not None])
@@ -35,10 +28,17 @@ def broadcast(runtime, value, root=0, what="broadcast()"):
     return received
 
 
-def gather(runtime, value, what="gather()"):
-    """What each rank has, on all ranks, in their order."""
-    data = _dumped(what, value)
+def gather(runtime, value, caller="gather()"):
+    """Returns a list with the value of each rank, by rank. Collective; all ranks get the same list."""
+    data = _pickled(caller, value)
     lengths = [one[0] for one in runtime.all_gather(array("q", [len(data)]))]
     padded = array("B", data + bytes(max(lengths) - len(data)))
     parts = runtime.all_gather(padded)
     return [pickle.loads(part.tobytes()[:length]) for part, length in zip(parts, lengths)]
+
+
+def _pickled(caller, value):
+    try:
+        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # an object's __reduce__ may raise any exception
+        raise TypeError(f"{caller}: a {type(value).__name__} cannot be sent to the other ranks: {type(error).__name__}: {error}") from error

@@ -1,17 +1,32 @@
-"""report(), get_checkpoint(), get_all_reported_checkpoints(): what a train function says, and asks for."""
+"""`report()`, `get_checkpoint()`, `get_all_reported_checkpoints()` and `get_dataset_shard()` of a train function."""
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Dict
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from . import _datasets, _session
 from .._results._checkpoint import Checkpoint
-from ._metrics import flat_metrics, has_numbers_to_reduce
+from . import _current, _shards
+from ._metrics import flat_metrics, has_reductions
+from ._validation import ValidationTaskConfig
+
+if TYPE_CHECKING:
+    from ...data import DataIterator
 
 
 class CheckpointUploadMode(Enum):
-    """Ray Train's. Here report() returns as soon as the files are copied or linked, whichever is given, and the commit goes on behind
-    it; with ASYNC the directory is removed once that is done, unless delete_local_checkpoint_after_upload says otherwise."""
+    """How `report()` stores a checkpoint.
+
+    With SYNC and ASYNC, `report()` returns after the files are copied or linked, and the commit follows in the background. ASYNC also removes the reported
+    directory after the commit, unless `delete_local_checkpoint_after_upload` is False. NO_UPLOAD is not supported.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from trainrt import train
+    >>> from trainrt.train import Checkpoint, CheckpointUploadMode
+    >>> checkpoint = Checkpoint.from_directory(tempfile.mkdtemp())
+    >>> train.report({"loss": 0.5}, checkpoint, checkpoint_upload_mode=CheckpointUploadMode.ASYNC)
+    """
 
     SYNC = "SYNC"
     ASYNC = "ASYNC"
@@ -19,7 +34,14 @@ class CheckpointUploadMode(Enum):
 
 
 class CheckpointConsistencyMode(Enum):
-    """COMMITTED: what was reported. VALIDATED: with what the validations have found, which are waited for."""
+    """Which metrics `get_all_reported_checkpoints()` returns: those of the reports (COMMITTED), or also those of validations, for which it waits (VALIDATED).
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> from trainrt.train import CheckpointConsistencyMode
+    >>> checkpoints = train.get_all_reported_checkpoints(CheckpointConsistencyMode.COMMITTED)
+    """
 
     COMMITTED = "COMMITTED"
     VALIDATED = "VALIDATED"
@@ -27,79 +49,186 @@ class CheckpointConsistencyMode(Enum):
 
 @dataclass(frozen=True)
 class ReportedCheckpoint:
-    """A checkpoint, and the metrics that were reported with it."""
+    """A checkpoint and the metrics that were reported with it.
+
+    Examples
+    --------
+    >>> from trainrt.train import Checkpoint, ReportedCheckpoint
+    >>> ReportedCheckpoint(Checkpoint("/tmp/model"), {"loss": 0.5}).metrics
+    {'loss': 0.5}
+    """
 
     checkpoint: Checkpoint
-    metrics: Dict
+    metrics: dict[str, Any]
 
 
-def _mode(given):
-    mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
-    if mode is None:
-        raise ValueError(f"report(checkpoint_upload_mode={given!r}): it must be a trainrt.train.CheckpointUploadMode")
-    if mode is CheckpointUploadMode.NO_UPLOAD:
-        raise ValueError("report(checkpoint_upload_mode=NO_UPLOAD): a checkpoint counts when its files are in the run directory, and "
-                         "verified; leave the mode out, and report the directory")
-    return mode
+def report(metrics: Optional[dict[str, Any]] = None, checkpoint: Optional[Checkpoint] = None, checkpoint_dir_name: Optional[str] = None,
+           checkpoint_upload_mode: Optional[CheckpointUploadMode] = None, delete_local_checkpoint_after_upload: Optional[bool] = None,
+           checkpoint_upload_fn: Optional[Callable] = None, validation: Union[bool, ValidationTaskConfig] = False, *,
+           aggregate: Optional[bool] = None, **more_metrics: Any) -> None:
+    """Reports metrics and, optionally, a checkpoint. Collective: every rank calls it, the same number of times.
 
+    The metrics of rank 0 count, unless they are aggregated. Any rank may report a directory: the files of all ranks together are the checkpoint.
+    A file that several ranks report must have the same content on these ranks. The run may stop in this call.
 
-def _checked_checkpoint(checkpoint, upload_fn, validation):
-    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise TypeError(f"report(checkpoint=...) takes a Checkpoint, not a {type(checkpoint).__name__}: "
-                        f"Checkpoint.from_directory(path)")
-    if upload_fn is not None:
-        raise ValueError("report(checkpoint_upload_fn=...): files go into the run directory by trainrt, which verifies them; write them "
-                         "into a directory, and report that")
-    if validation and checkpoint is None:
-        raise ValueError("report(validation=...) validates a checkpoint: give one too")
+    Parameters
+    ----------
+    metrics : dict, optional
+        Numbers, bools, strings, None, and dicts of these: `{"val": {"loss": 1.0}}` is reported as `val/loss`.
+    checkpoint : Checkpoint, optional
+        Directory with the files of this rank.
+    checkpoint_dir_name : str, optional
+        Name stored with the checkpoint as `checkpoint_dir_name`.
+    checkpoint_upload_mode : CheckpointUploadMode, optional
+        SYNC (default) or ASYNC.
+    delete_local_checkpoint_after_upload : bool, optional
+        Whether to remove the directory after the commit. Default: only with ASYNC. A directory of a run is not removed.
+    checkpoint_upload_fn : None
+        Not supported; other values than None raise an error.
+    validation : bool or ValidationTaskConfig, default False
+        Whether the function of the Trainer's `validation_config` evaluates the checkpoint during the training. Its metrics are added to those of the
+        checkpoint. All ranks pass the same value.
+    aggregate : bool, optional
+        Whether the metrics of all ranks are reduced to one value each: numbers to their mean, a `trainrt.Number` or `trainrt.ratio()` as it specifies.
+        All ranks then report the same names. Default: True if a metric is a `trainrt.Number`, else `metrics.aggregate` of the config.
+    **more_metrics
+        Further metrics, as `report(loss=...)` of Ray Train 1.x passes them.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has an invalid type or value.
+    FileNotFoundError
+        If the checkpoint does not exist on this node.
 
-def _validation_of(session, validation):
-    """What the checkpoint's manifest is to have, or None."""
-    if not validation:
-        return None
-    if session.job.validation is None:
-        raise ValueError("report(validation=...): the Trainer was given no validation_config=ValidationConfig(fn=...), the function that "
-                         "evaluates a checkpoint")
-    return session.job.validation.request(validation)
-
-
-def report(metrics=None, checkpoint=None, checkpoint_dir_name=None, checkpoint_upload_mode=None, delete_local_checkpoint_after_upload=None,
-           checkpoint_upload_fn=None, validation=False, *, aggregate=None, **more_metrics):
-    """Reports metrics, and a checkpoint if one is given. Every rank calls it, equally often; rank 0's metrics count, and any ranks may
-    give a directory: the files of all together are the checkpoint. aggregate=True, or a trainrt.Number or ratio() among the metrics:
-    those of all ranks become one, as trainrt.context().report() does it, and all ranks give the same names. Left out, it is as
-    metrics.aggregate of the config says.
-
-    validation=True, or a ValidationTaskConfig: the function of the Trainer's validation_config evaluates the checkpoint beside the
-    training, and what it returns then counts as the checkpoint's metrics too; all ranks give the same.
+    Examples
+    --------
+    >>> import tempfile
+    >>> from trainrt import train
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     train.report({"loss": 0.5}, checkpoint=train.Checkpoint.from_directory(directory))
     """
-    mode = _mode(checkpoint_upload_mode)
-    _checked_checkpoint(checkpoint, checkpoint_upload_fn, validation)
+    mode = _checked_mode(checkpoint_upload_mode)
+    _check_checkpoint(checkpoint, checkpoint_upload_fn, validation)
     flat = flat_metrics({**(metrics or {}), **more_metrics} if metrics is None or isinstance(metrics, dict) else metrics)
-    asked = delete_local_checkpoint_after_upload
-    removes = checkpoint is not None and (mode is CheckpointUploadMode.ASYNC if asked is None else bool(asked))
-    session = _session.current()
+    removes_by_default = mode is CheckpointUploadMode.ASYNC
+    removes = removes_by_default if delete_local_checkpoint_after_upload is None else bool(delete_local_checkpoint_after_upload)
+    session = _current.session()
     aggregate = session.aggregates if aggregate is None else aggregate
-    session.report(flat, checkpoint, checkpoint_dir_name, aggregate or has_numbers_to_reduce(flat), removes,
-                   validation=_validation_of(session, validation))
+    session.report(flat, checkpoint, checkpoint_dir_name, aggregate or has_reductions(flat), checkpoint is not None and removes,
+                   validation=_validation_request(session, validation))
 
 
-def get_checkpoint():
-    """The newest Checkpoint of this run that has files, also from before a restart; else the Trainer's resume_from_checkpoint; else
-    None."""
-    return _session.current().get_checkpoint()
+def get_checkpoint() -> Optional[Checkpoint]:
+    """Returns the newest intact checkpoint of this run that has files; it may be from before a restart.
+
+    Waits for a commit in progress. A damaged checkpoint is skipped with a warning.
+
+    Returns
+    -------
+    Checkpoint or None
+        If the run has no checkpoint with files: the Trainer's `resume_from_checkpoint`, or None.
+
+    Raises
+    ------
+    RuntimeError
+        If all checkpoints with files are damaged.
+    TimeoutError
+        If a checkpoint cannot be read within 600 s plus its size at 10 MB/s.
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> from trainrt.train import DataParallelTrainer, ScalingConfig
+    >>> def train_func():
+    ...     print(train.get_checkpoint())
+    >>> _ = DataParallelTrainer(train_func, scaling_config=ScalingConfig(num_workers=0)).fit()
+    None
+    """
+    return _current.session().get_checkpoint()
 
 
-def get_all_reported_checkpoints(consistency_mode=CheckpointConsistencyMode.VALIDATED, timeout_s=None):
-    """Those that are kept, oldest first, as ReportedCheckpoint. What is on its way is waited for; so are validations, timeout_s at most,
-    unless the mode is COMMITTED. One that the newest has replaced is deleted in the background, and may still be among them."""
-    session = _session.current()
+def get_all_reported_checkpoints(consistency_mode: CheckpointConsistencyMode = CheckpointConsistencyMode.VALIDATED,
+                                 timeout_s: Optional[float] = None) -> list[ReportedCheckpoint]:
+    """Returns the kept checkpoints, oldest first. Waits for a commit in progress.
+
+    A checkpoint that `CheckpointConfig` no longer keeps is removed in the background and may still be in the list.
+
+    Parameters
+    ----------
+    consistency_mode : CheckpointConsistencyMode, default VALIDATED
+        VALIDATED waits for the requested validations; COMMITTED does not.
+    timeout_s : float, optional
+        Maximum time to wait for validations, in seconds. Default: no limit.
+
+    Returns
+    -------
+    list of ReportedCheckpoint
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> train.get_all_reported_checkpoints()
+    []
+    """
+    session = _current.session()
     if consistency_mode is CheckpointConsistencyMode.VALIDATED:
         session.wait_until_validated(timeout_s)
     return [ReportedCheckpoint(checkpoint, metrics) for checkpoint, metrics in session.reported_checkpoints()]
 
 
-def get_dataset_shard(dataset_name="train"):
-    """This rank's part of a dataset: of the Trainer's, or of a [data.NAME] of the config. None if there are none at all."""
-    return _datasets.shard(_session.current(), dataset_name)
+def get_dataset_shard(dataset_name: str = "train") -> "Optional[DataIterator]":
+    """Returns this rank's shard of a dataset.
+
+    Parameters
+    ----------
+    dataset_name : str, default "train"
+        Name of one of the Trainer's datasets, or of a section [data.NAME] of the config.
+
+    Returns
+    -------
+    trainrt.data.DataIterator or None
+        None if the run has no dataset.
+
+    Raises
+    ------
+    KeyError
+        If the run has other datasets, and no dataset of this name.
+
+    Examples
+    --------
+    >>> from trainrt import train
+    >>> print(train.get_dataset_shard("train"))
+    None
+    """
+    return _shards.shard(_current.session(), dataset_name)
+
+
+def _checked_mode(given):
+    mode = given if isinstance(given, CheckpointUploadMode) else CheckpointUploadMode.SYNC if given is None else None
+    if mode is None:
+        raise ValueError(f"report(checkpoint_upload_mode={given!r}): must be a trainrt.train.CheckpointUploadMode")
+    if mode is CheckpointUploadMode.NO_UPLOAD:
+        raise ValueError("report(checkpoint_upload_mode=NO_UPLOAD) is not supported: a checkpoint counts after its files are in the run directory and "
+                         "verified. Leave out the mode and report the directory")
+    return mode
+
+
+def _check_checkpoint(checkpoint, upload_fn, validation):
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        raise TypeError(f"report(checkpoint={checkpoint!r}): must be a Checkpoint, not a {type(checkpoint).__name__}; use Checkpoint.from_directory(path)")
+    if upload_fn is not None:
+        raise ValueError("report(checkpoint_upload_fn=...) is not supported: trainrt copies the files into the run directory and verifies them. Write "
+                         "the files into a directory and report that")
+    if validation and checkpoint is None:
+        raise ValueError("report(validation=...) validates a checkpoint, and checkpoint= is missing; pass both")
+
+
+def _validation_request(session, validation):
+    """Returns the request for the checkpoint's manifest, or None."""
+    if not validation:
+        return None
+    if session.spec.validation is None:
+        raise ValueError("report(validation=...): the Trainer has no validation_config; pass validation_config=ValidationConfig(fn=...), with the "
+                         "function that evaluates a checkpoint")
+    return session.spec.validation.request(validation)

@@ -1,1 +1,1 @@
-"""Names of Ray Train V1."""
+"""Trainer, callbacks and functions of Ray Train 1.x, over DataParallelTrainer."""

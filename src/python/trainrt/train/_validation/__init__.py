@@ -1,1 +1,1 @@
-"""Validation functions, run in side processes."""
+"""Evaluates checkpoints in side processes during the training."""

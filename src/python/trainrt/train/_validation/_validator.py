@@ -1,86 +1,90 @@
-"""Evaluates the checkpoints that ask for it beside the training, one after the other: on rank 0."""
+"""Validator: evaluates the checkpoints that request it, one at a time, on rank 0 during the training."""
 
 import pickle
 import threading
 import time
 
-from ..._support import _notes, _script, _pickling
-from .._results import _run_directory, _validation_file
+from ..._support import _notes, _pickling, _script
 from ..._support._side_process import SideProcess
+from .._results import _run_directory, _validation_file
 
-_SHORTEST_LOOK_S, _LONGEST_LOOK_S = 0.1, 5.0  # between two looks for a checkpoint that is to be committed
+_MIN_PAUSE_S, _MAX_PAUSE_S = 0.1, 5.0  # pause between two scans of the run directory
 
 
 class Validator:
-    """A thread that looks for checkpoints of the run that await their validation, also of earlier attempts, and has each evaluated in a
-    process of its own. What is under way when this process ends is done again by the next attempt."""
+    """A thread that scans the run directory for checkpoints to validate, including those of earlier attempts, and evaluates each in a process.
+
+    A validation that has not finished when this process exits is repeated by the next attempt.
+
+    Parameters: `config`, a ValidationConfig; `run_dir`. Raises ValueError if the function cannot be pickled.
+    """
 
     def __init__(self, config, run_dir):
         script = _script.of_this_process()
-        self._work, needs_script = _pickling.pickled(config.fn, script, "the validation function")
+        self._function, needs_script = _pickling.pickled(config.fn, script, "the validation function")
         self._call = _pickling.call_of(script if needs_script else None)
         self._run_dir = run_dir
-        self._look_now = threading.Event()
-        self._pass_done = threading.Condition()
-        self._passes = 0  # looks that found nothing more to do
+        self._scan_now = threading.Event()
+        self._scan_done = threading.Condition()
+        self._scans = 0  # number of scans after which no checkpoint was left
         self._ended = False
-        self._under_way = None  # (path, SideProcess)
+        self._current = None  # path and SideProcess of the running validation, or None
         self._thread = threading.Thread(target=self._run, name="trainrt-validation", daemon=True)
         self._thread.start()
 
     def expect(self):
-        """A checkpoint that asks for it has been reported; it is committed soon."""
-        self._look_now.set()
+        """Announces that a checkpoint to validate was reported, and will be committed soon."""
+        self._scan_now.set()
 
     def wait(self, timeout_s):
-        """Whether all that are committed now are validated, within that time."""
-        with self._pass_done:
-            wanted = self._passes + 2  # one may be looking already, and have passed by
+        """Waits at most `timeout_s`. Returns whether all checkpoints that are committed now are validated."""
+        with self._scan_done:
+            wanted = self._scans + 2  # a scan in progress may have missed the newest checkpoint
         until = time.monotonic() + timeout_s
         while True:
-            self._look_now.set()
-            with self._pass_done:
-                if self._passes >= wanted:
+            self._scan_now.set()
+            with self._scan_done:
+                if self._scans >= wanted:
                     return True
                 left = until - time.monotonic()
                 if left <= 0:
                     return False
-                self._pass_done.wait(min(left, 0.2))
+                self._scan_done.wait(min(left, 0.2))
 
-    def under_way(self):
-        """The checkpoint that is being evaluated, or None."""
-        found = self._under_way
-        return found[0] if found else None
+    def current_path(self):
+        """Returns the path of the checkpoint that is being validated, or None."""
+        current = self._current
+        return current[0] if current else None
 
     def end(self):
-        """What is under way is left for the next attempt."""
+        """Ends the thread and its process. The next attempt repeats the validation that was running."""
         self._ended = True
-        self._look_now.set()
-        found = self._under_way
-        if found:
-            found[1].close()
+        self._scan_now.set()
+        current = self._current
+        if current:
+            current[1].close()
 
-    # ---- the thread ----
+    # ---- methods that the thread calls ----
 
     def _run(self):
-        pause_s = _LONGEST_LOOK_S
+        pause_s = _MAX_PAUSE_S
         while not self._ended:
-            if self._look_now.wait(pause_s):
-                self._look_now.clear()
-                pause_s = _SHORTEST_LOOK_S
+            if self._scan_now.wait(pause_s):
+                self._scan_now.clear()
+                pause_s = _MIN_PAUSE_S
             else:
-                pause_s = min(1.5 * pause_s, _LONGEST_LOOK_S)
+                pause_s = min(1.5 * pause_s, _MAX_PAUSE_S)
             try:
                 while not self._ended and self._validate_oldest():
                     pass
-            except Exception as error:  # of the storage, say: the checkpoint stays as it is, and awaits the next attempt
-                _notes.say(f"a validation could not be begun, or kept: {type(error).__name__}: {error}")
-            with self._pass_done:
-                self._passes += 1
-                self._pass_done.notify_all()
+            except Exception as error:  # for example, the storage is not available; the checkpoint is validated later
+                _notes.say(f"a validation could not be started or its result not be written: {type(error).__name__}: {error}")
+            with self._scan_done:
+                self._scans += 1
+                self._scan_done.notify_all()
 
     def _validate_oldest(self):
-        """False if there is none."""
+        """Validates the oldest checkpoint that requests it. Returns False if there is none."""
         path, request = next(iter(_run_directory.awaiting_validation(self._run_dir)), (None, None))
         if path is None:
             return False
@@ -88,19 +92,20 @@ class Validator:
         if kind == "ended":
             return False
         if kind == "error":
-            _notes.say(f"the validation of {path} failed, and its metrics stay as they were reported: {found}")
+            _notes.say(f"validation of {path} failed; its metrics stay as they were reported: {found}")
         return _validation_file.write(path, found if kind == "metrics" else {}, found if kind == "error" else None)
 
     def _outcome(self, path, request):
-        process = SideProcess("trainrt.train._validation._validation_process")
-        self._under_way = path, process
+        """Returns ("metrics", metrics), ("error", text), or ("ended", None) if end() was called."""
+        process = SideProcess("trainrt.train._validation._process")
+        self._current = path, process
         try:
-            process.connection.send_bytes(pickle.dumps((self._call, self._work, path, request.get("fn_kwargs") or {})))
+            process.connection.send_bytes(pickle.dumps((self._call, self._function, path, request.get("fn_kwargs") or {})))
             if not process.connection.poll(request.get("timeout_s")):
                 return "error", f"it took longer than timeout_s, {request['timeout_s']:g} s"
             return process.connection.recv()
         except (EOFError, OSError):
-            return ("ended", None) if self._ended else ("error", f"its process is gone, {process.end_in_words()}")
+            return ("ended", None) if self._ended else ("error", f"its process exited early, {process.end_in_words()}")
         finally:
-            self._under_way = None
+            self._current = None
             process.close()

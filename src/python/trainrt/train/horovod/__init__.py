@@ -1,4 +1,4 @@
-"""HorovodTrainer and HorovodConfig, for train functions that call hvd.init(): with PyTorch, TensorFlow or Keras.
+"""HorovodTrainer and HorovodConfig, for train functions that call `hvd.init()`, with PyTorch, TensorFlow or Keras.
 
     def train_func():
         hvd.init()
@@ -7,7 +7,7 @@
 
     HorovodTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-Horovod finds its ranks by the variables that trainrt sets for every program, and by a rendezvous that the runtime serves: nothing is started by SSH.
+Horovod finds the ranks through environment variables that trainrt sets for every program, and a rendezvous that the runtime serves. SSH is not used.
 """
 
 from . import _library

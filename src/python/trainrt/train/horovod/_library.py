@@ -1,4 +1,4 @@
-"""Whether Horovod is there, or an error that says what is missing."""
+"""Imports Horovod, or raises ImportError with the command that installs it."""
 
 try:
     import horovod

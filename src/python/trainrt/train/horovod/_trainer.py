@@ -1,25 +1,50 @@
-"""HorovodTrainer: the train function on every rank, where hvd.init() finds the others."""
+"""HorovodTrainer: runs the train function on every rank, where `hvd.init()` connects the ranks."""
 
 import os
 import sys
 from dataclasses import dataclass
-from typing import Optional, Set
+from typing import Any, Callable, Optional
 
 from ..._support import _notes
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
 
 _NEEDED = ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_GLOO_RENDEZVOUS_ADDR", "HOROVOD_GLOO_RENDEZVOUS_PORT")
-_UNUSED = {"key": "the ranks are started by trainrt, and sign nothing for each other", "ssh_port": "nothing is started by SSH",
-           "ssh_identity_file": "nothing is started by SSH", "ssh_str": "nothing is started by SSH, and no key is written to a file"}
+_WITHOUT_EFFECT = {"key": "trainrt launches the ranks, which need no key", "ssh_port": "SSH is not used",
+                   "ssh_identity_file": "SSH is not used", "ssh_str": "SSH is not used, and no key is written to a file"}
+_MODULES = ("horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras", "horovod.keras")
 
 
 @dataclass
 class HorovodConfig(BackendConfig):
-    """Ray Train's. nics: names of network interfaces; the first that this node has is the one of Gloo. timeout_s: of Gloo's rendezvous. verbose above 1:
-    Horovod's own log (HOROVOD_LOG_LEVEL). The others change nothing, and a line says so."""
+    """Options of Horovod.
 
-    nics: Optional[Set[str]] = None
+    Parameters
+    ----------
+    nics : set of str, optional
+        Names of network interfaces. Gloo uses the first, in alphabetical order, that the node has.
+    verbose : int, default 1
+        2 and more enable Horovod's log (HOROVOD_LOG_LEVEL).
+    timeout_s : int, default 300
+        Timeout of Gloo's rendezvous, in seconds.
+    key, ssh_port, ssh_identity_file, ssh_str
+        Have no effect except a note.
+    placement_group_timeout_s : int, default 100
+        Has no effect.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a value is invalid.
+
+    Examples
+    --------
+    >>> from trainrt.train.horovod import HorovodConfig
+    >>> HorovodConfig(nics={"eth0"}).timeout_s
+    300
+    """
+
+    nics: Optional[set[str]] = None
     verbose: int = 1
     key: Optional[str] = None
     ssh_port: Optional[int] = None
@@ -30,63 +55,79 @@ class HorovodConfig(BackendConfig):
 
     def __post_init__(self):
         if isinstance(self.nics, str):
-            raise TypeError(f"HorovodConfig(nics={self.nics!r}): it must be a set of names, as {{{self.nics!r}}}")
+            raise TypeError(f"HorovodConfig(nics={self.nics!r}): must be a set of names, such as {{{self.nics!r}}}")
         for name in ("timeout_s", "placement_group_timeout_s"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-                raise ValueError(f"HorovodConfig({name}={value!r}): it must be a number of seconds above 0")
+                raise ValueError(f"HorovodConfig({name}={value!r}): must be a number of seconds above 0")
         if isinstance(self.verbose, bool) or not isinstance(self.verbose, int) or self.verbose < 0:
-            raise ValueError(f"HorovodConfig(verbose={self.verbose!r}): it must be a whole number, 0 or more")
+            raise ValueError(f"HorovodConfig(verbose={self.verbose!r}): must be an integer, 0 or more")
 
     @property
     def backend_cls(self):
         return _HorovodBackend
 
-    def notes(self):
-        """A line for each argument that changes nothing."""
-        given = {name: why for name, why in _UNUSED.items() if getattr(self, name) is not None}
-        return [f"HorovodConfig({name}=...) changes nothing: {why}" for name, why in given.items()]
+    def notes(self) -> list[str]:
+        """Returns a note for each given argument that has no effect."""
+        given = {name: reason for name, reason in _WITHOUT_EFFECT.items() if getattr(self, name) is not None}
+        return [f"HorovodConfig({name}=...) changes nothing: {reason}" for name, reason in given.items()]
 
 
 class _HorovodBackend(Backend):
     share_cuda_visible_devices = True
 
     def on_start(self, worker_group, backend_config):
-        lacking = [name for name in _NEEDED if name not in os.environ]
-        if lacking and len(worker_group) > 1:  # Horovod would train one model on each rank
-            raise RuntimeError(f"{', '.join(lacking)} is not set: the launch left Horovod out of program.env, which must be auto or name horovod")
+        missing = [name for name in _NEEDED if name not in os.environ]
+        if missing and len(worker_group) > 1:  # without them, Horovod would train a separate model on each rank
+            raise RuntimeError(f"{', '.join(missing)} not set: the key program.env of the launch excludes Horovod; set it to all, or add horovod")
         for line in backend_config.notes():
             _notes.say(line)
         os.environ.setdefault("HOROVOD_GLOO_TIMEOUT_SECONDS", str(max(1, int(backend_config.timeout_s))))
         if backend_config.verbose > 1:
             os.environ.setdefault("HOROVOD_LOG_LEVEL", "debug" if backend_config.verbose > 2 else "info")
         if backend_config.nics:
-            os.environ["HOROVOD_GLOO_IFACE"] = _of_this_node(backend_config.nics)
+            os.environ["HOROVOD_GLOO_IFACE"] = _interface_of_this_node(backend_config.nics)
 
     def on_shutdown(self, worker_group, backend_config):
-        """The ranks leave together: one that ends by itself is a failure to the others."""
-        for module in ("horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras", "horovod.keras"):
-            _shut_down(module)
-
-
-def _of_this_node(names):
-    there = os.listdir("/sys/class/net")
-    found = [name for name in sorted(names) if name in there]
-    if not found:
-        raise ValueError(f"HorovodConfig(nics={set(names)!r}): this node has none of them; it has {', '.join(sorted(there))}")
-    return found[0]
-
-
-def _shut_down(name):
-    module = sys.modules.get(name)
-    if module is not None and module.is_initialized():
-        module.shutdown()
+        """Shuts Horovod down on all ranks together: the exit of a single rank is a failure for the others."""
+        for name in _MODULES:
+            module = sys.modules.get(name)
+            if module is not None and module.is_initialized():
+                module.shutdown()
 
 
 class HorovodTrainer(DataParallelTrainer):
-    """Ray Train's: `HorovodTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()`."""
+    """Runs a train function that calls `hvd.init()` on every rank.
 
-    def __init__(self, train_loop_per_worker, *, horovod_config=None, **arguments):
+    Parameters
+    ----------
+    train_loop_per_worker : callable
+        Train function.
+    horovod_config : HorovodConfig, optional
+    **arguments
+        Other arguments of DataParallelTrainer.
+
+    Raises
+    ------
+    TypeError
+        If `horovod_config` has the wrong type.
+
+    Examples
+    --------
+    >>> from trainrt.train import ScalingConfig
+    >>> from trainrt.train.horovod import HorovodTrainer
+    >>> trainer = HorovodTrainer(lambda: None, scaling_config=ScalingConfig(num_workers=2))
+    """
+
+    def __init__(self, train_loop_per_worker: Callable[..., Any], *, horovod_config: Optional[HorovodConfig] = None, **arguments: Any):
         if horovod_config is not None and not isinstance(horovod_config, HorovodConfig):
-            raise TypeError(f"horovod_config must be a HorovodConfig, not a {type(horovod_config).__name__}: {horovod_config!r}")
+            raise TypeError(f"horovod_config={horovod_config!r}: must be a HorovodConfig, not a {type(horovod_config).__name__}")
         super().__init__(train_loop_per_worker, backend_config=horovod_config or HorovodConfig(), **arguments)
+
+
+def _interface_of_this_node(names):
+    available = os.listdir("/sys/class/net")
+    found = [name for name in sorted(names) if name in available]
+    if not found:
+        raise ValueError(f"HorovodConfig(nics={set(names)!r}): interface not found on this node; it has {', '.join(sorted(available))}")
+    return found[0]

@@ -1,4 +1,4 @@
-"""Ray Train's names for JAX: the ranks are the processes of jax.distributed.
+"""JAX on the ranks of a run, which are the processes of jax.distributed. With Ray Train's names.
 
     def train_func():
         at = load_state(params=params, moments=moments, epoch=0)           # the last checkpoint, if there is one
@@ -9,8 +9,8 @@
 
     JaxTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-load_state(), save_state() and save_point() are trainrt's own: trees of arrays by name, without pickle; arrays that are sharded over the ranks are saved
-as shards, and restored with the sharding that they have then, on any number of ranks. report() with files in a directory works as well.
+`load_state()`, `save_state()` and `save_point()` are trainrt's own. They save trees of arrays by name, without pickle. Sharded arrays are saved as shards,
+and are restored with the sharding of the restarted run, on any number of ranks. `report()` with files in a directory works as well.
 """
 
 from ._state import load_state, save_point, save_state

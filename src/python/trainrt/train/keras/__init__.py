@@ -1,13 +1,13 @@
-"""Keras on ranks of trainrt: Keras 2 (tf_keras, tf.keras) and Keras 3 on TensorFlow, JAX and torch.
+"""Keras on the ranks of a run: Keras 2 (tf_keras, tf.keras), and Keras 3 on TensorFlow, JAX and torch.
 
-    from trainrt.train.keras import ReportCheckpointCallback         # Ray Train's: files of the model at each epoch
+    from trainrt.train.keras import ReportCheckpointCallback         # Ray Train's: saves the model's files at each epoch
     model.fit(dataset, epochs=3, callbacks=[ReportCheckpointCallback()])
 
-    from trainrt.train.keras import fit                              # trainrt's own: on from any batch, to the bit
+    from trainrt.train.keras import fit                              # trainrt's own: resumes after any batch, with the same bits
     fit(model, lambda epoch: dataset.shuffle(60000, seed=epoch, reshuffle_each_iteration=False).batch(64), epochs=3)
 
-load_state(), save_state() and save_point() are fit()'s parts, for loops of one's own: checkpoints of the weights and of the optimizer's variables
-by name, without pickle, of any number of ranks.
+`load_state()`, `save_state()` and `save_point()` are the parts of `fit()` for custom training loops: checkpoints of the weights and the optimizer's variables
+by name, without pickle, for any number of ranks.
 """
 
 from ._fit import fit

@@ -1,22 +1,24 @@
-"""Names of a model's variables that are the same in every process: Keras numbers what has no name of its own (dense_3) by what the process has made
-before."""
+"""StableNames: names of a model's variables that are equal in every process.
+
+Keras numbers unnamed layers (dense_3) by the layers that the process has created.
+"""
 
 import re
 
 _ALWAYS_NUMBERED = {"seed_generator"}
 
 
-class Names:
-    """Gives dense_3, where it is the first Dense of the model, the name dense. Names that the script gave stay."""
+class StableNames:
+    """Renames numbered layers by their order in the model: dense_3 becomes dense if it is the first Dense. Names that the script chose are kept."""
 
     def __init__(self, model):
         self._kinds = {_snake_case(type(layer).__name__) for layer in _layers(model)} | _ALWAYS_NUMBERED
-        self._own = {layer.name for layer in _layers(model) if not self._is_numbered(layer.name, _snake_case(type(layer).__name__))}
-        self._numbers = {}  # kind -> {the number in this process: the number here}
-        self._given = {}  # name -> how often
+        self._chosen = {layer.name for layer in _layers(model) if _split(layer.name)[0] != _snake_case(type(layer).__name__)}
+        self._numbers = {}  # numbers of layers in the model by class and number in this process
+        self._uses = {}  # number of calls of unique(), by name
 
     def of(self, variable):
-        """Of a weight: layer/kernel, without the model's own name."""
+        """Returns the name of a weight, such as dense/kernel, without the name of the model."""
         text = getattr(variable, "path", None) or variable.name.split(":")[0]
         parts = text.split("/")
         if hasattr(variable, "path") and len(parts) > 2:
@@ -24,21 +26,17 @@ class Names:
         return "/".join(map(self._renumbered, parts))
 
     def unique(self, name):
-        """The same name again gets a number."""
-        self._given[name] = self._given.get(name, 0) + 1
-        return name if self._given[name] == 1 else f"{name}~{self._given[name]}"
+        """Returns `name`; from its second use on, with a number."""
+        self._uses[name] = self._uses.get(name, 0) + 1
+        return name if self._uses[name] == 1 else f"{name}~{self._uses[name]}"
 
     def _renumbered(self, part):
         kind, number = _split(part)
-        if kind not in self._kinds or part in self._own:
+        if kind not in self._kinds or part in self._chosen:
             return part
         seen = self._numbers.setdefault(kind, {})
-        here = seen.setdefault(number, len(seen))
-        return f"{kind}_{here}" if here else kind
-
-    @staticmethod
-    def _is_numbered(name, kind):
-        return _split(name)[0] == kind
+        new = seen.setdefault(number, len(seen))
+        return f"{kind}_{new}" if new else kind
 
 
 def _split(part):
@@ -51,7 +49,7 @@ def _layers(model):
 
 
 def _snake_case(name):
-    """As Keras makes the name of a layer of that of its class."""
+    """Returns the name that Keras derives for a layer from the name of its class."""
     name = re.sub(r"\W+", "", name)
     name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()

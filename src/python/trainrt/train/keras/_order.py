@@ -4,33 +4,30 @@ import hashlib
 
 
 def of_epoch(data, epoch, seed):
-    """What model.fit() gets: of a function, what it gives; of arrays, themselves in the order of this epoch."""
-    if _is_arrays(data):
-        first = _first(data)
-        order = _generator(seed, epoch).permutation(len(first))
+    """Returns the data for model.fit(): the value of a function of the epoch, arrays in the order of the epoch, other data unchanged. Raises
+    TypeError for an iterator."""
+    if is_arrays(data):
+        order = _generator(seed, epoch).permutation(len(_first_array(data)))
         return _mapped(data, lambda array: array[order])
     if callable(data) and not hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):
         return data(epoch)
     if hasattr(data, "__next__"):
-        raise TypeError(f"fit() was given a {type(data).__name__}, which ends with its first epoch: give a function of the epoch that makes one")
+        raise TypeError(f"fit() was given a {type(data).__name__}, which ends after its first epoch; pass a function of the epoch that returns a new one")
     return data
 
 
 def is_arrays(data):
-    return _is_arrays(data)
-
-
-def behind(data, count):
-    """Arrays without their first elements."""
-    return _mapped(data, lambda array: array[count:])
-
-
-def _is_arrays(data):
+    """Returns whether `data` is an array, or a non-empty tuple, list or dict of arrays."""
     if isinstance(data, (tuple, list)):
-        return bool(data) and all(each is None or _is_arrays(each) for each in data) and data[0] is not None
+        return bool(data) and all(each is None or is_arrays(each) for each in data) and data[0] is not None
     if isinstance(data, dict):
-        return bool(data) and all(map(_is_arrays, data.values()))
+        return bool(data) and all(map(is_arrays, data.values()))
     return hasattr(data, "__array__") and hasattr(data, "shape") and bool(data.shape)
+
+
+def without_first(data, count):
+    """Returns the arrays without their first `count` elements."""
+    return _mapped(data, lambda array: array[count:])
 
 
 def _mapped(data, function):
@@ -44,10 +41,10 @@ def _mapped(data, function):
     return function(numpy.asarray(data))
 
 
-def _first(data):
+def _first_array(data):
     if isinstance(data, dict):
-        return _first(next(iter(data.values())))
-    return _first(data[0]) if isinstance(data, (tuple, list)) else data
+        return _first_array(next(iter(data.values())))
+    return _first_array(data[0]) if isinstance(data, (tuple, list)) else data
 
 
 def _generator(seed, epoch):

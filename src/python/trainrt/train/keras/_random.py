@@ -1,13 +1,14 @@
-"""Random numbers that no variable of a model counts: Keras on torch draws the masks of an unseeded Dropout from torch's own generator."""
+"""Random numbers that no variable of the model determines: Keras on torch draws the masks of an unseeded Dropout from torch's default generator."""
 
 import sys
 
-from .._sessions import _kept_state
+from .._sessions import _framework_state
 
 
 def seed_step():
-    """Of torch on all devices, Python and NumPy: by run.seed, the step and the rank, so that they need no storing."""
-    ctx = _kept_state.runtime()
+    """Seeds the generators of torch, Python and NumPy from run.seed, the step and the rank, if Keras runs on torch. So checkpoints need not hold
+    their states."""
+    ctx = _framework_state.runtime()
     if ctx is not None and _is_on_torch():
         from ..torch._seeding import seed_all
         seed_all(ctx.step_seed)

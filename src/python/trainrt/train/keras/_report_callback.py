@@ -3,38 +3,65 @@
 import os
 import sys
 import tempfile
+from typing import Any, Union
 
-from .._sessions import _session
 from .._results._checkpoint import Checkpoint
+from .._sessions import _current
 from .._sessions._report import report
-from ._callback import EventCallback
+from ._event_callback import EventCallback
 
+__doctest_requires__ = {"ReportCheckpointCallback": ["keras"]}
 _MODEL_FILE = "model.keras"
-_FILE_KEY = "_model_filename"  # in the metadata, as Ray Train has it
+_FILE_KEY = "_model_filename"  # Ray Train's key in the metadata
 
 
 class ReportCheckpointCallback(EventCallback):
-    """Reports the metrics of Keras, and the model as files, at the events given: names of Keras' hooks without `on_`. Metrics are reported with each
-    checkpoint. metrics: all of the logs; or a name, or a list of names; or {the name to report: that of the log}.
+    """Reports the logs of Keras, and the model's files as a checkpoint.
 
-    A checkpoint holds what model.save() writes, with the optimizer: get_model(checkpoint) loads it. Its metadata has "epochs", those that are complete: the
-    initial_epoch of fit() after a restart. What it does not hold is the place within an epoch and what other callbacks count: trainrt.train.keras.fit()
-    holds both.
+    A checkpoint contains the model that `model.save()` writes, with its optimizer. Its metadata has the number of complete epochs as "epochs": pass it as
+    `initial_epoch` of `fit()` after a restart. It does not contain the position within an epoch and the counters of other callbacks, which
+    `trainrt.train.keras.fit()` saves.
+
+    Parameters
+    ----------
+    checkpoint_on : str or list of str, default 'epoch_end'
+        Events at which a checkpoint is reported, with metrics: names of Keras' hooks without `on_`.
+    report_metrics_on : str or list of str, default 'epoch_end'
+        Events at which metrics are reported.
+    metrics : str, list of str or dict, optional
+        Logs to report, or {reported name: name of the log}. Default: all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is invalid.
+
+    Examples
+    --------
+    >>> import keras, numpy
+    >>> from trainrt import train
+    >>> from trainrt.train.keras import ReportCheckpointCallback
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> _ = model.fit(numpy.ones((8, 1)), numpy.ones(8), epochs=2, verbose=0, callbacks=[ReportCheckpointCallback()])
+    >>> train.get_checkpoint().get_metadata()["epochs"]
+    2
     """
 
     CHECKPOINT_NAME = _MODEL_FILE
 
-    def __init__(self, checkpoint_on="epoch_end", report_metrics_on="epoch_end", metrics=None):
-        self._checkpoint_on, self._report_metrics_on = _events(checkpoint_on), _events(report_metrics_on)
+    def __init__(self, checkpoint_on: Union[str, list[str]] = "epoch_end", report_metrics_on: Union[str, list[str]] = "epoch_end",
+                 metrics: Union[str, list[str], dict[str, str], None] = None):
+        self._checkpoint_on, self._report_metrics_on = _list_of(checkpoint_on), _list_of(report_metrics_on)
         if not isinstance(metrics, (type(None), str, list, tuple, dict)):
-            raise TypeError(f"ReportCheckpointCallback(metrics={metrics!r}): it must be a name, a list of names, or a dict {{reported name: name of the log}}")
+            raise TypeError(f"ReportCheckpointCallback(metrics={metrics!r}): must be a name, a list of names, or a dict {{reported name: name of the log}}")
         self._metrics = metrics
         self._epochs = 0
         super().__init__([*self._checkpoint_on, *self._report_metrics_on])
 
     @staticmethod
-    def get_model(checkpoint):
-        """The compiled model in a checkpoint, with the state of its optimizer; under a strategy of TensorFlow within strategy.scope()."""
+    def get_model(checkpoint: Checkpoint) -> Any:
+        """Returns the compiled model in a checkpoint, with the state of its optimizer. Under a strategy of TensorFlow, call it in strategy.scope()."""
         with checkpoint.as_directory() as folder:
             return _keras().models.load_model(os.path.join(folder, _MODEL_FILE))
 
@@ -55,9 +82,10 @@ class ReportCheckpointCallback(EventCallback):
         return None
 
     def _saved(self, folder):
-        """Rank 0's files; under a strategy of several workers all of them save, as some variables are read together."""
-        model, is_first = self.model, _session.current().world_rank == 0
-        if not is_first and not _has_strategy(model):
+        """Saves the model, and returns the checkpoint on rank 0, else None. Under a strategy with several workers all ranks save, since some
+        variables are read collectively."""
+        model, is_first = self.model, _current.session().world_rank == 0
+        if not is_first and not _has_several_workers(model):
             return None
         model.save(os.path.join(folder, _MODEL_FILE))
         if not is_first:
@@ -67,8 +95,20 @@ class ReportCheckpointCallback(EventCallback):
         return checkpoint
 
 
+def chosen_metrics(chosen, logs):
+    """Returns the logs that `chosen` names, as plain numbers. Raises KeyError for a missing log."""
+    logs = {name: _number(value) for name, value in (logs or {}).items()}
+    if chosen is None:
+        return logs
+    pairs = chosen.items() if isinstance(chosen, dict) else [(name, name) for name in _list_of(chosen)]
+    for _, name in pairs:
+        if name not in logs:
+            raise KeyError(f"ReportCheckpointCallback: no log '{name}'; Keras logs {', '.join(sorted(logs)) or 'nothing'} here")
+    return {reported: logs[name] for reported, name in pairs}
+
+
 def _keras():
-    """The one of TensorFlow, where that is used: it may be Keras 2."""
+    """Returns TensorFlow's Keras, which may be Keras 2, if the script uses TensorFlow; otherwise the package keras."""
     if "tensorflow" in sys.modules and os.environ.get("KERAS_BACKEND", "tensorflow") == "tensorflow":
         import tensorflow
         return tensorflow.keras
@@ -76,25 +116,13 @@ def _keras():
     return keras
 
 
-def _has_strategy(model):
+def _has_several_workers(model):
     strategy = getattr(model, "distribute_strategy", None)
     return strategy is not None and getattr(strategy.extended, "_in_multi_worker_mode", lambda: False)()
 
 
-def _events(given):
+def _list_of(given):
     return [given] if isinstance(given, str) else list(given)
-
-
-def chosen_metrics(chosen, logs):
-    """Of the logs of Keras, as plain numbers."""
-    logs = {name: _number(value) for name, value in (logs or {}).items()}
-    if chosen is None:
-        return logs
-    pairs = chosen.items() if isinstance(chosen, dict) else [(name, name) for name in ([chosen] if isinstance(chosen, str) else chosen)]
-    for _, name in pairs:
-        if name not in logs:
-            raise KeyError(f"ReportCheckpointCallback: Keras logs no '{name}' here; it logs {', '.join(sorted(logs)) or 'nothing'}")
-    return {reported: logs[name] for reported, name in pairs}
 
 
 def _number(value):

@@ -1,45 +1,113 @@
-"""load_state() and save_state() of a Keras model: checkpoints of its variables by name, without pickle."""
+"""load_state(), save_state() and save_point() for a Keras model: checkpoints of its variables by name, without pickle."""
 
-from .._sessions import _kept_state
-from ._callback import synchronized
+from typing import Any, Optional
+
+from .._sessions import _framework_state
+from ._event_callback import synchronized
 from ._variables import leaves_of
 
+__doctest_requires__ = {"*": ["keras"]}
 
-def load_state(model, **values):
-    """Says what the checkpoints of this run hold, and loads the last one, if there is one: the model's weights and its optimizer's variables in place. Once,
-    before training begins, on all ranks; the model is built, and compiled if an optimizer belongs to it.
 
-        at = load_state(model, epoch=0)                              # `if at:` it was restored
-        for epoch in range(at["epoch"], 10):
-            model.fit(dataset_of(epoch), initial_epoch=epoch, epochs=epoch + 1)
-            save_state(model, epoch=epoch + 1, metrics={"loss": loss})
+def load_state(model: Any, **values: Any) -> _framework_state.FrameworkState:
+    """Names the state that checkpoints of this run hold, and loads the last checkpoint, if there is one, into the model's weights and its optimizer's
+    variables. Collective: call it once, before training begins.
 
-    values: what else belongs to the training, by name (bool, int, float, str), as a new run begins. Names of weights are Keras' own; what it numbers
-    (dense_3) is numbered within the model. Under a strategy of TensorFlow each rank's own part of a variable is taken.
+    Weights have Keras' own names; numbered layers (dense_3) are numbered within the model. Under a strategy of TensorFlow each rank reads its part of a
+    variable.
+
+    Parameters
+    ----------
+    model : keras.Model
+        Built, and compiled if it has an optimizer.
+    **values
+        Other values of the training, by name (bool, int, float, str), as a new run starts with them.
+
+    Returns
+    -------
+    dict
+        The values, from the checkpoint or, in a new run, as given. The dict is true if a checkpoint was loaded.
+
+    Raises
+    ------
+    TypeError
+        If a value has a type that a checkpoint cannot hold.
+    ValueError
+        If the model is not built.
+    RuntimeError
+        If it is called twice in a run.
+
+    Examples
+    --------
+    >>> import keras, numpy
+    >>> from trainrt.train.keras import load_state, save_state
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> at = load_state(model, epoch=0)
+    >>> for epoch in range(at["epoch"], 2):
+    ...     history = model.fit(numpy.ones((8, 1)), numpy.ones(8), initial_epoch=epoch, epochs=epoch + 1, verbose=0)
+    ...     save_state(model, epoch=epoch + 1, metrics={"loss": history.history["loss"][-1]})
     """
-    return keep(model, values)
+    return attach(model, values)
 
 
-def save_state(model, *, metrics=None, **values):
-    """The end of an iteration: reports its metrics, and a checkpoint is taken of all that load_state() was given, if one is due (checkpoint.every: at each
-    report). Values that have changed are given by name. Collective."""
-    _check_same(model)
-    _kept_state.save(values, metrics)
+def save_state(model: Any, *, metrics: Optional[dict[str, Any]] = None, **values: Any) -> None:
+    """Completes an iteration: reports metrics and, if a checkpoint is due (key checkpoint.every), takes a checkpoint of the state. Collective.
+
+    Parameters
+    ----------
+    model : keras.Model
+        The model that load_state() was given.
+    metrics : dict, optional
+        Metrics to report.
+    **values
+        Values that have changed.
+
+    Raises
+    ------
+    ValueError
+        If the model is not the one of load_state(), or a value was not passed to it.
+    RuntimeError
+        If load_state() was not called.
+
+    Examples
+    --------
+    >>> import keras
+    >>> from trainrt.train.keras import load_state, save_state
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> at = load_state(model, epoch=0)
+    >>> save_state(model, epoch=1, metrics={"loss": 0.5})
+    """
+    if _framework_state.required("save_state").source is not model:
+        raise ValueError("save_state(): the model is not the one that load_state() was given; pass the same object to both")
+    _framework_state.save(values, metrics)
 
 
-def save_point(**values):
-    """A step is complete, and the values are these: here the run may stop, and it goes on from here when it is started again. Costs some microseconds; takes no
-    checkpoint unless one is due. Collective."""
-    _kept_state.step(values)
+def save_point(**values: Any) -> None:
+    """Completes a step. The run may stop here, and a restart resumes from here. Takes a checkpoint only if one is due, otherwise some microseconds. Collective.
+
+    Parameters
+    ----------
+    **values
+        Values that have changed.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        As save_state().
+
+    Examples
+    --------
+    >>> import keras
+    >>> from trainrt.train.keras import load_state, save_point
+    >>> at = load_state(keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]), step=0)
+    >>> save_point(step=1)
+    """
+    _framework_state.step(values)
 
 
-def keep(model, values, more_leaves=()):
-    kept = _kept_state.KeptState([*leaves_of(model), *more_leaves], _kept_state.checked_values(values))
-    kept.before_save(lambda: synchronized(model))
-    kept.model = model
-    return _kept_state.keep(kept)
-
-
-def _check_same(model):
-    if getattr(_kept_state.of_this_run("save_state"), "model", None) is not model:
-        raise ValueError("save_state() was given another model than load_state(): give both the same object")
+def attach(model, values, more_leaves=()):
+    """Does load_state(), with further leaves."""
+    state = _framework_state.FrameworkState([*leaves_of(model), *more_leaves], _framework_state.checked_values(values), model)
+    state.before_save(lambda: synchronized(model))
+    return _framework_state.load(state)

@@ -1,22 +1,23 @@
-"""The variables of a Keras model as leaves of a checkpoint, on each of Keras' backends."""
+"""Leaves of a checkpoint for the variables of a Keras model, on each backend of Keras."""
 
+import contextlib
 import sys
 
 from ..._support._host_leaf import HostLeaf
-from ._names import Names
+from ._names import StableNames
 
 
 def leaves_of(model):
-    """Of the weights and of the optimizer."""
+    """Returns the leaves of the weights and of the optimizer's variables. Raises ValueError if the model is not built."""
     return [leaf for name, variable in named_variables(model) for leaf in variable_leaves(name, variable)]
 
 
 def named_variables(model, prefix="model", optimizer="optimizer"):
-    """[(name, variable)]; those of the metrics are not among them."""
+    """Returns [(name, variable)] of the weights, random states and the optimizer, without the metrics. `prefix`, `optimizer`: first parts of the names."""
     if not getattr(model, "built", False):
-        raise ValueError(f"the model {model.name} is not built, and its weights do not exist: begin it with an Input(shape), or call "
+        raise ValueError(f"the model {model.name} is not built, so that its weights do not exist; start it with an Input(shape), or call "
                          f"model.build(input_shape), before load_state() or fit()")
-    names = Names(model)
+    names = StableNames(model)
     pairs = [(f"{prefix}/{names.of(variable)}", variable) for variable in _weights(model)]
     pairs += [(f"{prefix}/{name}", variable) for name, variable in _random_states(model)]
     pairs += [(f"{optimizer}/{name}", variable) for name, variable in _optimizer_variables(model, names)]
@@ -35,7 +36,7 @@ def _is_keras_2(model):
 
 
 def _random_states(model):
-    """Of layers of Keras 2 whose random numbers come from a tf.random.Generator. Those of Keras 3 are among the weights."""
+    """Yields the states of Keras 2's layers that draw from a tf.random.Generator. Those of Keras 3 are among the weights."""
     if _is_keras_2(model):
         for number, layer in enumerate(model._flatten_layers()):
             generator = getattr(getattr(layer, "_random_generator", None), "_generator", None)
@@ -58,14 +59,14 @@ def _optimizer_variables(model, names):
     if hasattr(optimizer, "build") and not getattr(optimizer, "built", False):
         with _scope_of(model):
             optimizer.build(model.trainable_variables)
-    weights = sorted(((_flat(variable), names.of(variable)) for variable in model.trainable_variables), key=lambda pair: -len(pair[0]))
-    prefix = f"{_flat_text(optimizer.name)}_" if hasattr(optimizer, "name") else ""
+    weights = sorted(((_flat_name(variable), names.of(variable)) for variable in model.trainable_variables), key=lambda pair: -len(pair[0]))
+    prefix = f"{_flat(optimizer.name)}_" if hasattr(optimizer, "name") else ""
     for variable in _all_of_optimizer(model):
-        yield _name_in_optimizer(_flat(variable), weights, prefix), variable
+        yield _slot_name(_flat_name(variable), weights, prefix), variable
 
 
-def _name_in_optimizer(text, weights, prefix):
-    """adam/dense_kernel_momentum of the weight dense/kernel becomes dense/kernel/momentum."""
+def _slot_name(text, weights, prefix):
+    """Returns dense/kernel/momentum for adam/dense_kernel_momentum and the weight dense/kernel. `weights`: (flat name, name), longest first."""
     for flat, name in weights:
         if flat in text:
             before, after = text.split(flat, 1)
@@ -74,25 +75,24 @@ def _name_in_optimizer(text, weights, prefix):
     return text.removeprefix(prefix)
 
 
-def _flat(variable):
-    return _flat_text(getattr(variable, "path", None) or variable.name.split(":")[0])
+def _flat_name(variable):
+    return _flat(getattr(variable, "path", None) or variable.name.split(":")[0])
 
 
-def _flat_text(text):
+def _flat(text):
     return text.replace("/", "_")
 
 
 def _scope_of(model):
-    import contextlib
     strategy = getattr(model, "distribute_strategy", None)
     return strategy.scope() if strategy is not None else contextlib.nullcontext()
 
 
-# ---- one variable ------------------------------------------------------------------------------------------------------------------
+# ---- leaves of one variable ------------------------------------------------------------------------------------------------------------------
 
 
 def variable_leaves(name, variable):
-    """A tf.Variable, also one that a strategy distributes; a variable of Keras 3 on any backend."""
+    """Returns the leaves of a tf.Variable, which a strategy may distribute, or of a variable of Keras 3 on any backend."""
     value = getattr(variable, "value", None)
     if value is not None and not callable(value):  # Keras 3
         return _keras_3_leaves(name, variable, value)
@@ -114,7 +114,7 @@ def _keras_3_leaves(name, variable, value):
 
 
 class _TorchLeaf:
-    """trainrt.State takes tensors of torch themselves."""
+    """Leaf of a variable on torch: trainrt.State accepts its tensor."""
 
     def __init__(self, name, variable):
         self.name, self._variable = name, variable

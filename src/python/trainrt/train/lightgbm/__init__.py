@@ -1,7 +1,7 @@
-"""Ray Train's names for LightGBM: the histograms of all ranks become one tree, over the collectives of the run.
+"""LightGBM on the ranks of a run: the collectives of the run sum the histograms of all ranks. With Ray Train's names. Needs LightGBM 4.0 or later.
 
     def train_func():
-        rows = lightgbm.Dataset(...)                                       # this rank's
+        rows = lightgbm.Dataset(...)                                       # rows of this rank
         found = train.get_checkpoint()                                     # after a restart
         model = RayTrainReportCallback.get_model(found) if found else None
         done = model.current_iteration() if model else 0
@@ -10,10 +10,9 @@
 
     LightGBMTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-What was boosted since the last checkpoint is boosted again after a restart. The trees are as good as those of a run that was never
-stopped, and not the same to the bit: LightGBM begins from the predictions of the saved model, which it sums in another order, and draws
-bagging and features anew. The trainer's older form makes the same trees in any case, since it begins anew at each checkpoint, stopped or
-not. Metrics are those of rank 0's rows. No port is opened. Needs LightGBM 4.0 or later.
+After a restart, the rounds since the last checkpoint are computed again. The trees have the same quality as those of a run without a restart, and not the
+same bits: LightGBM starts from the sum of the saved model's predictions, in another order, and draws new random numbers for bagging and features. The
+trainer's older form, with `params` and `datasets`, computes the same trees in any case. Metrics are those of rank 0's rows. No port is opened.
 """
 
 from ._callback import RayTrainReportCallback

@@ -1,25 +1,25 @@
-"""LightGBM's network over the collectives of the run: by the functions that LGBM_NetworkInitWithFunctions takes (LightGBM's C API,
-include/LightGBM/c_api.h and meta.h)."""
+"""LightGBM's network over the collectives of the run, through LGBM_NetworkInitWithFunctions (include/LightGBM/c_api.h and meta.h of LightGBM)."""
 
 import ctypes
 import sys
 import warnings
+from typing import Any
 
-from .._sessions import _session
+from .._sessions import _current
 from ._library import lightgbm
 
 _Size = ctypes.c_int32
 _Sizes = ctypes.POINTER(_Size)
 _Bytes = ctypes.c_void_p
-_Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # (in, in and out, bytes of a value, bytes)
+_Reduce = ctypes.CFUNCTYPE(None, _Bytes, _Bytes, ctypes.c_int, _Size)  # arguments: input, input and output, bytes per value, total bytes
 _ReduceScatter = ctypes.CFUNCTYPE(None, _Bytes, _Size, ctypes.c_int, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size, ctypes.POINTER(_Reduce))
 _AllGather = ctypes.CFUNCTYPE(None, _Bytes, _Size, _Sizes, _Sizes, ctypes.c_int, _Bytes, _Size)
 
-_network = None  # of this process
+_network = None  # the _Network of this process, or None
 
 
 class _Network:
-    """Keeps the functions alive that LightGBM calls, on the thread that trains."""
+    """Owns the functions that LightGBM calls on its training thread. Raises RuntimeError if LightGBM rejects them."""
 
     def __init__(self, runtime):
         self._runtime = runtime
@@ -29,10 +29,10 @@ class _Network:
         code = library.LGBM_NetworkInitWithFunctions(ctypes.c_int(runtime.world_size), ctypes.c_int(runtime.world_rank),
                                                      *(ctypes.cast(each, ctypes.c_void_p) for each in self._functions))
         if code != 0:
-            raise RuntimeError(f"LightGBM takes no network: {library.LGBM_GetLastError().decode(errors='replace')}")
+            raise RuntimeError(f"LightGBM rejected the network of the run: {library.LGBM_GetLastError().decode(errors='replace')}")
 
     def _guarded(self, function):
-        """No exception passes through LightGBM: what failed ends the program, which the runtime has told, or is told here."""
+        """Returns `function` for LightGBM, through which no exception may pass: an exception is printed and reported, and ends the process."""
 
         def call(*arguments):
             try:
@@ -46,15 +46,15 @@ class _Network:
         return call
 
     def _gathered(self, data, nbytes):
-        """What each rank has, as bytes; they may have different lengths."""
-        return [bytes(each) for each in _session.current().gather(ctypes.string_at(data, nbytes))]
+        """Returns the bytes of each rank, by rank. Their lengths may differ."""
+        return [bytes(each) for each in _current.session().gather(ctypes.string_at(data, nbytes))]
 
     def _all_gather(self, data, size, starts, lengths, blocks, out, out_size):
         for start, length, part in zip(starts[:blocks], lengths[:blocks], self._gathered(data, size)):
             ctypes.memmove(out + start, part, length)
 
     def _reduce_scatter(self, data, size, value_bytes, starts, lengths, blocks, out, out_size, reducer):
-        """In the order of the ranks, so that the bits do not depend on who came first."""
+        """Reduces in the order of the ranks, so that the result has the same bits each time."""
         rank = self._runtime.world_rank
         start, length = starts[rank], lengths[rank]
         first, *rest = self._gathered(data, size)
@@ -68,24 +68,40 @@ class _Network:
 
 
 def begin(session):
-    """The ranks of the session become LightGBM's machines."""
+    """Makes the ranks of the session LightGBM's machines."""
     global _network
     if session.world_size > 1:
         _network = _Network(session.runtime)
 
 
 def end():
+    """Closes the network. Does nothing if there is none."""
     global _network
     if _network is not None:
         _network.close()
         _network = None
 
 
-def get_network_params():
-    """What the params of lightgbm.train() need so that the ranks train together: params.update(get_network_params())."""
-    if not _session.is_running():
-        warnings.warn("get_network_params() has nothing to tell outside of the train function of a LightGBMTrainer", RuntimeWarning, stacklevel=2)
+def get_network_params() -> dict[str, Any]:
+    """Returns the parameters that `lightgbm.train()` needs to train on all ranks.
+
+    Returns
+    -------
+    dict
+        {} with one rank. Outside of a train function: {}, with a RuntimeWarning.
+
+    Examples
+    --------
+    >>> from trainrt.train import ScalingConfig
+    >>> from trainrt.train.lightgbm import LightGBMTrainer, get_network_params
+    >>> def train_func():
+    ...     print({"tree_learner": "data_parallel", **get_network_params()})
+    >>> _ = LightGBMTrainer(train_func, scaling_config=ScalingConfig(num_workers=0)).fit()
+    {'tree_learner': 'data_parallel'}
+    """
+    if not _current.is_running():
+        warnings.warn("get_network_params() was called outside of the train function of a LightGBMTrainer; it returns {}", RuntimeWarning, stacklevel=2)
         return {}
     if _network is None:
         return {}
-    return {"num_machines": _session.current().world_size, "pre_partition": True}
+    return {"num_machines": _current.session().world_size, "pre_partition": True}

@@ -1,4 +1,4 @@
-"""Ray Train's names for Lightning, under a TorchTrainer:
+"""Lightning under a TorchTrainer, with Ray Train's names. Needs lightning or pytorch_lightning, 2.0 or later.
 
     def train_func():
         trainer = pl.Trainer(max_epochs=10, devices="auto", accelerator="auto", strategy=RayDDPStrategy(), plugins=[RayLightningEnvironment()],
@@ -13,16 +13,15 @@
 
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-Each epoch ends with a report and a checkpoint, which Lightning writes and reads. The run may stop there: after a stop in the middle of an epoch
-that epoch is begun again. Lightning keeps no state of random generators: where a model draws (dropout), seed it by the epoch.
+Each epoch ends with a report and a checkpoint that Lightning writes and reads. The run may stop there; an epoch that was interrupted is repeated from
+its start. Lightning does not save the state of random generators: if a model uses random numbers (dropout), seed them by the epoch.
 
-With checkpoints within epochs too, a run goes on behind the last of them, to the bit, dropout included:
+With checkpoints within epochs, a run resumes after the batch of the last checkpoint, with the same bits, dropout included:
 
         callbacks=[RayTrainReportCallback(every_n_train_steps=100)], use_distributed_sampler=False     # of pl.Trainer
         trainer.fit(model, trainrt.train.torch.prepare_data_loader(loader), ckpt_path=...)
 
-What Lightning averages over an epoch is then of its rest. Lightning neither requeues the job nor writes hpc_ckpt files. Needs lightning, or
-pytorch_lightning, 2.0 or later.
+Lightning's means over a resumed epoch are computed from the remaining batches only. Lightning neither requeues the job nor writes hpc_ckpt files.
 """
 
 from ._callback import RayTrainReportCallback

@@ -1,40 +1,48 @@
-"""RayLightningEnvironment: Lightning's processes are the ranks."""
+"""RayLightningEnvironment: makes the ranks of the run Lightning's processes."""
 
 import importlib
+from typing import Any
 
-from .._sessions._train_context import get_context
+from .._sessions._context import get_context
 from ._library import pl
 
-LightningEnvironment = importlib.import_module(f"{pl.__name__}.plugins.environments").LightningEnvironment
+LightningEnvironment: Any = importlib.import_module(f"{pl.__name__}.plugins.environments").LightningEnvironment
 
 
 class RayLightningEnvironment(LightningEnvironment):
-    """Nobody but the runtime starts processes, or says who is who."""
+    """Cluster environment of Lightning with the ranks of the run. Lightning starts no processes.
+
+    Examples
+    --------
+    >>> from trainrt.train.lightning import RayLightningEnvironment
+    >>> RayLightningEnvironment().world_size()
+    1
+    """
 
     @property
-    def creates_processes_externally(self):
+    def creates_processes_externally(self) -> bool:
         return True
 
-    def world_size(self):
+    def world_size(self) -> int:
         return get_context().get_world_size()
 
-    def global_rank(self):
+    def global_rank(self) -> int:
         return get_context().get_world_rank()
 
-    def local_rank(self):
+    def local_rank(self) -> int:
         return get_context().get_local_rank()
 
-    def node_rank(self):
+    def node_rank(self) -> int:
         return get_context().get_node_rank()
 
-    def set_world_size(self, size):
+    def set_world_size(self, size: int) -> None:
         pass
 
-    def set_global_rank(self, rank):
+    def set_global_rank(self, rank: int) -> None:
         pass
 
-    def validate_settings(self, num_devices, num_nodes):
+    def validate_settings(self, num_devices: int, num_nodes: int) -> None:
         pass
 
-    def teardown(self):
+    def teardown(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""The library under either of its names: the one that the script has imported. An error says what is missing."""
+"""Imports Lightning by the name that the script has imported it by, or raises ImportError with the command that installs it."""
 
 import importlib
 import sys

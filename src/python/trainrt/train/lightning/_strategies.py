@@ -1,14 +1,16 @@
-"""Lightning's strategies on the rank's own device. They take its arguments; the process group is TorchTrainer's."""
+"""Lightning's strategies on the device of the rank. They take Lightning's arguments and use the process group of TorchTrainer."""
 
 import importlib
+from typing import Any
 
 from ..torch import get_device
 from ._library import pl
 
-strategies = importlib.import_module(f"{pl.__name__}.strategies")
+__doctest_requires__ = {"RayDeepSpeedStrategy": ["deepspeed"]}
+strategies: Any = importlib.import_module(f"{pl.__name__}.strategies")
 
 
-class _OnOwnDevice:
+class _OnRankDevice:
     @property
     def root_device(self):
         return get_device()
@@ -18,13 +20,31 @@ class _OnOwnDevice:
         return {"num_replicas": self.world_size, "rank": self.global_rank}
 
 
-class RayDDPStrategy(_OnOwnDevice, strategies.DDPStrategy):
-    """DDPStrategy."""
+class RayDDPStrategy(_OnRankDevice, strategies.DDPStrategy):
+    """DDPStrategy on the device of the rank, with the same arguments.
+
+    Examples
+    --------
+    >>> from trainrt.train.lightning import RayDDPStrategy
+    >>> strategy = RayDDPStrategy(find_unused_parameters=True)
+    """
 
 
-class RayFSDPStrategy(_OnOwnDevice, strategies.FSDPStrategy):
-    """FSDPStrategy."""
+class RayFSDPStrategy(_OnRankDevice, strategies.FSDPStrategy):
+    """FSDPStrategy on the device of the rank, with the same arguments.
+
+    Examples
+    --------
+    >>> from trainrt.train.lightning import RayFSDPStrategy
+    >>> strategy = RayFSDPStrategy()
+    """
 
 
-class RayDeepSpeedStrategy(_OnOwnDevice, strategies.DeepSpeedStrategy):
-    """DeepSpeedStrategy."""
+class RayDeepSpeedStrategy(_OnRankDevice, strategies.DeepSpeedStrategy):
+    """DeepSpeedStrategy on the device of the rank, with the same arguments. Needs DeepSpeed.
+
+    Examples
+    --------
+    >>> from trainrt.train.lightning import RayDeepSpeedStrategy
+    >>> strategy = RayDeepSpeedStrategy(stage=2)
+    """

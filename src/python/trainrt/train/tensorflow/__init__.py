@@ -1,4 +1,4 @@
-"""Ray Train's names for TensorFlow: the ranks are the workers of MultiWorkerMirroredStrategy.
+"""TensorFlow on the ranks of a run, which are the workers of MultiWorkerMirroredStrategy. With Ray Train's names.
 
     def train_func():
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -13,12 +13,12 @@
 
     TensorflowTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-load_state(), save_state() and save_point() keep the variables of a loop of one's own by name, without pickle, on any number of ranks;
-trainrt.train.keras.fit() is a fit() that goes on from any batch.
+`load_state()`, `save_state()` and `save_point()` save the variables of a custom training loop by name, without pickle, for any number of ranks.
+`trainrt.train.keras.fit()` is a `fit()` that resumes after any batch.
 
-TF_CONFIG is there before the function is called, and TF_USE_LEGACY_KERAS=1 unless it is set: Keras 3 cannot fit() under this strategy
-(package tf_keras). Above, a stop inside of an epoch goes back to its beginning. TensorFlow keeps no place in a tf.data pipeline that shuffles: seed it by
-the epoch, or take the batches from get_dataset_shard().
+TF_CONFIG is set before the function is called, and TF_USE_LEGACY_KERAS=1 unless it is set: `fit()` of Keras 3 does not support this strategy (package
+tf_keras). In the example, an epoch that was interrupted is repeated from its start. TensorFlow does not save the position of a tf.data pipeline that
+shuffles: seed it by the epoch, or take the batches from `get_dataset_shard()`.
 """
 
 from ._library import tensorflow
@@ -28,8 +28,24 @@ from ._trainer import TensorflowConfig, TensorflowTrainer
 __all__ = ["TensorflowConfig", "TensorflowTrainer", "load_state", "prepare_dataset_shard", "save_point", "save_state"]
 
 
-def prepare_dataset_shard(tf_dataset_shard):
-    """A tf.data.Dataset of this rank's shard as it is to be given to fit(): TensorFlow does not split it again, and reads ahead."""
+def prepare_dataset_shard(tf_dataset_shard: "tensorflow.data.Dataset") -> "tensorflow.data.Dataset":
+    """Returns this rank's shard for `fit()`: TensorFlow does not split it between the workers again, and prefetches its batches.
+
+    Parameters
+    ----------
+    tf_dataset_shard : tf.data.Dataset
+
+    Returns
+    -------
+    tf.data.Dataset
+
+    Examples
+    --------
+    >>> import tensorflow as tf
+    >>> from trainrt.train.tensorflow import prepare_dataset_shard
+    >>> [int(x) for x in prepare_dataset_shard(tf.data.Dataset.range(3))]
+    [0, 1, 2]
+    """
     options = tensorflow.data.Options()
     options.experimental_distribute.auto_shard_policy = tensorflow.data.experimental.AutoShardPolicy.OFF
     return tf_dataset_shard.with_options(options).prefetch(tensorflow.data.AUTOTUNE)

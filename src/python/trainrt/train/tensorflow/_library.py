@@ -1,8 +1,8 @@
-"""The library, or an error that says what is missing."""
+"""Imports TensorFlow, or raises ImportError with the command that installs it."""
 
 import os
 
-# Before TensorFlow is imported: Keras 3 does not fit() under MultiWorkerMirroredStrategy.
+# Must be set before TensorFlow is imported: fit() of Keras 3 does not support MultiWorkerMirroredStrategy.
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 try:

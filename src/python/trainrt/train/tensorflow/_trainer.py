@@ -1,7 +1,8 @@
-"""TensorflowTrainer: the train function on every rank, which TF_CONFIG calls a worker."""
+"""TensorflowTrainer: runs the train function on every rank, as a worker of TF_CONFIG."""
 
 import os
 from dataclasses import dataclass
+from typing import Any, Callable, Optional
 
 from ..backend import Backend, BackendConfig
 from ..data_parallel_trainer import DataParallelTrainer
@@ -9,7 +10,14 @@ from ..data_parallel_trainer import DataParallelTrainer
 
 @dataclass
 class TensorflowConfig(BackendConfig):
-    """Nothing to say: the runtime sets TF_CONFIG."""
+    """Has no options: the runtime sets TF_CONFIG.
+
+    Examples
+    --------
+    >>> from trainrt.train.tensorflow import TensorflowConfig
+    >>> TensorflowConfig()
+    TensorflowConfig()
+    """
 
     @property
     def backend_cls(self):
@@ -19,14 +27,34 @@ class TensorflowConfig(BackendConfig):
 class _TensorflowBackend(Backend):
     def on_start(self, worker_group, backend_config):
         if len(worker_group) > 1 and "TF_CONFIG" not in os.environ:
-            raise RuntimeError("TF_CONFIG is not set, so that each rank would train alone: it was removed, or program.environments leaves "
-                               "out tensorflow")
+            raise RuntimeError("TF_CONFIG not set, so that each rank would train a separate model: it was removed from the environment, or the key "
+                               "program.env of the launch excludes TensorFlow; set it to all, or add tensorflow")
 
 
 class TensorflowTrainer(DataParallelTrainer):
-    """Ray Train's: `TensorflowTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()`."""
+    """Runs a train function on every rank, as a worker of TensorFlow's MultiWorkerMirroredStrategy.
 
-    def __init__(self, train_loop_per_worker, *, tensorflow_config=None, **arguments):
+    Parameters
+    ----------
+    train_loop_per_worker : callable
+        Train function.
+    tensorflow_config : TensorflowConfig, optional
+    **arguments
+        Other arguments of DataParallelTrainer.
+
+    Raises
+    ------
+    TypeError
+        If `tensorflow_config` has the wrong type.
+
+    Examples
+    --------
+    >>> from trainrt.train import ScalingConfig
+    >>> from trainrt.train.tensorflow import TensorflowTrainer
+    >>> result = TensorflowTrainer(lambda: None, scaling_config=ScalingConfig(num_workers=0)).fit()
+    """
+
+    def __init__(self, train_loop_per_worker: Callable[..., Any], *, tensorflow_config: Optional[TensorflowConfig] = None, **arguments: Any):
         if tensorflow_config is not None and not isinstance(tensorflow_config, TensorflowConfig):
-            raise TypeError(f"tensorflow_config must be a TensorflowConfig, not a {type(tensorflow_config).__name__}: {tensorflow_config!r}")
+            raise TypeError(f"tensorflow_config={tensorflow_config!r}: must be a TensorflowConfig, not a {type(tensorflow_config).__name__}")
         super().__init__(train_loop_per_worker, backend_config=tensorflow_config or TensorflowConfig(), **arguments)

@@ -1,4 +1,4 @@
-"""Ray Train's callback for Keras at its place: trainrt.train.keras has it, for Keras on any backend."""
+"""Module of Ray Train that scripts import ReportCheckpointCallback from. The class is that of trainrt.train.keras, for Keras on any backend."""
 
 from ..keras import ReportCheckpointCallback
 from ._library import tensorflow

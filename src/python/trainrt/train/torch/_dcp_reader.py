@@ -11,7 +11,7 @@ from torch.futures import Future
 
 from ... import _client
 from .._results import _run_directory
-from .._sessions import _session
+from .._sessions import _current
 from . import _dcp_index
 from ._dcp_contents import add_slab
 
@@ -81,7 +81,7 @@ class CheckpointReader(StorageReader):
             filled = target if fits else torch.empty(target.shape, dtype=dtype)
             add_slab(state, names[key], filled, item.storage_offsets, size)
             targets.append((item, target, filled))
-        _session.current().runtime.load(state, self._path)
+        _current.session().runtime.load(state, self._path)
         for item, target, filled in targets:
             if filled is not target:
                 target.copy_(filled)
@@ -89,13 +89,13 @@ class CheckpointReader(StorageReader):
 
     def _found(self):
         """The directory of the checkpoint, as rank 0 finds it; None if there is none. Collective."""
-        session = _session.current()
+        session = _current.session()
         if session.runtime is None:
             if self.checkpoint_id is not None:
                 raise RuntimeError(f"CheckpointReader({str(self.checkpoint_id)!r}): only ranks of a run read checkpoints: start this by trainrt -n 1 -- python3 ...")
             return None
-        session._restore_by_files()
-        session._newest_index()  # one on its way is waited for
+        session.restore_from_files()
+        session.newest_index()  # one on its way is waited for
         return session.broadcast(self._path_of(session) if session.world_rank == 0 else None)
 
     def _path_of(self, session):

@@ -9,9 +9,9 @@ from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.storage import StorageWriter, WriteResult
 from torch.futures import Future
 
-from .._sessions import _session
+from .._sessions import _current
 from .._results._checkpoint import Checkpoint
-from .._sessions._metrics import flat_metrics, has_numbers_to_reduce
+from .._sessions._metrics import flat_metrics, has_reductions
 from . import _dcp_contents, _dcp_index
 
 
@@ -73,7 +73,7 @@ class CheckpointWriter(StorageWriter):
         if self._staged is not None and not self._staged[0].is_concluded():
             raise RuntimeError("async_save() was called before the one before with this CheckpointWriter was over: wait for its result()")
         planner = DefaultSavePlanner()
-        planner.set_up_planner(state_dict, is_coordinator=_session.current().world_rank == 0)
+        planner.set_up_planner(state_dict, is_coordinator=_current.session().world_rank == 0)
         plan = planner.create_local_plan()
         self._staged = _begin(self._metrics, self.checkpoint_id, plan, None, planner), _dcp_contents.boxes(plan)
         return state_dict
@@ -132,24 +132,24 @@ def _begin(metrics, name, local_plan, items, planner):
     """Gives the runtime what this rank has; returns when that may change again. items: what this rank writes of its plan, as the ranks have
     agreed; None: they have not. Collective."""
     global _newest
-    session, flat = _session.current(), flat_metrics(metrics)
+    session, flat = _current.session(), flat_metrics(metrics)
     if session.runtime is None:
         session.report(flat)
         return _NothingKept()
-    session._restore_by_files()
+    session.restore_from_files()
     if session.runtime._state is not None:
         raise RuntimeError("CheckpointWriter: load_state() or restore() has said what all checkpoints of this run hold: save by save_state(), or "
                            "save and load everything by torch.distributed.checkpoint")
     while _newest is not None and not _newest.is_concluded():
         time.sleep(0.002)
-    before = session._newest_index()
+    before = session.newest_index()
     state, index = _dcp_contents.gathered(session, local_plan, items, planner)
     folder = tempfile.mkdtemp(prefix="trainrt_dcp_") if session.world_rank == 0 else None
     try:
         if folder is not None:
             _dcp_index.write(os.path.join(folder, _dcp_index.FILE), *index)
         given = Checkpoint(folder) if folder is not None else None
-        session.report(flat, given, name, session.aggregates or has_numbers_to_reduce(flat), state=state)
+        session.report(flat, given, name, session.aggregates or has_reductions(flat), state=state)
     finally:
         shutil.rmtree(folder, ignore_errors=True) if folder is not None else None
     _newest = _Save(session.runtime, before)

@@ -6,7 +6,7 @@ import contextlib
 
 import torch
 
-from .._sessions import _session
+from .._sessions import _current
 from . import _plain_state
 from ._leaves import Leaf, path_of, share_leaves
 
@@ -47,7 +47,7 @@ class OptimizerPart:
         state = self._optimizer.state
         mine = {name: {key: _number_of(value) for key, value in state[self._parameters[name]].items()}
                 for name, share in cut.items() if share.count and share.first == 0 and state.get(self._parameters[name])}
-        known = {name: values for each in _session.current().gather(mine) for name, values in each.items()}
+        known = {name: values for each in _current.session().gather(mine) for name, values in each.items()}
         for name, share in cut.items():
             if share.count == 0:
                 state.pop(self._parameters[name], None)

@@ -2,22 +2,22 @@
 
 import hashlib
 
-from .._sessions import _session
+from .._sessions import _current
 
 _chosen_seed = None  # of enable_reproducibility()
 
 
 def runtime():
     """The Context of this rank; None in a process that trainrt did not start."""
-    return _session.current().runtime
+    return _current.session().runtime
 
 
 def world_rank():
-    return _session.current().world_rank
+    return _current.session().world_rank
 
 
 def world_size():
-    return _session.current().world_size
+    return _current.session().world_size
 
 
 def choose_seed(seed):

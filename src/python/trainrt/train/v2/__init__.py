@@ -1,1 +1,1 @@
-"""Ray Train's folder of its second version: what scripts import from there."""
+"""Package of Ray Train's second version, for scripts that import from it."""

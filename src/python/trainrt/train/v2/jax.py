@@ -1,4 +1,4 @@
-"""ray.train.v2.jax."""
+"""Module of Ray Train that scripts import JaxTrainer from."""
 
 from ..jax import JaxConfig, JaxTrainer
 

@@ -1,7 +1,7 @@
-"""Ray Train's names for XGBoost: the histograms of all ranks become one tree.
+"""XGBoost on the ranks of a run: the histograms of all ranks are summed for each tree. With Ray Train's names. Needs XGBoost 1.7 or later.
 
     def train_func():
-        rows = xgboost.DMatrix(...)                                        # this rank's
+        rows = xgboost.DMatrix(...)                                        # rows of this rank
         model, done = None, 0
         if train.get_checkpoint():                                         # after a restart
             model = RayTrainReportCallback.get_model(train.get_checkpoint())
@@ -10,9 +10,9 @@
 
     XGBoostTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-What was boosted since the last checkpoint is boosted again after a restart, to the same trees; but with
-subsample, colsample and the like: XGBoost draws anew after a restart. The trainer's older form makes the same trees in any case, since it
-begins anew at each checkpoint, stopped or not. Needs XGBoost 1.7 or later.
+After a restart, the rounds since the last checkpoint are computed again, with the same trees. With `subsample`, `colsample` and similar parameters a
+train function gets other trees after a restart, since XGBoost draws new random numbers. The trainer's older form, with `params` and `datasets`,
+computes the same trees in any case.
 """
 
 from ._callback import RayTrainReportCallback

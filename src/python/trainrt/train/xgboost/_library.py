@@ -1,4 +1,4 @@
-"""The library, or an error that says what is missing."""
+"""Imports XGBoost, or raises ImportError with the command that installs it."""
 
 try:
     import xgboost

@@ -1,4 +1,4 @@
-"""Ray Train's names for Transformers, under a TorchTrainer:
+"""Transformers under a TorchTrainer, with Ray Train's names. Needs transformers 4.30 or later.
 
     def train_func():
         trainer = transformers.Trainer(model=model, args=TrainingArguments(output_dir, save_strategy="steps", save_steps=100, ...), ...)
@@ -13,9 +13,8 @@
 
     TorchTrainer(train_func, scaling_config=ScalingConfig(num_workers=2)).fit()
 
-Whatever the Trainer saves is reported, and the run may stop there. The Trainer's checkpoints hold the random generators of each rank and the
-step inside of the epoch: a run that goes on ends with the same weights, on as many ranks. On the CPU set use_cpu=True. Needs transformers 4.30
-or later.
+Every checkpoint that the Trainer saves is reported, and the run may stop there. It contains the random generators of each rank and the step within the
+epoch: a resumed run on the same number of ranks ends with the same weights. On the CPU set use_cpu=True.
 """
 
 from ._callback import RayTrainReportCallback

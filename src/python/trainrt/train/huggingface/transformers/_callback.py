@@ -4,18 +4,26 @@ import os
 import shutil
 import tempfile
 
-from ..._sessions import _report
 from ... import collective
 from ..._results._checkpoint import Checkpoint
-from ..._sessions._train_context import get_context
+from ..._sessions import _report
+from ..._sessions._context import get_context
 from ._library import get_last_checkpoint, transformers
 
 _MARK = ".trainrt-rank-"
 
 
 class RayTrainReportCallback(transformers.TrainerCallback):
-    """Whenever the Trainer has saved: reports all metrics that it has logged, the newest of each name, with that checkpoint, which lies in
-    `checkpoint` of the reported one. output_dir may be one folder for all ranks, or each rank's own."""
+    """Reports each checkpoint that the Trainer saves, with the newest value of every metric that it has logged.
+
+    The Trainer's files are in the directory `checkpoint` of the reported checkpoint. `output_dir` may be the same directory on all ranks, or a different
+    one on each.
+
+    Examples
+    --------
+    >>> from trainrt.train.huggingface.transformers import RayTrainReportCallback
+    >>> callback = RayTrainReportCallback()
+    """
 
     CHECKPOINT_NAME = "checkpoint"
 
@@ -23,18 +31,19 @@ class RayTrainReportCallback(transformers.TrainerCallback):
         metrics = {}
         for logged in state.log_history:
             metrics.update(logged)
-        collective.barrier()  # the ranks write their parts by themselves
+        collective.barrier()  # each rank writes its part of the checkpoint
         saved = get_last_checkpoint(args.output_dir)
         with tempfile.TemporaryDirectory(prefix=".trainrt_", dir=args.output_dir) as folder:
-            is_given = _is_for_this_rank(saved)
-            if is_given:
-                shutil.copytree(saved, os.path.join(folder, self.CHECKPOINT_NAME), copy_function=_linked, ignore=shutil.ignore_patterns(_MARK + "*"))
-            _report.report(metrics, checkpoint=Checkpoint.from_directory(folder) if is_given else None)
+            reports_files = _is_lowest_rank_with(saved)
+            if reports_files:
+                shutil.copytree(saved, os.path.join(folder, self.CHECKPOINT_NAME), copy_function=_link_or_copy,
+                                ignore=shutil.ignore_patterns(_MARK + "*"))
+            _report.report(metrics, checkpoint=Checkpoint.from_directory(folder) if reports_files else None)
         return control
 
 
-def _is_for_this_rank(saved):
-    """Whether no lower rank sees the same folder, and gives what is in it."""
+def _is_lowest_rank_with(saved):
+    """Returns whether this is the lowest rank that sees the directory `saved`, so that it must report its files. Collective."""
     rank = get_context().get_world_rank()
     mark = saved and os.path.join(saved, f"{_MARK}{rank}")
     if mark:
@@ -47,8 +56,8 @@ def _is_for_this_rank(saved):
     return is_lowest
 
 
-def _linked(source, target):
-    """report() copies."""
+def _link_or_copy(source, target):
+    """Makes a hard link if the file system allows it: report() copies the file."""
     try:
         os.link(source, target)
     except OSError:

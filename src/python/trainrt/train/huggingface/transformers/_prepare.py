@@ -1,37 +1,63 @@
-"""prepare_trainer(): a transformers.Trainer over shards of datasets."""
+"""`prepare_trainer()`: makes a transformers.Trainer take batches of dataset shards."""
+
+from typing import Any
 
 from ....data._iterator import Epochs
 from ._library import transformers
 
 
-def prepare_trainer(trainer):
-    """Lets train_dataset and eval_dataset be what get_dataset_shard(...).iter_torch_batches() returns: the batches of this rank, as they
-    come, without the Trainer's sampler and collator. Such a train_dataset needs TrainingArguments(max_steps=...)."""
+def prepare_trainer(trainer: "transformers.Trainer") -> "transformers.Trainer":
+    """Lets `train_dataset` and `eval_dataset` be batches of `get_dataset_shard(...).iter_torch_batches()`.
+
+    These batches of the rank are used as they are, without the Trainer's sampler and collator. A `train_dataset` of batches needs
+    `TrainingArguments(max_steps=...)`; after a restart it continues after the last batch of the checkpoint.
+
+    Parameters
+    ----------
+    trainer : transformers.Trainer
+
+    Returns
+    -------
+    transformers.Trainer
+        The same object.
+
+    Raises
+    ------
+    TypeError
+        If `trainer` has another type.
+
+    Examples
+    --------
+    >>> from trainrt.train.huggingface.transformers import prepare_trainer
+    >>> prepare_trainer(None)
+    Traceback (most recent call last):
+    TypeError: prepare_trainer(None): must be a transformers.Trainer
+    """
     if not isinstance(trainer, transformers.Trainer):
-        raise TypeError(f"prepare_trainer() takes a transformers.Trainer, not a {type(trainer).__name__}")
-    kind = type(trainer)
+        raise TypeError(f"prepare_trainer({trainer!r}): must be a transformers.Trainer")
+    kind: Any = type(trainer)
 
     class TrainerOverShards(kind):
         def get_train_dataloader(self):
-            own = _loader(self.train_dataset)
-            return super().get_train_dataloader() if own is None else own
+            loader = _loader_of(self.train_dataset)
+            return super().get_train_dataloader() if loader is None else loader
 
         def get_eval_dataloader(self, eval_dataset=None):
             chosen = self.eval_dataset if eval_dataset is None else eval_dataset
             if isinstance(chosen, str) and isinstance(self.eval_dataset, dict):
                 chosen = self.eval_dataset[chosen]
-            own = _loader(chosen)
-            return super().get_eval_dataloader(eval_dataset) if own is None else own
+            loader = _loader_of(chosen)
+            return super().get_eval_dataloader(eval_dataset) if loader is None else loader
 
     TrainerOverShards.__name__ = kind.__name__
     trainer.__class__ = TrainerOverShards
     if isinstance(trainer.train_dataset, Epochs):
-        trainer.args.ignore_data_skip = True  # the runtime goes on behind what was seen
+        trainer.args.ignore_data_skip = True  # the runtime restores the position
     return trainer
 
 
-def _loader(dataset):
-    """None if it is none of those."""
+def _loader_of(dataset):
+    """Returns a DataLoader over batches of a dataset shard, or None for another dataset."""
     if not isinstance(dataset, Epochs):
         return None
     import torch
@@ -41,5 +67,5 @@ def _loader(dataset):
         def __iter__(self):
             return iter(dataset)
 
-    # A generator of its own: it would draw from the one that a checkpoint has put back.
+    # A separate generator: otherwise the loader draws from the default one, whose state a checkpoint restores.
     return DataLoader(Batches(), batch_size=1, collate_fn=lambda batches: batches[0], generator=torch.Generator())

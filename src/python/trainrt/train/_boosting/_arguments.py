@@ -1,0 +1,34 @@
+"""Arguments of the trainers: with a train function, or, in Ray Train's older form, with `params` and `label_column`."""
+
+
+def is_older_form(trainer, function, older):
+    """Returns whether the trainer was given the arguments of the older form. Raises ValueError if it was given both forms, or an incomplete one.
+
+    `function`: the train function, or None; `older`: arguments of the older form by name.
+    """
+    given = [name for name, value in older.items() if value is not None]
+    if function is not None and given:
+        raise ValueError(f"{trainer}: {', '.join(given)} cannot be combined with train_loop_per_worker; pass the one or the other")
+    if function is None:
+        missing = [name for name in ("params", "label_column") if older.get(name) is None]
+        if missing:
+            raise ValueError(f"{trainer}: {' and '.join(missing)} missing; pass train_loop_per_worker, or params and label_column")
+    return function is None
+
+
+def require_train_dataset(trainer, datasets):
+    if "train" not in (datasets or {}):
+        raise ValueError(f"{trainer}(params=...): datasets={{'train': ...}} is missing; other datasets are evaluated after each round")
+
+
+def notes_of_form(notes, is_older):
+    """Returns the notes. In the older form CheckpointConfig's frequency has an effect, so that its note is left out."""
+    return [line for line in notes if not (is_older and line.startswith("CheckpointConfig: checkpoint_frequency"))]
+
+
+def checkpoint_rules(run_config):
+    """Returns rounds per checkpoint, or 0, and whether the last round has one, as the CheckpointConfig specifies."""
+    config = getattr(run_config, "checkpoint_config", None)
+    if config is None:
+        return 0, True
+    return config.checkpoint_frequency or 0, True if config.checkpoint_at_end is None else bool(config.checkpoint_at_end)

@@ -1,0 +1,32 @@
+"""Dataset shards as tables of numbers."""
+
+from .._sessions import _report
+
+
+def table_of(name, label_column):
+    """Returns this rank's shard of dataset `name`: {column: array}, and the labels. It is the same after a restart. Raises KeyError or ValueError
+    if the dataset or the column is missing."""
+    shard = _report.get_dataset_shard(name)
+    if shard is None:
+        raise KeyError(f"dataset '{name}' not found")
+    columns = shard.columns_at_once()
+    if label_column not in columns:
+        raise ValueError(f"label_column={label_column!r}: column not found; the dataset '{name}' has the columns {', '.join(columns)}")
+    return columns, columns.pop(label_column)
+
+
+def matrix_of(columns, name):
+    """Returns an array of shape (rows, features), and the names of the features. A column of vectors becomes several features. Raises ValueError
+    for a column of strings, or if there is no column."""
+    import numpy
+    names, parts = [], []
+    for column, values in columns.items():
+        if values.dtype == object:
+            raise ValueError(f"the dataset '{name}' has strings in column '{column}'; leave it out with drop_columns(['{column}']), or convert it to "
+                             f"numbers with map_batches()")
+        values = values.reshape(len(values), -1) if len(values) else values.reshape(0, int(numpy.prod(values.shape[1:], dtype=int)))
+        names += [column] if values.shape[1] == 1 else [f"{column}_{number}" for number in range(values.shape[1])]
+        parts.append(values)
+    if not parts:
+        raise ValueError(f"the dataset '{name}' has no column except the labels; it needs at least one feature")
+    return numpy.concatenate(parts, axis=1), names

@@ -1,0 +1,52 @@
+"""The Trainer's datasets: checks them and translates them into keys of [data.NAME]."""
+
+import os
+import re
+
+from ... import _client
+from . import _storage
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def checked(datasets, trainer):
+    """Returns `datasets`, {name: trainrt.data.Dataset}. Raises TypeError or ValueError, which names `trainer`, for anything else."""
+    if not datasets:
+        return {}
+    from ...data import Dataset
+    if not isinstance(datasets, dict):
+        raise TypeError(f"{trainer}(datasets=...): must be a dict, such as {{'train': dataset}}, not a {type(datasets).__name__}")
+    for name, dataset in datasets.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ValueError(f"{trainer}(datasets={{{name!r}: ...}}): a name consists of letters, digits, '_' and '-'")
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"{trainer}(datasets={{{name!r}: ...}}): must be a dataset of trainrt.data (read_csv, from_items, from_torch, ...), not a "
+                            f"{type(dataset).__name__}; other data are opened in the train function")
+    return dict(datasets)
+
+
+def settings(datasets, config, storage):
+    """Returns keys of trainrt's config. Writes datasets that are in memory below `storage`, or, if that is None, below the storage path of
+    the launch."""
+    if not datasets or _is_other_rank():
+        return {}
+    folder = os.path.join(storage or _storage_of_launch(), ".datasets")
+    found = {}
+    for name, dataset in datasets.items():
+        if dataset.is_empty():
+            raise ValueError(f"datasets={{{name!r}: ...}}: the dataset has no samples ({dataset!r}), and a run needs at least one; leave it out")
+        keys = dataset._config(folder)
+        if config is not None and not config.is_split(name):
+            keys["split"] = "false"
+        found.update({f"data.{name}.{key}": text for key, text in keys.items()})
+    return found
+
+
+def _is_other_rank():
+    """Returns whether this is a rank other than 0. The settings of rank 0 count, so that the others do not write datasets."""
+    return _client.is_connected() and os.environ.get("RANK", "0") != "0"
+
+
+def _storage_of_launch():
+    run_dir = os.environ.get("TRAINRT_RUN_DIR")
+    return os.path.dirname(run_dir) if run_dir else _storage.default_storage()

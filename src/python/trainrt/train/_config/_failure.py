@@ -1,0 +1,45 @@
+"""FailureConfig: how often a failed run is restarted."""
+
+from dataclasses import dataclass
+from typing import Union
+
+
+@dataclass
+class FailureConfig:
+    """Restarts of a failed run.
+
+    Parameters
+    ----------
+    max_failures : int, default 0
+        How many times a failed run is restarted from its last checkpoint; -1 for no limit. Preemption and the end of a job are not failures.
+    fail_fast : bool or 'raise', default False
+        Has no effect except a note: the first failure of a rank always stops the other ranks. In a Tuner, ends the sweep after the first failed trial.
+    controller_failure_limit, max_preemption_failures : int, default -1
+        Have no effect except a note: preemption is not counted, and `failure.max_requeues` limits requeues.
+
+    Raises
+    ------
+    ValueError
+        If a value is invalid, or `fail_fast` is combined with `max_failures`.
+
+    Examples
+    --------
+    >>> from trainrt.train import FailureConfig, RunConfig
+    >>> config = RunConfig(failure_config=FailureConfig(max_failures=3))
+    """
+
+    max_failures: int = 0
+    fail_fast: Union[bool, str] = False
+    controller_failure_limit: int = -1
+    max_preemption_failures: int = -1
+
+    def __post_init__(self):
+        for name in ("max_failures", "controller_failure_limit", "max_preemption_failures"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < -1:
+                raise ValueError(f"FailureConfig({name}={value!r}): must be an integer, 0 or more, or -1 for no limit")
+        if self.fail_fast not in (True, False, "raise"):
+            raise ValueError(f"FailureConfig(fail_fast={self.fail_fast!r}): must be True, False or 'raise'")
+        if self.fail_fast and self.max_failures != 0:
+            raise ValueError(f"FailureConfig(fail_fast={self.fail_fast!r}, max_failures={self.max_failures}): fail_fast ends the run at its first failure, "
+                             f"and max_failures restarts it; leave one of them out")

@@ -1,0 +1,146 @@
+"""`fit()` in a script that trainrt did not start: launches ranks that run only the train function."""
+
+import os
+import signal
+import sys
+
+from ... import _cluster
+from ..._support import _executable, _notes, _pickling, _private_folder
+from .._config import _settings, _storage
+from .._config._scaling import ScalingConfig
+from .._results import _run_directory, _trainer_record
+from .._results._result import Result
+from ..errors import ControllerError, RunStopped, WorkerGroupError
+from . import _allocation, _command, _outcomes, _run_names
+
+_STOPPED = 75  # exit code of a run that was stopped after saving
+
+
+def fit(trainer):
+    """Launches the ranks, waits for them and returns the Result; if the run has already finished, without launching. Raises TrainingFailedError,
+    RunStopped or KeyboardInterrupt."""
+    run = LaunchedRun(trainer)
+    if run.is_finished():
+        _notes.say(f"the run '{run.name}' has finished already; fit() returns its Result without training. Choose another RunConfig(name=...) for a new "
+                   f"run")
+        _trainer_record.note_changed_code(run.run_dir, trainer)
+        return Result.from_path(run.run_dir)
+    folder = _private_folder.make(run.storage)
+    try:
+        run.start(folder, {})
+        return run.result(folder)
+    finally:
+        _private_folder.remove(folder)
+
+
+class LaunchedRun:
+    """One launch of the ranks of a run."""
+
+    def __init__(self, trainer):
+        self.trainer = trainer
+        self.scaling = trainer.scaling_config or ScalingConfig()
+        for line in trainer.notes():
+            _notes.say(line)
+        settings = {**_settings.settings(self.scaling), **trainer.settings()}
+        self.storage = settings.setdefault("run.storage_path", _storage.default_storage())
+        self.name = settings.get("run.name") or _run_names.default_name(trainer)
+        settings["run.name"] = self.name
+        settings.setdefault("failure.max_failures", "0")  # Ray Train's default
+        self._settings = settings
+        self.run_dir = os.path.join(self.storage, self.name)
+        self._command = self._end = self._error_before = None
+
+    def is_finished(self):
+        """Returns whether the run has finished with the same values. With other values trainrt decides whether it may continue."""
+        return _run_directory.is_finished(self.run_dir) and _run_directory.has_values(self.run_dir, self._settings)
+
+    def start(self, folder, options):
+        """Sends the trainer to the ranks through the private folder, launches them and waits for their end. Raises as fit() does.
+
+        `options`: options of the workers, which JSON can hold: {"all_return": True} makes all ranks return the value of the function.
+        """
+        _pickling.send(self.trainer, folder, options)
+        self._error_before = _error_stamp(self.run_dir)
+        command = [*_launcher(self.scaling), *_settings.trust_arguments(self.trainer.trust_owner), *_settings.arguments(self._settings), "--", _python(), "-m",
+                   "trainrt.train._fit._worker"]
+        self._command = _command.LaunchedCommand(command, self._environment(folder, command[0] == "srun"), _command.stop_signal_of(command))
+        self._end = self._command.run()
+        self._raise_on_failure(folder)
+
+    def stop(self):
+        """Makes the ranks save and stop. Any thread may call it."""
+        self._command.interrupt()
+
+    def result(self, folder):
+        return Result.from_path(self.run_dir, return_value=self.returned(folder, 0))._with_config(self.trainer.train_loop_config)
+
+    def returned(self, folder, rank):
+        """Returns the value that the train function returned on `rank`."""
+        return _outcomes.returned_by(folder, rank)
+
+    def _environment(self, folder, is_srun):
+        environment = {**os.environ, **_cluster.env_vars(), "TRAINRT_FIT": folder}
+        cpus = self.scaling.num_cpus_per_worker
+        if cpus:
+            environment.setdefault("OMP_NUM_THREADS", str(max(1, int(cpus))))
+        return _allocation.environment_of_srun(environment) if is_srun else environment
+
+    # ---- failures ----
+
+    def _raise_on_failure(self, folder):
+        if self._end.interrupted:
+            raise KeyboardInterrupt
+        if self._end.code == 0:
+            return
+        if self._end.code == _STOPPED:
+            raise RunStopped(f"the run '{self.name}' was stopped and its state is saved; run the same script again to continue")
+        failures = _outcomes.failures_in(folder)
+        if not failures:
+            raise ControllerError(f"the run '{self.name}' failed ({_exit_text(self._end.code)}): {self._cause()}", exit_code=self._end.code)
+        summary = "; ".join(f"rank {rank}: {_outcomes.summary_of(error)}" for rank, error in failures.items())
+        raise WorkerGroupError(f"the run '{self.name}' failed on {summary}\n(complete text: {os.path.join(self.run_dir, 'error.txt')})", failures,
+                               self._end.code) from next(iter(failures.values()))
+
+    def _cause(self):
+        """Returns the error.txt of the run if it is new, else the last error lines of the command."""
+        if _error_stamp(self.run_dir) != self._error_before:
+            return _run_directory.error_text(self.run_dir).split("\nthrown as ")[0]  # the stack trace of the C++ runtime is cut off
+        lines = [line for line in self._end.last_lines if "error" in line] or self._end.last_lines[-5:]
+        cause = "\n".join(lines)
+        if cause and "trainrt: " not in cause:  # these are lines of srun or the shell
+            cause += ("\ntrainrt did not start: check that srun works here (`srun hostname`), or, outside of a job, remove the variables of Slurm "
+                      "(env -u SLURM_JOB_ID)")
+        return cause or "see the lines of trainrt above"
+
+
+def _exit_text(code):
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _error_stamp(run_dir):
+    """Returns a value that changes when a new error.txt is written, or None if the file does not exist."""
+    try:
+        found = os.stat(os.path.join(run_dir, "error.txt"))
+        return found.st_mtime_ns, found.st_size
+    except OSError:
+        return None
+
+
+def _python():
+    """Returns the path of this interpreter. `sys.executable` is empty if Python was started without PATH."""
+    return sys.executable or os.readlink("/proc/self/exe")
+
+
+def _launcher(scaling):
+    """Returns the words that launch the ranks: srun in a Slurm allocation, else trainrt -n."""
+    program = _executable.trainrt()
+    if not _allocation.can_launch(scaling.min_workers):
+        _cluster.check_fits(scaling)
+        return [program, "-n", str(scaling.max_workers)]
+    ranks = scaling.max_workers
+    if isinstance(scaling.num_workers, tuple):
+        ranks = max(scaling.min_workers, min(ranks, _allocation.task_count() or ranks))
+    words = ["srun", "--kill-on-bad-exit=0", "--wait=20", "--immediate=300", f"--ntasks={ranks}"]
+    if scaling.num_cpus_per_worker:
+        words.append(f"--cpus-per-task={max(1, int(scaling.num_cpus_per_worker))}")
+    return [*words, *os.environ.get("TRAINRT_SRUN_ARGS", "").split(), program]

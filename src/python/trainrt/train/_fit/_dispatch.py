@@ -1,0 +1,26 @@
+"""`fit()`: decides where the train function runs."""
+
+from ..._support import _script
+from .._sessions import _current
+from . import _by_launch, _in_process, _in_rank
+
+
+def fit(trainer):
+    """Runs the trainer and returns its Result.
+
+    With num_workers=0 the train function runs in this process; in a process that trainrt started, on this rank and all others; elsewhere, on ranks that are
+    launched now. Raises RuntimeError in a train function, and during the import of a script for its functions.
+    """
+    if _script.importing is not None:
+        raise RuntimeError(
+            f"fit() was called while a worker imports {_script.importing} to find the train function. Move the call under\n"
+            f"    if __name__ == \"__main__\":\n"
+            f"        trainer.fit()\n"
+            f"or run the complete script on every rank: srun trainrt -- python3 {_script.importing}")
+    if _current.is_running():
+        raise RuntimeError("fit() was called inside of a train function, which cannot start another run; call it in the script")
+    if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:
+        return _in_process.fit(trainer)
+    if _current.is_rank_program():
+        return _in_rank.fit(trainer)
+    return _by_launch.fit(trainer)

@@ -1,0 +1,39 @@
+"""Removal of the user's directories after the checkpoints made of them are committed."""
+
+import os
+import shutil
+
+from ..._support import _notes
+
+
+class DeferredRemovals:
+    """Directories to remove. Keeps directories of a run, directories that changed after their report, and those whose checkpoint was not committed."""
+
+    def __init__(self):
+        self._reported = {}  # by path: stamp of the directory at its report, and index of the newest checkpoint before it
+
+    def add(self, checkpoint, index_before):
+        """Adds the directory of `checkpoint`. `index_before`: index of the newest committed checkpoint before the report, -1 if there was none."""
+        if not checkpoint.is_of_a_run():
+            self._reported[checkpoint.path] = _stamp(checkpoint.path), index_before
+
+    def __bool__(self):
+        return bool(self._reported)
+
+    def carry_out(self, newest_index):
+        """Removes the directories. Call it when no commit is in progress. `newest_index`: index of the newest committed checkpoint."""
+        for path, (stamp, index_before) in self._reported.items():
+            if newest_index <= index_before:
+                _notes.say(f"warning: {path} is kept: its checkpoint was not committed")
+            elif stamp is not None and _stamp(path) == stamp:
+                shutil.rmtree(path, ignore_errors=True)
+        self._reported.clear()
+
+
+def _stamp(path):
+    """Returns a value that changes when the directory is replaced or a file in it is added, removed or replaced, or None if it does not exist."""
+    try:
+        found = os.stat(path)
+        return found.st_dev, found.st_ino, found.st_mtime_ns
+    except OSError:
+        return None

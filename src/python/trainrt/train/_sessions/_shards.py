@@ -1,0 +1,13 @@
+"""Dataset shards of a train function."""
+
+
+def shard(session, name):
+    """Returns this rank's shard of dataset `name`, a DataIterator, or None if the run has no dataset. Raises KeyError if the run has others."""
+    datasets = session.spec.datasets
+    if name in datasets:
+        return session.shard(name, datasets[name])
+    if session.runtime is not None and session.has_dataset(name):  # [data.NAME] of the config
+        return session.shard(name, None)
+    if not datasets:
+        return None
+    raise KeyError(f"get_dataset_shard({name!r}): the Trainer has no dataset of this name; it has: {', '.join(sorted(datasets))}")

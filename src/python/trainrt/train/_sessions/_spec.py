@@ -1,0 +1,19 @@
+"""TrainSpec: the arguments of a Trainer that its session needs."""
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+
+@dataclass
+class TrainSpec:
+    """Arguments of a Trainer. `get_context()`, `report()` and callbacks read them."""
+
+    trainer: str = "DataParallelTrainer"
+    train_loop_config: Any = None
+    scaling_config: Any = None
+    run_config: Any = None
+    metadata: dict = field(default_factory=dict)
+    datasets: dict = field(default_factory=dict)
+    callbacks: list = field(default_factory=list)
+    first_checkpoint: Optional[Any] = None  # Checkpoint that get_checkpoint() returns before the first report (resume_from_checkpoint)
+    validation: Optional[Any] = None  # ValidationConfig

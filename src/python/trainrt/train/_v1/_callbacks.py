@@ -1,0 +1,97 @@
+"""Callbacks of Ray Train 1.x, which run in the script that called `Trainer.run()` and receive the results of all ranks."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+from ..._support import _metric_json
+from .._sessions._callbacks import UserCallback
+
+
+class TrainingCallback:
+    """Base class of callbacks for `Trainer.run()`.
+
+    Examples
+    --------
+    >>> from trainrt.train import TrainingCallback
+    >>> class PrintResults(TrainingCallback):
+    ...     def handle_result(self, results, **info):
+    ...         print(results)
+    >>> PrintResults().handle_result([{"loss": 0.5}])
+    [{'loss': 0.5}]
+    """
+
+    def start_training(self, logdir: str, config: dict[str, Any], **info: Any) -> None:
+        """Called before the ranks start. `logdir`: run directory; `config`: config of the train function."""
+
+    def handle_result(self, results: list[dict[str, Any]], **info: Any) -> None:
+        """Called after each report with the metrics of all ranks, by rank."""
+
+    def finish_training(self, error: bool = False, **info: Any) -> None:
+        """Called after the run. `error`: whether it failed."""
+
+
+class JsonLoggerCallback(TrainingCallback):
+    """Writes the results to a file, as a JSON list per report. NaN and infinities are written as in result.json.
+
+    Parameters
+    ----------
+    logdir : str, optional
+        Directory of the file. Default: the run directory.
+    filename : str, default 'results.json'
+    workers_to_log : int or sequence of int, optional
+        Ranks whose results are written. Default: all.
+
+    Examples
+    --------
+    >>> from trainrt.train import JsonLoggerCallback
+    >>> callback = JsonLoggerCallback(workers_to_log=0)
+    """
+
+    def __init__(self, logdir: Optional[str] = None, filename: Optional[str] = None, workers_to_log: Union[int, Sequence[int], None] = None):
+        self._folder, self._name = logdir, filename or "results.json"
+        self._ranks = [workers_to_log] if isinstance(workers_to_log, int) else workers_to_log
+        self._path = None
+
+    def start_training(self, logdir, config, **info):
+        self._path = os.path.join(self._folder or logdir, self._name)
+
+    def handle_result(self, results, **info):
+        chosen = [_metric_json.encoded(each) for rank, each in enumerate(results) if self._ranks is None or rank in self._ranks]
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(chosen) + "\n")
+
+
+class ResultWriter(UserCallback):
+    """Runs on rank 0 and sends the results of all ranks to the script: appends a JSON list per report to a file in the private folder."""
+
+    def __init__(self, path):
+        self._path, self._iteration, self._reported_at = path, 0, time.monotonic()
+
+    def __setstate__(self, state):
+        """Measures the first iteration from the arrival on rank 0: clocks of two nodes differ."""
+        self.__dict__.update(state, _reported_at=time.monotonic())
+
+    def after_report(self, run_context, metrics, checkpoint):
+        if checkpoint is not None:  # save_checkpoint() reports a checkpoint, and is not a report of Ray Train 1.x
+            return
+        now = time.monotonic()
+        self._iteration += 1
+        added = {"_timestamp": int(time.time()), "_time_this_iter_s": now - self._reported_at, "_training_iteration": self._iteration}
+        self._reported_at = now
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(json.dumps([{**each, **added} for each in metrics]) + "\n")
+
+
+def read_results(path, start):
+    """Reads the file of a ResultWriter. Returns the results of the complete lines from byte `start` on, and the position after them."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            data = file.read()
+    except FileNotFoundError:
+        return [], start
+    complete = data[:data.rfind(b"\n") + 1]
+    return [json.loads(line) for line in complete.splitlines()], start + len(complete)
