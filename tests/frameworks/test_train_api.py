@@ -16,7 +16,7 @@ PACKAGE = SOURCE / "src/python"
 sys.path.insert(0, str(PACKAGE))
 os.environ.pop("TRAINRT_FD", None)
 import trainrt  # noqa: E402
-from trainrt import _client  # noqa: E402
+from trainrt._client.metrics import metrics_for_message  # noqa: E402
 from trainrt import train  # noqa: E402
 from trainrt.train import *  # noqa: E402,F403
 from trainrt._support import _plain_tree, _private_folder  # noqa: E402
@@ -485,9 +485,9 @@ def metrics_that_are_none_are_refused_by_name():
 
 @test
 def ints_that_64_bits_cannot_hold_become_floats():
-    sent = _client._metrics({"most": 2**63 - 1, "more": 2**63, "less": -2**63 - 1, "sum": trainrt.Number(2**64, "sum")})
+    sent = metrics_for_message({"most": 2**63 - 1, "more": 2**63, "less": -2**63 - 1, "sum": trainrt.Number(2**64, "sum")})
     equal(repr(sent), repr({"most": 2**63 - 1, "more": 2.0**63, "less": -2.0**63, "sum": {"value": 2.0**64, "reduce": "sum", "weight": 1}}), "metrics")
-    raises(OverflowError, "'x'", "1329 bits", of=lambda: _client._metrics({"x": 10**400}))
+    raises(OverflowError, "'x'", "1329 bits", of=lambda: metrics_for_message({"x": 10**400}))
 
 
 @test
@@ -631,6 +631,11 @@ def modules_of_ray_train_have_its_names():
 
 
 @test
+def the_package_and_the_program_have_the_same_version():
+    equal(f"trainrt {trainrt.__version__}", run([TRAINRT, "--version"]).out.splitlines()[0], "version")
+
+
+@test
 def the_wheel_has_the_version_of_the_runtime_and_the_package():
     if run([PYTHON, "-c", "import setuptools, wheel, pip"]).code != 0:
         skip("pip, setuptools or wheel is not there (packages python3-pip, python3-setuptools, python3-wheel)")
@@ -641,8 +646,9 @@ def the_wheel_has_the_version_of_the_runtime_and_the_package():
     done = run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", target, BUILD / f"wheel/trainrt-{version}-py3-none-any.whl"])
     equal(done.code, 0, "exit of pip", done)
     packed = sorted(str(path.relative_to(target)) for path in target.rglob("trainrt/**/*.py"))
-    generated = "trainrt/data/preprocessors/_generated.py"
-    equal(packed, sorted([generated, *(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py"))]), "files")
+    generated = ("trainrt/data/preprocessors/_generated.py", "trainrt/_version.py")
+    equal(packed, sorted([*generated, *(str(path.relative_to(PACKAGE)) for path in (PACKAGE / "trainrt").rglob("*.py"))]), "files")
+    check((target / "trainrt/py.typed").exists(), "py.typed is not in the wheel")
     text = "import trainrt.train; trainrt.train.report({'x': 1}); print(trainrt.train.get_context().get_world_size())"
     equal(run([PYTHON, "-c", text], env={"PYTHONPATH": target}).out.strip(), "1", "a rank alone")
     text = "from trainrt.data.preprocessors import Normalizer; print(Normalizer(['x', 'y']).transform_batch({'x': [3.0], 'y': [4.0]})['y'][0])"

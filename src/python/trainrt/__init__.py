@@ -30,12 +30,22 @@ Needs Python 3.9 on Linux, and nothing else: NumPy and torch are recognised by w
 
 import importlib
 
+from typing import Any
+
 from ._client import Context, Number, State, Stop, context, ratio
 from ._cluster import available_resources, cluster_resources, init, is_initialized, shutdown
+from ._version import __version__
 
-__all__ = ["Context", "Number", "State", "Stop", "available_resources", "cluster_resources", "context", "init", "is_initialized", "ratio",
+__all__ = ["Context", "Number", "State", "Stop", "__version__", "available_resources", "cluster_resources", "context", "init", "is_initialized", "ratio",
            "shutdown"]
 
+
+def _open_shard(ctx: Context, *arguments: Any) -> Any:
+    from .data._shards import open_shard  # needs NumPy
+    return open_shard(ctx, *arguments)
+
+
+Context._open_shard = _open_shard
 _MODULES = ("air", "data", "train", "tune")  # imported when they are asked for
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STANDARD_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _OWN, _LIBRARY, _USER = range(3)
 _stage = None

@@ -12,7 +12,6 @@ import pickle
 import sys
 import types
 
-from ..train._fit import _fit
 from . import _private_folder, _script
 
 _CALL, _TRAINER = "call.json", "trainer.pickle"
@@ -123,11 +122,7 @@ def loaded(data, call):
 
 def _found(call, read, what):
     if call["script"]:
-        _fit._importing = os.path.basename(call["script"]["path"])
-        try:
-            _script.import_as_main(call["script"])
-        finally:
-            _fit._importing = None
+        _script.import_as_main(call["script"])
     try:
         return read()
     except AttributeError as error:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 
-from .. import _client
+from ._signals import STOP_SIGNALS
 
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # where trainrt lies
 # It is no rank, and frameworks in it shall not think so.
@@ -61,7 +61,7 @@ class SideProcess:
 
 def connection_here():
     """To the process that started this one, which decides when this one ends: signals of the batch system are its to obey."""
-    for each in (*_client._STOP_SIGNALS, signal.SIGINT):
+    for each in STOP_SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     connection = multiprocessing.connection.Connection(os.dup(0))
     with open(os.devnull) as nothing:

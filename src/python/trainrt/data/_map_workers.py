@@ -3,7 +3,6 @@
 import os
 import pickle
 
-from ..train._fit import _fit
 from .._support import _script, _pickling
 from .._support._side_process import SideProcess
 
@@ -65,8 +64,9 @@ class MapWorkers:
                 self.close()
 
     def _start(self):
-        if _fit._importing is not None:
-            raise RuntimeError(f"{self._names} cannot start its processes: they import {_fit._importing} to find the function, and this import uses the "
+        importing = _script.importing()
+        if importing is not None:
+            raise RuntimeError(f"{self._names} cannot start its processes: they import {importing} to find the function, and this import uses the "
                                f"dataset again. Move the use of the dataset under `if __name__ == \"__main__\":` or into a function")
         script = _script.of_this_process()
         work, needs_script = _pickling.pickled(self._operations, script, "the arguments of map() or map_batches()")

@@ -3,7 +3,8 @@
 import ctypes
 import weakref
 
-from .. import _client
+from .._client.errors import Stop
+from .._client.shared_memory import SharedMemory, size_with_reserve
 from ._numpy import numpy
 
 _MAX_BYTES_PER_ANSWER = 512 << 10  # small batches are sent together, up to this size
@@ -40,7 +41,7 @@ class _Slot:
         return part
 
     def new_memory(self, nbytes):
-        self._memory = _client._SharedMemory(max(1 << max(nbytes - 1, 0).bit_length(), 1 << 16))
+        self._memory = SharedMemory(size_with_reserve(nbytes, 1 << 16))
         return self._memory
 
     def begin(self):
@@ -72,7 +73,7 @@ class Link:
         the next walk."""
         try:
             self.end(walk)
-        except (Exception, _client.Stop):  # another call reports that the run has ended
+        except (Exception, Stop):  # another call reports that the run has ended
             pass
 
     def send_ended(self):

@@ -140,22 +140,22 @@ class _Npy:
             numpy.save(file, numpy.concatenate(self._parts), allow_pickle=False)
 
 
-def write_parquet(dataset, path, mode, rows_per_file, arrow_arguments, others):
+def write_parquet(batches_of, path, mode, rows_per_file, arrow_arguments, others):
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise ImportError(f"write_parquet() needs the package pyarrow (pip install pyarrow): {error}") from error
     FileWriter("write_parquet", path, ".parquet", mode, rows_per_file, others).write(
-        dataset._local_batches(_ROWS), lambda file: _Parquet(file, arrow_arguments))
+        batches_of(_ROWS), lambda file: _Parquet(file, arrow_arguments))
 
 
-def write_csv(dataset, path, mode, rows_per_file, csv_arguments, others):
-    FileWriter("write_csv", path, ".csv", mode, rows_per_file, others).write(dataset._local_batches(_ROWS), lambda file: _Csv(file, csv_arguments))
+def write_csv(batches_of, path, mode, rows_per_file, csv_arguments, others):
+    FileWriter("write_csv", path, ".csv", mode, rows_per_file, others).write(batches_of(_ROWS), lambda file: _Csv(file, csv_arguments))
 
 
-def write_numpy(dataset, path, column, mode, rows_per_file, others):
+def write_numpy(batches_of, path, column, mode, rows_per_file, others):
     def batches():
-        for batch in dataset._local_batches(_ROWS):
+        for batch in batches_of(_ROWS):
             if column not in batch:
                 raise ValueError(f"write_numpy(): there is no column '{column}'; there are: {', '.join(batch)}")
             if batch[column].dtype == object:

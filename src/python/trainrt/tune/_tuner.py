@@ -7,12 +7,13 @@ import threading
 
 from .. import _cluster
 from ..train import RunConfig
-from ..train._fit import _allocation, _fit, _local_ranks
+from ..train._fit import _allocation, _local_ranks
 from .._support import _executable, _notes, _private_folder, _script, _pickling
 from ..train._config import _paths, _settings
 from ..train._sessions import _session
 from ..train._config._run_config import is_store
-from ..train._fit._launch import default_storage, name_in_job
+from ..train._fit._launch import name_in_job
+from .._support._storage import default_storage
 from ..train.errors import ControllerError, RunStopped
 from ._param_space import ParamSpace, read_space
 from ._results import ResultGrid
@@ -251,8 +252,9 @@ def _with_stop(run_config, stop):
 
 
 def _check_place():
-    if _fit._importing is not None:
-        raise RuntimeError(f"Tuner.fit() was called while a trial imports {_fit._importing}, to find the function in it. Put what starts the sweep "
+    importing = _script.importing()
+    if importing is not None:
+        raise RuntimeError(f"Tuner.fit() was called while a trial imports {importing}, to find the function in it. Put what starts the sweep "
                            f"under\n    if __name__ == \"__main__\":")
     if _session.is_running() or _session.is_program_of_a_rank():
         raise RuntimeError("Tuner.fit() starts its trials itself: start the script without trainrt and srun (python3 tune.py)")

@@ -53,7 +53,7 @@ def _donor_of(run_dir):
 
 
 def _fail(runtime, error):
-    if runtime._end is None:
+    if not runtime._has_ended:
         _fit_in_rank.tell(runtime, error)
     raise SystemExit(1)
 

@@ -1,19 +1,19 @@
 """fit(): where does the function run?"""
 
+from ..._support import _script
 from . import _fit_in_rank, _fit_local, _launch
 from .._sessions import _session
-
-_importing = None  # the script that a worker imports right now, to find the train function in it
 
 
 def fit(trainer):
     """On the ranks that are there, in this process, or on ranks that are started now."""
-    if _importing is not None:
+    importing = _script.importing()
+    if importing is not None:
         raise RuntimeError(
-            f"fit() was called while a worker imports {_importing}, to find the train function in it. Put what starts the training under\n"
+            f"fit() was called while a worker imports {importing}, to find the train function in it. Put what starts the training under\n"
             f"    if __name__ == \"__main__\":\n"
             f"        trainer.fit()\n"
-            f"or start the whole script on every rank: srun trainrt -- python3 {_importing}")
+            f"or start the whole script on every rank: srun trainrt -- python3 {importing}")
     if _session.is_running():
         raise RuntimeError("fit() was called inside of a train function; a run starts no other")
     if trainer.scaling_config is not None and trainer.scaling_config.num_workers == 0:

@@ -15,7 +15,7 @@ from .._sessions._runtime_session import RuntimeSession
 from .._validation._validator import Validator
 from ..errors import ControllerError, WorkerGroupError
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _fits = 0  # in this process
 
 
@@ -35,7 +35,7 @@ def fit_here(trainer):
         returned = _shared(session, run_function(trainer, session))
     except WorkerGroupError as failure:
         tell(runtime, failure.__cause__)
-        runtime._told = failure  # if nobody catches it, it needs no second telling
+        runtime._reported_failure = failure  # if nobody catches it, it needs no second telling
         raise
     if closes:
         runtime.close_run()
@@ -51,17 +51,17 @@ def run_function(trainer, session):
             if session.job.validation is not None and session.world_rank == 0:
                 session.begin_validations(Validator(session.job.validation, session.run_dir))
             returned = _hooks.run(trainer, session)
-            session.runtime._left = "the train function"
+            session.runtime._finished_part = "the train function"
             session.wait_for_validations()
             session.remove_what_is_committed()
             return returned
         except _client.Stop:
             raise
         except SystemExit as end:
-            session.runtime._left = f"the program by sys.exit() at {place_of_raise(end.__traceback__) or 'an unknown line'}"
+            session.runtime._finished_part = f"the program by sys.exit() at {place_of_raise(end.__traceback__) or 'an unknown line'}"
             raise
         except Exception as error:
-            if session.runtime._end is not None:  # another rank, or the runtime, has failed, and it is known there
+            if session.runtime._has_ended:  # another rank, or the runtime, has failed, and it is known there
                 raise ControllerError(str(error)) from error
             for callback in session.job.callbacks:
                 callback.after_exception(session.run_context(), {session.world_rank: error})
@@ -73,7 +73,7 @@ def run_function(trainer, session):
 
 def tell(runtime, error):
     """Tells the runtime what failed, with the traceback from the user's code on; it ends the other ranks."""
-    runtime._failed(type(error), error, of_the_user(error.__traceback__))
+    runtime._report_failure(type(error), error, of_the_user(error.__traceback__))
 
 
 def of_the_user(trace):
@@ -111,7 +111,7 @@ def _open(trainer):
         _notes.say(line)
     settings = trainer.settings()
     settings.pop("scaling.gpus_per_worker", None)  # the launch has given each rank its GPUs
-    if _fits == 1 and _client._context is not None:
+    if _fits == 1 and _client.has_context():
         return _already_open(settings, _client.context())
     return _client.open_run(settings, _fits), True
 

@@ -8,6 +8,7 @@ import sys
 from ... import _cluster
 from . import _allocation, _local_ranks, _returns
 from ..._support import _executable, _notes, _private_folder, _script, _pickling
+from ..._support._storage import default_storage
 from .._results import _record, _run_directory
 from .._config import _settings
 from .._results._result import Result
@@ -126,15 +127,6 @@ def _stamp(run_dir):
 def _python():
     """The interpreter of this process; Python itself does not know it if it was started without PATH."""
     return sys.executable or os.readlink("/proc/self/exe")
-
-
-def default_storage():
-    """As `trainrt -- python3 train.py` has it."""
-    try:
-        return os.path.join(os.environ.get("SLURM_SUBMIT_DIR") or os.getcwd(), "runs")
-    except FileNotFoundError as error:
-        raise FileNotFoundError(error.errno, "the current folder no longer exists: change to another one, or give "
-                                             "RunConfig(storage_path=...)") from None
 
 
 def job_of_slurm():

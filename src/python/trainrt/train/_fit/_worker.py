@@ -36,7 +36,7 @@ def _run(folder, runtime):
 
 def _fail(folder, runtime, error):
     """Leaves the exception for the script, and tells the runtime, which may end this process at once. Not if it is the runtime's own."""
-    if runtime._end is None:
+    if not runtime._has_ended:
         _returns.leave_failure(folder, runtime.world_rank, error, _fit_in_rank.of_the_user(error.__traceback__))
         _fit_in_rank.tell(runtime, error)
     raise SystemExit(1)

@@ -3,6 +3,8 @@
 import os
 import re
 
+from ..._support._storage import default_storage
+
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -45,7 +47,6 @@ def _is_other_rank():
 
 
 def _storage_of_launch():
-    from .._fit._launch import default_storage
     run_dir = os.environ.get("TRAINRT_RUN_DIR")
     return os.path.dirname(run_dir) if run_dir else default_storage()
 

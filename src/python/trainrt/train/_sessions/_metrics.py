@@ -3,7 +3,8 @@
 import math
 import sys
 
-from ..._client import Number, _plain
+from ..._client import Number
+from ..._client.values import plain_value
 
 _PLAIN = frozenset((float, int, str, bool))  # what most metrics are, and passes as it is
 
@@ -34,7 +35,7 @@ def _checked(name, value):
     if value is None:  # kept as null, as a number that is not there
         return math.nan
     try:
-        return _plain(f"metric '{name}'", value)
+        return plain_value(f"metric '{name}'", value)
     except TypeError:
         raise TypeError(f"metric '{name}' is a {type(value).__name__}; a metric is a number, a truth value, a text, None, or a dict of "
                         f"such: keep other things in files of a checkpoint") from None

@@ -97,7 +97,7 @@ class _Save:
         self._committed = None
 
     def is_concluded(self):
-        seen = self._runtime._glance() if self._committed is None else None
+        seen = self._runtime._peek_checkpoint() if self._committed is None else None
         if seen is not None:
             newest = seen["checkpoint"]
             if newest is not None and newest["index"] > self._index_before:

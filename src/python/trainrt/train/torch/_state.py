@@ -45,7 +45,7 @@ class Loaded(dict):
 
     def _bring_up_to_date(self):
         for leaf in self.contents.refresh():
-            self._state._refer(leaf.key, leaf.array)
+            self._state._replace_array(leaf.key, leaf.array)
         for name, text in self.contents.texts().items():
             self._state[name] = text
 
