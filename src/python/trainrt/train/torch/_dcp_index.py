@@ -11,7 +11,7 @@ from ._leaves import path_of
 FILE = "dcp.json"
 
 
-class _Plain(_plain_tree._Writer):
+class _Plain(_plain_tree.Writer):
     """Numbers, texts, None, and lists, tuples and dicts of them, in JSON alone."""
 
     def __init__(self):
@@ -36,7 +36,7 @@ def plain(name, value):
 
 
 def from_plain(encoded):
-    return _plain_tree._decoded(encoded, b"")
+    return _plain_tree.decoded(encoded, b"")
 
 
 def described(size, dtype):
