@@ -171,7 +171,7 @@ class State:
 
     def _refuse_when_attached(self, kind: str, name: str) -> None:
         if self._attached:
-            raise RuntimeError(f"{kind} '{name}' was added after restore(): add all names before it")
+            raise RuntimeError(f"{kind} '{name}' cannot be added now: add all names before restore()")
 
     # ---- used by the Context ----
 

@@ -25,7 +25,7 @@ def columns_of(batch, origin, did="returned", has_missing=False):
 def _names_of(keys, origin, did):
     """Returns [(key, name)], where `name` is the key as text. Raises ValueError if two keys have the same name."""
     names = [(key, str(key)) for key in keys]
-    known = {}
+    known: dict = {}
     for key, name in names:
         if name in known:
             raise ValueError(f"{origin} {did} the columns {known[name]!r} and {key!r}, which have one name as text: rename one")

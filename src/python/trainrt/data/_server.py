@@ -18,7 +18,7 @@ class _Server:
     def __init__(self):
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs, stdout=subprocess.DEVNULL,
+            self._process = subprocess.Popen([_executable.trainrt(), "data", "serve"], stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
                                              env=without_ranks(), start_new_session=True)
         self._channel = Channel(ours.detach())
         self._lock = threading.Lock()

@@ -1,5 +1,7 @@
 """Batches in memory that this process shares with the reader of the files: a rank of a run, or `trainrt data serve`."""
 
+from __future__ import annotations
+
 import ctypes
 import weakref
 
@@ -28,14 +30,15 @@ class _Slot:
 
     def __init__(self, number):
         self.number = number
-        self._memory = None
-        self._lent = []
+        self._memory: SharedMemory | None = None
+        self._lent: list[weakref.ref] = []
 
     def is_free(self):
         return all(lent() is None for lent in self._lent)
 
     def lend(self, at, nbytes):
         """Returns a part of the memory as a buffer."""
+        assert self._memory is not None
         part = (ctypes.c_char * nbytes).from_buffer(self._memory.bytes, at)  # an array keeps this object alive, unlike a memoryview
         self._lent.append(weakref.ref(part))
         return part

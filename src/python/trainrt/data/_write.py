@@ -1,8 +1,11 @@
 """Writes a Dataset into files: Dataset.write_parquet(), write_csv(), write_numpy()."""
 
+from __future__ import annotations
+
 import csv
 import os
 import uuid
+from typing import Any
 
 from .._support import _notes
 from ._arguments import check_ignored
@@ -79,7 +82,8 @@ def _length(batch):
 
 class _Parquet:
     def __init__(self, path, arguments):
-        self._path, self._arguments, self._file = path, arguments, None
+        self._path, self._arguments = path, arguments
+        self._file: Any = None
 
     def write(self, batch):
         from pyarrow import parquet, table

@@ -1,4 +1,4 @@
-"""Ray Tune's API over trainrt: a script of Ray Tune runs here when the word `ray` in it becomes `trainrt`.
+"""Ray Tune's API: a script of Ray Tune works after the word `ray` in it is replaced with `trainrt`.
 
     from trainrt import tune
 
@@ -11,7 +11,7 @@
                            tune_config=tune.TuneConfig(metric="loss", mode="min", num_samples=20, scheduler=tune.schedulers.ASHAScheduler()))
         print(tuner.fit().get_best_result().config)
 
-`python3 tune.py` runs the trials on this machine; in a Slurm job each is a step of it. src/tune/README.md has what a sweep is.
+`python3 tune.py` runs the trials on this machine; in a Slurm job each trial is a job step. src/tune/README.md describes sweeps.
 """
 
 from ..train import Checkpoint, CheckpointConfig, FailureConfig, Result, RunConfig, get_checkpoint, get_context, report
