@@ -15,7 +15,7 @@ try:
     from ._generated import *
     from ._generated import __all__ as _generated_names
 except ModuleNotFoundError as error:
-    if not error.name.endswith("._generated"):
+    if not (error.name or "").endswith("._generated"):
         raise
     raise ImportError("the module trainrt.data.preprocessors._generated does not exist in this folder: it is written by the build. Use the package in "
                       "build/python after `make`, an installation, or the wheel of `make wheel`") from None

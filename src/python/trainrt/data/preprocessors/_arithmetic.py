@@ -319,6 +319,8 @@ class FeatureHasher(RuntimePreprocessor):
 class Binning(Columnwise):
     """A discretizer: the number of a bin, as pandas.cut(labels=False), but -1 for NaN and numbers outside all bins."""
 
+    _edges: dict
+
     def convert(self, name, column):
         values, edges = self.numbers_of(name, column), self._edges[name]
         numbers = numpy.searchsorted(edges, values, "left" if self.parameters["right"] else "right")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import Any
 
 from .._columns import columns_of
 from .._numpy import numpy
@@ -83,7 +84,8 @@ class RuntimePreprocessor(Preprocessor):
     `_parameters`. `parameters` are the arguments as a dict for JSON."""
 
     _kind = ""  # name in the table
-    _parameters = ()
+    _parameters: tuple = ()
+    _stats: Any
     needs_fit = False
 
     def __init_subclass__(cls, **others):
