@@ -1078,7 +1078,7 @@ for count in (20_000, 20_000, 300_000, 7, 20_000):
         assert (ctx.all_reduce(mine.copy()) == (parts[0] + parts[1]) + parts[2]).all()
         assert all((found == part).all() for found, part in zip(ctx.all_gather(mine), parts))
         assert (ctx.broadcast(mine.copy(), 1) == parts[1]).all()
-    assert (ctx._exchanged.__class__.__name__ == "_RuntimeMemory") == (%r == "node"), ctx._exchanged
+    assert (ctx._collective_memory.__class__.__name__ == "RuntimeMemory") == (%r == "node"), ctx._collective_memory
 ctx.report({})
 """ % backend
     check_exit(run_program(3, program_config(python(text), scaling={"backend": backend})), FINISHED)

@@ -37,6 +37,7 @@ class Context(Collectives):
     False
     >>> while state["epoch"] < 3:
     ...     state["epoch"] += 1
+    ...     ctx.step()
     ...     ctx.report({"loss": 1 / state["epoch"]})
     >>> ctx.step_count, ctx.world_size
     (3, 1)

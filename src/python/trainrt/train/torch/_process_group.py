@@ -13,15 +13,14 @@ from . import _world
 from ._group_arrays import NAME, array_of, flat, of_runtime, put_back, reduced, split_evenly, split_rows
 from ._deferred import DeferredReductions
 
-_POINT_TO_POINT = ("send", "recv", "recv_anysource")
 _MAX_ALL_TO_ALL_BYTES = 1 << 30  # that a rank receives
 
 
 class ProcessGroup(dist.ProcessGroup):
     """The group of all ranks of the run, or of this rank only. Methods have the names that torch calls.
 
-    Each collective is complete when it returns, also with async_op=True, except the all_reduces of DDP, which complete at the end of the backward
-    pass. Only the thread that made the group may call it.
+    Each collective is complete when it returns, also with async_op=True, except the all_reduces of DDP, which complete at the end of the backward pass.
+    Only the thread that made the group may call it.
 
     all_to_all() sends all data to all ranks, since the runtime has no collective for it: the sum over the ranks is O(ranks^2) times the data of one
     rank. It raises ValueError if a rank would receive more than 1 GiB."""
@@ -29,12 +28,14 @@ class ProcessGroup(dist.ProcessGroup):
     def __init__(self, rank: int, size: int) -> None:
         super().__init__(rank, size)
         self._rank, self._size = rank, size
-        self._ctx: Any = _world.runtime() if size > 1 else None
-        if size > 1 and self._ctx is None:
-            raise RuntimeError(f"the process group '{NAME}' of {size} ranks needs a run, but trainrt did not start this process: use gloo")
-        if size > 1 and (rank, size) != (self._ctx.world_rank, self._ctx.world_size):
-            raise RuntimeError(f"rank {rank} of {size} was requested, but this is rank {self._ctx.world_rank} of {self._ctx.world_size}: the process "
-                               f"group '{NAME}' contains all ranks of the run in their order, or one rank; use gloo for other groups")
+        self._ctx: Any = None
+        if size > 1:
+            self._ctx = _world.runtime()
+            if self._ctx is None:
+                raise RuntimeError(f"the process group '{NAME}' of {size} ranks needs a run, but trainrt did not start this process: use gloo")
+            if (rank, size) != (self._ctx.world_rank, self._ctx.world_size):
+                raise RuntimeError(f"rank {rank} of {size} was requested, but this is rank {self._ctx.world_rank} of {self._ctx.world_size}: the process "
+                                   f"group '{NAME}' contains all ranks of the run in their order, or one rank; use gloo for other groups")
         self._deferred = DeferredReductions(self._reduce_by_runtime)
         self._name = self._description = ""
 
@@ -263,7 +264,7 @@ def _unsupported(name: str) -> Any:
     return method
 
 
-for _each in _POINT_TO_POINT:
+for _each in ("send", "recv", "recv_anysource"):
     setattr(ProcessGroup, _each, _unsupported(_each))
 
 

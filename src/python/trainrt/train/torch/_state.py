@@ -122,8 +122,9 @@ def save_state(module: torch.nn.Module, optimizer: Any = None, scheduler: Any = 
     Examples
     --------
     >>> import torch
-    >>> from trainrt.train.torch import save_state
+    >>> from trainrt.train.torch import load_state, save_state
     >>> model = torch.nn.Linear(2, 1)
+    >>> at = load_state(model)
     >>> save_state(model, metrics={"loss": 0.5})
     """
     loaded = _loaded[1] if _loaded is not None and _loaded[0] == _run(_world.runtime()) else _loaded_late(module, optimizer, scheduler, parts)

@@ -17,6 +17,12 @@ class TrialScheduler:
         Other units raise ValueError.
     metric, mode : str, optional
         As of TuneConfig.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> isinstance(tune.schedulers.ASHAScheduler(), tune.schedulers.TrialScheduler)
+    True
     """
 
     name = "fifo"  # the key tune.scheduler

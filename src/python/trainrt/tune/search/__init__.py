@@ -7,7 +7,14 @@ from typing import Any
 
 
 class Searcher:
-    """Base class of the searchers."""
+    """Base class of the searchers.
+
+    Examples
+    --------
+    >>> from trainrt import tune
+    >>> isinstance(tune.search.HaltonSearch(), tune.search.Searcher)
+    True
+    """
 
     metric: str | None = None
     mode: str | None = None
